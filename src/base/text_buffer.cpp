@@ -1,0 +1,63 @@
+#include "base/text_buffer.h"
+
+#include <array>
+#include <charconv>
+
+namespace tracer {
+namespace {
+
+using Digits = std::array<char, 24>;  // 22 octal digits of 64 bits, a sign and one to spare
+
+std::string_view digits_of(Digits& buffer, auto value, int base) {
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, base).ptr;
+  return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+}
+
+}  // namespace
+
+void TextBuffer::decimal(std::int64_t value) {
+  Digits buffer;
+  append(digits_of(buffer, value, 10));
+}
+
+void TextBuffer::decimal(std::uint64_t value) {
+  Digits buffer;
+  append(digits_of(buffer, value, 10));
+}
+
+void TextBuffer::hex(std::uint64_t value) {
+  if (value != 0) {
+    append("0x");
+  }
+  Digits buffer;
+  append(digits_of(buffer, value, 16));
+}
+
+void TextBuffer::hex_padded(std::uint64_t value, unsigned digits) {
+  Digits buffer;
+  const auto text = digits_of(buffer, value, 16);
+  append("0x");
+  if (text.size() < digits) {
+    append(digits - text.size(), '0');
+  }
+  append(text);
+}
+
+void TextBuffer::octal(std::uint64_t value) {
+  if (value != 0) {
+    append('0');
+  }
+  Digits buffer;
+  append(digits_of(buffer, value, 8));
+}
+
+void TextBuffer::decimal_padded(std::uint64_t value, unsigned width) {
+  Digits buffer;
+  const auto text = digits_of(buffer, value, 10);
+  if (text.size() < width) {
+    append(width - text.size(), '0');
+  }
+  append(text);
+}
+
+}  // namespace tracer

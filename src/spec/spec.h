@@ -1,0 +1,322 @@
+// The tables that `sysc` makes of the descriptions and that the decoder walks.
+//
+// Plain data: indexes into arrays and one blob of strings, no pointers. The same tables are compiled in at build
+// time or made at run time (`--define`). Every cross-reference is an index into the array that its type names;
+// `none` (all ones) stands for "there is none".
+//
+// `sysc` promises (and Tables::verify checks for tables made at run time): every index is in range; `fields` of a
+// struct, `rows` of a choice and so on are contiguous; expressions are acyclic; a type contains itself only
+// through a pointer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "spec/abi.h"
+#include "spec/style.h"
+
+namespace tracer::spec {
+
+using Index = std::uint32_t;
+inline constexpr Index none = ~Index{0};
+
+using StringRef = Index;  ///< offset into Tables::strings; the text ends at a NUL. Equal texts have equal refs.
+using TypeId = Index;
+using ExprId = Index;
+using SetId = Index;
+using ParamId = Index;
+using FieldId = Index;
+using CallId = Index;
+
+/// A run of consecutive entries in the array that the name of the member says.
+struct Range {
+  Index first = 0;
+  Index count = 0;
+};
+
+// ---------------------------------------------------------------------------------------------- expressions
+
+enum class ExprOp : std::uint8_t {
+  literal,           // value
+  variable_literal,  // a constant whose value differs by ABI: `a` is the first of abi_count entries in
+                     // Tables::abi_values
+  arg,               // the argument of param `a`, cut to its type's width
+  deref,             // what the pointer argument of param `a` points to, read by its target type (a scalar)
+  was,               // `was x`: param `a` as it stood at entry (through the pointer, when param `a` is one)
+  field,             // field `a` of the struct being decoded
+  deref_field,       // what the pointer in field `a` points to
+  outer,  // `^x`: `a` is the StringRef of a parameter (or field) name, looked up in the enclosing structs, then the
+          // call
+  param,  // parameter number `a` of the struct, union, stream or table being decoded
+  ret,    // the call's result
+  ok,     // 1 if the call succeeded
+  rest,   // bytes left in the enclosing sized region
+  word,   // size in bytes of the tracee's long
+  everything,  // `all`: no limit
+  align,       // `a` rounded up to a multiple of `b`
+  bit_and,
+  bit_or,
+  equal,
+  not_equal,
+  less,
+  greater,
+  add,
+  subtract,
+  multiply,  // of `a` and `b`
+};
+
+struct Expr {
+  ExprOp op = ExprOp::literal;
+  Index a = none;
+  Index b = none;
+  std::int64_t value = 0;
+};
+
+// ---------------------------------------------------------------------------------------------- constants
+
+struct Constant {
+  StringRef name = none;
+  AbiMask abis = all_abis;
+  std::uint64_t value = 0;
+};
+
+/// A part of a set. Plain members: mask 0. `mask 3 {…}`: members are the values of (word & mask).
+/// `mask M shift N "LABEL"`: a number in a field, printed `number<<LABEL`; it has no members.
+struct ConstantGroup {
+  std::uint64_t mask = 0;
+  std::uint8_t shift = 0;
+  StringRef label = none;
+  Range constants;  ///< into Tables::constants, in the order of the description, which is the order of printing
+};
+
+struct ConstantSet {
+  StringRef name = none;
+  StringRef unknown = none;  ///< "O_???"; none: an unknown value prints as a bare number
+  bool is_flags = false;
+  Style fallback = Style::hex;  ///< how a value without a name prints
+  Range groups;
+};
+
+// ---------------------------------------------------------------------------------------------- types
+
+enum class TypeKind : std::uint8_t {
+  scalar,     // width, is_signed, style, set
+  pointer,    // target, direction; null_ok
+  array,      // target = element; length
+  bytes,      // raw bytes; length, hex
+  cstr,       // text up to NUL; length (a fixed field) or none (find the NUL)
+  structure,  // index into structs; args
+  choice,     // index into choices (a `table`): a type chosen by values; args
+  custom,     // `custom NAME [: T]`: name = function in src/decoders, target = T for size (or none: scalar argument)
+};
+
+enum class Direction : std::uint8_t { in, out, inout };
+
+/// How `T[…]` says where it ends.
+enum class LengthKind : std::uint8_t {
+  none,
+  count,       // elements (bytes: bytes)
+  byte_count,  // `[n bytes]`
+  until_zero,  // ends with an element that is 0 / NULL
+};
+
+/// A type as it is used at one place. Members that a kind does not name are at their defaults.
+struct Type {
+  TypeKind kind = TypeKind::scalar;
+  StringRef name = none;  ///< as written in the description: "fd", "open_flags", "timespec" (JSON's `type`)
+
+  // scalar
+  std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes; 0: the tracee's word
+  bool is_signed = false;
+  Style style = Style::number;  ///< also of cstr (path)
+  SetId set = none;             ///< names for values
+
+  // pointer, array, custom
+  StringRef custom = none;  ///< kind custom: the function in src/decoders
+  TypeId target = none;
+  Direction direction = Direction::in;
+  bool wide_pointer = false;  ///< `*64`: 8 bytes on every ABI
+
+  // array, bytes, cstr
+  LengthKind length_kind = LengthKind::none;
+  ExprId length = none;
+  ExprId budget = none;    ///< `[n of total]`: the ExprOp::param that holds what is left and is used up
+  std::uint32_t max = 0;   ///< `max N`: never more elements or bytes; 0: no cap said
+  bool hex = false;        ///< hexbytes
+  StringRef brief = none;  ///< `brief count "vars"`: without -v only /* 23 vars */
+
+  // pointer: `*T sized by EXPR`, the bytes that may be read there
+  ExprId sized_by = none;
+
+  // structure, choice
+  Index index = none;
+  Range args;  ///< into Tables::expr_lists: values for its parameters, evaluated where the type is used
+};
+
+enum class StructKind : std::uint8_t { plain, overlay /* union */, stream };
+
+/// Size and alignment in bytes by ABI. Size 0 with `sized_by` or a trailing variable part: known only at run time.
+struct Layout {
+  std::array<std::uint32_t, abi_count> size{};
+  std::array<std::uint8_t, abi_count> align{};
+};
+
+struct Struct {
+  StringRef name = none;
+  StructKind kind = StructKind::plain;
+  bool variable = false;   ///< the last field has a length that only run time knows; layout.size is the fixed part
+  bool has_brief = false;  ///< without -v only the fields in_brief show, then `...`
+  std::uint8_t param_count = 0;
+  Layout layout;
+  ExprId sized_by = none;      ///< `sized by EXPR`: bytes that the tracee has there
+  std::uint32_t min_size = 0;  ///< fewer: shown as an address
+  ExprId step = none;          ///< stream: bytes to the next record
+  Range fields;                ///< in the order of printing
+};
+
+struct Field {
+  StringRef name = none;
+  TypeId type = none;
+  std::array<std::uint32_t, abi_count> offset{};
+  ExprId condition = none;              ///< `if`: not shown unless
+  ExprId when = none;                   ///< `when`: a pointer shown as an address unless
+  Direction direction = Direction::in;  ///< `out`: shown at exit only; `inout`: old => new
+  bool after = false;   ///< `after`: the pointer at entry; what it points to after the call, as ` => {name=…}`
+  bool hidden = false;  ///< a field that is read but never shown (reserved, padding)
+  Index together = 0;   ///< fields with the same non-zero number show only if one of them is not 0
+};
+
+/// A row of a `table`: up to two keys; a key that is `none` matches anything.
+struct ChoiceRow {
+  std::array<ExprId, 2> keys{none, none};  ///< literals (or variable_literals)
+  TypeId type = none;                      ///< none: an address
+};
+
+struct Choice {
+  StringRef name = none;
+  std::uint8_t param_count = 0;
+  Range rows;  ///< tried in order; `else` is last
+};
+
+// ---------------------------------------------------------------------------------------------- calls
+
+struct Param {
+  StringRef name = none;
+  TypeId type = none;  ///< none: a skipped slot (`_`)
+  std::array<std::uint8_t, abi_count>
+      slot{};               ///< argument register; a wide value has its low half there on little endian
+  bool wide = false;        ///< 64 bits in two registers where registers have 32
+  ExprId condition = none;  ///< `if`
+  ExprId when = none;       ///< `when`
+  bool at_exit = false;     ///< printing must wait for the exit (so do all that follow)
+  bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
+};
+
+/// Parameters, result and, after `by`, how values choose between longer forms of the same call.
+struct Signature {
+  Range params;  ///< all of them, those of the enclosing signature included, in order of printing
+  TypeId result = none;
+  TypeId note = none;  ///< explanation after the result: `(flags O_RDWR)`
+  StringRef note_prefix = none;
+  ExprId selector = none;  ///< none: this is final
+  Range rows;              ///< into Tables::signature_rows, sorted by value
+  Index otherwise = none;  ///< signature if no row matches; none: this one as it stands
+};
+
+struct SignatureRow {
+  std::uint64_t value = 0;
+  AbiMask abis = all_abis;
+  Index signature = none;
+};
+
+/// Classes of calls, one bit each, named as in `%class`.
+enum class CallClass : std::uint8_t {
+  file,
+  process,
+  network,
+  signal,
+  ipc,
+  desc,
+  memory,
+  creds,
+  stat,
+  lstat,
+  fstat,
+  stat_like,
+  statfs,
+  fstatfs,
+  statfs_like,
+  clock,
+  pure,
+};
+inline constexpr std::size_t call_class_count = 17;
+inline constexpr std::array<std::string_view, call_class_count> call_class_names = {
+    "file",  "process", "network", "signal", "ipc",     "desc",    "memory", "creds", "stat",
+    "lstat", "fstat",   "%stat",   "statfs", "fstatfs", "%statfs", "clock",  "pure"};
+
+using ClassMask = std::uint32_t;
+constexpr ClassMask mask_of(CallClass c) {
+  return ClassMask{1} << static_cast<unsigned>(c);
+}
+
+struct Call {
+  StringRef name = none;  ///< as printed
+  Index signature = none;
+  ClassMask classes = 0;
+  bool never_returns = false;  ///< exit, exit_group: `= ?`
+  ExprId redirect = none;      ///< `redirect args by call`: selects a row …
+  ParamId redirect_args =
+      none;  ///< … and the parameter that points to the real call's arguments (none: they follow in the registers)
+  Range redirects;  ///< into Tables::redirects
+};
+
+struct Redirect {
+  std::uint64_t value = 0;
+  CallId call = none;
+};
+
+struct NumberedCall {
+  std::uint32_t number = 0;
+  CallId call = none;
+};
+
+// ---------------------------------------------------------------------------------------------- all of it
+
+/// Borrowed views; generated tables live for ever, loaded ones in their TableSet.
+struct Tables {
+  std::string_view strings;
+  std::span<const Expr> exprs;
+  std::span<const ExprId> expr_lists;
+  std::span<const std::int64_t> abi_values;
+  std::span<const Constant> constants;
+  std::span<const ConstantGroup> groups;
+  std::span<const ConstantSet> sets;
+  std::span<const Type> types;
+  std::span<const Struct> structs;
+  std::span<const Field> fields;
+  std::span<const Choice> choices;
+  std::span<const ChoiceRow> choice_rows;
+  std::span<const Param> params;
+  std::span<const Signature> signatures;
+  std::span<const SignatureRow> signature_rows;
+  std::span<const Call> calls;
+  std::span<const Redirect> redirects;
+  std::array<std::span<const NumberedCall>, abi_count> numbers;  ///< sorted by number
+
+  [[nodiscard]] std::string_view text(StringRef ref) const {
+    return ref == none ? std::string_view{} : std::string_view(strings.data() + ref);
+  }
+  template <typename T>
+  [[nodiscard]] static std::span<const T> slice(std::span<const T> all, Range range) {
+    return all.subspan(range.first, range.count);
+  }
+  /// The description of a call number, or nullptr: beyond the table, or reserved.
+  [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
+};
+
+/// The tables made from `syscalls/` when the program was built.
+const Tables& builtin_tables();
+
+}  // namespace tracer::spec

@@ -1,0 +1,54 @@
+// How a scalar is meant, and so how it is shown: what `as NAME` says in a description.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracer::spec {
+
+// One line a style. The order is that of `style_names`.
+enum class Style : std::uint8_t {
+  number,   // decimal, signed if the type is
+  hex,      // 0x2a, 0 for zero
+  octal,    // 0644, 0 for zero
+  mode,     // permission bits with file type: S_IFREG|0644; a bare mode argument is 0644
+  address,  // 0x7ffc…, NULL for zero
+  fd,       // 3, with -y 3</path>
+  dirfd,    // AT_FDCWD or fd
+  tgid,     // process id
+  tid,      // thread id
+  pgid,     // process group id
+  uid,      // -1 shows as -1
+  gid,
+  signal,       // SIGINT; SIG_0 for zero where strace says 0
+  handler,      // SIG_DFL, SIG_IGN, address
+  wait_status,  // [{WIFEXITED(s) && WEXITSTATUS(s) == 0}]
+  path,         // of a string: never cut by -s, matched by -P
+  device,       // makedev(0x8, 0x1)
+  ifindex,      // if_nametoindex("lo")
+  pages,        // a number of 4096-byte pages, shown as bytes in hex (mmap2)
+  tls,          // thread area: address, or struct user_desc on 32 bit
+  ioctl,        // an ioctl request without a name: _IOC(_IOC_READ, 0x54, 0x1, 0x4)
+  big_endian,   // number in network order, shown in host order: htons(80) and the like
+  port,         // htons(80)
+  inet4,        // inet_addr("127.0.0.1")
+  inet6,        // inet_pton(AF_INET6, "::1")
+  mac,          // 00:11:22:33:44:55
+  errno_value,  // ENOENT
+  clock_ticks,  // number
+};
+
+inline constexpr std::array<std::string_view, 28> style_names = {
+    "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
+    "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
+    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks"};
+
+static_assert(style_names.size() == static_cast<std::size_t>(Style::clock_ticks) + 1);
+
+constexpr std::string_view name_of(Style style) {
+  return style_names[static_cast<std::size_t>(style)];
+}
+
+}  // namespace tracer::spec

@@ -1,0 +1,58 @@
+// The seam between engines and everything else: events and a memory go out, a verdict comes back.
+#pragma once
+
+#include <bitset>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "trace/event.h"
+#include "trace/memory.h"
+
+namespace tracer {
+
+/// What the engine shall do with the thread that an event came from.
+enum class Verdict : std::uint8_t {
+  go_on,
+  detach,      ///< this process
+  detach_all,  ///< end tracing; every tracee goes on unharmed
+};
+
+class EventHandler {
+ public:
+  EventHandler() = default;
+  EventHandler(const EventHandler&) = delete;
+  EventHandler& operator=(const EventHandler&) = delete;
+  virtual ~EventHandler() = default;
+
+  /// `memory` is the tracee's and is valid only during the call. A fork's child has its events only after Fork.
+  virtual Verdict handle(const Event& event, const Memory& memory) = 0;
+
+  /// The engine is about to wait with nothing to do: the time to flush output that a person may be watching.
+  virtual void idle() = 0;
+};
+
+/// Call numbers that an engine may leave unreported, one set for each ABI. Numbers past the end are always wanted.
+inline constexpr std::size_t max_filtered_number = 1024;
+using WantedCalls = std::array<std::bitset<max_filtered_number>, abi_count>;
+
+/// How a run ended, for the tracer's own exit.
+struct RunEnd {
+  /// Wait status of the launched program; empty with -p only, or when we detached from it.
+  std::optional<int> program_status;
+  bool interrupted_by_signal = false;
+  int interrupting_signal = 0;
+};
+
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  /// Traces until no tracee is left or the handler says detach_all.
+  virtual Result<RunEnd> run(EventHandler& handler) = 0;
+};
+
+}  // namespace tracer

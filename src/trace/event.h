@@ -1,0 +1,83 @@
+// What an engine saw. Plain values; the handler borrows them for the time of one call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "spec/abi.h"
+
+namespace tracer {
+
+/// Time of an event since the epoch of CLOCK_REALTIME and of CLOCK_MONOTONIC, in nanoseconds.
+struct EventTime {
+  std::chrono::nanoseconds realtime{};
+  std::chrono::nanoseconds monotonic{};
+};
+
+struct SyscallEnter {
+  std::uint64_t number = 0;             ///< as in the register; without the x32 bit
+  std::array<std::uint64_t, 6> args{};  ///< zero-extended on 32-bit ABIs
+  std::uint64_t instruction_pointer = 0;
+  std::uint64_t stack_pointer = 0;
+};
+
+struct SyscallExit {
+  std::int64_t value = 0;  ///< the result register, sign-extended; -errno on error
+  bool is_error = false;   ///< as the kernel says (PTRACE_SYSCALL_INFO_EXIT), not guessed from the value
+  std::uint64_t instruction_pointer = 0;
+  /// System CPU time that the call took, where the engine was asked for it (EngineOptions::cpu_time).
+  std::chrono::nanoseconds cpu_time{};
+};
+
+/// The thread went away inside a call, or was found inside one when it was attached: no result is known.
+struct SyscallLost {};
+
+/// A signal is about to be delivered.
+struct SignalStop {
+  int signal = 0;
+  std::span<const std::byte> siginfo;  ///< raw, in the tracee's kernel layout (host's siginfo_t); empty if unknown
+};
+
+/// The whole thread group stopped (SIGSTOP, SIGTSTP, …): `--- stopped by SIGSTOP ---`.
+struct GroupStop {
+  int signal = 0;
+};
+
+/// execve succeeded. With threads, the one that called it takes the leader's id.
+struct Exec {
+  pid_t former_tid = 0;
+};
+
+struct Fork {
+  pid_t child = 0;
+  bool is_thread = false;
+};
+
+struct Attached {
+  std::string_view command;  ///< for the note "Process N attached"; empty if unknown
+  bool by_request = false;   ///< -p, as against a followed child
+};
+
+struct Detached {};
+
+/// The thread is gone. `status` is as from waitpid(2).
+struct Exited {
+  int status = 0;
+};
+
+struct Event {
+  pid_t tid = 0;
+  pid_t tgid = 0;
+  Abi abi = Abi::x86_64;
+  EventTime time;
+  std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited>
+      what;
+};
+
+}  // namespace tracer
