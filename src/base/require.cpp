@@ -5,9 +5,8 @@
 
 namespace tracer {
 
-void requirement_failed(const char* what, const std::source_location& where) {
-  std::fprintf(stderr, "tracer: internal error: %s (%s:%u)\n", what, where.file_name(),
-               static_cast<unsigned>(where.line()));
+void requirement_failed(const char* what, const char* file, int line) {
+  std::fprintf(stderr, "tracer: internal error: %s (%s:%d)\n", what, file, line);
   std::abort();
 }
 

@@ -1,0 +1,97 @@
+# On a fresh Debian 12:
+#   make run ARGS='-e openat ls'    builds the program and runs it
+#   make test                       builds everything and runs the tests
+# Missing Debian packages (packages.mk) are installed first: as root, or with sudo.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+include packages.mk
+
+ARGS ?= --help
+PREFIX ?= /usr/local
+PYTHON := /usr/bin/python3
+jobs := $(shell nproc)
+sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
+
+# $(call configure,DIRECTORY,OPTIONS): once; CMake itself notices later changes.
+configure = cmake -S . -B $(1) -G Ninja $(2)
+run_tests = ctest --test-dir $(1) --output-on-failure -j$(jobs)
+
+# $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing.
+define install_missing
+@command -v dpkg-query >/dev/null || { echo 'Not a Debian system: install by hand what is missing of: $(1)' >&2; exit 0; }; \
+missing=$$(comm -13 \
+  <(dpkg-query -W -f='$${Status} $${Package}\n' $(1) 2>/dev/null | sed -n 's/^install ok installed //p' | sort -u) \
+  <(printf '%s\n' $(1) | sort -u)); \
+[[ -z $$missing ]] && exit 0; \
+if [[ $$(id -u) == 0 ]]; then as_root=; \
+elif command -v sudo >/dev/null; then as_root=sudo; \
+else echo "These packages are missing, and installing them takes root or sudo:" $$missing >&2; exit 1; fi; \
+echo "Installing" $$missing >&2; \
+$$as_root apt-get update -q >&2; \
+$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
+endef
+
+.PHONY: all run test sanitize clang lint format tidy bench compat install clean \
+        build-packages test-packages lint-packages
+
+all: build-packages build/build.ninja
+	cmake --build build
+
+run: build-packages build/build.ninja
+	@cmake --build build --target tracer >&2
+	@build/tracer $(ARGS)
+
+test: test-packages build/build.ninja
+	cmake --build build
+	$(call run_tests,build)
+
+sanitize: test-packages build-asan/build.ninja
+	cmake --build build-asan
+	$(call run_tests,build-asan)
+
+clang: lint-packages build-clang/build.ninja
+	cmake --build build-clang
+
+lint: format tidy
+
+format: lint-packages
+	$(sources) | xargs clang-format-14 --dry-run -Werror
+
+# What the sources include from generated files has to exist: hence after the build.
+tidy: clang
+	find src -name '*.cpp' | sort | xargs -P$(jobs) -n1 clang-tidy-14 --quiet -p build-clang
+
+bench: test-packages all
+	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)
+
+compat: test-packages all
+	$(PYTHON) tests/compat/compare.py --ours build/tracer --full $(ARGS_COMPAT)
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-asan build-clang
+
+build/build.ninja: | build-packages
+	$(call configure,build,-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
+
+build-asan/build.ninja: | test-packages
+	$(call configure,build-asan,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O1 -DTRACER_SANITIZE=ON \
+	  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
+
+build-clang/build.ninja: | lint-packages
+	$(call configure,build-clang,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
+
+build-packages:
+	$(call install_missing,$(build_packages))
+
+test-packages:
+	$(call install_missing,$(test_packages))
+
+lint-packages:
+	$(call install_missing,$(lint_packages))
