@@ -1,0 +1,216 @@
+// What the command line asks for, as plain data. Made once by parse_command_line, const ever after.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/choice_set.h"
+#include "filter/number_set.h"
+#include "filter/status.h"
+#include "filter/syscall_set.h"
+
+namespace tracer::cli {
+
+// ---------------------------------------------------------------------------------------------- start-up
+
+struct EnvironmentChange {
+  std::string name;
+  std::optional<std::string> value;  ///< empty: remove the variable
+};
+
+/// -u. Names are looked up by whoever launches the program, not by the parser.
+struct RunAs {
+  std::string name;                ///< the user's name; empty if `ids` is set
+  std::optional<uid_t> user = {};  ///< UID:GID form: no look-up, no supplementary groups
+  std::optional<gid_t> group = {};
+};
+
+enum class Daemonize : std::uint8_t { no, grandchild, process_group, session };
+
+/// -I: when signals that would end the tracer are held back.
+enum class Interruptible : std::uint8_t { anywhere = 1, waiting = 2, never = 3, never_tstp = 4 };
+
+struct Startup {
+  std::vector<std::string> program;  ///< the command and its arguments; empty with -p alone
+  std::optional<std::string> argv0;
+  std::vector<EnvironmentChange> environment;  ///< in order; the last change of a variable counts
+  std::optional<RunAs> user;
+  std::vector<pid_t> attach;  ///< each once, in the order given
+  Daemonize daemonize = Daemonize::no;
+  Interruptible interruptible = Interruptible::waiting;  ///< the defaults for -o and -D are applied already
+  bool follow_forks = false;
+  bool detach_on_execve = false;
+  bool kill_on_exit = false;
+  bool seccomp_bpf = false;
+  bool debug = false;
+  std::uint64_t syscall_limit = 0;  ///< 0: none
+};
+
+// ---------------------------------------------------------------------------------------------- what is shown
+
+struct Filters {
+  filter::SyscallSet trace = filter::SyscallSet::all();
+  filter::NumberSet signals = filter::NumberSet::all();
+  filter::StatusSet status = filter::every_status;
+  std::vector<std::string> paths;              ///< -P, as given
+  std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds; or-ed with `paths`
+  std::vector<int> errnos;                     ///< --errno: only calls that failed with one of these
+  std::optional<std::chrono::nanoseconds> min_duration;
+
+  [[nodiscard]] bool by_path_or_fd() const { return !paths.empty() || trace_fds.has_value(); }
+};
+
+// ---------------------------------------------------------------------------------------------- how it looks
+
+enum class TimestampFormat : std::uint8_t { none, time_of_day, unix_time };
+enum class Precision : std::uint8_t { s, ms, us, ns };
+enum class StringsInHex : std::uint8_t { never, non_ascii_chars, non_ascii, all };
+enum class ConstStyle : std::uint8_t { raw, abbrev, verbose };
+enum class StackTrace : std::uint8_t { none, symbols, sources };
+enum class Color : std::uint8_t { automatic, always, never };
+enum class OutputFormat : std::uint8_t { text, json };
+
+enum class FdDetail : std::uint8_t { path, socket, dev, pidfd, eventfd, signalfd };
+enum class PidDetail : std::uint8_t { comm, pidns };
+enum class Quiet : std::uint8_t { attach, exit, path_resolution, personality, thread_execve };
+enum class Kvm : std::uint8_t { none, vcpu, vcpu_all };
+
+struct SecurityContext {
+  bool shown = false;
+  bool full = false;
+  bool mismatch = false;
+};
+
+struct Format {
+  OutputFormat output = OutputFormat::text;
+  TimestampFormat timestamps = TimestampFormat::none;
+  Precision timestamp_precision = Precision::s;
+  std::optional<Precision> relative_timestamps;  ///< -r
+  std::optional<Precision> syscall_times;        ///< -T
+  unsigned column = 40;
+  unsigned string_limit = 32;
+  StringsInHex strings_in_hex = StringsInHex::never;
+  ConstStyle const_style = ConstStyle::abbrev;
+  filter::SyscallSet abbrev = filter::SyscallSet::all();
+  filter::SyscallSet verbose = filter::SyscallSet::all();
+  filter::SyscallSet raw;
+  filter::NumberSet dump_reads;
+  filter::NumberSet dump_writes;
+  filter::ChoiceSet<FdDetail> fd_details;
+  filter::ChoiceSet<PidDetail> pid_details;
+  filter::ChoiceSet<Quiet> quiet;
+  Kvm kvm = Kvm::none;
+  bool namespaces = false;
+  SecurityContext secontext;
+  bool argument_names = false;
+  bool instruction_pointer = false;
+  bool syscall_number = false;
+  bool always_show_pid = false;
+  StackTrace stack_trace = StackTrace::none;
+  unsigned stack_frame_limit = 256;
+  Color color = Color::automatic;
+};
+
+struct Output {
+  enum class To : std::uint8_t { standard_error, file, command };
+  To to = To::standard_error;
+  std::string target;     ///< file name, or the shell command after `|` or `!`
+  bool append = false;    ///< -A
+  bool separate = false;  ///< FILE.PID for each process
+};
+
+// ---------------------------------------------------------------------------------------------- summary
+
+enum class SummaryMode : std::uint8_t { none, only, with_trace };  // nothing, -c, -C
+
+enum class SummaryColumn : std::uint8_t {
+  time_percent,
+  total_time,
+  min_time,
+  max_time,
+  avg_time,
+  calls,
+  errors,
+  name,
+  wall_total,
+  wall_min,
+  wall_max,
+  wall_avg,
+};
+
+struct Summary {
+  SummaryMode mode = SummaryMode::none;
+  bool wall_clock = false;
+  std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;  ///< empty: not sorted
+  std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
+                                        SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
+  std::optional<std::chrono::nanoseconds> overhead;  ///< -O; empty: measure it
+};
+
+// ---------------------------------------------------------------------------------------------- tampering
+
+struct Poke {
+  unsigned argument = 0;  ///< from 1
+  std::vector<std::byte> data;
+};
+
+struct Injection {
+  filter::SyscallSet calls;
+  std::optional<int> error;             ///< an errno value
+  std::optional<std::uint64_t> retval;  ///< at most one of error and retval
+  std::optional<int> signal;
+  std::string syscall;  ///< a %pure call to run instead; empty: none
+  std::chrono::nanoseconds delay_enter{};
+  std::chrono::nanoseconds delay_exit{};
+  std::vector<Poke> poke_enter;
+  std::vector<Poke> poke_exit;
+  // Counted for each call and each tracee, from 1: first, first + step, … up to last. step 0: only `first`.
+  std::uint16_t first = 1;
+  std::uint16_t last = 65535;  ///< 65535: no end
+  std::uint16_t step = 1;
+};
+
+// ---------------------------------------------------------------------------------------------- ours
+
+enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
+
+/// Options that strace does not have.
+struct Extras {
+  EngineChoice engine = EngineChoice::automatic;
+  std::vector<std::string> define;     ///< description files to load
+  std::vector<std::string> libraries;  ///< -e library=
+  std::vector<std::string> symbols;    ///< -e symbol=
+  std::vector<std::string> probes;     ///< -e usdt=
+  std::vector<std::string> cgroups;
+  std::vector<std::string> comms;
+  bool system_wide = false;
+  bool doctor = false;
+};
+
+struct Tips {
+  bool shown = false;
+  bool compact = true;
+  bool random = true;
+  unsigned id = 0;
+};
+
+struct Options {
+  std::string program_name;  ///< argv[0] as typed: the prefix of messages
+  bool strict = false;       ///< started under the name `strace`: its words and exit status only
+  Startup startup;
+  Filters filters;
+  Format format;
+  Output output;
+  Summary summary;
+  std::vector<Injection> injections;
+  Extras extras;
+  Tips tips;
+  std::vector<std::string> warnings;  ///< whole lines, prefix included, for standard error
+};
+
+}  // namespace tracer::cli
