@@ -40,6 +40,8 @@ using WantedCalls = std::array<std::bitset<max_filtered_number>, abi_count>;
 struct RunEnd {
   /// Wait status of the launched program; empty with -p only, or when we detached from it.
   std::optional<int> program_status;
+  /// Why the launched program could not be executed (its process has said so on standard error); 0 if it could.
+  int exec_error = 0;
   bool interrupted_by_signal = false;
   int interrupting_signal = 0;
 };

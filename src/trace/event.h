@@ -49,9 +49,11 @@ struct GroupStop {
   int signal = 0;
 };
 
-/// execve succeeded. With threads, the one that called it takes the leader's id.
+/// execve succeeded; its SyscallExit follows. With threads, the one that called it takes the leader's id: then
+/// Event::tid is the leader's, `former_tid` is never heard of again, and what the leader was has ended (with a
+/// SyscallLost for it before, if it was inside a call).
 struct Exec {
-  pid_t former_tid = 0;
+  pid_t former_tid = 0;  ///< equal to Event::tid if nothing changed
 };
 
 struct Fork {
@@ -59,11 +61,14 @@ struct Fork {
   bool is_thread = false;
 };
 
+/// First event of every thread but that of a launched program.
 struct Attached {
-  std::string_view command;  ///< for the note "Process N attached"; empty if unknown
+  std::string_view command;  ///< argv[0], for the note "Process N attached"; empty if unknown
   bool by_request = false;   ///< -p, as against a followed child
+  unsigned threads = 1;      ///< -p: how many were attached with this one; 0 for each of the others
 };
 
+/// The thread goes on untraced. If it was inside a call, nothing more comes for that call.
 struct Detached {};
 
 /// The thread is gone. `status` is as from waitpid(2).
@@ -71,6 +76,8 @@ struct Exited {
   int status = 0;
 };
 
+/// For every thread: Attached first; each SyscallEnter is followed by its SyscallExit or SyscallLost unless Detached
+/// comes instead; Exited or Detached is last.
 struct Event {
   pid_t tid = 0;
   pid_t tgid = 0;
