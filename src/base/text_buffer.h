@@ -25,6 +25,8 @@ class TextBuffer {
   /// At least `width` digits, filled with zeros.
   void decimal_padded(std::uint64_t value, unsigned width);
 
+  /// Moves what stands from `position` on and puts `text` before it.
+  void insert(std::size_t position, std::string_view text) { text_.insert(position, text); }
   void clear() { text_.clear(); }
   void truncate(std::size_t size) { text_.resize(size); }
   [[nodiscard]] std::size_t size() const { return text_.size(); }

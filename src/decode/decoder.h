@@ -4,9 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "render/emitter.h"
 #include "spec/spec.h"
@@ -58,10 +57,17 @@ struct Outcome {
 /// A call between its entry and its exit. Reused for the next call of the same thread: keeps its buffers.
 struct CallState;
 
+/// A function for `custom NAME` (decode/custom.h).
+struct Custom;
+
 class Decoder {
  public:
-  Decoder(const spec::Tables& tables, Options options, Names& names);
+  /// `customs` is what src/decoders offers (decoders::all()); it must outlive the decoder, as must `tables` and
+  /// `names`. Throws std::runtime_error if the tables ask for a custom that is not there.
+  Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs);
   ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
 
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 

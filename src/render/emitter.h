@@ -1,4 +1,8 @@
 // What a decoded call consists of, as a stream of typed values. Text and JSON are two emitters over the same decode.
+//
+// The decoder brackets: begin_call, then for each argument begin_argument … end_argument (what is in between may come
+// in two parts, before and after the call), end_arguments, begin_result … end_result. A value is one of the calls
+// under "Values" or an aggregate; comment, annotation and changed() follow the value that they belong to.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +29,9 @@ struct CallResult {
 
 /// Bytes shown as a string.
 struct StringForm {
-  bool cut = false;  ///< more follows than is shown: `"abc"...`
-  bool hex = false;  ///< every byte as \xNN
-  bool unquoted = false;
+  bool cut = false;       ///< more follows than is shown: `"abc"...`
+  bool hex = false;       ///< every byte as \xNN
+  bool unquoted = false;  ///< the characters alone
 };
 
 class Emitter {
@@ -45,7 +49,8 @@ class Emitter {
   virtual void end_arguments() = 0;
   /// Brackets the emission of the result's value or, for errors and `?`, stands for all of it.
   virtual void begin_result(const CallResult& result) = 0;
-  virtual void begin_note() = 0;  ///< ` (` … `)` after the result
+  /// ` (prefix` … `)` after the result; nothing at all if nothing is emitted in between.
+  virtual void begin_note(std::string_view prefix) = 0;
   virtual void end_note() = 0;
   virtual void end_result() = 0;
 
@@ -57,13 +62,16 @@ class Emitter {
   virtual void begin_element() = 0;
   virtual void end_array() = 0;
   virtual void more() = 0;  ///< `...`: the rest of a struct or an array is not shown
+  /// What a pointer to a single value points to: `[` … `]`.
+  virtual void begin_target() = 0;
+  virtual void end_target() = 0;
 
-  // Values.
+  // Values. `bits` are extended to 64 bits as the type says.
   virtual void scalar(std::uint64_t bits, const spec::Type& type) = 0;
   virtual void constant(std::uint64_t bits, const spec::Type& type, Abi abi) = 0;
   virtual void bytes(std::span<const std::byte> data, StringForm form) = 0;
   virtual void address(RemoteAddr address) = 0;        ///< NULL for zero
-  virtual void symbol(std::string_view text) = 0;      ///< a computed spelling: AT_FDCWD, SIG_DFL, makedev(1, 2)
+  virtual void symbol(std::string_view text) = 0;      ///< a computed spelling: makedev(1, 2), [INT TERM]
   virtual void comment(std::string_view text) = 0;     ///< ` /* text */`
   virtual void annotation(std::string_view text) = 0;  ///< `<text>` after a descriptor or a process id
   virtual void changed() = 0;                          ///< ` => `

@@ -1,0 +1,307 @@
+// Arrays by count, by bytes, terminated; streams of records that say their own length.
+#include <algorithm>
+
+#include "decode/walker.h"
+
+namespace tracer::decode {
+
+using spec::LengthKind;
+using spec::StructKind;
+using spec::Tables;
+using spec::Type;
+using spec::TypeKind;
+
+namespace {
+
+/// Bytes of an array that one read fetches.
+constexpr std::uint64_t chunk_size = 4096;
+
+/// What a terminated array is counted up to for `brief count`; a bound for endless ones.
+constexpr std::uint64_t max_counted = 1U << 20;
+
+}  // namespace
+
+std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope) {
+  std::uint64_t n = unlimited;
+  if (type.length != spec::none) {
+    const auto said = evaluate(type.length, scope);
+    if (!said) {
+      return std::nullopt;
+    }
+    n = static_cast<std::uint64_t>(*said);
+  }
+  if (type.budget != spec::none) {
+    const auto index = tables_.exprs[type.budget].a;
+    for (const Scope* s = scope; s != nullptr; s = s->outer) {
+      if (index < s->params.size()) {
+        const auto left = static_cast<std::uint64_t>(std::max<std::int64_t>(s->params[index], 0));
+        n = std::min(n, left);
+        s->params[index] = left == unlimited ? s->params[index] : static_cast<std::int64_t>(left - n);
+        break;
+      }
+    }
+  }
+  return type.max != 0 ? std::min<std::uint64_t>(n, type.max) : n;
+}
+
+void Walker::unreadable_rest(RemoteAddr address) {
+  out_.begin_element();
+  TextBuffer& text = state_.unknown_name;
+  text.clear();
+  text.hex(address.value());
+  out_.symbol("...");
+  out_.comment(text.view());
+}
+
+bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
+  if (place.kind == Place::Kind::reg) {
+    return false;
+  }
+  if (type.brief != spec::none && state_.depth.abbreviate) {
+    return brief_count(type, place, scope);
+  }
+  if (type.length_kind == LengthKind::until_zero) {
+    return terminated(type, place, scope);
+  }
+  const Type& element = tables_.types[type.target];
+  auto n = length(type, scope);
+  if (!n) {
+    return false;
+  }
+  if (type.length_kind == LengthKind::byte_count) {
+    const bool is_stream =
+        element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
+    if (is_stream) {
+      return records(element, place, scope, *n);
+    }
+    if (element.kind == TypeKind::structure || element.kind == TypeKind::choice || element.kind == TypeKind::custom) {
+      const auto enclosing_rest = rest_;
+      rest_ = *n;
+      const bool done = value(element, place, scope);
+      rest_ = enclosing_rest;
+      return done;
+    }
+    const auto size = size_of(element);
+    n = size == 0 ? 0 : *n / size;
+  }
+  return counted(type, place, scope, *n);
+}
+
+bool Walker::counted(const Type& type, const Place& place, const Scope* scope, std::uint64_t count) {
+  const Type& element = tables_.types[type.target];
+  const auto size = size_of(element);
+  if (size == 0 && count != 0) {
+    return false;
+  }
+  if (count != 0 && (place.address + count * size < place.address || count > unlimited / size)) {
+    return false;
+  }
+  const ScratchGuard guard(state_.scratch);
+  const auto params =
+      element.kind == TypeKind::structure ? evaluate_params(element.args, scope) : std::span<std::int64_t>{};
+  const std::uint64_t shown =
+      state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
+  const auto per_chunk = std::max<std::uint64_t>(1, chunk_size / std::max<std::uint64_t>(size, 1));
+  const auto enclosing_rest = rest_;
+  const auto buffer = place.kind == Place::Kind::remote && size != 0
+                          ? state_.scratch.take(std::min(per_chunk, shown) * size)
+                          : std::span<std::byte>{};
+  bool begun = false;
+  const auto begin = [&] {
+    begun ? void() : out_.begin_array();
+    begun = true;
+  };
+  std::uint64_t i = 0;
+  bool readable = true;
+  while (i < shown && readable && values_left_ != 0) {
+    Place chunk = place.at(i * size);
+    std::uint64_t there = shown - i;
+    if (chunk.kind == Place::Kind::remote) {
+      there = std::min(there, per_chunk);
+      const auto got = memory_.read(chunk.address, buffer.first(there * size));
+      readable = got == there * size;
+      there = got / size;
+      chunk = Place::copied(buffer.first(there * size), chunk.address);
+    } else {
+      there = std::min(there, chunk.bytes.size() / size);
+      readable = there != 0;
+    }
+    for (std::uint64_t end = i + there; i < end && values_left_ != 0; ++i, chunk = chunk.at(size)) {
+      begin();
+      out_.begin_element();
+      rest_ = size;
+      const Place one = Place::copied(chunk.bytes.first(size), chunk.address);
+      const bool done = element.kind == TypeKind::structure && spend() ? structure(element, one, scope, params)
+                                                                       : value(element, one, scope);
+      if (!done) {
+        out_.address(one.address);
+      }
+    }
+  }
+  rest_ = enclosing_rest;
+  if (!begun && !readable) {
+    return false;
+  }
+  begin();
+  if (!readable) {
+    unreadable_rest(place.address + i * size);
+  } else if (i < count) {
+    out_.more();
+  }
+  out_.end_array();
+  return true;
+}
+
+bool Walker::terminated(const Type& type, const Place& place, const Scope* scope) {
+  const Type& element = tables_.types[type.target];
+  const auto size = size_of(element);
+  const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  bool begun = false;
+  for (std::uint64_t i = 0;; ++i) {
+    const Place one = place.at(i * size);
+    const auto bits = load(element, one);
+    if (!bits && i == 0) {
+      return false;
+    }
+    if (!begun) {
+      out_.begin_array();
+      begun = true;
+    }
+    if (!bits) {
+      unreadable_rest(one.address);
+      break;
+    }
+    if (*bits == 0) {
+      break;
+    }
+    if (i >= limit || values_left_ == 0) {
+      out_.more();
+      break;
+    }
+    out_.begin_element();
+    value(element, Place::in_register(*bits), scope);
+  }
+  out_.end_array();
+  return true;
+}
+
+bool Walker::brief_count(const Type& type, const Place& place, const Scope* scope) {
+  const Type& element = tables_.types[type.target];
+  std::uint64_t n = 0;
+  bool unterminated = false;
+  if (type.length_kind == LengthKind::until_zero) {
+    const auto size = size_of(element);
+    for (;; ++n) {
+      const auto bits = load(element, place.at(n * size));
+      if (!bits && n == 0) {
+        return false;
+      }
+      unterminated = !bits || n == max_counted;
+      if (unterminated || *bits == 0) {
+        break;
+      }
+    }
+  } else {
+    const auto said = length(type, scope);
+    if (!said) {
+      return false;
+    }
+    n = *said;
+    const bool is_stream =
+        element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
+    if (is_stream && type.length_kind == LengthKind::byte_count) {
+      n = count_records(element, place, scope, *said);
+    } else if (type.length_kind == LengthKind::byte_count) {
+      n = *said / std::max<std::uint64_t>(size_of(element), 1);
+    }
+  }
+  const auto word = tables_.text(type.brief);
+  TextBuffer& text = state_.unknown_name;
+  text.clear();
+  text.decimal(n);
+  text.append(' ');
+  text.append(word);
+  if (n != 1 && !word.empty() && word.back() != 's') {
+    text.append('s');
+  }
+  if (unterminated) {
+    text.append(", unterminated");
+  }
+  out_.address(place.address);
+  out_.comment(text.view());
+  return true;
+}
+
+/// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there.
+Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Scope* scope, std::uint64_t left,
+                                       std::span<std::int64_t> params) {
+  const spec::Struct& layout = tables_.structs[type.index];
+  const std::uint64_t header = layout.layout.size[index_of(abi_)];
+  const auto read = header <= left ? copy(place, header) : std::nullopt;
+  if (!read || layout.step == spec::none) {
+    return {};
+  }
+  Scope inner;
+  inner.outer = scope;
+  inner.type = &layout;
+  inner.place = Place::copied(*read, place.address);
+  inner.params = params;
+  const auto step = evaluate(layout.step, &inner);
+  const auto& expr = tables_.exprs[layout.step];
+  const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, &inner) : step;
+  if (!step || !data || static_cast<std::uint64_t>(*data) < header) {
+    return {};
+  }
+  return {std::min(static_cast<std::uint64_t>(*data), left), std::min(static_cast<std::uint64_t>(*step), left)};
+}
+
+std::uint64_t Walker::count_records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+  std::uint64_t n = 0;
+  for (std::uint64_t at = 0; at < size && n < max_counted; ++n) {
+    const ScratchGuard guard(state_.scratch);
+    const auto record = record_size(type, place.at(at), scope, size - at, evaluate_params(type.args, scope));
+    if (record.step == 0) {
+      break;
+    }
+    at += record.step;
+  }
+  return n;
+}
+
+bool Walker::records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+  const ScratchGuard guard(state_.scratch);
+  const auto params = evaluate_params(type.args, scope);
+  const auto enclosing_rest = rest_;
+  const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  bool begun = false;
+  std::uint64_t n = 0;
+  for (std::uint64_t at = 0; at < size; ++n) {
+    const ScratchGuard record_guard(state_.scratch);
+    const Place here = place.at(at);
+    const auto record = record_size(type, here, scope, size - at, params);
+    const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
+    if (!bytes && !begun) {
+      return false;
+    }
+    if (!begun) {
+      out_.begin_array();
+      begun = true;
+    }
+    if (!bytes || n >= limit || !spend()) {
+      bytes ? out_.more() : unreadable_rest(here.address);
+      break;
+    }
+    out_.begin_element();
+    rest_ = record.length;
+    record_body(type, Place::copied(*bytes, here.address), scope, params);
+    at += record.step;
+  }
+  rest_ = enclosing_rest;
+  if (!begun) {
+    out_.begin_array();
+  }
+  out_.end_array();
+  return true;
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,34 @@
+// What is remembered of a call between its entry and its exit.
+#pragma once
+
+#include <vector>
+
+#include "base/text_buffer.h"
+#include "decode/decoder.h"
+#include "decode/scratch.h"
+
+namespace tracer::decode {
+
+/// What a pointer argument pointed to at entry.
+struct SavedTarget {
+  spec::ParamId param = spec::none;
+  RemoteAddr address;
+  std::size_t offset = 0;  ///< into CallState::saved_bytes
+  std::size_t size = 0;
+};
+
+struct CallState {
+  Entry entry;
+  Depth depth;
+  const spec::Call* call = nullptr;  ///< null: a number beyond the table
+  const spec::Signature* signature = nullptr;
+  spec::Index next_param = 0;  ///< of the signature's: the first that is not emitted yet
+  bool half_emitted = false;   ///< next_param's argument is open: its `before` stands, its `after` is to come
+  bool half_readable = false;  ///< and could be read
+  std::vector<SavedTarget> saved;
+  std::vector<std::byte> saved_bytes;
+  TextBuffer unknown_name;  ///< syscall_0x3e8
+  Scratch scratch;
+};
+
+}  // namespace tracer::decode

@@ -1,0 +1,54 @@
+// What a function behind `custom NAME` gets to work with. Such functions live in src/decoders.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "decode/decoder.h"
+
+namespace tracer::decode {
+
+/// One value that no table can say: where it is, the call that it belongs to, and where to emit it.
+class CustomContext {
+ public:
+  CustomContext() = default;
+  CustomContext(const CustomContext&) = delete;
+  CustomContext& operator=(const CustomContext&) = delete;
+  virtual ~CustomContext() = default;
+
+  // The value: a register's, or `size` bytes at an address.
+  [[nodiscard]] virtual bool in_memory() const = 0;
+  [[nodiscard]] virtual std::uint64_t value() const = 0;  ///< not in memory
+  [[nodiscard]] virtual RemoteAddr address() const = 0;   ///< in memory
+  [[nodiscard]] virtual std::uint64_t size() const = 0;   ///< bytes that the description says; tracee data
+  /// Copies the first bytes of the value; false if they are not all there.
+  [[nodiscard]] virtual bool copy(std::span<std::byte> into) const = 0;
+
+  // The call.
+  [[nodiscard]] virtual const Entry& entry() const = 0;      ///< arguments by register
+  [[nodiscard]] virtual const Outcome* outcome() const = 0;  ///< null before the exit
+  [[nodiscard]] virtual Depth depth() const = 0;
+  [[nodiscard]] virtual const Options& options() const = 0;
+  /// The arguments that were printed with this name: value of the parameter, or nothing if the call has none such.
+  [[nodiscard]] virtual std::optional<std::uint64_t> argument(std::string_view name) const = 0;
+
+  // The means.
+  [[nodiscard]] virtual const Memory& memory() const = 0;
+  [[nodiscard]] virtual Names& names() const = 0;
+  [[nodiscard]] virtual render::Emitter& out() const = 0;
+  /// Emits a constant of the named set; a number if the tables have no such set.
+  virtual void constant(std::string_view set, std::uint64_t bits, unsigned width) = 0;
+  /// Emits a number in the given style, its descriptor's or process' name included.
+  virtual void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) = 0;
+};
+
+/// Emits the value. False, with nothing emitted, if it cannot be read: then its address is shown.
+using CustomFunction = bool (*)(CustomContext&);
+
+struct Custom {
+  std::string_view name;
+  CustomFunction function = nullptr;
+};
+
+}  // namespace tracer::decode

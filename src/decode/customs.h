@@ -1,0 +1,34 @@
+// The walker as custom decoders see it.
+#pragma once
+
+#include "decode/walker.h"
+
+namespace tracer::decode {
+
+class WalkerContext final : public CustomContext {
+ public:
+  WalkerContext(Walker& walker, Place place, std::uint64_t size) : walker_(walker), place_(place), size_(size) {}
+
+  [[nodiscard]] bool in_memory() const override { return place_.kind != Place::Kind::reg; }
+  [[nodiscard]] std::uint64_t value() const override { return place_.bits; }
+  [[nodiscard]] RemoteAddr address() const override { return place_.address; }
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  [[nodiscard]] bool copy(std::span<std::byte> into) const override;
+  [[nodiscard]] const Entry& entry() const override { return walker_.state().entry; }
+  [[nodiscard]] const Outcome* outcome() const override { return walker_.outcome(); }
+  [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
+  [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
+  [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
+  [[nodiscard]] const Memory& memory() const override { return walker_.memory(); }
+  [[nodiscard]] Names& names() const override { return walker_.setting().names; }
+  [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }
+  void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
+  void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
+
+ private:
+  Walker& walker_;
+  Place place_;
+  std::uint64_t size_;
+};
+
+}  // namespace tracer::decode

@@ -1,0 +1,80 @@
+#include "decode/decoder.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "decode/customs.h"
+
+namespace tracer::decode {
+namespace {
+
+CustomFunction find_custom(std::span<const Custom> customs, std::string_view name) {
+  const auto found = std::find_if(customs.begin(), customs.end(), [&](const Custom& c) { return c.name == name; });
+  return found == customs.end() ? nullptr : found->function;
+}
+
+}  // namespace
+
+struct Decoder::Implementation {
+  Setting setting;
+};
+
+Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs)
+    : implementation_(new Implementation{{tables, options, names, customs, {}, nullptr, nullptr}}) {
+  Setting& setting = implementation_->setting;
+  setting.custom_of_type.resize(tables.types.size());
+  for (std::size_t i = 0; i < tables.types.size(); ++i) {
+    if (tables.types[i].kind != spec::TypeKind::custom) {
+      continue;
+    }
+    const auto name = tables.text(tables.types[i].custom);
+    setting.custom_of_type[i] = find_custom(customs, name);
+    if (setting.custom_of_type[i] == nullptr) {
+      throw std::runtime_error("a description asks for `custom " + std::string(name) +
+                               "`, which this program does not have (src/decoders)");
+    }
+  }
+  setting.wait_status = find_custom(customs, "wait_status");
+  setting.siginfo = find_custom(customs, "siginfo");
+}
+
+Decoder::~Decoder() = default;
+
+std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
+  return {new CallState, [](CallState* state) { delete state; }};
+}
+
+void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const Memory& memory,
+                    render::Emitter& out) const {
+  state.entry = entry;
+  state.depth = depth;
+  Walker(implementation_->setting, state, memory, out, nullptr).enter();
+}
+
+void Decoder::exit(CallState& state, const Outcome& outcome, const Memory& memory, render::Emitter& out) const {
+  Walker(implementation_->setting, state, memory, out, &outcome).exit();
+}
+
+const spec::Call* Decoder::call_of(const CallState& state) {
+  return state.call;
+}
+
+std::string_view Decoder::name_of(const CallState& state) const {
+  return state.call != nullptr ? implementation_->setting.tables.text(state.call->name) : state.unknown_name.view();
+}
+
+void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const Memory& memory,
+                      render::Emitter& out) const {
+  CallState state;
+  state.entry.abi = abi;
+  state.entry.tid = tid;
+  Walker(implementation_->setting, state, memory, out, nullptr).siginfo(raw);
+}
+
+bool Walker::siginfo(std::span<const std::byte> raw) {
+  WalkerContext context(*this, Place::copied(raw, RemoteAddr()), raw.size());
+  return setting_.siginfo != nullptr && setting_.siginfo(context);
+}
+
+}  // namespace tracer::decode

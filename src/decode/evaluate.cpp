@@ -1,0 +1,186 @@
+// Expressions of the descriptions, evaluated over one call.
+#include "decode/walker.h"
+#include "render/constants.h"
+
+namespace tracer::decode {
+
+using spec::Expr;
+using spec::ExprOp;
+using spec::Tables;
+using spec::Type;
+using spec::TypeKind;
+
+namespace {
+
+// Arithmetic on tracee data wraps.
+std::int64_t wrapping(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+bool Walker::holds(spec::ExprId condition, const Scope* scope) {
+  if (condition == spec::none) {
+    return true;
+  }
+  const auto result = evaluate(condition, scope);
+  return result && *result != 0;
+}
+
+Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
+  const Expr& e = tables_.exprs[id];
+  switch (e.op) {
+    case ExprOp::literal:
+      return e.value;
+    case ExprOp::variable_literal:
+      return tables_.abi_values[e.a + index_of(abi_)];
+    case ExprOp::arg:
+      return argument_value(tables_.params[e.a]);
+    case ExprOp::deref: {
+      const auto& param = tables_.params[e.a];
+      return target_value(tables_.types[param.type], raw_argument(param));
+    }
+    case ExprOp::was: {
+      const auto& param = tables_.params[e.a];
+      for (const SavedTarget& saved : state_.saved) {
+        if (saved.param == e.a) {
+          const auto& type = tables_.types[tables_.types[param.type].target];
+          const auto bits =
+              load(type, Place::copied(std::span(state_.saved_bytes).subspan(saved.offset, saved.size), saved.address));
+          return bits ? Value(wrapping(*bits)) : std::nullopt;
+        }
+      }
+      return argument_value(param);
+    }
+    case ExprOp::field:
+      return field_value(e.a, scope);
+    case ExprOp::deref_field: {
+      const auto pointer = field_value(e.a, scope);
+      return pointer ? target_value(tables_.types[tables_.fields[e.a].type], static_cast<std::uint64_t>(*pointer))
+                     : std::nullopt;
+    }
+    case ExprOp::outer:
+      return outer_value(e.a, scope);
+    case ExprOp::param:
+      return scope != nullptr && e.a < scope->params.size() ? Value(scope->params[e.a]) : std::nullopt;
+    case ExprOp::ret:
+      return outcome_ != nullptr ? Value(outcome_->value) : std::nullopt;
+    case ExprOp::ok:
+      return succeeded() ? 1 : 0;
+    case ExprOp::rest:
+      return wrapping(rest_);
+    case ExprOp::word:
+      return word_size(abi_);
+    case ExprOp::everything:
+      return wrapping(unlimited);
+    default:
+      return binary(e, scope);
+  }
+}
+
+Walker::Value Walker::binary(const Expr& expr, const Scope* scope) {
+  const auto left = evaluate(expr.a, scope);
+  const auto right = evaluate(expr.b, scope);
+  if (!left || !right) {
+    return std::nullopt;
+  }
+  const auto a = static_cast<std::uint64_t>(*left);
+  const auto b = static_cast<std::uint64_t>(*right);
+  switch (expr.op) {
+    case ExprOp::align:
+      return b == 0 ? *left : wrapping((a + b - 1) / b * b);
+    case ExprOp::bit_and:
+      return wrapping(a & b);
+    case ExprOp::bit_or:
+      return wrapping(a | b);
+    case ExprOp::equal:
+      return a == b ? 1 : 0;
+    case ExprOp::not_equal:
+      return a != b ? 1 : 0;
+    case ExprOp::less:
+      return *left < *right ? 1 : 0;
+    case ExprOp::greater:
+      return *left > *right ? 1 : 0;
+    case ExprOp::add:
+      return wrapping(a + b);
+    case ExprOp::subtract:
+      return wrapping(a - b);
+    case ExprOp::multiply:
+      return wrapping(a * b);
+    default:
+      return std::nullopt;
+  }
+}
+
+Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope) {
+  for (; scope != nullptr; scope = scope->outer) {
+    if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
+      const spec::Field& f = tables_.fields[field];
+      const auto bits = load(tables_.types[f.type], scope->place.at(f.offset[index_of(abi_)]));
+      return bits ? Value(wrapping(*bits)) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+Walker::Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
+  for (scope = scope != nullptr ? scope->outer : nullptr; scope != nullptr; scope = scope->outer) {
+    if (scope->type == nullptr) {
+      continue;
+    }
+    for (spec::FieldId id = scope->type->fields.first; id < scope->type->fields.first + scope->type->fields.count;
+         ++id) {
+      if (tables_.fields[id].name == name) {
+        return field_value(id, scope);
+      }
+    }
+  }
+  for (const spec::Param& param : Tables::slice(tables_.params, state_.signature->params)) {
+    if (param.name == name) {
+      return argument_value(param);
+    }
+  }
+  return std::nullopt;
+}
+
+Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
+  if (pointer.kind != TypeKind::pointer || address == 0) {
+    return std::nullopt;
+  }
+  const auto bits = load(tables_.types[pointer.target], Place::remote(RemoteAddr(address)));
+  return bits ? Value(wrapping(*bits)) : std::nullopt;
+}
+
+std::uint64_t Walker::raw_argument(const spec::Param& param) const {
+  const auto slot = param.slot[index_of(abi_)];
+  const auto& args = state_.entry.args;
+  if (slot >= args.size()) {
+    return 0;
+  }
+  if (param.wide && register_size(abi_) == 4) {
+    const auto high = slot + 1U < args.size() ? args[slot + 1U] : 0;
+    return (args[slot] & 0xffffffff) | high << 32;
+  }
+  return args[slot];
+}
+
+std::int64_t Walker::argument_value(const spec::Param& param) const {
+  const auto raw = raw_argument(param);
+  if (param.type == spec::none) {
+    return wrapping(raw);
+  }
+  return wrapping(load(tables_.types[param.type], Place::in_register(raw)).value_or(raw));
+}
+
+std::optional<std::uint64_t> Walker::argument_named(std::string_view name) {
+  if (state_.signature != nullptr) {
+    for (const spec::Param& param : Tables::slice(tables_.params, state_.signature->params)) {
+      if (tables_.text(param.name) == name) {
+        return static_cast<std::uint64_t>(argument_value(param));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,105 @@
+// Buffers and strings.
+#include <algorithm>
+
+#include "decode/walker.h"
+
+namespace tracer::decode {
+
+using spec::Type;
+
+namespace {
+
+constexpr std::uint64_t page_size = 4096;
+constexpr std::uint64_t max_path = 4096;  // PATH_MAX of linux/limits.h
+constexpr std::uint64_t max_hex_bytes = 4096;
+
+}  // namespace
+
+std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::uint64_t size) {
+  if (place.kind == Place::Kind::reg) {
+    return std::nullopt;
+  }
+  if (place.kind == Place::Kind::copied && size <= place.bytes.size()) {
+    return place.bytes.first(size);
+  }
+  const auto into = state_.scratch.take(size);
+  if (memory_.read(place.address, into) != size) {
+    return std::nullopt;
+  }
+  return into;
+}
+
+bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
+  const auto n = length(type, scope);
+  if (!n) {
+    return false;
+  }
+  const auto shown = std::min<std::uint64_t>(*n, type.hex ? max_hex_bytes : setting_.options.string_limit);
+  const ScratchGuard guard(state_.scratch);
+  const auto data = copy(place, shown);
+  if (!data) {
+    return false;
+  }
+  render::StringForm form;
+  form.cut = shown < *n;
+  form.hex = type.hex;
+  out_.bytes(*data, form);
+  return true;
+}
+
+bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
+  const bool is_path = type.style == spec::Style::path;
+  const bool is_fixed = type.length != spec::none;
+  std::uint64_t capacity = unlimited;
+  if (is_fixed) {
+    const auto n = length(type, scope);
+    if (!n) {
+      return false;
+    }
+    capacity = *n;
+  }
+  // One byte more than is shown tells whether the text goes on.
+  const std::uint64_t limit = is_path ? max_path - 1 : setting_.options.string_limit;
+  const std::uint64_t wanted = std::min(capacity, limit + 1);
+  const ScratchGuard guard(state_.scratch);
+  std::span<const std::byte> data;
+  if (place.kind == Place::Kind::copied && (is_fixed || wanted <= place.bytes.size())) {
+    data = place.bytes.first(std::min<std::uint64_t>(wanted, place.bytes.size()));
+  } else if (place.kind == Place::Kind::reg) {
+    return false;
+  } else {
+    const auto text = read_text(place.address, wanted);
+    if (!text) {
+      return false;
+    }
+    data = *text;
+  }
+  const auto end = std::find(data.begin(), data.end(), std::byte{0});
+  const auto found = static_cast<std::size_t>(end - data.begin());
+  render::StringForm form;
+  form.cut = end == data.end() && (!is_fixed || found > limit);
+  out_.bytes(data.first(std::min<std::uint64_t>(found, limit)), form);
+  return true;
+}
+
+/// Up to `wanted` bytes, up to and including a NUL; nothing if neither is readable.
+std::optional<std::span<const std::byte>> Walker::read_text(RemoteAddr address, std::uint64_t wanted) {
+  const auto into = state_.scratch.take(wanted);
+  std::uint64_t got = 0;
+  while (got < wanted) {
+    const RemoteAddr from = address + got;
+    const auto piece = into.subspan(got, std::min(wanted - got, page_size - from.value() % page_size));
+    const auto read = memory_.read(from, piece);
+    const auto fresh = piece.first(read);
+    got += read;
+    if (std::find(fresh.begin(), fresh.end(), std::byte{0}) != fresh.end()) {
+      break;
+    }
+    if (read != piece.size()) {
+      return std::nullopt;
+    }
+  }
+  return into.first(got);
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,264 @@
+// Single values, pointers and what they lead to.
+#include <algorithm>
+
+#include "decode/walker.h"
+#include "render/constants.h"
+
+namespace tracer::decode {
+
+using spec::Direction;
+using spec::Style;
+using spec::Tables;
+using spec::Type;
+using spec::TypeKind;
+
+namespace {
+
+constexpr unsigned max_depth = 20;
+
+}  // namespace
+
+bool Walker::spend() {
+  if (values_left_ == 0) {
+    return false;
+  }
+  --values_left_;
+  return true;
+}
+
+unsigned Walker::scalar_width(const Type& type) const {
+  if (type.kind == TypeKind::pointer) {
+    return type.wide_pointer ? 8 : word_size(abi_);
+  }
+  return type.width == 0 ? word_size(abi_) : type.width;
+}
+
+std::uint64_t Walker::size_of(const Type& type) const {
+  const auto fixed_count = [&]() -> std::uint64_t {
+    if (type.length == spec::none || type.length_kind == spec::LengthKind::until_zero) {
+      return 0;
+    }
+    const auto& length = tables_.exprs[type.length];
+    return length.op == spec::ExprOp::literal && length.value > 0 ? static_cast<std::uint64_t>(length.value) : 0;
+  };
+  switch (type.kind) {
+    case TypeKind::scalar:
+    case TypeKind::pointer:
+      return scalar_width(type);
+    case TypeKind::array:
+      return type.length_kind == spec::LengthKind::byte_count ? fixed_count()
+                                                              : fixed_count() * size_of(tables_.types[type.target]);
+    case TypeKind::bytes:
+    case TypeKind::cstr:
+      return fixed_count();
+    case TypeKind::structure:
+      return tables_.structs[type.index].layout.size[index_of(abi_)];
+    case TypeKind::custom:
+      return type.target == spec::none ? scalar_width(type) : size_of(tables_.types[type.target]);
+    case TypeKind::choice:
+      return 0;
+  }
+  return 0;
+}
+
+std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) const {
+  if (type.kind == TypeKind::custom && type.target != spec::none) {
+    return load(tables_.types[type.target], place);
+  }
+  if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer && type.kind != TypeKind::custom) {
+    return place.kind == Place::Kind::reg ? std::optional(place.bits) : std::nullopt;
+  }
+  const unsigned width = scalar_width(type);
+  std::uint64_t bits = place.bits;
+  if (place.kind != Place::Kind::reg) {
+    bits = 0;
+    const auto into = std::as_writable_bytes(std::span(&bits, 1)).first(width);
+    if (place.kind == Place::Kind::copied && place.bytes.size() >= width) {
+      std::copy_n(place.bytes.begin(), width, into.begin());
+    } else if (memory_.read(place.address, into) != width) {
+      return std::nullopt;
+    }
+  }
+  return render::cut(bits, width, type.is_signed);
+}
+
+bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
+  if (!spend() || depth_ >= max_depth) {
+    out_.symbol("...");
+    return true;
+  }
+  ++depth_;
+  bool done = false;
+  switch (type.kind) {
+    case TypeKind::scalar:
+      if (const auto bits = load(type, place)) {
+        emit_scalar(type, *bits);
+        done = true;
+      }
+      break;
+    case TypeKind::pointer:
+      done = follow(type, place, scope);
+      break;
+    case TypeKind::array:
+      done = array(type, place, scope);
+      break;
+    case TypeKind::bytes:
+      done = bytes(type, place, scope);
+      break;
+    case TypeKind::cstr:
+      done = text(type, place, scope);
+      break;
+    case TypeKind::structure:
+      done = structure(type, place, scope, evaluate_params(type.args, scope));
+      break;
+    case TypeKind::choice:
+      done = choice(type, place, scope);
+      break;
+    case TypeKind::custom:
+      done = custom(type, place, scope);
+      break;
+  }
+  --depth_;
+  return done;
+}
+
+bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope) {
+  const auto bits = load(pointer, place);
+  if (!bits) {
+    return false;
+  }
+  const RemoteAddr address(*bits);
+  const bool unfilled = pointer.direction == Direction::out && !succeeded();
+  if (address.is_null() || unfilled || !target(pointer, address, scope)) {
+    out_.address(address);
+  }
+  return true;
+}
+
+bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope) {
+  const Type& type = tables_.types[pointer.target];
+  const bool is_string = type.kind == TypeKind::bytes || type.kind == TypeKind::cstr;
+  if (!state_.depth.dereference && !is_string) {
+    return false;
+  }
+  const auto enclosing_rest = rest_;
+  rest_ = unlimited;
+  if (pointer.sized_by != spec::none) {
+    const auto size = evaluate(pointer.sized_by, scope);
+    rest_ = size && *size >= 0 ? static_cast<std::uint64_t>(*size) : 0;
+    if (!size) {
+      rest_ = enclosing_rest;
+      return false;
+    }
+  }
+  bool done = false;
+  if (type.kind == TypeKind::scalar || type.kind == TypeKind::pointer) {
+    if (const auto bits = load(type, Place::remote(address))) {
+      out_.begin_target();
+      value(type, Place::in_register(*bits), scope);
+      out_.end_target();
+      done = true;
+    }
+  } else {
+    done = value(type, Place::remote(address), scope);
+  }
+  rest_ = enclosing_rest;
+  return done;
+}
+
+bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
+  const ScratchGuard guard(state_.scratch);
+  const spec::Choice& table = tables_.choices[type.index];
+  Scope inner;
+  inner.outer = scope;
+  inner.place = place;
+  inner.params = evaluate_params(type.args, scope);
+  for (const spec::ChoiceRow& row : Tables::slice(tables_.choice_rows, table.rows)) {
+    bool matches = true;
+    for (std::size_t i = 0; i < row.keys.size(); ++i) {
+      if (row.keys[i] == spec::none) {
+        continue;
+      }
+      const auto key = evaluate(row.keys[i], &inner);
+      matches = matches && key && i < inner.params.size() && *key == inner.params[i];
+    }
+    if (matches) {
+      if (row.type == spec::none) {
+        return false;
+      }
+      const Type& chosen = tables_.types[row.type];
+      if (place.kind != Place::Kind::reg && chosen.kind == TypeKind::scalar) {
+        const auto bits = load(chosen, place);
+        if (!bits || rest_ < scalar_width(chosen)) {
+          return false;
+        }
+        const bool bare = place.kind == Place::Kind::copied;
+        bare ? void() : out_.begin_target();
+        value(chosen, Place::in_register(*bits), &inner);
+        bare ? void() : out_.end_target();
+        return true;
+      }
+      return value(chosen, place, &inner);
+    }
+  }
+  return false;
+}
+
+void Walker::annotate_descriptor(std::int64_t fd) {
+  if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
+    if (const auto name = setting_.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd)); !name.empty()) {
+      out_.annotation(name);
+    }
+  }
+}
+
+void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
+  if (type.set != spec::none) {
+    out_.constant(bits, type, abi_);
+    return;
+  }
+  constexpr std::int64_t at_fdcwd = -100;
+  const auto number = static_cast<std::int64_t>(bits);
+  const auto tid = state_.entry.tid;
+  std::string_view note;
+  switch (type.style) {
+    case Style::fd:
+      out_.scalar(bits, type);
+      annotate_descriptor(number);
+      return;
+    case Style::dirfd:
+      out_.scalar(bits, type);
+      if (number != at_fdcwd) {
+        annotate_descriptor(number);
+        return;
+      }
+      note = setting_.names.current_directory(tid);
+      break;
+    case Style::tgid:
+    case Style::tid:
+    case Style::pgid:
+      out_.scalar(bits, type);
+      note = number > 0 ? setting_.names.process(tid, static_cast<std::int32_t>(number)) : std::string_view{};
+      break;
+    case Style::ifindex:
+      if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
+        TextBuffer& text = state_.unknown_name;
+        text.clear();
+        text.append("if_nametoindex(\"");
+        text.append(name);
+        text.append("\")");
+        out_.symbol(text.view());
+        return;
+      }
+      out_.scalar(bits, type);
+      return;
+    default:
+      out_.scalar(bits, type);
+      return;
+  }
+  if (!note.empty()) {
+    out_.annotation(note);
+  }
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,173 @@
+// Walks the tables along one call and emits what it finds: the inside of the Decoder. A walker lives for one enter()
+// or exit(); what must survive in between is in the CallState.
+//
+// A function that emits a value returns false if the value could not be read; it has then emitted nothing, and
+// whoever followed the pointer shows the address instead.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "decode/call_state.h"
+#include "decode/custom.h"
+
+namespace tracer::decode {
+
+/// What all calls have in common.
+struct Setting {
+  const spec::Tables& tables;
+  Options options;
+  Names& names;
+  std::span<const Custom> customs;
+  std::vector<CustomFunction> custom_of_type;  ///< by TypeId; null for types of other kinds
+  CustomFunction wait_status = nullptr;
+  CustomFunction siginfo = nullptr;
+};
+
+/// Where a value is.
+struct Place {
+  enum class Kind : std::uint8_t {
+    reg,     ///< `bits`
+    copied,  ///< `bytes`, up to the end of what was copied; they came from `address`
+    remote,  ///< at `address`
+  };
+  Kind kind = Kind::reg;
+  std::uint64_t bits = 0;
+  std::span<const std::byte> bytes;
+  RemoteAddr address;
+
+  static Place in_register(std::uint64_t bits) { return {Kind::reg, bits, {}, {}}; }
+  static Place copied(std::span<const std::byte> bytes, RemoteAddr address) {
+    return {Kind::copied, 0, bytes, address};
+  }
+  static Place remote(RemoteAddr address) { return {Kind::remote, 0, {}, address}; }
+
+  /// The place `offset` bytes on. Past the end of a copy it is remote.
+  [[nodiscard]] Place at(std::uint64_t offset) const {
+    if (kind == Kind::copied && offset <= bytes.size()) {
+      return copied(bytes.subspan(offset), address + offset);
+    }
+    return remote(address + offset);
+  }
+};
+
+/// A struct, union, stream or table that is being decoded; they nest.
+struct Scope {
+  const Scope* outer = nullptr;
+  const spec::Struct* type = nullptr;  ///< null for a table
+  Place place;                         ///< the struct's copy
+  std::span<std::int64_t> params;
+};
+
+class Walker {
+ public:
+  Walker(const Setting& setting, CallState& state, const Memory& memory, render::Emitter& out, const Outcome* outcome);
+
+  void enter();
+  void exit();
+  bool siginfo(std::span<const std::byte> raw);
+
+  // For custom decoders.
+  [[nodiscard]] const Setting& setting() const { return setting_; }
+  [[nodiscard]] CallState& state() const { return state_; }
+  [[nodiscard]] const Memory& memory() const { return memory_; }
+  [[nodiscard]] render::Emitter& out() const { return out_; }
+  [[nodiscard]] const Outcome* outcome() const { return outcome_; }
+  [[nodiscard]] std::optional<std::uint64_t> argument_named(std::string_view name);
+  void emit_scalar(const spec::Type& type, std::uint64_t bits);
+
+ private:
+  using Value = std::optional<std::int64_t>;
+  static constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+  /// Which of a struct's fields show: those that go in, or those that came out.
+  enum class View : std::uint8_t { input, output, before, after };
+
+  // calls.cpp
+  void settle_on_call();
+  void follow_redirect();
+  void settle_on_signature();
+  void emit_unknown_call();
+  void emit_arguments();
+  void emit_argument(const spec::Param& param);
+  bool emit_first_half(const spec::Param& param);
+  void emit_second_half(const spec::Param& param);
+  void emit_both_halves(const spec::Type& pointer, std::uint64_t bits);
+  void emit_after_fields(const spec::Type& pointer, std::uint64_t bits);
+  [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
+  void emit_result();
+  void emit_note(std::uint64_t bits);
+  void save_targets();
+  [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
+  [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
+  [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
+
+  // evaluate.cpp
+  Value evaluate(spec::ExprId id, const Scope* scope);
+  Value binary(const spec::Expr& expr, const Scope* scope);
+  Value field_value(spec::FieldId field, const Scope* scope);
+  Value outer_value(spec::StringRef name, const Scope* scope);
+  Value target_value(const spec::Type& pointer, std::uint64_t address);
+  bool holds(spec::ExprId condition, const Scope* scope);
+  [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
+
+  // values.cpp
+  bool value(const spec::Type& type, const Place& place, const Scope* scope);
+  bool follow(const spec::Type& pointer, const Place& place, const Scope* scope);
+  bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
+  bool choice(const spec::Type& type, const Place& place, const Scope* scope);
+  bool custom(const spec::Type& type, const Place& place, const Scope* scope);
+  void annotate_descriptor(std::int64_t fd);
+  [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const;
+  [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
+  [[nodiscard]] unsigned scalar_width(const spec::Type& type) const;
+
+  // structs.cpp
+  bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
+  void record_body(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
+  void fields(const Scope& scope, std::uint64_t available);
+  bool field(const spec::Field& field, const Scope& scope, std::uint64_t available);
+  bool wanted(const spec::Field& field, const Scope& scope);
+  std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
+
+  // arrays.cpp
+  bool array(const spec::Type& type, const Place& place, const Scope* scope);
+  bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
+  bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
+  bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
+  bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
+  struct RecordSize {
+    std::uint64_t length = 0;  ///< bytes of data
+    std::uint64_t step = 0;    ///< bytes to the next record
+  };
+  RecordSize record_size(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t left,
+                         std::span<std::int64_t> params);
+  std::uint64_t count_records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
+  void unreadable_rest(RemoteAddr address);
+  /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
+  std::optional<std::uint64_t> length(const spec::Type& type, const Scope* scope);
+
+  // strings.cpp
+  bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
+  bool text(const spec::Type& type, const Place& place, const Scope* scope);
+  std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted);
+  /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
+  std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size);
+
+  /// Whether one more value may be emitted: a bound for tracees that describe endless data.
+  bool spend();
+
+  const Setting& setting_;
+  const spec::Tables& tables_;
+  CallState& state_;
+  const Memory& memory_;
+  render::Emitter& out_;
+  const Outcome* outcome_;
+  Abi abi_;
+  View view_ = View::input;
+  std::uint64_t rest_ = unlimited;  ///< bytes left in the enclosing sized region
+  unsigned depth_ = 0;
+  std::uint32_t values_left_;
+};
+
+}  // namespace tracer::decode

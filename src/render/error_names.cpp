@@ -1,0 +1,61 @@
+#include "render/error_names.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace tracer::render {
+namespace {
+
+// include/linux/errno.h of the kernel: never seen by a program, but by its tracer.
+constexpr int erestartsys = 512;
+constexpr int erestartnointr = 513;
+constexpr int erestartnohand = 514;
+constexpr int erestart_restartblock = 516;
+constexpr int enotsupp = 524;
+
+}  // namespace
+
+bool is_restart_code(int number) {
+  return number == erestartsys || number == erestartnointr || number == erestartnohand ||
+         number == erestart_restartblock;
+}
+
+std::string_view error_name(int number) {
+  switch (number) {
+    case erestartsys:
+      return "ERESTARTSYS";
+    case erestartnointr:
+      return "ERESTARTNOINTR";
+    case erestartnohand:
+      return "ERESTARTNOHAND";
+    case erestart_restartblock:
+      return "ERESTART_RESTARTBLOCK";
+    case enotsupp:
+      return "ENOTSUPP";
+    case EOPNOTSUPP:
+      return "EOPNOTSUPP";  // the C library says ENOTSUP, which is the same number
+    default:
+      break;
+  }
+  const char* name = number > 0 ? strerrorname_np(number) : nullptr;
+  return name == nullptr ? std::string_view{} : name;
+}
+
+std::string_view error_text(int number) {
+  switch (number) {
+    case erestartsys:
+      return "To be restarted if SA_RESTART is set";
+    case erestartnointr:
+      return "To be restarted";
+    case erestartnohand:
+      return "To be restarted if no handler";
+    case erestart_restartblock:
+      return "Interrupted by signal";
+    default:
+      break;
+  }
+  const char* text = number > 0 ? strerrordesc_np(number) : nullptr;
+  return text == nullptr ? std::string_view{} : text;
+}
+
+}  // namespace tracer::render

@@ -1,0 +1,25 @@
+// Bytes of a tracee as text that is safe to print.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "base/text_buffer.h"
+
+namespace tracer::render {
+
+/// C escapes with the shortest unambiguous octal: `a\n\33\0`.
+void append_escaped(TextBuffer& text, std::span<const std::byte> data);
+
+/// Every byte as `\x2f`.
+void append_hex(TextBuffer& text, std::span<const std::byte> data);
+
+/// Only printable ASCII and white space: what -x leaves as it is.
+bool is_printable(std::span<const std::byte> data);
+
+/// The inside of a JSON string: valid UTF-8 as it is, other bytes as \u00NN.
+void append_json_escaped(TextBuffer& text, std::span<const std::byte> data);
+void append_json_escaped(TextBuffer& text, std::string_view data);
+
+}  // namespace tracer::render

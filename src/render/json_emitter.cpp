@@ -1,0 +1,241 @@
+#include "render/json_emitter.h"
+
+#include "base/require.h"
+#include "render/error_names.h"
+#include "render/escape.h"
+#include "render/scalars.h"
+
+namespace tracer::render {
+
+void JsonEmitter::reset() {
+  first_argument_ = true;
+  depth_ = 0;
+  levels_[0] = {};
+}
+
+void JsonEmitter::resume(Progress progress) {
+  reset();
+  first_argument_ = progress.first_argument;
+  levels_[0].value_start = progress.value_start;
+}
+
+void JsonEmitter::string(std::string_view text) {
+  text_->append('"');
+  append_json_escaped(*text_, text);
+  text_->append('"');
+}
+
+void JsonEmitter::begin_slot() {
+  levels_[depth_].changing = false;
+  levels_[depth_].value_start = text_->size();
+}
+
+void JsonEmitter::end_slot() {
+  Level& level = levels_[depth_];
+  if (text_->size() == level.value_start) {
+    text_->append("null");
+  }
+  if (level.changing) {
+    text_->append('}');
+    level.changing = false;
+  }
+}
+
+void JsonEmitter::next_slot() {
+  Level& level = levels_[depth_];
+  if (!level.first) {
+    end_slot();
+    text_->append(',');
+  }
+  level.first = false;
+}
+
+void JsonEmitter::open(char bracket, bool is_object) {
+  require(depth_ + 1 < max_depth, "values nest no deeper than the decoder lets them");
+  text_->append(bracket);
+  levels_[++depth_] = {};
+  levels_[depth_].is_object = is_object;
+}
+
+void JsonEmitter::close(char bracket) {
+  if (!levels_[depth_].first) {
+    end_slot();
+  }
+  --depth_;
+  text_->append(bracket);
+}
+
+void JsonEmitter::begin_call(std::string_view name) {
+  reset();
+  text_->append("\"syscall\":");
+  string(name);
+  text_->append(",\"args\":[");
+}
+
+void JsonEmitter::begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) {
+  if (!first_argument_) {
+    text_->append(',');
+  }
+  first_argument_ = false;
+  text_->append("{\"name\":");
+  string(name);
+  text_->append(",\"type\":");
+  string(type);
+  text_->append(",\"raw\":");
+  text_->decimal(raw);
+  text_->append(",\"value\":");
+  begin_slot();
+}
+
+void JsonEmitter::end_argument() {
+  end_slot();
+  text_->append('}');
+}
+
+void JsonEmitter::end_arguments() {
+  text_->append("],");
+}
+
+void JsonEmitter::begin_result(const CallResult& result) {
+  text_->append("\"ret\":");
+  begin_slot();
+  if (result.kind == CallResult::Kind::value) {
+    return;
+  }
+  const bool failed = result.kind == CallResult::Kind::error;
+  text_->append(failed && !is_restart_code(result.error) ? "-1" : "null");
+  if (failed) {
+    text_->append(",\"errno\":");
+    const auto name = error_name(result.error);
+    name.empty() ? text_->decimal(std::int64_t{result.error}) : string(name);
+  }
+}
+
+void JsonEmitter::begin_note(std::string_view) {
+  end_slot();
+  note_start_ = text_->size();
+  text_->append(",\"note\":");
+  begin_slot();
+}
+
+void JsonEmitter::end_note() {
+  if (text_->size() == levels_[0].value_start) {
+    text_->truncate(note_start_);
+    levels_[0].value_start = 0;
+  }
+}
+
+void JsonEmitter::end_result() {
+  end_slot();
+}
+
+void JsonEmitter::begin_struct() {
+  open('{', true);
+}
+
+void JsonEmitter::begin_field(std::string_view name, std::string_view) {
+  next_slot();
+  string(name.empty() ? "value" : name);
+  text_->append(':');
+  begin_slot();
+}
+
+void JsonEmitter::end_struct() {
+  close('}');
+}
+
+void JsonEmitter::begin_array() {
+  open('[', false);
+}
+
+void JsonEmitter::begin_element() {
+  next_slot();
+  begin_slot();
+}
+
+void JsonEmitter::end_array() {
+  close(']');
+}
+
+void JsonEmitter::more() {
+  next_slot();
+  text_->append(levels_[depth_].is_object ? "\"...\":true" : "\"...\"");
+}
+
+void JsonEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
+  if (type.style == spec::Style::address || type.style == spec::Style::tls) {
+    address(RemoteAddr(bits));
+    return;
+  }
+  begin_value();
+  if (is_plain_number(type.style)) {
+    type.is_signed ? text_->decimal(static_cast<std::int64_t>(bits)) : text_->decimal(bits);
+    return;
+  }
+  const auto start = text_->size();
+  text_->append('"');
+  spell_scalar(*text_, bits, type, ConstantForm::abbreviate);
+  // Only inet_addr("…") and its like hold quotation marks.
+  for (std::size_t i = start + 1; i < text_->size(); ++i) {
+    if (text_->view()[i] == '"') {
+      text_->insert(i++, "\\");
+    }
+  }
+  text_->append('"');
+}
+
+void JsonEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
+  begin_value();
+  text_->append('"');
+  spell_constant(*text_, tables_, type, bits, abi, ConstantForm::abbreviate);
+  text_->append('"');
+}
+
+void JsonEmitter::bytes(std::span<const std::byte> data, StringForm form) {
+  begin_value();
+  text_->append(form.cut ? "{\"string\":\"" : "\"");
+  append_json_escaped(*text_, data);
+  text_->append(form.cut ? "\",\"truncated\":true}" : "\"");
+}
+
+void JsonEmitter::address(RemoteAddr address) {
+  begin_value();
+  if (address.is_null()) {
+    text_->append("null");
+    return;
+  }
+  text_->append('"');
+  text_->hex(address.value());
+  text_->append('"');
+}
+
+void JsonEmitter::symbol(std::string_view text) {
+  begin_value();
+  string(text);
+}
+
+void JsonEmitter::wrap_last(std::string_view member, std::string_view text) {
+  text_->insert(last_value_, "{\"value\":");
+  text_->append(",\"");
+  text_->append(member);
+  text_->append("\":");
+  string(text);
+  text_->append('}');
+}
+
+void JsonEmitter::comment(std::string_view text) {
+  wrap_last("comment", text);
+}
+
+void JsonEmitter::annotation(std::string_view text) {
+  wrap_last("name", text);
+}
+
+void JsonEmitter::changed() {
+  Level& level = levels_[depth_];
+  text_->insert(level.value_start, "{\"before\":");
+  text_->append(",\"after\":");
+  level.changing = true;
+}
+
+}  // namespace tracer::render

@@ -1,0 +1,91 @@
+// A decoded call as members of a JSON object: "syscall", "args", "ret" or "errno", "note".
+#pragma once
+
+#include <array>
+
+#include "base/text_buffer.h"
+#include "render/constants.h"
+#include "render/emitter.h"
+
+namespace tracer::render {
+
+/// Appends `"syscall":"read","args":[{"name":"fd","type":"fd","raw":3,"value":3},…],"ret":5` to a buffer that the
+/// caller owns; the braces around it and other members are the caller's.
+///
+/// Values: numbers; constants and other names as strings; bytes as strings (valid UTF-8 as it is, other bytes as
+/// \u00NN), {"string":…,"truncated":true} if more follows; structs as objects; arrays; addresses as strings "0x…",
+/// null for NULL. A value that the call has changed is {"before":…,"after":…}; one with a name is
+/// {"value":3,"name":"/etc/passwd"}; where more was there than is shown, an object has "...":true and an array ends
+/// with the string "...".
+class JsonEmitter final : public Emitter {
+ public:
+  JsonEmitter(const spec::Tables& tables, TextBuffer& text) : tables_(tables), text_(&text) {}
+
+  void set_buffer(TextBuffer& text) { text_ = &text; }
+  void reset();
+
+  /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
+  struct Progress {
+    bool first_argument = true;
+    std::size_t value_start = 0;  ///< of an argument that is still open
+  };
+  [[nodiscard]] Progress progress() const { return {first_argument_, levels_[0].value_start}; }
+  void resume(Progress progress);
+
+  void begin_call(std::string_view name) override;
+  void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
+  void end_argument() override;
+  void end_arguments() override;
+  void begin_result(const CallResult& result) override;
+  void begin_note(std::string_view prefix) override;
+  void end_note() override;
+  void end_result() override;
+  void begin_struct() override;
+  void begin_field(std::string_view name, std::string_view type) override;
+  void end_struct() override;
+  void begin_array() override;
+  void begin_element() override;
+  void end_array() override;
+  void more() override;
+  void begin_target() override {}
+  void end_target() override {}
+  void scalar(std::uint64_t bits, const spec::Type& type) override;
+  void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
+  void bytes(std::span<const std::byte> data, StringForm form) override;
+  void address(RemoteAddr address) override;
+  void symbol(std::string_view text) override;
+  void comment(std::string_view text) override;
+  void annotation(std::string_view text) override;
+  void changed() override;
+
+ private:
+  static constexpr std::size_t max_depth = 64;
+
+  /// What holds values: an argument or the result (level 0), an object, an array.
+  struct Level {
+    bool is_object = false;
+    bool first = true;            ///< no value in it so far
+    bool changing = false;        ///< the current value has become a {"before":…,"after":…}
+    std::size_t value_start = 0;  ///< where the current value began
+  };
+
+  void begin_slot();
+  void end_slot();
+  void next_slot();
+  void open(char bracket, bool is_object);
+  void close(char bracket);
+  void begin_value() { last_value_ = text_->size(); }
+  void wrap_last(std::string_view member, std::string_view text);
+  void string(std::string_view text);
+
+  const spec::Tables& tables_;
+  TextBuffer* text_;
+  bool first_argument_ = true;
+  bool empty_note_ = false;
+  std::size_t note_start_ = 0;
+  std::size_t last_value_ = 0;
+  std::size_t depth_ = 0;
+  std::array<Level, max_depth> levels_{};
+};
+
+}  // namespace tracer::render

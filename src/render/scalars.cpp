@@ -1,0 +1,273 @@
+#include "render/scalars.h"
+
+#include <arpa/inet.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+
+#include "render/error_names.h"
+#include "spec/signal_names.h"
+
+namespace tracer::render {
+namespace {
+
+using spec::Style;
+
+// Fields of an ioctl request (linux/ioctl.h, the layout of x86 and Arm).
+constexpr unsigned ioctl_type_shift = 8;
+constexpr unsigned ioctl_size_shift = 16;
+constexpr unsigned ioctl_direction_shift = 30;
+
+/// Octal with at least three digits, the leading 0 included: 000, 007, 0644.
+void octal3(TextBuffer& text, std::uint64_t bits) {
+  if (bits < 0100) {
+    text.append(bits < 010 ? "00" : "0");
+    text.append(static_cast<char>('0' + (bits >> 3)));
+    if (bits < 010) {
+      text.truncate(text.size() - 1);
+    }
+    text.append(static_cast<char>('0' + (bits & 7)));
+    return;
+  }
+  text.octal(bits);
+}
+
+std::string_view file_type(std::uint64_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "S_IFREG";
+    case S_IFDIR:
+      return "S_IFDIR";
+    case S_IFCHR:
+      return "S_IFCHR";
+    case S_IFBLK:
+      return "S_IFBLK";
+    case S_IFIFO:
+      return "S_IFIFO";
+    case S_IFLNK:
+      return "S_IFLNK";
+    case S_IFSOCK:
+      return "S_IFSOCK";
+    default:
+      return {};
+  }
+}
+
+/// File type, special bits and permissions by name; false (and nothing written) for an unknown file type.
+bool symbolic_mode(TextBuffer& text, std::uint64_t mode) {
+  const auto type = file_type(mode);
+  if (type.empty() && (mode & S_IFMT) != 0) {
+    return false;
+  }
+  const auto name = [&](std::string_view word) {
+    text.append(word);
+    text.append('|');
+  };
+  if (!type.empty()) {
+    name(type);
+  }
+  if ((mode & S_ISUID) != 0) {
+    name("S_ISUID");
+  }
+  if ((mode & S_ISGID) != 0) {
+    name("S_ISGID");
+  }
+  if ((mode & S_ISVTX) != 0) {
+    name("S_ISVTX");
+  }
+  octal3(text, mode & ~std::uint64_t{S_IFMT | S_ISUID | S_ISGID | S_ISVTX});
+  return true;
+}
+
+void device(TextBuffer& text, std::uint64_t dev) {
+  const auto major = ((dev >> 8) & 0xfff) | ((dev >> 32) & 0xfffff000);
+  const auto minor = (dev & 0xff) | ((dev >> 12) & 0xffffff00);
+  text.append("makedev(");
+  text.hex(major);
+  text.append(", ");
+  text.hex(minor);
+  text.append(')');
+}
+
+void ioctl_request(TextBuffer& text, std::uint64_t request) {
+  static constexpr std::array<std::string_view, 4> directions = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ",
+                                                                 "_IOC_READ|_IOC_WRITE"};
+  text.append("_IOC(");
+  text.append(directions[(request >> ioctl_direction_shift) & 3]);
+  text.append(", ");
+  text.hex((request >> ioctl_type_shift) & 0xff);
+  text.append(", ");
+  text.hex(request & 0xff);
+  text.append(", ");
+  text.hex((request >> ioctl_size_shift) & 0x3fff);
+  text.append(')');
+}
+
+void mac(TextBuffer& text, std::uint64_t bits) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  for (unsigned i = 0; i < 6; ++i) {
+    if (i != 0) {
+      text.append(':');
+    }
+    text.append(digits[(bits >> (8 * i + 4)) & 0xf]);
+    text.append(digits[(bits >> (8 * i)) & 0xf]);
+  }
+}
+
+void inet4(TextBuffer& text, std::uint64_t bits) {
+  const auto raw = static_cast<std::uint32_t>(bits);
+  std::array<char, INET_ADDRSTRLEN> dotted{};
+  inet_ntop(AF_INET, &raw, dotted.data(), dotted.size());
+  text.append("inet_addr(\"");
+  text.append(std::string_view(dotted.data()));
+  text.append("\")");
+}
+
+/// Writes the name of a value; false where it has none.
+bool symbolic(TextBuffer& text, std::uint64_t bits, Style style) {
+  constexpr std::int64_t at_fdcwd = -100;
+  const auto append = [&](std::string_view name) {
+    text.append(name);
+    return !name.empty();
+  };
+  switch (style) {
+    case Style::dirfd:
+      return static_cast<std::int64_t>(bits) == at_fdcwd && append("AT_FDCWD");
+    case Style::signal:
+      return append(spec::signal_name(bits));
+    case Style::handler:
+      return append(bits == 0 ? "SIG_DFL" : bits == 1 ? "SIG_IGN" : bits + 1 == 0 ? "SIG_ERR" : "");
+    case Style::mode:
+      return symbolic_mode(text, bits);
+    case Style::device:
+      device(text, bits);
+      return true;
+    case Style::ioctl:
+      ioctl_request(text, bits);
+      return true;
+    case Style::errno_value:
+      return append(error_name(static_cast<int>(bits)));
+    default:
+      return false;
+  }
+}
+
+bool is_symbolic(Style style) {
+  switch (style) {
+    case Style::dirfd:
+    case Style::signal:
+    case Style::handler:
+    case Style::mode:
+    case Style::device:
+    case Style::ioctl:
+    case Style::errno_value:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The number behind a value, as it shows where the name is unknown or unwanted.
+void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
+  switch (style) {
+    case Style::hex:
+    case Style::device:
+    case Style::ioctl:
+    case Style::handler:
+      text.hex(bits);
+      break;
+    case Style::octal:
+    case Style::mode:
+      octal3(text, bits);
+      break;
+    case Style::address:
+    case Style::tls:
+      bits == 0 ? text.append("NULL") : text.hex(bits);
+      break;
+    case Style::pages:
+      text.hex(bits * 4096);
+      break;
+    case Style::uid:
+    case Style::gid:
+      static_cast<std::uint32_t>(bits) == ~std::uint32_t{0} ? text.append("-1") : text.decimal(bits);
+      break;
+    case Style::port:
+      text.append("htons(");
+      text.decimal(std::uint64_t{ntohs(static_cast<std::uint16_t>(bits))});
+      text.append(')');
+      break;
+    case Style::inet4:
+      inet4(text, bits);
+      break;
+    case Style::mac:
+      mac(text, bits);
+      break;
+    default:
+      is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+  }
+}
+
+}  // namespace
+
+void spell_number(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
+  if (!symbolic(text, bits, style)) {
+    number_of(text, bits, style, is_signed);
+  }
+}
+
+void spell_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
+  if (form != ConstantForm::abbreviate && is_symbolic(type.style)) {
+    number_of(text, bits, type.style, type.is_signed);
+    if (form == ConstantForm::verbose) {
+      const auto before = text.size();
+      text.append(" /* ");
+      if (symbolic(text, bits, type.style)) {
+        text.append(" */");
+      } else {
+        text.truncate(before);
+      }
+    }
+    return;
+  }
+  if (type.style == Style::big_endian) {
+    const auto swapped = type.width == 2   ? ntohs(static_cast<std::uint16_t>(bits))
+                         : type.width == 4 ? ntohl(static_cast<std::uint32_t>(bits))
+                                           : bits;
+    text.append(type.width == 2 ? "htons(" : "htonl(");
+    text.decimal(std::uint64_t{swapped});
+    text.append(')');
+    return;
+  }
+  spell_number(text, bits, type.style, type.is_signed);
+}
+
+spec::Type scalar_type(unsigned width, bool is_signed, Style style) {
+  spec::Type type;
+  type.width = static_cast<std::uint8_t>(width);
+  type.is_signed = is_signed;
+  type.style = style;
+  return type;
+}
+
+bool is_plain_number(Style style) {
+  switch (style) {
+    case Style::number:
+    case Style::hex:
+    case Style::octal:
+    case Style::fd:
+    case Style::tgid:
+    case Style::tid:
+    case Style::pgid:
+    case Style::uid:
+    case Style::gid:
+    case Style::ifindex:
+    case Style::pages:
+    case Style::clock_ticks:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace tracer::render

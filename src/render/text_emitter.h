@@ -1,0 +1,86 @@
+// A decoded call as strace writes it.
+#pragma once
+
+#include "base/text_buffer.h"
+#include "render/constants.h"
+#include "render/emitter.h"
+
+namespace tracer::render {
+
+/// -x, -xx: which strings are shown in hexadecimal.
+enum class HexStrings : std::uint8_t { none, non_ascii, all };
+
+struct TextOptions {
+  HexStrings hex = HexStrings::none;
+  ConstantForm constants = ConstantForm::abbreviate;  ///< -X
+  bool argument_names = false;                        ///< -N
+  unsigned column = 40;                               ///< -a: where `= RESULT` begins
+};
+
+/// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
+/// (set_buffer between enter and exit); the result's column counts from the buffer's last line end.
+class TextEmitter final : public Emitter {
+ public:
+  TextEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options)
+      : tables_(tables), text_(&text), options_(options) {}
+
+  void set_buffer(TextBuffer& text) { text_ = &text; }
+  /// Forgets an unfinished call.
+  void reset();
+
+  /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
+  struct Progress {
+    bool first_argument = true;
+  };
+  [[nodiscard]] Progress progress() const { return {first_argument_}; }
+  void resume(Progress progress) {
+    reset();
+    first_argument_ = progress.first_argument;
+  }
+
+  void begin_call(std::string_view name) override;
+  void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
+  void end_argument() override {}
+  void end_arguments() override;
+  void begin_result(const CallResult& result) override;
+  void begin_note(std::string_view prefix) override;
+  void end_note() override;
+  void end_result() override;
+  void begin_struct() override;
+  void begin_field(std::string_view name, std::string_view type) override;
+  void end_struct() override;
+  void begin_array() override;
+  void begin_element() override;
+  void end_array() override;
+  void more() override;
+  void begin_target() override;
+  void end_target() override;
+  void scalar(std::uint64_t bits, const spec::Type& type) override;
+  void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
+  void bytes(std::span<const std::byte> data, StringForm form) override;
+  void address(RemoteAddr address) override;
+  void symbol(std::string_view text) override { text_->append(text); }
+  void comment(std::string_view text) override;
+  void annotation(std::string_view text) override;
+  void changed() override { text_->append(" => "); }
+
+ private:
+  void open(char bracket);
+  void close(char bracket);
+  void separate();
+
+  const spec::Tables& tables_;
+  TextBuffer* text_;
+  TextOptions options_;
+  bool first_argument_ = true;
+  bool in_result_ = false;
+  bool in_note_ = false;
+  std::size_t note_start_ = 0;
+  std::size_t note_content_ = 0;
+  std::uint64_t first_ = 1;  ///< a bit for each open aggregate, the innermost lowest: nothing in it so far
+};
+
+/// Pads the line to `column` and writes `= `. For those who write a result without a decoder.
+void begin_result_column(TextBuffer& text, unsigned column);
+
+}  // namespace tracer::render
