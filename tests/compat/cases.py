@@ -1,0 +1,119 @@
+"""Which programs are compared, and under which options."""
+
+import dataclasses
+import pathlib
+import subprocess
+
+from canonical import STRING
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+READ = r'(read\(\d+(?:<[^>]*>+)?, )'  # up to the bytes
+# How often a name for a temporary file is drawn depends on the random numbers.
+DRAWS = [(r'^.*getrandom\(.*', '')]
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    argv: list
+    many: bool = False   # processes or threads: traced with -f, too …
+    alone: bool = True   # … and without -f; False where what one process sees depends on the others' pace
+    setup: str = ''      # shell, before the run, in the working directory
+    server: list = ()    # runs beside, listening on `port`
+    port: int = 0
+    masks: list = ()     # (pattern, replacement) besides canonical.MASKS
+    group: str = 'everyday'  # shares are counted by group
+    table: bool = False  # a sweep over all calls: only the options in TABLE
+
+
+def everyday():
+    """Programs of every day."""
+    git_setup = 'git init -q; git add data hello.c; git commit -q -m one; echo more >> hello.c'
+    return [
+        Program('ls', ['ls', '-l', 'data']),
+        Program('cat', ['cat', 'data/text']),
+        Program('true', ['true']),
+        Program('not there', ['cat', 'missing']),
+        Program('pipeline', ['sh', '-c', 'cat data/text | sort -r | wc -l; exit 3'], many=True, alone=False),
+        Program('python', ['/usr/bin/python3', '-I', '-c', 'import json; print(json.dumps({"a": 1}))']),
+        Program('perl', ['perl', '-e', 'use POSIX; printf "%s %d\\n", join(",", sort <data/*>), -s "data/text"'],
+                masks=[(READ + STRING + r'(, 4\))', r'\1RANDOM\2'), (r'^ \| 00000  (?:[0-9a-f]{2} ){4} .*', 'SEED')]),
+        Program('git', ['git', 'status', '--short'], setup=git_setup),
+        Program('gcc', ['gcc', '-O1', '-o', 'hello', 'hello.c'], many=True, masks=DRAWS),
+        Program('tar', ['tar', '-cf', 'out.tar', 'data']),
+        Program('find', ['find', 'data', '-name', '*t*', '-size', '+1']),
+        Program('sort', ['sort', '-S', '20k', '--parallel=1', 'data/large'], masks=DRAWS),
+        Program('sqlite', ['sqlite3', 'db', 'create table t(a); insert into t values(1),(2); select sum(a) from t'],
+                # The journal's nonce is random.
+                masks=[(r'(pwrite64\(\d+(?:<[^>]*>+)?, )' + STRING, r'\1PAGE'), (READ + STRING + r'(, 44\))', r'\1RANDOM\2')]),
+        Program('curl', ['curl', '-s', '--http1.0', 'http://127.0.0.1:8000/text'], many=True, port=8000,
+                server=['/usr/bin/python3', '-m', 'http.server', '-b', '127.0.0.1', '-d', 'data', '8000'],
+                masks=[(r'(poll\(.*\], \d+, )\d+(?=\) )', r'\1REST'), (r'(poll\(0x.*, )0x[0-9a-f]+(?=\) )', r'\1REST')]),
+        Program('ssh-keygen', ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', 'key'],
+                masks=[(r'(write\(\d+(?:<[^>]*>+)?, )' + STRING, r'\1KEY')]),
+    ]
+
+
+def compile_program(source, build, name, *flags):
+    compiler = 'g++' if source.suffix == '.cpp' else 'gcc'
+    binary = build / name
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        # -idirafter: where the 32-bit compiler finds asm/*.h without the package that conflicts with cross compilers.
+        subprocess.run([compiler, '-O1', '-g0', '-pthread', '-w', *flags, '-o', binary, source,
+                        '-idirafter', '/usr/include/x86_64-linux-gnu'], check=True)
+    return str(binary)
+
+
+def probes(build):
+    """programs/*: each calls a family of system calls with good and with bad arguments."""
+    build.mkdir(parents=True, exist_ok=True)
+    found = []
+    for source in sorted((HERE / 'programs').iterdir()):
+        if source.suffix not in ('.c', '.cpp'):
+            continue
+        many = 'MANY' in source.read_text().split('\n', 1)[0]
+        for suffix, flags in (('', []), ('-32', ['-m32'])):
+            name = source.stem + suffix
+            binary = compile_program(source, build, name, *flags)
+            for arguments in ARGUMENTS.get(source.stem, ['']):
+                found.append(Program(f'{name} {arguments}'.rstrip(), [binary, *arguments.split()], group='probes',
+                                     many=many, table=bool(arguments)))
+    return found
+
+
+# The arguments that a probing program is run with, one after the other.
+ARGUMENTS = {'every': [f'{answer} {choice}' for answer in ('error', 'success')
+                       for choice in ('zero', 'minus', 'small', 'pointer', 'mixed', 'swapped')]}
+
+# Options for every program (quick: the first ones only), and for programs with several threads.
+QUICK = [[], ['-v', '-s', '64']]
+FULL = QUICK + [
+    ['-y'], ['-yy'], ['-x'], ['-T', '-tt'], ['-r'], ['-ttt'], ['-t'], ['-c'], ['-e', 'trace=%file'],
+    ['-e', 'trace=%network'], ['-e', 'trace=%desc'], ['-e', 'trace=!%memory'], ['-P', 'data/text'], ['-P', '/etc/passwd'],
+    ['-X', 'raw'], ['-X', 'verbose'], ['-n'], ['-i'], ['-xx', '-s', '8'], ['-a', '20'], ['-z'], ['-Z'],
+    ['-e', 'raw=all'], ['-e', 'read=3', '-e', 'write=1'], ['-e', 'signal=none'], ['-e', 'abbrev=none'], ['-e', 'verbose=none'],
+    ['-C', '-e', 'trace=/^get'], ['-Y'], ['stderr'], ['-e', 'inject=openat:error=ENOENT:when=3'],
+]
+MANY = [['-f'], ['-f', '-y', '-T', '-tt'], ['-f', '-e', 'trace=%process'], ['-f', '-v', '-s', '200'], ['-f', '-Y', '-yy']]
+
+
+TABLE = [[], ['-v'], ['-X', 'raw'], ['-X', 'verbose'], ['-yy'], ['-e', 'raw=all'], ['-e', 'verbose=none'], ['-xx'], ['-n']]
+
+
+def options_of(program, full):
+    if program.table:
+        return TABLE if full else TABLE[:2]
+    if full:
+        return (FULL if program.alone else []) + (MANY if program.many else [])
+    if program.name == 'ls':  # the cheapest of them stands for all where it is the option that counts
+        return FULL
+    if program.many:
+        return MANY[:1]
+    return QUICK if program.group == 'probes' else QUICK[:1]
+
+
+def pairs(build, full):
+    """(program, options) in the order in which they are run."""
+    return [(program, options) for program in everyday() + probes(build) for options in options_of(program, full)]

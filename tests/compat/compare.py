@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Compares what two tracers print about the same programs, line by line.
+
+Each (program, options) runs under both in a PID namespace of its own, without address randomisation; what may differ
+between two runs is masked (canonical.py), what we print otherwise on purpose is in differences.txt. Fails when fewer
+than --threshold per cent of the lines of a group of programs are equal. `--ours /usr/bin/strace` compares strace with itself: what is not
+100 % then is a fault of the harness.
+"""
+
+import argparse
+import concurrent.futures
+import difflib
+import itertools
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+import canonical
+import cases
+import runner
+
+SKIPPED = 77  # ctest's SKIP_RETURN_CODE
+# A run that raced differently, or drew other random numbers, is no difference between tracers: the best attempt counts.
+ATTEMPTS = 3
+ATTEMPTS_OF_MANY = 8  # where threads or processes race
+
+
+def read_differences(path):
+    """Rules (options, theirs, ours): regular expressions and replacements, from the file that explains itself."""
+    rules, rule = [], {}
+    for number, line in enumerate([*path.read_text().splitlines(), ''], 1):
+        if line.startswith('#'):
+            continue
+        if line.strip():
+            key, _, value = line.partition(':')
+            if key not in ('reason', 'options', 'theirs', 'ours'):
+                sys.exit(f'{path}:{number}: not a field: {key}')
+            rule[key] = value.removeprefix(' ')
+        elif rule:
+            if not {'reason', 'theirs', 'ours'} <= rule.keys():
+                sys.exit(f'{path}:{number}: a difference needs reason, theirs and ours')
+            rules.append((re.compile(rule.get('options', '')), re.compile(rule['theirs']), rule['ours']))
+            rule = {}
+    return rules
+
+
+def lines_of(run, tracer, options, program):
+    """All that a user sees of a run, as {stream: lines}."""
+    result = dict(canonical.streams(run.trace, options, program.masks))
+    for name, text in (('stderr', run.stderr), ('stdout', run.stdout)):
+        if text:
+            result[name] = [canonical.masked(line.replace(tracer, 'strace'), program.masks)
+                            for line in text.split('\n') if line]
+    result['exit'] = [run.status]
+    return result
+
+
+class Comparison:
+    """Aligned lines of one pair of runs."""
+
+    def __init__(self, theirs, ours):
+        self.equal = 0
+        self.total = 0
+        self.differences = []
+        for name in sorted(theirs.keys() | ours.keys()):
+            self._compare(name, theirs.get(name, []), ours.get(name, []))
+
+    def _compare(self, name, theirs, ours):
+        matcher = difflib.SequenceMatcher(None, theirs, ours, autojunk=False)
+        for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+            self.total += max(i2 - i1, j2 - j1)
+            if kind == 'equal':
+                self.equal += i2 - i1
+            else:
+                label = f'{name}: ' if name else ''
+                self.differences.append((label, theirs[i1:i2], ours[j1:j2]))
+
+    @property
+    def share(self):
+        return 100 * self.equal / self.total if self.total else 100.0
+
+
+def compare(arguments, rules, program, options):
+    best = None
+    for _ in range(ATTEMPTS_OF_MANY if program.many else ATTEMPTS):
+        theirs_run = runner.run(arguments.theirs, options, program)
+        ours_run = runner.run(arguments.ours, options, program)
+        theirs = lines_of(theirs_run, arguments.theirs, options, program)
+        ours = lines_of(ours_run, arguments.ours, options, program)
+        for where, pattern, replacement in rules:
+            if where.search(' '.join(options)):
+                theirs = {name: [line for line in (pattern.sub(replacement, line) for line in lines) if line]
+                          for name, lines in theirs.items()}
+        result = Comparison(theirs, ours)
+        if best is None or result.share > best.share:
+            best = result
+        if best.share == 100 or best.share < 90:
+            break
+    return best
+
+
+def around_first_difference(line, other):
+    """At most 200 characters of the line; the place where it differs from the other is among them."""
+    start = max(0, len(os.path.commonprefix([line, other])) - 80)
+    return ('…' if start else '') + line[start:start + 200] + ('…' if len(line) > start + 200 else '')
+
+
+def show(differences, limit):
+    for label, theirs, ours in differences[:limit]:
+        for sign, lines, others in (('-', theirs, ours), ('+', ours, theirs)):
+            for line, other in itertools.zip_longest(lines[:6], others[:len(lines)][:6], fillvalue=''):
+                print(f'      {sign} {label}{around_first_difference(line, other)}')
+            if len(lines) > 6:
+                print(f'      {sign} … {len(lines) - 6} lines more')
+    if len(differences) > limit:
+        print(f'      … {len(differences) - limit} places more')
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--ours', required=True)
+    parser.add_argument('--theirs', default='/usr/bin/strace')
+    parser.add_argument('--full', action='store_true', help='all options for all programs; else a subset')
+    parser.add_argument('--only', default='', help='regular expression on "PROGRAM | OPTIONS"')
+    parser.add_argument('--threshold', type=float, default=99.5)
+    parser.add_argument('--show', type=int, default=3, help='how many differences of a pair are printed')
+    parser.add_argument('--build', type=pathlib.Path, help='where the probing programs are compiled')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    arguments.ours = os.path.realpath(arguments.ours)
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    for tracer in (arguments.ours, arguments.theirs):
+        if not os.access(tracer, os.X_OK):
+            print(f'SKIPPED: {tracer} is not there')
+            sys.exit(SKIPPED)
+    reason = runner.why_not()
+    if reason:
+        print(f'SKIPPED: {reason}')
+        sys.exit(SKIPPED)
+    rules = read_differences(cases.HERE / 'differences.txt')
+    if arguments.ours == os.path.realpath(arguments.theirs):
+        rules = []
+    with tempfile.TemporaryDirectory(prefix='compat.') as scratch:
+        build = arguments.build or pathlib.Path(scratch)
+        pairs = [(program, options) for program, options in cases.pairs(build, arguments.full)
+                 if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
+        groups = {}
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            results = pool.map(lambda pair: compare(arguments, rules, *pair), pairs)
+            for (program, options), result in zip(pairs, results):
+                groups.setdefault(program.group, []).append(result)
+                print(f'{result.share:6.2f} % of {result.total:6} lines: {program.name} | {" ".join(options)}', flush=True)
+                show(result.differences, arguments.show)
+    failed = False
+    for group, results in groups.items():
+        equal, total = sum(result.equal for result in results), sum(result.total for result in results)
+        share = 100 * equal / total
+        perfect = sum(result.share == 100 for result in results)
+        print(f'{group}: {share:.3f} % of {total} lines are equal; {perfect} of {len(results)} comparisons are perfect')
+        failed |= share < arguments.threshold
+    if failed:
+        print(f'FAILED: below {arguments.threshold} %')
+        sys.exit(1)
+
+
+main()
