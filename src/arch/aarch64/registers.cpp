@@ -1,0 +1,90 @@
+#include "arch/aarch64/registers.h"
+
+namespace tracer {
+namespace {
+
+// Places in struct user_pt_regs (asm/ptrace.h) and in compat_elf_gregset_t, in words.
+constexpr std::size_t wide_number = 8;  // x8
+constexpr std::size_t wide_scratch = 7;
+constexpr std::size_t wide_sp = 31;
+constexpr std::size_t wide_pc = 32;
+constexpr std::size_t narrow_number = 7;    // r7
+constexpr std::size_t narrow_scratch = 12;  // ip
+constexpr std::size_t narrow_sp = 13;
+constexpr std::size_t narrow_pc = 15;
+constexpr std::size_t narrow_first = 17;  // orig_r0
+
+}  // namespace
+
+bool Registers::resize(std::size_t size) {
+  if (size != wide_size && size != narrow_size) {
+    return false;
+  }
+  size_ = size;
+  return true;
+}
+
+std::uint64_t Registers::get(std::size_t wide_index, std::size_t narrow_index) const {
+  if (!narrow()) {
+    return words_[wide_index];
+  }
+  std::uint32_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const std::byte*>(words_.data()) + narrow_index * sizeof value, sizeof value);
+  return value;
+}
+
+void Registers::set(std::size_t wide_index, std::size_t narrow_index, std::uint64_t value) {
+  if (!narrow()) {
+    words_[wide_index] = value;
+    return;
+  }
+  const auto low = static_cast<std::uint32_t>(value);
+  std::memcpy(reinterpret_cast<std::byte*>(words_.data()) + narrow_index * sizeof low, &low, sizeof low);
+}
+
+std::uint64_t Registers::call_number() const {
+  return get(wide_number, narrow_number);
+}
+
+std::uint64_t Registers::argument(std::size_t index, Abi) const {
+  // r0 of a 32-bit thread is the result already on the way out; orig_r0 keeps the argument.
+  return get(index, index == 0 ? narrow_first : index);
+}
+
+std::int64_t Registers::result() const {
+  const std::uint64_t value = get(0, 0);
+  return narrow() ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
+}
+
+std::uint64_t Registers::instruction_pointer() const {
+  return get(wide_pc, narrow_pc);
+}
+std::uint64_t Registers::stack_pointer() const {
+  return get(wide_sp, narrow_sp);
+}
+
+bool Registers::looks_like_entry() const {
+  // During the stop the kernel puts the direction (0: entry, 1: exit) into a scratch register (arch/arm64 ptrace ABI).
+  return get(wide_scratch, narrow_scratch) == 0;
+}
+
+void Registers::set_call_number(std::uint64_t number) {
+  set(wide_number, narrow_number, number);
+}
+
+void Registers::set_argument(std::size_t index, Abi, std::uint64_t value) {
+  set(index, index, value);
+  if (index == 0 && narrow()) {
+    set(index, narrow_first, value);
+  }
+}
+
+void Registers::set_result(std::int64_t value) {
+  set(0, 0, static_cast<std::uint64_t>(value));
+}
+
+void Registers::set_instruction_pointer(std::uint64_t address) {
+  set(wide_pc, narrow_pc, address);
+}
+
+}  // namespace tracer

@@ -1,0 +1,70 @@
+// What the rest of the program may ask of a processor architecture. The only folder that knows which one it is.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "spec/abi.h"
+
+#if defined(__x86_64__)
+#include "arch/x86_64/registers.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/registers.h"
+#else
+#error "no src/arch/ folder for this processor yet"
+#endif
+
+namespace tracer {
+
+/// A thread's registers as the kernel hands them out with NT_PRSTATUS (PTRACE_GETREGSET), and the system-call
+/// conventions read from them. `resize` takes the size that the kernel filled in; false if it is not one of ours.
+template <typename R>
+concept RegisterSet = requires(R registers, const R view, std::size_t n, std::uint64_t v, std::uint32_t audit_arch) {
+  { registers.buffer() } -> std::same_as<std::span<std::byte>>;
+  { registers.resize(n) } -> std::same_as<bool>;
+  { view.bytes() } -> std::same_as<std::span<const std::byte>>;
+
+  /// ABI by the mode of the processor alone.
+  { view.mode_abi() } -> std::same_as<Abi>;
+  /// The instruction before the instruction pointer, `R::call_instruction_size` bytes, may say otherwise.
+  { view.call_abi(std::span<const std::byte>{}) } -> std::same_as<Abi>;
+
+  { view.call_number() } -> std::same_as<std::uint64_t>;
+  { view.argument(n, Abi{}) } -> std::same_as<std::uint64_t>;
+  { view.result() } -> std::same_as<std::int64_t>;
+  { view.instruction_pointer() } -> std::same_as<std::uint64_t>;
+  { view.stack_pointer() } -> std::same_as<std::uint64_t>;
+  /// Whether these can be the registers of a thread that is about to enter a call, as far as they tell.
+  { view.looks_like_entry() } -> std::same_as<bool>;
+
+  registers.set_call_number(v);
+  registers.set_argument(n, Abi{}, v);
+  registers.set_result(std::int64_t{});
+  registers.set_instruction_pointer(v);
+
+  /// Whether a changed call number travels in `bytes()`, as against a regset of its own (NT_ARM_SYSTEM_CALL).
+  { R::number_in_registers } -> std::convertible_to<bool>;
+};
+
+static_assert(RegisterSet<Registers>);
+
+/// A call number as it stands in the register or in ptrace_syscall_info, taken apart.
+struct CallNumber {
+  Abi abi;
+  std::uint64_t number;
+};
+
+/// One kernel entry that a seccomp filter has to tell apart by seccomp_data::arch.
+struct FilterArch {
+  std::uint32_t audit_arch;
+  Abi abi;                  ///< of numbers without the bit
+  std::uint32_t other_bit;  ///< numbers with this bit belong to `other`; 0 if there is no such thing
+  Abi other;
+  std::uint32_t seccomp_number;  ///< of seccomp(2)
+  std::uint32_t prctl_number;    ///< of prctl(2)
+};
+
+}  // namespace tracer

@@ -1,0 +1,27 @@
+// From what the kernel calls a system-call ABI to what we call it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "arch/arch.h"
+
+namespace tracer {
+
+/// Every kernel entry of this machine, for seccomp filters.
+std::span<const FilterArch> filter_arches();
+
+/// From PTRACE_GET_SYSCALL_INFO or seccomp_data. Empty for an architecture that this machine cannot have.
+std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t number);
+
+/// From the register, where Registers::call_abi has told the ABI.
+CallNumber call_number_of(Abi abi, std::uint64_t number);
+
+/// The ABI of the tracer itself and of what it launches before the first execve.
+Abi native_abi();
+
+/// execve or execveat.
+bool is_execve(Abi abi, std::uint64_t number);
+
+}  // namespace tracer

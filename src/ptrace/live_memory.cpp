@@ -1,0 +1,92 @@
+#include "ptrace/live_memory.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "ptrace/stopped_thread.h"
+
+namespace tracer {
+
+std::size_t LiveMemory::read(RemoteAddr address, std::span<std::byte> into) const {
+  // Big pieces gain nothing from the pages.
+  if (into.size() > page_size) {
+    return read_directly(address.value(), into);
+  }
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const std::uint64_t here = address.value() + done;
+    if (here < address.value()) {
+      break;  // past the end of the address space
+    }
+    const std::uint64_t start = here & ~std::uint64_t{page_size - 1};
+    const auto offset = static_cast<std::size_t>(here - start);
+    const Page& page = page_at(start);
+    if (offset >= page.valid) {
+      break;
+    }
+    const std::size_t count = std::min(into.size() - done, page.valid - offset);
+    std::memcpy(into.data() + done, page.bytes.data() + offset, count);
+    done += count;
+    if (offset + count < page_size) {
+      break;
+    }
+  }
+  return done;
+}
+
+const LiveMemory::Page& LiveMemory::page_at(std::uint64_t address) const {
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (pages_[i].address == address) {
+      return pages_[i];
+    }
+  }
+  std::size_t slot = used_;
+  if (used_ == slots) {
+    slot = next_victim_++ % slots;
+  } else if (pages_.size() == used_++) {
+    pages_.emplace_back();
+  }
+  Page& page = pages_[slot];
+  page.address = address;
+  page.valid = read_directly(address, page.bytes);
+  return page;
+}
+
+std::size_t LiveMemory::read_directly(std::uint64_t address, std::span<std::byte> into) const {
+  if (!refused_) {
+    const iovec local{into.data(), into.size()};
+    // The address goes to the kernel as a number; nothing here follows it.
+    const iovec remote{reinterpret_cast<void*>(address), into.size()};
+    const ssize_t count = ::process_vm_readv(tid_, &local, 1, &remote, 1, 0);
+    if (count >= 0) {
+      return static_cast<std::size_t>(count);
+    }
+    if (errno != ENOSYS && errno != EPERM) {
+      return 0;
+    }
+    refused_ = true;
+  }
+  return read_by_words(address, into);
+}
+
+std::size_t LiveMemory::read_by_words(std::uint64_t address, std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const std::uint64_t here = address + done;
+    const std::uint64_t aligned = here & ~std::uint64_t{sizeof(long) - 1};
+    const auto word = peek_word(tid_, RemoteAddr(aligned));
+    if (!word) {
+      break;
+    }
+    const auto offset = static_cast<std::size_t>(here - aligned);
+    const std::size_t count = std::min(sizeof *word - offset, into.size() - done);
+    std::memcpy(into.data() + done, reinterpret_cast<const std::byte*>(&*word) + offset, count);
+    done += count;
+  }
+  return done;
+}
+
+}  // namespace tracer

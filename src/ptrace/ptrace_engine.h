@@ -1,0 +1,94 @@
+// The engine behind make_ptrace_engine(). Private to this folder.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "ptrace/cpu_follower.h"
+#include "ptrace/engine.h"
+#include "ptrace/launch.h"
+#include "ptrace/tracee.h"
+#include "ptrace/waiter.h"
+
+namespace tracer {
+
+class PtraceEngine final : public Engine {
+ public:
+  explicit PtraceEngine(EngineOptions options);
+  ~PtraceEngine() override;
+
+  /// Launches and attaches.
+  Status start(const std::function<void(const std::string&)>& complain);
+
+  Result<RunEnd> run(EventHandler& handler) override;
+
+ private:
+  // Starting.
+  struct Requested {
+    pid_t tid;
+    unsigned threads;
+  };
+  Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
+  bool attach_process(pid_t pid, const std::function<void(const std::string&)>& complain);
+  void announce_attached();
+  void start_program();
+  [[nodiscard]] unsigned ptrace_options() const;
+
+  // One report of the kernel. The tracee may be gone from the table afterwards.
+  void on_report(const Report& report);
+  void on_stop(Tracee& tracee, const Stop& stop);
+  void on_call_stop(Tracee& tracee, bool by_seccomp);
+  void on_entry(Tracee& tracee, const CallState& state);
+  void on_exit(Tracee& tracee, const CallState& state);
+  void on_signal(Tracee& tracee, int signal);
+  void on_group_stop(Tracee& tracee, int signal);
+  void on_fork(Tracee& parent);
+  Tracee* on_exec(pid_t tid);
+  void on_end(Tracee& tracee, int status);
+  void adopt(pid_t tid, pid_t tgid, const Tracee* parent);
+  void adopt_early();
+
+  std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
+
+  // What goes out, and going on.
+  void emit(Tracee& tracee, decltype(Event::what) what);
+  void end_call(Tracee& tracee);
+  void resume(Tracee& tracee, int signal = 0);
+  void listen(Tracee& tracee);
+
+  // Letting go.
+  void begin_detach(pid_t tgid);
+  void begin_detach_all();
+  void finish_detach(Tracee& tracee, int signal);
+  void abandon_stragglers();
+
+  EngineOptions options_;
+  bool filtering_ = false;
+  bool call_info_works_ = true;
+  TraceeTable tracees_;
+  std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
+  std::vector<Requested> requested_;  ///< attached and not announced yet
+  std::vector<sock_filter> filter_;
+  std::optional<Launched> launched_;
+  pid_t program_ = 0;
+  bool program_started_ = false;
+  EventHandler* handler_ = nullptr;  ///< during run()
+  bool detaching_all_ = false;
+  CpuFollower cpu_;
+  RunEnd end_;
+};
+
+/// One sentence on why `pid` could not be attached: in strace's words and, unless `strict`, with cause and remedy.
+std::string attach_failure(pid_t pid, int error, bool strict);
+
+/// The threads of a process, from /proc; empty if it is gone.
+std::vector<pid_t> threads_of(pid_t pid);
+/// The process of a thread; `tid` itself if that cannot be told.
+pid_t process_of(pid_t tid);
+/// argv[0], or the name of the kernel's own; empty if unknown.
+std::string command_of(pid_t pid);
+/// Whether `tid` is a thread of `tgid`.
+bool is_thread_of(pid_t tid, pid_t tgid);
+
+}  // namespace tracer

@@ -1,0 +1,244 @@
+#include "ptrace/stopped_thread.h"
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "arch/syscall_abi.h"
+
+namespace tracer {
+namespace {
+
+template <typename Address, typename Data>
+long ptrace_call(__ptrace_request request, pid_t tid, Address address, Data data) {
+  // The kernel takes numbers where glibc's prototype says pointers.
+  return ::ptrace(request, tid, reinterpret_cast<void*>(address), reinterpret_cast<void*>(data));
+}
+
+Error last_error() {
+  return Error{errno, {}};
+}
+
+std::chrono::nanoseconds nanoseconds_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+CallState state_of(const __ptrace_syscall_info& info) {
+  CallState state;
+  state.instruction_pointer = info.instruction_pointer;
+  state.stack_pointer = info.stack_pointer;
+  const std::uint64_t* args = nullptr;
+  std::uint64_t raw_number = 0;
+  switch (info.op) {
+    case PTRACE_SYSCALL_INFO_ENTRY:
+      raw_number = info.entry.nr;
+      args = info.entry.args;
+      break;
+    case PTRACE_SYSCALL_INFO_SECCOMP:
+      raw_number = info.seccomp.nr;
+      args = info.seccomp.args;
+      break;
+    case PTRACE_SYSCALL_INFO_EXIT:
+      state.direction = Direction::exit;
+      state.result = info.exit.rval;
+      state.is_error = info.exit.is_error != 0;
+      break;
+    default:
+      return state;
+  }
+  const auto number = call_number_of(info.arch, raw_number);
+  if (!number) {
+    state.direction = Direction::neither;
+    return state;
+  }
+  state.abi = number->abi;
+  if (args != nullptr) {
+    state.direction = Direction::entry;
+    state.number = number->number;
+    std::copy_n(args, state.args.size(), state.args.begin());
+  }
+  return state;
+}
+
+}  // namespace
+
+Stop stop_of(int wait_status) {
+  const int signal = WSTOPSIG(wait_status);
+  switch (wait_status >> 16) {
+    case 0:
+      return signal == (SIGTRAP | 0x80) ? Stop{StopKind::syscall, 0} : Stop{StopKind::signal, signal};
+    case PTRACE_EVENT_SECCOMP:
+      return {StopKind::seccomp, 0};
+    case PTRACE_EVENT_STOP:
+      return signal == SIGTRAP ? Stop{StopKind::interrupted, 0} : Stop{StopKind::group_stop, signal};
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+      return {StopKind::fork, 0};
+    case PTRACE_EVENT_EXEC:
+      return {StopKind::exec, 0};
+    default:
+      return {StopKind::other, 0};
+  }
+}
+
+Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time) {
+  Report report;
+  rusage usage;
+  const int flags = __WALL | (waiting == Waiting::poll ? WNOHANG : 0);
+  report.tid = ::wait4(-1, &report.status, flags, with_system_time ? &usage : nullptr);
+  if (report.tid > 0) {
+    if (with_system_time) {
+      report.system_time = nanoseconds_of(usage.ru_stime);
+    }
+    return std::optional<Report>(report);
+  }
+  if (report.tid < 0 && errno == ECHILD) {
+    return last_error();
+  }
+  return std::optional<Report>();
+}
+
+Result<Report> wait_for(pid_t tid) {
+  Report report;
+  do {
+    report.tid = ::wait4(tid, &report.status, __WALL, nullptr);
+  } while (report.tid < 0 && errno == EINTR);
+  if (report.tid < 0) {
+    return last_error();
+  }
+  return report;
+}
+
+Result<Running> Running::seize(pid_t tid, unsigned options) {
+  if (ptrace_call(PTRACE_SEIZE, tid, 0L, static_cast<unsigned long>(options)) < 0) {
+    return last_error();
+  }
+  return Running(tid);
+}
+
+bool Running::interrupt() const {
+  return ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L) == 0;
+}
+
+Stopped Running::stopped() && {
+  return Stopped(tid_);
+}
+
+Result<CallState> Stopped::call_state() const {
+  __ptrace_syscall_info info;
+  if (ptrace_call(PTRACE_GET_SYSCALL_INFO, tid_, sizeof info, &info) <= 0) {
+    return last_error();
+  }
+  return state_of(info);
+}
+
+Result<CallState> Stopped::call_state_from_registers(Direction expected) const {
+  const Result<Registers> got = registers();
+  if (!got) {
+    return got.error();
+  }
+  const Registers& set = got.value();
+  std::array<std::byte, Registers::call_instruction_size> instruction{};
+  const RemoteAddr before(set.instruction_pointer() - instruction.size());
+  const auto word = peek(before);
+  if (word) {
+    std::memcpy(instruction.data(), &*word, instruction.size());
+  }
+  const CallNumber number = call_number_of(set.call_abi(instruction), set.call_number());
+  CallState state;
+  state.direction = expected != Direction::unknown ? expected
+                    : set.looks_like_entry()       ? Direction::entry
+                                                   : Direction::exit;
+  state.abi = number.abi;
+  state.number = number.number;
+  state.instruction_pointer = set.instruction_pointer();
+  state.stack_pointer = set.stack_pointer();
+  if (state.direction == Direction::entry) {
+    for (std::size_t i = 0; i < state.args.size(); ++i) {
+      state.args[i] = set.argument(i, number.abi);
+    }
+  } else {
+    constexpr std::int64_t largest_errno = 4095;
+    state.result = set.result();
+    state.is_error = state.result < 0 && state.result >= -largest_errno;
+  }
+  return state;
+}
+
+Result<Registers> Stopped::registers() const {
+  Registers registers;
+  const auto buffer = registers.buffer();
+  iovec vector{buffer.data(), buffer.size()};
+  if (ptrace_call(PTRACE_GETREGSET, tid_, static_cast<unsigned long>(NT_PRSTATUS), &vector) < 0) {
+    return last_error();
+  }
+  if (!registers.resize(vector.iov_len)) {
+    return Error{EINVAL, {}};
+  }
+  return registers;
+}
+
+Status Stopped::set_registers(const Registers& registers) const {
+  const auto bytes = registers.bytes();
+  iovec vector{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  if (ptrace_call(PTRACE_SETREGSET, tid_, static_cast<unsigned long>(NT_PRSTATUS), &vector) < 0) {
+    return last_error();
+  }
+  return Done{};
+}
+
+std::optional<pid_t> Stopped::event_message() const {
+  unsigned long message = 0;
+  if (ptrace_call(PTRACE_GETEVENTMSG, tid_, 0L, &message) < 0) {
+    return std::nullopt;
+  }
+  return static_cast<pid_t>(message);
+}
+
+bool Stopped::signal_info(siginfo_t& info) const {
+  return ptrace_call(PTRACE_GETSIGINFO, tid_, 0L, &info) == 0;
+}
+
+std::optional<long> Stopped::peek(RemoteAddr address) const {
+  return peek_word(tid_, address);
+}
+
+std::optional<long> peek_word(pid_t tid, RemoteAddr address) {
+  errno = 0;
+  const long word = ptrace_call(PTRACE_PEEKDATA, tid, address.value(), 0L);
+  if (word == -1 && errno != 0) {
+    return std::nullopt;
+  }
+  return word;
+}
+
+Running Stopped::resume(Resume how, int signal) && {
+  switch (how) {
+    case Resume::to_next_call:
+      ptrace_call(PTRACE_SYSCALL, tid_, 0L, static_cast<long>(signal));
+      break;
+    case Resume::freely:
+      ptrace_call(PTRACE_CONT, tid_, 0L, static_cast<long>(signal));
+      break;
+    case Resume::listening:
+      ptrace_call(PTRACE_LISTEN, tid_, 0L, 0L);
+      break;
+  }
+  return Running(tid_);
+}
+
+void Stopped::detach(int signal) && {
+  ptrace_call(PTRACE_DETACH, tid_, 0L, static_cast<long>(signal));
+}
+
+void kill_process(pid_t pid) {
+  ::kill(pid, SIGKILL);
+}
+
+}  // namespace tracer

@@ -1,0 +1,143 @@
+// A traced thread is a Running or a Stopped, and only a Stopped has registers. This is the only module that calls
+// ptrace(2), wait4(2) and kill(2).
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "arch/arch.h"
+#include "base/remote_addr.h"
+#include "base/result.h"
+
+namespace tracer {
+
+/// What a wait status says about a stop of a seized thread (ptrace(2), "Stopped states").
+enum class StopKind : std::uint8_t {
+  syscall,      ///< at the entry or the exit of a call
+  seccomp,      ///< a filter asked for us: the entry of a call
+  signal,       ///< signal-delivery-stop
+  group_stop,   ///< the process is stopped by job control
+  interrupted,  ///< PTRACE_INTERRUPT, a new thread's first stop, or the end of a group-stop
+  fork,         ///< fork, vfork or clone: a child exists
+  exec,
+  other,
+};
+
+struct Stop {
+  StopKind kind = StopKind::other;
+  int signal = 0;  ///< of signal and group_stop
+};
+
+/// Decodes the status of a thread for which WIFSTOPPED holds.
+Stop stop_of(int wait_status);
+
+/// One report of wait4(2).
+struct Report {
+  pid_t tid = 0;
+  int status = 0;
+  std::chrono::nanoseconds system_time{};  ///< of the thread so far; only if asked for
+};
+
+enum class Waiting : std::uint8_t { block, poll };
+
+/// Waits for any tracee or child. Empty if there is nothing to report (poll), or if a signal came in between (block);
+/// an error only for ECHILD: there is nothing left to wait for.
+Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
+
+/// As wait_for_any, for one tracee and blocking; an error if it is gone.
+Result<Report> wait_for(pid_t tid);
+
+enum class Direction : std::uint8_t { unknown, entry, exit, neither };
+
+/// Where a thread stands, as PTRACE_GET_SYSCALL_INFO or its registers say.
+struct CallState {
+  Direction direction = Direction::neither;
+  Abi abi{};
+  std::uint64_t number = 0;
+  std::array<std::uint64_t, 6> args{};
+  std::int64_t result = 0;
+  bool is_error = false;
+  std::uint64_t instruction_pointer = 0;
+  std::uint64_t stack_pointer = 0;
+};
+
+/// How a thread goes on.
+enum class Resume : std::uint8_t {
+  to_next_call,  ///< PTRACE_SYSCALL
+  freely,        ///< PTRACE_CONT: to the next signal, event or seccomp stop
+  listening,     ///< PTRACE_LISTEN: stays in its group-stop
+};
+
+class Stopped;
+
+class Running {
+ public:
+  /// PTRACE_SEIZE.
+  static Result<Running> seize(pid_t tid, unsigned options);
+  /// A child or thread that the kernel attached for us.
+  static Running followed(pid_t tid) { return Running(tid); }
+
+  Running(Running&&) noexcept = default;
+  Running& operator=(Running&&) noexcept = default;
+
+  [[nodiscard]] pid_t tid() const { return tid_; }
+  /// PTRACE_INTERRUPT; the stop is reported by a wait. False if the thread is gone.
+  bool interrupt() const;
+  /// Its wait status has been collected.
+  [[nodiscard]] Stopped stopped() &&;
+
+ private:
+  friend class Stopped;
+  explicit Running(pid_t tid) : tid_(tid) {}
+  pid_t tid_;
+};
+
+/// Any of these may fail because the thread was killed meanwhile; its end is then reported by a wait.
+class Stopped {
+ public:
+  Stopped(Stopped&&) noexcept = default;
+  Stopped& operator=(Stopped&&) noexcept = default;
+
+  [[nodiscard]] pid_t tid() const { return tid_; }
+
+  /// PTRACE_GET_SYSCALL_INFO. Linux before 5.3 and some sandboxes refuse it (an error other than ESRCH).
+  [[nodiscard]] Result<CallState> call_state() const;
+  /// The same from the registers; the direction is `entry` or `exit` as `expected`, or a guess if that is unknown.
+  [[nodiscard]] Result<CallState> call_state_from_registers(Direction expected) const;
+
+  [[nodiscard]] Result<Registers> registers() const;
+  Status set_registers(const Registers& registers) const;
+
+  /// PTRACE_GETEVENTMSG: a child's id or a former thread id.
+  [[nodiscard]] std::optional<pid_t> event_message() const;
+  /// PTRACE_GETSIGINFO; false if it is not known.
+  bool signal_info(siginfo_t& info) const;
+  /// PTRACE_PEEKDATA of one word.
+  [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
+
+  /// Delivers `signal` (0: none). If the thread is gone, its end is yet to be waited for, as of any running one.
+  [[nodiscard]] Running resume(Resume how, int signal) &&;
+  /// PTRACE_DETACH; delivers `signal`.
+  void detach(int signal) &&;
+
+ private:
+  friend class Running;
+  explicit Stopped(pid_t tid) : tid_(tid) {}
+  pid_t tid_;
+};
+
+/// PTRACE_PEEKDATA for LiveMemory, which is told the id of a thread that is stopped.
+std::optional<long> peek_word(pid_t tid, RemoteAddr address);
+
+/// SIGKILL to a process that we launched and must not leave behind.
+void kill_process(pid_t pid);
+
+}  // namespace tracer

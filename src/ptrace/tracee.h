@@ -1,0 +1,103 @@
+// What the engine knows of one thread, and the table of all of them.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <variant>
+
+#include "ptrace/live_memory.h"
+#include "ptrace/stopped_thread.h"
+
+namespace tracer {
+
+/// What the handler gets to see of a thread.
+enum class Visibility : std::uint8_t {
+  launching,  ///< between fork and its execve
+  visible,
+  silent,  ///< not reported at all: it is traced only because it has our seccomp filter
+};
+
+struct Tracee {
+  Tracee(Running running, pid_t process, Visibility seen)
+      : thread(std::move(running)), memory(tid()), tgid(process), visibility(seen) {}
+
+  [[nodiscard]] pid_t tid() const {
+    return std::visit([](const auto& state) { return state.tid(); }, thread);
+  }
+  [[nodiscard]] bool visible() const { return visibility == Visibility::visible; }
+
+  std::variant<Running, Stopped> thread;
+  LiveMemory memory;
+  pid_t tgid;
+  Abi abi{};
+  Visibility visibility;
+  bool in_call = false;        ///< between the two stops of a call, reported or not
+  bool call_reported = false;  ///< SyscallEnter went out and nothing that ends it
+  bool direction_known = false;
+  bool filtered = false;  ///< has our seccomp filter and stops only where that says so
+  bool detaching = false;
+  std::chrono::nanoseconds system_time{};       ///< at the last stop
+  std::chrono::nanoseconds call_system_time{};  ///< at the entry of the call
+};
+
+class TraceeTable {
+ public:
+  Tracee* find(pid_t tid) {
+    if (last_ != nullptr && last_tid_ == tid) {
+      return last_;
+    }
+    const auto at = threads_.find(tid);
+    if (at == threads_.end()) {
+      return nullptr;
+    }
+    last_ = at->second.get();
+    last_tid_ = tid;
+    return last_;
+  }
+
+  Tracee& add(Running thread, pid_t tgid, Visibility visibility) {
+    const pid_t tid = thread.tid();
+    last_ = nullptr;
+    auto& place = threads_[tid];
+    place = std::make_unique<Tracee>(std::move(thread), tgid, visibility);
+    return *place;
+  }
+
+  void erase(pid_t tid) {
+    last_ = nullptr;
+    threads_.erase(tid);
+  }
+
+  [[nodiscard]] std::size_t size() const { return threads_.size(); }
+
+  template <typename Predicate>
+  [[nodiscard]] bool any(Predicate predicate) const {
+    for (const auto& [tid, tracee] : threads_) {
+      if (predicate(*tracee)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The ids of the threads for which `predicate` holds; the table may be changed while walking through them.
+  template <typename Predicate>
+  [[nodiscard]] std::vector<pid_t> select(Predicate predicate) const {
+    std::vector<pid_t> found;
+    for (const auto& [tid, tracee] : threads_) {
+      if (predicate(*tracee)) {
+        found.push_back(tid);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::unordered_map<pid_t, std::unique_ptr<Tracee>> threads_;
+  Tracee* last_ = nullptr;
+  pid_t last_tid_ = 0;
+};
+
+}  // namespace tracer

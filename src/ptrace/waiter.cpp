@@ -1,0 +1,114 @@
+#include "ptrace/waiter.h"
+
+#include <sys/time.h>
+
+#include <cerrno>
+
+namespace tracer {
+namespace {
+
+constexpr int tick_microseconds = 50'000;
+constexpr unsigned reports_between_looks = 128;
+
+void tick(int) {}
+
+}  // namespace
+
+Waiter::Waiter(Interruptible interruptible, bool with_system_time) : with_system_time_(with_system_time) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigemptyset(&watched_);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
+    sigaddset(&blocked, signal);
+    // What the caller chose to ignore (nohup) must not end the tracer either.
+    struct sigaction action;
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+      continue;
+    }
+    if (interruptible == Interruptible::anywhere || interruptible == Interruptible::waiting) {
+      sigaddset(&watched_, signal);
+    }
+  }
+  sigaddset(&blocked, SIGCHLD);
+  if (interruptible == Interruptible::never_tstp) {
+    sigaddset(&blocked, SIGTSTP);
+  }
+  sigprocmask(SIG_BLOCK, &blocked, &former_mask_);
+  struct sigaction action {};
+  action.sa_handler = tick;  // without SA_RESTART: it is there to interrupt wait4
+  sigaction(SIGALRM, &action, &former_alarm_);
+}
+
+Waiter::~Waiter() {
+  set_ticking(false);
+  sigaction(SIGALRM, &former_alarm_, nullptr);
+  sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
+}
+
+Outcome Waiter::next() {
+  if (kept_) {
+    return *std::exchange(kept_, std::nullopt);
+  }
+  for (;;) {
+    const auto got = wait_for_any(mode_ == Mode::busy ? Waiting::block : Waiting::poll, with_system_time_);
+    if (!got) {
+      return NothingLeft{};
+    }
+    if (got.value()) {
+      anything_since_tick_ = true;
+      if (mode_ != Mode::busy) {
+        mode_ = Mode::busy;
+        set_ticking(true);
+      }
+      if (reports_until_look_-- == 0) {
+        // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
+        reports_until_look_ = reports_between_looks;
+        if (const int signal = pending_signal(); signal != 0) {
+          kept_ = got.value();
+          return Interrupted{signal};
+        }
+      }
+      return *got.value();
+    }
+    if (const int signal = pending_signal(); signal != 0) {
+      return Interrupted{signal};
+    }
+    switch (mode_) {
+      case Mode::busy:
+        if (!anything_since_tick_) {
+          mode_ = Mode::about_to_sleep;
+          set_ticking(false);
+        }
+        anything_since_tick_ = false;
+        break;
+      case Mode::about_to_sleep:
+        mode_ = Mode::asleep;
+        return Quiet{};
+      case Mode::asleep: {
+        sigset_t awaited = watched_;
+        sigaddset(&awaited, SIGCHLD);
+        siginfo_t info;
+        const int signal = sigwaitinfo(&awaited, &info);
+        if (signal > 0 && signal != SIGCHLD) {
+          return Interrupted{signal};
+        }
+        break;
+      }
+    }
+  }
+}
+
+int Waiter::pending_signal() const {
+  siginfo_t info;
+  const timespec at_once{};
+  const int signal = sigtimedwait(&watched_, &info, &at_once);
+  return signal > 0 ? signal : 0;
+}
+
+void Waiter::set_ticking(bool on) {
+  itimerval timer{};
+  timer.it_interval.tv_usec = timer.it_value.tv_usec = on ? tick_microseconds : 0;
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+}  // namespace tracer

@@ -1,0 +1,58 @@
+// Waiting for tracees and for the signals that end the tracer, without a race between the two and without a system
+// call more than wait4 while there is work.
+#pragma once
+
+#include <signal.h>
+
+#include <variant>
+
+#include "base/result.h"
+#include "ptrace/engine.h"
+#include "ptrace/stopped_thread.h"
+
+namespace tracer {
+
+/// A signal asked the tracer to stop tracing.
+struct Interrupted {
+  int signal = 0;
+};
+
+/// Nothing is left to wait for.
+struct NothingLeft {};
+
+/// Nothing happened for a moment; the next wait may be long.
+struct Quiet {};
+
+using Outcome = std::variant<Report, Interrupted, Quiet, NothingLeft>;
+
+/// While one exists, the fatal signals and SIGCHLD are blocked and SIGALRM is the waiter's.
+///
+/// Busy, it blocks in wait4, and a timer's tick interrupts that a few times a second to look for signals and to see
+/// whether anything happened since the last tick. If not, it turns quiet: it stops the timer and sleeps in
+/// sigwaitinfo, where SIGCHLD tells of tracees. Nothing is lost between the two, as all these signals stay blocked.
+class Waiter {
+ public:
+  Waiter(Interruptible interruptible, bool with_system_time);
+  ~Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  Outcome next();
+
+ private:
+  enum class Mode : std::uint8_t { busy, about_to_sleep, asleep };
+
+  [[nodiscard]] int pending_signal() const;
+  void set_ticking(bool on);
+
+  sigset_t watched_;  ///< signals that end tracing
+  sigset_t former_mask_;
+  struct sigaction former_alarm_;
+  bool with_system_time_;
+  Mode mode_ = Mode::about_to_sleep;
+  bool anything_since_tick_ = false;
+  unsigned reports_until_look_ = 0;
+  std::optional<Report> kept_;  ///< taken from the kernel but not handed out yet
+};
+
+}  // namespace tracer

@@ -1,0 +1,176 @@
+// Runs the ptrace engine and writes one plain line for each event: what the live tests look at.
+//
+//   event_log [-f] [-k] [-q] [-s] [-c] [-n NUMBER]... [-L LIMIT] [-p PID]... [PROGRAM ARG...]
+//     -k  kill on exit     -q  no events, only the end     -s  strict messages     -c  system time of calls
+//     -n  a wanted call of the native ABI                  -L  detach all after LIMIT entries
+//     -F  no seccomp filter
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "arch/syscall_abi.h"
+#include "ptrace/engine.h"
+
+namespace tracer {
+namespace {
+
+class EventLog final : public EventHandler {
+ public:
+  EventLog(bool quiet, long limit) : quiet_(quiet), limit_(limit) {}
+
+  Verdict handle(const Event& event, const Memory&) override {
+    ++events_;
+    bool over = false;
+    if (std::holds_alternative<SyscallEnter>(event.what)) {
+      ++entries_;
+      over = limit_ != 0 && entries_ >= limit_;
+    }
+    if (!quiet_) {
+      std::printf("%d ", event.tid);
+      std::visit([&](const auto& what) { print(event, what); }, event.what);
+      std::putchar('\n');
+    }
+    return over ? Verdict::detach_all : Verdict::go_on;
+  }
+
+  void idle() override { std::fflush(stdout); }
+
+  void summarize() const { std::printf("# %ld events, %ld entries\n", events_, entries_); }
+
+ private:
+  static void print(const Event& event, const SyscallEnter& call) {
+    std::printf("enter %s %llu", abi_names[index_of(event.abi)].data(), static_cast<unsigned long long>(call.number));
+    for (const std::uint64_t arg : call.args) {
+      std::printf(" %#llx", static_cast<unsigned long long>(arg));
+    }
+  }
+  static void print(const Event& event, const SyscallExit& call) {
+    std::printf("exit %s %lld%s", abi_names[index_of(event.abi)].data(), static_cast<long long>(call.value),
+                call.is_error ? " error" : "");
+    if (call.cpu_time.count() != 0) {
+      std::printf(" cpu %lld", static_cast<long long>(call.cpu_time.count()));
+    }
+  }
+  static void print(const Event&, const SyscallLost&) { std::printf("lost"); }
+  static void print(const Event&, const SignalStop& stop) {
+    siginfo_t info{};
+    std::memcpy(&info, stop.siginfo.data(), stop.siginfo.size());
+    std::printf("signal %d code %d", stop.signal, info.si_code);
+  }
+  static void print(const Event&, const GroupStop& stop) { std::printf("group-stop %d", stop.signal); }
+  static void print(const Event&, const Exec& exec) { std::printf("exec %d", exec.former_tid); }
+  static void print(const Event&, const Fork& fork) {
+    std::printf("%s %d", fork.is_thread ? "thread" : "fork", fork.child);
+  }
+  static void print(const Event&, const Attached& attached) {
+    std::printf("attached%s %u %.*s", attached.by_request ? " by-request" : "", attached.threads,
+                static_cast<int>(attached.command.size()), attached.command.data());
+  }
+  static void print(const Event&, const Detached&) { std::printf("detached"); }
+  static void print(const Event&, const Exited& exited) {
+    std::printf("exited %#x", static_cast<unsigned>(exited.status));
+  }
+
+  bool quiet_;
+  long limit_;
+  long events_ = 0;
+  long entries_ = 0;
+};
+
+int run(int argc, char** argv) {
+  EngineOptions options;
+  bool quiet = false;
+  long limit = 0;
+  for (int option = 0; (option = ::getopt(argc, argv, "+fFkqscn:p:L:D:I:")) != -1;) {
+    switch (option) {
+      case 'f':
+        options.follow_forks = true;
+        break;
+      case 'F':
+        options.allow_filter = false;
+        break;
+      case 'k':
+        options.kill_on_exit = true;
+        break;
+      case 'q':
+        quiet = true;
+        break;
+      case 's':
+        options.strict = true;
+        break;
+      case 'c':
+        options.cpu_time = true;
+        break;
+      case 'n':
+        if (!options.wanted) {
+          options.wanted.emplace();
+        }
+        (*options.wanted)[index_of(native_abi())].set(std::strtoul(optarg, nullptr, 10));
+        break;
+      case 'p':
+        options.attach.push_back(std::atoi(optarg));
+        break;
+      case 'L':
+        limit = std::atol(optarg);
+        options.allow_filter = false;
+        break;
+      case 'I':
+        options.interruptible = static_cast<Interruptible>(std::atoi(optarg) - 1);
+        break;
+      case 'D':
+        options.launch.emplace().daemonize = static_cast<Daemonize>(std::atoi(optarg));
+        break;
+      default:
+        return 2;
+    }
+  }
+  if (optind < argc) {
+    const auto path = find_program(argv[optind]);
+    if (!path) {
+      std::fprintf(stderr, "event_log: %s\n", path.error().message.c_str());
+      return 2;
+    }
+    if (!options.launch) {
+      options.launch.emplace();
+    }
+    options.launch->path = path.value();
+    options.launch->args.assign(argv + optind, argv + argc);
+    options.launch->message_prefix = "event_log: ";
+  }
+  const auto complain = [](const std::string& message) { std::fprintf(stderr, "event_log: %s\n", message.c_str()); };
+  auto engine = make_ptrace_engine(std::move(options), complain);
+  if (!engine) {
+    if (!engine.error().message.empty()) {
+      complain(engine.error().message);
+    }
+    return 1;
+  }
+  EventLog log(quiet, limit);
+  const auto end = engine.value()->run(log);
+  if (!end) {
+    complain(end.error().message);
+    return 1;
+  }
+  log.summarize();
+  if (end.value().exec_error != 0) {
+    std::printf("# exec error %d\n", end.value().exec_error);
+  }
+  if (end.value().interrupted_by_signal) {
+    std::printf("# interrupted by %d\n", end.value().interrupting_signal);
+  }
+  if (end.value().program_status) {
+    std::printf("# status %#x\n", static_cast<unsigned>(*end.value().program_status));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tracer
+
+int main(int argc, char** argv) {
+  return tracer::run(argc, argv);
+}
