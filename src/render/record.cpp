@@ -1,0 +1,177 @@
+#include "render/record.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "spec/signal_names.h"
+
+namespace tracer::render {
+
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+void append_right(TextBuffer& text, std::uint64_t value, unsigned width) {
+  unsigned digits = 1;
+  for (std::uint64_t rest = value / 10; rest != 0; rest /= 10) {
+    ++digits;
+  }
+  if (digits < width) {
+    text.append(width - digits, ' ');
+  }
+  text.decimal(value);
+}
+
+void append_hex_digits(TextBuffer& text, std::uint64_t value, unsigned digits) {
+  for (unsigned shift = digits * 4; shift > 0; shift -= 4) {
+    text.append(hex_digits[(value >> (shift - 4)) & 0xf]);
+  }
+}
+
+}  // namespace
+
+void append_seconds(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits, unsigned width) {
+  const auto total = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
+  append_right(text, total / 1'000'000'000, width);
+  if (digits == 0) {
+    return;
+  }
+  std::uint64_t fraction = total % 1'000'000'000;
+  for (unsigned cut = digits; cut < 9; ++cut) {
+    fraction /= 10;
+  }
+  text.append('.');
+  text.decimal_padded(fraction, digits);
+}
+
+void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
+  if (facts.pid == PidForm::bracketed) {
+    text.append("[pid ");
+    append_right(text, static_cast<std::uint64_t>(facts.tid), 5);
+    text.append("] ");
+  } else if (facts.pid == PidForm::column) {
+    const std::size_t start = text.size();
+    text.decimal(static_cast<std::uint64_t>(facts.tid));
+    const std::size_t written = text.size() - start;
+    text.append(written < 5 ? 6 - written : 1, ' ');
+  }
+  if (options_.clock != Clock::none) {
+    write_clock(text, facts.realtime);
+  }
+  if (options_.since_digits) {
+    write_since(text, facts.monotonic);
+  }
+  if (options_.syscall_number) {
+    text.append('[');
+    append_right(text, facts.number, 4);
+    text.append("] ");
+  }
+  if (options_.instruction_pointer) {
+    text.append('[');
+    if (facts.instruction_pointer) {
+      append_hex_digits(text, *facts.instruction_pointer, facts.word_size * 2);
+    } else {
+      text.append(facts.word_size * std::size_t{2}, '?');
+    }
+    text.append("] ");
+  }
+}
+
+void LinePrefix::write_clock(TextBuffer& text, std::chrono::nanoseconds realtime) {
+  if (options_.clock == Clock::unix_time) {
+    append_seconds(text, realtime, options_.clock_digits);
+    text.append(' ');
+    return;
+  }
+  const auto second = static_cast<std::time_t>(realtime.count() / 1'000'000'000);
+  if (second != second_) {
+    second_ = second;
+    ::localtime_r(&second, &local_);
+  }
+  text.decimal_padded(static_cast<std::uint64_t>(local_.tm_hour), 2);
+  text.append(':');
+  text.decimal_padded(static_cast<std::uint64_t>(local_.tm_min), 2);
+  text.append(':');
+  // Only seconds and their fraction are left, with the seconds as two digits.
+  text.decimal_padded(static_cast<std::uint64_t>(local_.tm_sec), 2);
+  if (options_.clock_digits > 0) {
+    TextBuffer fraction;
+    append_seconds(fraction, realtime % std::chrono::seconds(1), options_.clock_digits);
+    text.append(fraction.view().substr(1));
+  }
+  text.append(' ');
+}
+
+void LinePrefix::write_since(TextBuffer& text, std::chrono::nanoseconds monotonic) {
+  const auto since = previous_ ? monotonic - *previous_ : std::chrono::nanoseconds(0);
+  previous_ = monotonic;
+  const bool bracketed = options_.clock != Clock::none;
+  if (bracketed) {
+    text.append("(+");
+  }
+  append_seconds(text, since, *options_.since_digits, 6);
+  text.append(bracketed ? ") " : " ");
+}
+
+void append_duration(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits) {
+  text.append(" <");
+  append_seconds(text, time, digits);
+  text.append('>');
+}
+
+std::string_view mode_name(Abi abi) {
+  if (abi == Abi::x32) {
+    return "x32";
+  }
+  return word_size(abi) == 8 ? "64 bit" : "32 bit";
+}
+
+void append_signal(TextBuffer& text, int signal) {
+  const std::string_view name = spec::signal_name(static_cast<std::uint64_t>(signal));
+  if (name.empty()) {
+    text.decimal(std::int64_t{signal});
+  } else {
+    text.append(name);
+  }
+}
+
+void append_exit(TextBuffer& text, int status) {
+  if (WIFSIGNALED(status)) {
+    text.append("+++ killed by ");
+    append_signal(text, WTERMSIG(status));
+    text.append(WCOREDUMP(status) ? " (core dumped) +++" : " +++");
+  } else {
+    text.append("+++ exited with ");
+    text.decimal(std::int64_t{WEXITSTATUS(status)});
+    text.append(" +++");
+  }
+}
+
+void append_dump(TextBuffer& text, std::string_view bytes, std::size_t offset) {
+  constexpr std::size_t row = 16;
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, row);
+    bytes.remove_prefix(part.size());
+    text.append(" | ");
+    append_hex_digits(text, offset, offset > 0xfffff ? 8 : 5);
+    text.append(' ');
+    for (std::size_t i = 0; i < row; ++i) {
+      text.append(i % 8 == 0 ? 2 : 1, ' ');
+      if (i < part.size()) {
+        append_hex_digits(text, static_cast<unsigned char>(part[i]), 2);
+      } else {
+        text.append("  ");
+      }
+    }
+    text.append("  ");
+    for (std::size_t i = 0; i < row; ++i) {
+      const char c = i < part.size() ? part[i] : ' ';
+      text.append(c >= ' ' && c <= '~' ? c : '.');
+    }
+    text.append(" |\n");
+    offset += row;
+  }
+}
+
+}  // namespace tracer::render

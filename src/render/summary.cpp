@@ -1,0 +1,277 @@
+#include "render/summary.h"
+
+#include <algorithm>
+
+#include "render/record.h"
+
+namespace tracer::render {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+struct ColumnForm {
+  std::string_view heading;
+  std::size_t width;
+};
+
+ColumnForm form_of(SummaryColumn column) {
+  switch (column) {
+    case SummaryColumn::time_percent:
+      return {"% time", 6};
+    case SummaryColumn::total_time:
+      return {"seconds", 11};
+    case SummaryColumn::min_time:
+      return {"shortest", 8};
+    case SummaryColumn::max_time:
+      return {"longest", 8};
+    case SummaryColumn::avg_time:
+      return {"usecs/call", 11};
+    case SummaryColumn::calls:
+      return {"calls", 9};
+    case SummaryColumn::errors:
+      return {"errors", 9};
+    case SummaryColumn::name:
+      return {"syscall", 16};
+    case SummaryColumn::wall_total:
+      return {"wall secs", 11};
+    case SummaryColumn::wall_min:
+      return {"wall min", 8};
+    case SummaryColumn::wall_max:
+      return {"wall max", 8};
+    case SummaryColumn::wall_avg:
+      return {"wall us/cl", 11};
+  }
+  return {};
+}
+
+/// Numbers stand at the right of their column, names at the left; nothing follows the last name.
+void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, bool last) {
+  const std::size_t width = form_of(column).width;
+  const std::size_t fill = cell.size() < width ? width - cell.size() : 0;
+  const bool is_name = column == SummaryColumn::name;
+  if (!is_name) {
+    text.append(fill, ' ');
+  }
+  text.append(cell);
+  if (is_name && !last) {
+    text.append(fill, ' ');
+  }
+  text.append(last ? '\n' : ' ');
+}
+
+/// Hundredths of a percent, rounded as printf("%.2f") would.
+void append_percent(TextBuffer& text, double percent) {
+  const auto hundredths = static_cast<std::uint64_t>(percent * 100 + 0.5);
+  text.decimal(hundredths / 100);
+  text.append('.');
+  text.decimal_padded(hundredths % 100, 2);
+}
+
+/// Microseconds, rounded to the nearest.
+nanoseconds rounded(nanoseconds time) {
+  return (time + nanoseconds(500)) / 1000 * 1000;
+}
+
+std::uint64_t average_in_microseconds(nanoseconds total, std::uint64_t calls) {
+  return calls == 0 ? 0 : static_cast<std::uint64_t>(total.count()) / 1000 / calls;
+}
+
+}  // namespace
+
+void Summary::Times::add(nanoseconds time) {
+  total += time;
+  shortest = std::min(shortest, time);
+  longest = std::max(longest, time);
+}
+
+void Summary::Times::add_all(const Times& other) {
+  total += other.total;
+  shortest = std::min(shortest, other.shortest);
+  longest = std::max(longest, other.longest);
+}
+
+Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
+  Rows& rows = rows_[index_of(abi)];
+  auto place = std::lower_bound(rows.begin(), rows.end(), number,
+                                [](const Row& row, std::uint64_t wanted) { return row.number < wanted; });
+  if (place != rows.end() && place->number == number) {
+    return *place;
+  }
+  if (rows.size() >= most_rows) {
+    return rows.back();
+  }
+  return *rows.insert(place, Row{number, 0, 0, {}, {}});
+}
+
+void Summary::count(const SummaryCall& call) {
+  Row& row = row_of(call.abi, call.number);
+  ++row.calls;
+  row.errors += call.failed ? 1 : 0;
+  const nanoseconds time = options_.wall_clock ? call.wall_time : call.cpu_time;
+  row.times.add(std::max(time - options_.overhead, nanoseconds(0)));
+  row.wall.add(call.wall_time);
+}
+
+void Summary::sort(Rows& rows, Abi abi) const {
+  if (!options_.sort_by) {
+    return;
+  }
+  const auto descending = [&rows](auto key) {
+    std::stable_sort(rows.begin(), rows.end(), [key](const Row& a, const Row& b) { return key(a) > key(b); });
+  };
+  switch (*options_.sort_by) {
+    case SummaryColumn::time_percent:
+    case SummaryColumn::total_time:
+      return descending([](const Row& row) { return row.times.total; });
+    case SummaryColumn::min_time:
+      return descending([](const Row& row) { return row.times.shortest; });
+    case SummaryColumn::max_time:
+      return descending([](const Row& row) { return row.times.longest; });
+    case SummaryColumn::avg_time:
+      return descending([](const Row& row) { return row.times.total / static_cast<std::int64_t>(row.calls); });
+    case SummaryColumn::calls:
+      return descending([](const Row& row) { return row.calls; });
+    case SummaryColumn::errors:
+      return descending([](const Row& row) { return row.errors; });
+    case SummaryColumn::wall_total:
+      return descending([](const Row& row) { return row.wall.total; });
+    case SummaryColumn::wall_min:
+      return descending([](const Row& row) { return row.wall.shortest; });
+    case SummaryColumn::wall_max:
+      return descending([](const Row& row) { return row.wall.longest; });
+    case SummaryColumn::wall_avg:
+      return descending([](const Row& row) { return row.wall.total / static_cast<std::int64_t>(row.calls); });
+    case SummaryColumn::name:
+      break;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [this, abi](const Row& a, const Row& b) {
+    TextBuffer left;
+    TextBuffer right;
+    write_name(left, abi, a.number);
+    write_name(right, abi, b.number);
+    return left.view() < right.view();
+  });
+}
+
+void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
+  if (const spec::Call* call = tables_.find(abi, number)) {
+    text.append(tables_.text(call->name));
+  } else {
+    text.append("syscall_");
+    text.hex_padded(number, 1);
+  }
+}
+
+void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row, nanoseconds total) const {
+  constexpr unsigned digits = 6;
+  switch (column) {
+    case SummaryColumn::time_percent:
+      append_percent(text, total.count() == 0 ? 0.0
+                                              : 100.0 * static_cast<double>(row.times.total.count()) /
+                                                    static_cast<double>(total.count()));
+      break;
+    case SummaryColumn::total_time:
+      append_seconds(text, rounded(row.times.total), digits);
+      break;
+    case SummaryColumn::min_time:
+      append_seconds(text, rounded(row.times.shortest), digits);
+      break;
+    case SummaryColumn::max_time:
+      append_seconds(text, rounded(row.times.longest), digits);
+      break;
+    case SummaryColumn::avg_time:
+      text.decimal(average_in_microseconds(row.times.total, row.calls));
+      break;
+    case SummaryColumn::wall_total:
+      append_seconds(text, rounded(row.wall.total), digits);
+      break;
+    case SummaryColumn::wall_min:
+      append_seconds(text, rounded(row.wall.shortest), digits);
+      break;
+    case SummaryColumn::wall_max:
+      append_seconds(text, rounded(row.wall.longest), digits);
+      break;
+    case SummaryColumn::wall_avg:
+      text.decimal(average_in_microseconds(row.wall.total, row.calls));
+      break;
+    case SummaryColumn::calls:
+      text.decimal(row.calls);
+      break;
+    case SummaryColumn::errors:
+      if (row.errors != 0) {
+        text.decimal(row.errors);
+      }
+      break;
+    case SummaryColumn::name:
+      break;
+  }
+}
+
+void Summary::write_table(TextBuffer& text, Abi abi) const {
+  Rows rows = rows_[index_of(abi)];
+  Row total;
+  for (const Row& row : rows) {
+    total.calls += row.calls;
+    total.errors += row.errors;
+    total.times.add_all(row.times);
+    total.wall.add_all(row.wall);
+  }
+  sort(rows, abi);
+
+  const auto& columns = options_.columns;
+  const auto write_line = [&](auto write_cell_of) {
+    TextBuffer cell;
+    for (const SummaryColumn& column : columns) {
+      cell.clear();
+      write_cell_of(cell, column);
+      append_cell(text, cell.view(), column, &column == &columns.back());
+    }
+  };
+  const auto write_rule = [&] {
+    write_line([](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column).width, '-'); });
+  };
+  write_line([](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column).heading); });
+  write_rule();
+  for (const Row& row : rows) {
+    write_line([&](TextBuffer& cell, SummaryColumn column) {
+      if (column == SummaryColumn::name) {
+        write_name(cell, abi, row.number);
+      } else {
+        write_cell(cell, column, row, total.times.total);
+      }
+    });
+  }
+  write_rule();
+  write_line([&](TextBuffer& cell, SummaryColumn column) {
+    if (column == SummaryColumn::name) {
+      cell.append("total");
+    } else if (column == SummaryColumn::time_percent) {
+      cell.append("100.00");
+    } else {
+      write_cell(cell, column, total, total.times.total);
+    }
+  });
+}
+
+void Summary::write(TextBuffer& text, Abi native) const {
+  const auto write_one = [&](Abi abi) {
+    if (rows_[index_of(abi)].empty()) {
+      return;
+    }
+    if (abi != native) {
+      text.append("System call usage summary for ");
+      text.append(mode_name(abi));
+      text.append(" mode:\n");
+    }
+    write_table(text, abi);
+  };
+  write_one(native);
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    if (static_cast<Abi>(i) != native) {
+      write_one(static_cast<Abi>(i));
+    }
+  }
+}
+
+}  // namespace tracer::render

@@ -1,0 +1,64 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sink/sink.h"
+
+namespace tracer::sink {
+
+FdSink::FdSink(UniqueFd fd, std::string name, Complain complain)
+    : fd_(std::move(fd)), name_(std::move(name)), complain_(std::move(complain)) {
+  buffer_.reserve(buffer_size);
+}
+
+FdSink::~FdSink() {
+  flush();
+}
+
+void FdSink::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > buffer_size) {
+    flush();
+  }
+  if (bytes.size() >= buffer_size) {
+    write_out(bytes);
+    return;
+  }
+  buffer_.append(bytes);
+}
+
+void FdSink::flush() {
+  write_out(buffer_);
+  buffer_.clear();
+}
+
+void FdSink::write_out(std::string_view bytes) {
+  while (!broken_ && !bytes.empty()) {
+    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      broken_ = true;
+      complain_(name_ + ": " + std::strerror(errno));
+    }
+  }
+}
+
+Result<std::unique_ptr<Sink>> open_standard_error(Complain complain) {
+  // A closed standard error is no reason not to trace: the copy is then invalid and the first write says so to nobody.
+  UniqueFd copy(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(copy), "standard error", std::move(complain)));
+}
+
+Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC);
+  UniqueFd fd(::open(path.c_str(), flags, 0666));
+  if (!fd.valid()) {
+    const int number = errno;
+    return Error{number, "Can't fopen '" + path + "': " + std::strerror(number)};
+  }
+  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(fd), path, std::move(complain)));
+}
+
+}  // namespace tracer::sink
