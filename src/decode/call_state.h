@@ -20,7 +20,8 @@ struct SavedTarget {
 struct CallState {
   Entry entry;
   Depth depth;
-  const spec::Call* call = nullptr;  ///< null: a number beyond the table
+  const spec::Call* call = nullptr;           ///< null: a number beyond the table
+  const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;
   spec::Index next_param = 0;  ///< of the signature's: the first that is not emitted yet
   bool half_emitted = false;   ///< next_param's argument is open: its `before` stands, its `after` is to come

@@ -59,6 +59,7 @@ void Walker::exit() {
 }
 
 void Walker::settle_on_call() {
+  state_.previous_call = state_.call;
   state_.call = tables_.find(abi_, state_.entry.number);
   state_.signature = nullptr;
   state_.next_param = 0;

@@ -30,6 +30,8 @@ class CustomContext {
   [[nodiscard]] virtual const Outcome* outcome() const = 0;  ///< null before the exit
   [[nodiscard]] virtual Depth depth() const = 0;
   [[nodiscard]] virtual const Options& options() const = 0;
+  [[nodiscard]] virtual std::string_view call_name() const = 0;
+  [[nodiscard]] virtual std::string_view previous_call() const = 0;  ///< of the same thread; may be empty
   /// The arguments that were printed with this name: value of the parameter, or nothing if the call has none such.
   [[nodiscard]] virtual std::optional<std::uint64_t> argument(std::string_view name) const = 0;
 
@@ -41,6 +43,10 @@ class CustomContext {
   virtual void constant(std::string_view set, std::uint64_t bits, unsigned width) = 0;
   /// Emits a number in the given style, its descriptor's or process' name included.
   virtual void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) = 0;
+  /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
+  virtual void described(std::uint64_t bits) = 0;
+  /// Emits a number that has a name.
+  virtual void named(std::string_view name, std::uint64_t bits) = 0;
 };
 
 /// Emits the value. False, with nothing emitted, if it cannot be read: then its address is shown.

@@ -22,7 +22,7 @@ bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
   if (place.kind == Place::Kind::reg) {
     here.bits = load(type, place).value_or(place.bits);
   }
-  WalkerContext context(*this, here, size);
+  WalkerContext context(*this, &type, here, size);
   return function != nullptr && function(context);
 }
 
@@ -40,6 +40,29 @@ bool WalkerContext::copy(std::span<std::byte> into) const {
       return walker_.memory().read(place_.address, into) == into.size();
   }
   return false;
+}
+
+std::string_view WalkerContext::call_name() const {
+  const auto* call = walker_.state().call;
+  return call != nullptr ? walker_.setting().tables.text(call->name) : std::string_view{};
+}
+
+std::string_view WalkerContext::previous_call() const {
+  const auto* call = walker_.state().previous_call;
+  return call != nullptr ? walker_.setting().tables.text(call->name) : std::string_view{};
+}
+
+void WalkerContext::described(std::uint64_t bits) {
+  const auto& tables = walker_.setting().tables;
+  if (type_ != nullptr && type_->target != spec::none) {
+    walker_.emit_scalar(tables.types[type_->target], bits);
+  } else {
+    number(bits, spec::Style::hex, 8, false);
+  }
+}
+
+void WalkerContext::named(std::string_view name, std::uint64_t bits) {
+  walker_.out().named(name, bits);
 }
 
 std::optional<std::uint64_t> WalkerContext::argument(std::string_view name) const {

@@ -7,7 +7,8 @@ namespace tracer::decode {
 
 class WalkerContext final : public CustomContext {
  public:
-  WalkerContext(Walker& walker, Place place, std::uint64_t size) : walker_(walker), place_(place), size_(size) {}
+  WalkerContext(Walker& walker, const spec::Type* type, Place place, std::uint64_t size)
+      : walker_(walker), type_(type), place_(place), size_(size) {}
 
   [[nodiscard]] bool in_memory() const override { return place_.kind != Place::Kind::reg; }
   [[nodiscard]] std::uint64_t value() const override { return place_.bits; }
@@ -18,15 +19,20 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] const Outcome* outcome() const override { return walker_.outcome(); }
   [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
   [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
+  [[nodiscard]] std::string_view call_name() const override;
+  [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
   [[nodiscard]] const Memory& memory() const override { return walker_.memory(); }
   [[nodiscard]] Names& names() const override { return walker_.setting().names; }
   [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
+  void described(std::uint64_t bits) override;
+  void named(std::string_view name, std::uint64_t bits) override;
 
  private:
   Walker& walker_;
+  const spec::Type* type_;  ///< null outside a description
   Place place_;
   std::uint64_t size_;
 };

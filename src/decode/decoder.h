@@ -46,6 +46,7 @@ struct Entry {
   Abi abi = Abi::x86_64;
   std::uint64_t number = 0;
   std::array<std::uint64_t, 6> args{};
+  std::uint64_t stack_pointer = 0;  ///< where sigreturn finds its frame; 0 if unknown
 };
 
 struct Outcome {

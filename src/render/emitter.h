@@ -59,9 +59,14 @@ class Emitter {
   virtual void begin_field(std::string_view name, std::string_view type) = 0;
   virtual void end_struct() = 0;
   virtual void begin_array() = 0;
+  virtual void begin_list() { begin_array(); }  ///< an array without commas: `[0 1 5]`; ends with end_array
   virtual void begin_element() = 0;
   virtual void end_array() = 0;
   virtual void more() = 0;  ///< `...`: the rest of a struct or an array is not shown
+  /// A note of several parts, each `name value`: `in [3], left {…}`. A part may have no name.
+  virtual void begin_parts() = 0;
+  virtual void begin_part(std::string_view name) = 0;
+  virtual void end_parts() = 0;
   /// What a pointer to a single value points to: `[` … `]`.
   virtual void begin_target() = 0;
   virtual void end_target() = 0;
@@ -70,8 +75,10 @@ class Emitter {
   virtual void scalar(std::uint64_t bits, const spec::Type& type) = 0;
   virtual void constant(std::uint64_t bits, const spec::Type& type, Abi abi) = 0;
   virtual void bytes(std::span<const std::byte> data, StringForm form) = 0;
-  virtual void address(RemoteAddr address) = 0;        ///< NULL for zero
-  virtual void symbol(std::string_view text) = 0;      ///< a computed spelling: makedev(1, 2), [INT TERM]
+  virtual void address(RemoteAddr address) = 0;    ///< NULL for zero
+  virtual void symbol(std::string_view text) = 0;  ///< a computed spelling: makedev(1, 2), [INT TERM]
+  /// A number with a name, by -X as a constant of a set.
+  virtual void named(std::string_view name, std::uint64_t bits) = 0;
   virtual void comment(std::string_view text) = 0;     ///< ` /* text */`
   virtual void annotation(std::string_view text) = 0;  ///< `<text>` after a descriptor or a process id
   virtual void changed() = 0;                          ///< ` => `

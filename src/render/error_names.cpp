@@ -1,5 +1,6 @@
 #include "render/error_names.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -11,7 +12,25 @@ constexpr int erestartsys = 512;
 constexpr int erestartnointr = 513;
 constexpr int erestartnohand = 514;
 constexpr int erestart_restartblock = 516;
-constexpr int enotsupp = 524;
+constexpr std::array<std::string_view, 19> kernel_names = {"ERESTARTSYS",
+                                                           "ERESTARTNOINTR",
+                                                           "ERESTARTNOHAND",
+                                                           "ENOIOCTLCMD",
+                                                           "ERESTART_RESTARTBLOCK",
+                                                           "EPROBE_DEFER",
+                                                           "EOPENSTALE",
+                                                           "ENOPARAM",
+                                                           "",
+                                                           "EBADHANDLE",
+                                                           "ENOTSYNC",
+                                                           "EBADCOOKIE",
+                                                           "ENOTSUPP",
+                                                           "ETOOSMALL",
+                                                           "ESERVERFAULT",
+                                                           "EBADTYPE",
+                                                           "EJUKEBOX",
+                                                           "EIOCBQUEUED",
+                                                           "ERECALLCONFLICT"};
 
 }  // namespace
 
@@ -21,21 +40,11 @@ bool is_restart_code(int number) {
 }
 
 std::string_view error_name(int number) {
-  switch (number) {
-    case erestartsys:
-      return "ERESTARTSYS";
-    case erestartnointr:
-      return "ERESTARTNOINTR";
-    case erestartnohand:
-      return "ERESTARTNOHAND";
-    case erestart_restartblock:
-      return "ERESTART_RESTARTBLOCK";
-    case enotsupp:
-      return "ENOTSUPP";
-    case EOPNOTSUPP:
-      return "EOPNOTSUPP";  // the C library says ENOTSUP, which is the same number
-    default:
-      break;
+  if (number >= erestartsys && static_cast<std::size_t>(number - erestartsys) < kernel_names.size()) {
+    return kernel_names[static_cast<std::size_t>(number - erestartsys)];
+  }
+  if (number == EOPNOTSUPP) {
+    return "EOPNOTSUPP";  // the C library says ENOTSUP, which is the same number
   }
   const char* name = number > 0 ? strerrorname_np(number) : nullptr;
   return name == nullptr ? std::string_view{} : name;

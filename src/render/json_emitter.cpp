@@ -17,6 +17,8 @@ void JsonEmitter::resume(Progress progress) {
   reset();
   first_argument_ = progress.first_argument;
   levels_[0].value_start = progress.value_start;
+  levels_[0].first_start = progress.first_start;
+  levels_[0].values = progress.values;
 }
 
 void JsonEmitter::string(std::string_view text) {
@@ -26,12 +28,37 @@ void JsonEmitter::string(std::string_view text) {
 }
 
 void JsonEmitter::begin_slot() {
-  levels_[depth_].changing = false;
-  levels_[depth_].value_start = text_->size();
+  Level& level = levels_[depth_];
+  level.changing = false;
+  level.values = 0;
+  level.value_start = text_->size();
+}
+
+/// Every value passes here, so that several in one place still make valid JSON.
+void JsonEmitter::begin_value() {
+  Level& level = levels_[depth_];
+  if (++level.values == 1) {
+    level.first_start = text_->size();
+  } else {
+    if (level.values == 2) {
+      text_->insert(level.first_start, "[");
+    }
+    text_->append(',');
+  }
+  last_value_ = text_->size();
+}
+
+void JsonEmitter::end_values() {
+  Level& level = levels_[depth_];
+  if (level.values > 1) {
+    text_->append(']');
+  }
+  level.values = 0;
 }
 
 void JsonEmitter::end_slot() {
   Level& level = levels_[depth_];
+  end_values();
   if (text_->size() == level.value_start) {
     text_->append("null");
   }
@@ -52,6 +79,7 @@ void JsonEmitter::next_slot() {
 
 void JsonEmitter::open(char bracket, bool is_object) {
   require(depth_ + 1 < max_depth, "values nest no deeper than the decoder lets them");
+  begin_value();
   text_->append(bracket);
   levels_[++depth_] = {};
   levels_[depth_].is_object = is_object;
@@ -121,7 +149,8 @@ void JsonEmitter::begin_note(std::string_view) {
 void JsonEmitter::end_note() {
   if (text_->size() == levels_[0].value_start) {
     text_->truncate(note_start_);
-    levels_[0].value_start = 0;
+    levels_[0].value_start = 0;  // what stands is complete
+    levels_[0].values = 0;
   }
 }
 
@@ -233,6 +262,7 @@ void JsonEmitter::annotation(std::string_view text) {
 
 void JsonEmitter::changed() {
   Level& level = levels_[depth_];
+  end_values();
   text_->insert(level.value_start, "{\"before\":");
   text_->append(",\"after\":");
   level.changing = true;

@@ -15,8 +15,8 @@ namespace tracer::render {
 /// Values: numbers; constants and other names as strings; bytes as strings (valid UTF-8 as it is, other bytes as
 /// \u00NN), {"string":…,"truncated":true} if more follows; structs as objects; arrays; addresses as strings "0x…",
 /// null for NULL. A value that the call has changed is {"before":…,"after":…}; one with a name is
-/// {"value":3,"name":"/etc/passwd"}; where more was there than is shown, an object has "...":true and an array ends
-/// with the string "...".
+/// {"value":3,"name":"/etc/passwd"}; several in one place are an array; where more was there than is shown, an object
+/// has "...":true and an array ends with the string "...".
 class JsonEmitter final : public Emitter {
  public:
   JsonEmitter(const spec::Tables& tables, TextBuffer& text) : tables_(tables), text_(&text) {}
@@ -27,9 +27,14 @@ class JsonEmitter final : public Emitter {
   /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
   struct Progress {
     bool first_argument = true;
-    std::size_t value_start = 0;  ///< of an argument that is still open
+    // Of an argument that is still open:
+    std::size_t value_start = 0;
+    std::size_t first_start = 0;
+    unsigned values = 0;
   };
-  [[nodiscard]] Progress progress() const { return {first_argument_, levels_[0].value_start}; }
+  [[nodiscard]] Progress progress() const {
+    return {first_argument_, levels_[0].value_start, levels_[0].first_start, levels_[0].values};
+  }
   void resume(Progress progress);
 
   void begin_call(std::string_view name) override;
@@ -47,6 +52,9 @@ class JsonEmitter final : public Emitter {
   void begin_element() override;
   void end_array() override;
   void more() override;
+  void begin_parts() override { begin_struct(); }
+  void begin_part(std::string_view name) override { begin_field(name, {}); }
+  void end_parts() override { end_struct(); }
   void begin_target() override {}
   void end_target() override {}
   void scalar(std::uint64_t bits, const spec::Type& type) override;
@@ -54,6 +62,7 @@ class JsonEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
+  void named(std::string_view name, std::uint64_t) override { symbol(name); }
   void comment(std::string_view text) override;
   void annotation(std::string_view text) override;
   void changed() override;
@@ -67,6 +76,8 @@ class JsonEmitter final : public Emitter {
     bool first = true;            ///< no value in it so far
     bool changing = false;        ///< the current value has become a {"before":…,"after":…}
     std::size_t value_start = 0;  ///< where the current value began
+    std::size_t first_start = 0;  ///< where the first of the values in its place began
+    unsigned values = 0;          ///< how many stand in its place
   };
 
   void begin_slot();
@@ -74,7 +85,8 @@ class JsonEmitter final : public Emitter {
   void next_slot();
   void open(char bracket, bool is_object);
   void close(char bracket);
-  void begin_value() { last_value_ = text_->size(); }
+  void begin_value();
+  void end_values();
   void wrap_last(std::string_view member, std::string_view text);
   void string(std::string_view text);
 

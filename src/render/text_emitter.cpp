@@ -13,6 +13,7 @@ void TextEmitter::reset() {
   in_result_ = false;
   in_note_ = false;
   first_ = 1;
+  spaced_ = 0;
 }
 
 void TextEmitter::begin_call(std::string_view name) {
@@ -68,7 +69,7 @@ void TextEmitter::begin_result(const CallResult& result) {
   text_->append(name);
   text_->append(" (");
   if (words.empty()) {
-    text_->append("errno ");
+    text_->append("Unknown error ");
     text_->decimal(std::int64_t{result.error});
   }
   text_->append(words);
@@ -96,25 +97,27 @@ void TextEmitter::end_result() {
   in_result_ = false;
 }
 
-void TextEmitter::open(char bracket) {
+void TextEmitter::open(std::string_view bracket) {
   text_->append(bracket);
   first_ = first_ << 1 | 1;
+  spaced_ <<= 1;
 }
 
-void TextEmitter::close(char bracket) {
+void TextEmitter::close(std::string_view bracket) {
   text_->append(bracket);
   first_ >>= 1;
+  spaced_ >>= 1;
 }
 
 void TextEmitter::separate() {
   if ((first_ & 1) == 0) {
-    text_->append(", ");
+    text_->append((spaced_ & 1) != 0 ? " " : ", ");
   }
   first_ &= ~std::uint64_t{1};
 }
 
 void TextEmitter::begin_struct() {
-  open('{');
+  open("{");
 }
 
 void TextEmitter::begin_field(std::string_view name, std::string_view) {
@@ -126,11 +129,16 @@ void TextEmitter::begin_field(std::string_view name, std::string_view) {
 }
 
 void TextEmitter::end_struct() {
-  close('}');
+  close("}");
 }
 
 void TextEmitter::begin_array() {
-  open('[');
+  open("[");
+}
+
+void TextEmitter::begin_list() {
+  open("[");
+  spaced_ |= 1;
 }
 
 void TextEmitter::begin_element() {
@@ -138,12 +146,28 @@ void TextEmitter::begin_element() {
 }
 
 void TextEmitter::end_array() {
-  close(']');
+  close("]");
 }
 
 void TextEmitter::more() {
   separate();
   text_->append("...");
+}
+
+void TextEmitter::begin_parts() {
+  open("");
+}
+
+void TextEmitter::begin_part(std::string_view name) {
+  separate();
+  if (!name.empty()) {
+    text_->append(name);
+    text_->append(' ');
+  }
+}
+
+void TextEmitter::end_parts() {
+  close("");
 }
 
 void TextEmitter::begin_target() {
@@ -183,6 +207,17 @@ void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
 
 void TextEmitter::address(RemoteAddr address) {
   address.is_null() ? text_->append("NULL") : text_->hex(address.value());
+}
+
+void TextEmitter::named(std::string_view name, std::uint64_t bits) {
+  if (options_.constants == ConstantForm::abbreviate) {
+    text_->append(name);
+    return;
+  }
+  text_->hex(bits);
+  if (options_.constants == ConstantForm::verbose) {
+    comment(name);
+  }
 }
 
 void TextEmitter::comment(std::string_view text) {

@@ -50,9 +50,13 @@ class TextEmitter final : public Emitter {
   void begin_field(std::string_view name, std::string_view type) override;
   void end_struct() override;
   void begin_array() override;
+  void begin_list() override;
   void begin_element() override;
   void end_array() override;
   void more() override;
+  void begin_parts() override;
+  void begin_part(std::string_view name) override;
+  void end_parts() override;
   void begin_target() override;
   void end_target() override;
   void scalar(std::uint64_t bits, const spec::Type& type) override;
@@ -60,13 +64,14 @@ class TextEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override { text_->append(text); }
+  void named(std::string_view name, std::uint64_t bits) override;
   void comment(std::string_view text) override;
   void annotation(std::string_view text) override;
   void changed() override { text_->append(" => "); }
 
  private:
-  void open(char bracket);
-  void close(char bracket);
+  void open(std::string_view bracket);
+  void close(std::string_view bracket);
   void separate();
 
   const spec::Tables& tables_;
@@ -77,7 +82,8 @@ class TextEmitter final : public Emitter {
   bool in_note_ = false;
   std::size_t note_start_ = 0;
   std::size_t note_content_ = 0;
-  std::uint64_t first_ = 1;  ///< a bit for each open aggregate, the innermost lowest: nothing in it so far
+  std::uint64_t spaced_ = 0;  ///< likewise: its elements are separated by spaces only
+  std::uint64_t first_ = 1;   ///< a bit for each open aggregate, the innermost lowest: nothing in it so far
 };
 
 /// Pads the line to `column` and writes `= `. For those who write a result without a decoder.

@@ -1,0 +1,133 @@
+// Wait status, sets of processors, I/O priorities.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "spec/signal_names.h"
+
+namespace tracer::decoders {
+namespace {
+
+void append_signal(TextBuffer& text, std::uint64_t number) {
+  const auto name = spec::signal_name(number);
+  name.empty() ? text.decimal(number) : text.append(name);
+}
+
+/// PTRACE_EVENT_* of ptrace(2), which a stop with SIGTRAP or a group stop carries above its signal.
+std::string_view ptrace_event(std::uint64_t event) {
+  static constexpr std::array<std::string_view, 9> names = {"",
+                                                            "PTRACE_EVENT_FORK",
+                                                            "PTRACE_EVENT_VFORK",
+                                                            "PTRACE_EVENT_CLONE",
+                                                            "PTRACE_EVENT_EXEC",
+                                                            "PTRACE_EVENT_VFORK_DONE",
+                                                            "PTRACE_EVENT_EXIT",
+                                                            "PTRACE_EVENT_SECCOMP",
+                                                            "PTRACE_EVENT_STOP"};
+  if (event == 128) {
+    return names.back();
+  }
+  return event < names.size() - 1 ? names[event] : std::string_view{};
+}
+
+}  // namespace
+
+/// As wait(2) takes a status apart.
+bool wait_status(CustomContext& context) {
+  std::uint64_t status = context.value();
+  if (context.in_memory()) {
+    std::array<std::byte, 4> raw{};
+    if (!context.copy(raw)) {
+      return false;
+    }
+    status = number_at(raw, 0, 4);
+  }
+  status &= 0xffffffff;
+  const auto low = status & 0x7f;
+  std::uint64_t rest = 0;
+  TextBuffer text;
+  if ((status & 0xff) == 0x7f) {
+    const auto event = status >> 16;
+    text.append("{WIFSTOPPED(s) && WSTOPSIG(s) == ");
+    append_signal(text, (status >> 8) & 0x7f);
+    if ((status >> 8 & 0x80) != 0) {
+      text.append(" | 0x80");
+    }
+    text.append('}');
+    if (event != 0) {
+      text.append(" | ");
+      const auto name = ptrace_event(event);
+      if (name.empty()) {
+        text.hex(event << 16);
+      } else {
+        text.append(name);
+        text.append("<<16");
+      }
+    }
+  } else if (low == 0) {
+    text.append("{WIFEXITED(s) && WEXITSTATUS(s) == ");
+    text.decimal((status >> 8) & 0xff);
+    text.append('}');
+    rest = status & ~std::uint64_t{0xff00};
+  } else if (status == 0xffff) {
+    text.append("{WIFCONTINUED(s)}");
+  } else {
+    text.append("{WIFSIGNALED(s) && WTERMSIG(s) == ");
+    append_signal(text, low);
+    if ((status & 0x80) != 0) {
+      text.append(" && WCOREDUMP(s)");
+    }
+    text.append('}');
+    rest = status & ~std::uint64_t{0xff};
+  }
+  if (rest != 0) {
+    text.append(" | ");
+    text.hex(rest);
+  }
+  context.out().symbol(text.view());
+  return true;
+}
+
+bool cpuset(CustomContext& context) {
+  constexpr std::size_t max_bytes = 4096;
+  std::array<std::byte, max_bytes> raw{};
+  const auto size = std::min<std::size_t>(context.size(), raw.size());
+  const auto bytes = std::span(raw).first(size);
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  auto& out = context.out();
+  out.begin_list();
+  for (std::size_t cpu = 0; cpu < 8 * size; ++cpu) {
+    if (bit_of(bytes, cpu) != 0) {
+      out.begin_element();
+      context.number(cpu, spec::Style::number, 4, false);
+    }
+  }
+  out.end_array();
+  return true;
+}
+
+/// IOPRIO_PRIO_VALUE of linux/ioprio.h.
+bool ioprio(CustomContext& context) {
+  static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
+                                                              "IOPRIO_CLASS_IDLE"};
+  const auto value = context.value() & 0xffffffff;
+  const auto priority_class = value >> 13;
+  TextBuffer text;
+  text.append("IOPRIO_PRIO_VALUE(");
+  if (priority_class < classes.size()) {
+    text.append(classes[priority_class]);
+  } else {
+    text.hex(priority_class);
+    text.append(" /* IOPRIO_CLASS_??? */");
+  }
+  text.append(", ");
+  text.decimal(value & 0x1fff);
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders

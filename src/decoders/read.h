@@ -1,0 +1,27 @@
+// Little helpers of the custom decoders.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "base/text_buffer.h"
+#include "decode/custom.h"
+#include "render/constants.h"
+
+namespace tracer::decoders {
+
+/// An unsigned number of `width` bytes at an offset of a copy; 0 past its end.
+inline std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t offset, unsigned width) {
+  std::uint64_t value = 0;
+  if (offset + width <= bytes.size()) {
+    std::memcpy(&value, bytes.data() + offset, width);
+  }
+  return value;
+}
+
+inline std::uint64_t bit_of(std::span<const std::byte> bytes, std::size_t bit) {
+  return bit / 8 < bytes.size() ? std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1U : 0U;
+}
+
+}  // namespace tracer::decoders

@@ -1,0 +1,104 @@
+// Sets of signals, alone and in the frame of a signal handler.
+#include <array>
+#include <bit>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "spec/signal_names.h"
+
+namespace tracer::decoders {
+namespace {
+
+/// `[INT TERM]`, or `~[KILL STOP]` if two thirds or more of the signals are in the set.
+void append_sigset(TextBuffer& text, std::uint64_t set, unsigned bits) {
+  const std::uint64_t every = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  const bool complement = static_cast<unsigned>(std::popcount(set & every)) >= bits * 2 / 3;
+  std::uint64_t shown = (complement ? ~set : set) & every;
+  text.append(complement ? "~[" : "[");
+  bool first = true;
+  for (; shown != 0; shown &= shown - 1) {
+    const auto signal = static_cast<std::uint64_t>(std::countr_zero(shown)) + 1;
+    if (!first) {
+      text.append(' ');
+    }
+    first = false;
+    text.append(spec::signal_name(signal).substr(3));  // without SIG
+  }
+  text.append(']');
+}
+
+/// Where in the frame that the stack pointer points to at sigreturn the mask is: two parts of up to 64 bits.
+struct FrameLayout {
+  std::uint64_t low = 0;
+  unsigned low_width = 8;
+  std::uint64_t high = 0;  ///< 0: there is no second part
+};
+
+/// struct rt_sigframe and, for the older call, struct sigframe of the kernel's signal code.
+FrameLayout frame_layout(Abi abi, bool is_rt) {
+  switch (abi) {
+    case Abi::x86_64:
+    case Abi::x32:
+      return {.low = 296};  // ucontext: flags, link, stack, then 256 bytes of registers
+    case Abi::i386:
+      return is_rt ? FrameLayout{.low = 248} : FrameLayout{.low = 80, .low_width = 4, .high = 712};
+    case Abi::aarch64:
+      return {.low = 168};  // after a siginfo: flags, link, stack
+    case Abi::arm:
+      return is_rt ? FrameLayout{.low = 232} : FrameLayout{.low = 104};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool sigset(CustomContext& context) {
+  TextBuffer text;
+  if (!context.in_memory()) {
+    append_sigset(text, context.value(), 8 * word_size(context.entry().abi));
+    context.out().symbol(text.view());
+    return true;
+  }
+  std::array<std::byte, 8> raw{};
+  const auto size = std::min<std::size_t>(context.size() == 0 ? raw.size() : context.size(), raw.size());
+  if (!context.copy(std::span(raw).first(size))) {
+    return false;
+  }
+  append_sigset(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size));
+  context.out().symbol(text.view());
+  return true;
+}
+
+bool sigreturn(CustomContext& context) {
+  const auto& entry = context.entry();
+  const auto name = context.call_name();
+  const auto layout = frame_layout(entry.abi, name.substr(0, 3) == "rt_");
+  const RemoteAddr frame(entry.stack_pointer);
+  std::array<std::byte, 8> raw{};
+  const auto low = std::span(raw).first(layout.low_width);
+  const auto high = std::span(raw).subspan(4);
+  const bool readable = context.memory().read(frame + layout.low, low) == low.size() &&
+                        (layout.high == 0 || context.memory().read(frame + layout.high, high) == high.size());
+  if (entry.stack_pointer == 0 || !readable) {
+    context.out().address(frame);
+    return true;
+  }
+  TextBuffer text;
+  append_sigset(text, number_at(raw, 0, 8), 64);
+  context.out().begin_struct();
+  context.out().begin_field("mask", "sigset");
+  context.out().symbol(text.view());
+  context.out().end_struct();
+  return true;
+}
+
+bool interrupted_call(CustomContext& context) {
+  TextBuffer text;
+  text.append("<... resuming interrupted ");
+  text.append(context.previous_call());
+  text.append(" ...>");
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders

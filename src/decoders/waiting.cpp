@@ -1,0 +1,217 @@
+// What waiting calls are asked for and bring back: select, poll, futex.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+using spec::Style;
+
+constexpr std::size_t max_set_bytes = 1024 * 1024 / 8;  // NR_OPEN: no process has more descriptors
+constexpr std::size_t small_set_bytes = 1024 / 8;
+
+/// The descriptors below nfds that are in the set at `address`; nothing if it cannot be read.
+class FdSet {
+ public:
+  bool read(const CustomContext& context, RemoteAddr address, std::int64_t nfds) {
+    nfds_ = static_cast<std::size_t>(std::clamp<std::int64_t>(nfds, 0, 8 * max_set_bytes));
+    const std::size_t word = word_size(context.entry().abi);
+    const std::size_t size = ((nfds_ + 7) / 8 + word - 1) / word * word;
+    if (size > small_.size()) {
+      large_.resize(size);
+      bytes_ = large_;
+    } else {
+      bytes_ = std::span(small_).first(size);
+    }
+    return context.memory().read(address, bytes_) == size;
+  }
+
+  template <typename Function>
+  void for_each(Function function) const {
+    for (std::size_t fd = 0; fd < nfds_; ++fd) {
+      if (bit_of(bytes_, fd) != 0) {
+        function(fd);
+      }
+    }
+  }
+
+  [[nodiscard]] bool empty() const {
+    bool any = false;
+    for_each([&](std::size_t) { any = true; });
+    return !any;
+  }
+
+  void emit(CustomContext& context) const {
+    auto& out = context.out();
+    out.begin_list();
+    for_each([&](std::size_t fd) {
+      out.begin_element();
+      context.number(fd, Style::fd, 4, true);
+    });
+    out.end_array();
+  }
+
+ private:
+  std::array<std::byte, small_set_bytes> small_{};
+  std::vector<std::byte> large_;
+  std::span<std::byte> bytes_;
+  std::size_t nfds_ = 0;
+};
+
+/// How wide the parts of a timespec or timeval are in this call: those named …_time64 have 64 bits everywhere.
+unsigned time_width(const CustomContext& context) {
+  return context.call_name().find("time64") != std::string_view::npos ? 8 : word_size(context.entry().abi);
+}
+
+/// `{tv_sec=1, tv_usec=0}`: what the call has left of a timeout.
+void emit_time_left(CustomContext& context, std::uint64_t address, std::string_view fraction) {
+  const unsigned width = time_width(context);
+  std::array<std::byte, 16> raw{};
+  const auto wanted = std::span(raw).first(2 * std::size_t{width});
+  if (context.memory().read(RemoteAddr(address), wanted) != wanted.size()) {
+    return;
+  }
+  auto& out = context.out();
+  out.begin_struct();
+  out.begin_field("tv_sec", "long");
+  context.number(render::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
+  out.begin_field(fraction, "long");
+  context.number(number_at(raw, width, width), Style::number, width, false);
+  out.end_struct();
+}
+
+}  // namespace
+
+bool fd_set(CustomContext& context) {
+  FdSet set;
+  if (!set.read(context, context.address(), static_cast<std::int32_t>(context.argument("nfds").value_or(0)))) {
+    return false;
+  }
+  set.emit(context);
+  return true;
+}
+
+bool select_result(CustomContext& context) {
+  const auto* outcome = context.outcome();
+  if (outcome == nullptr || outcome->is_error) {
+    return true;
+  }
+  auto& out = context.out();
+  if (outcome->value == 0) {
+    out.symbol("Timeout");
+    return true;
+  }
+  out.begin_parts();
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> sets = {
+      {{"readfds", "in"}, {"writefds", "out"}, {"exceptfds", "except"}}};
+  const auto nfds = static_cast<std::int32_t>(context.argument("nfds").value_or(0));
+  for (const auto& [parameter, word] : sets) {
+    FdSet set;
+    const auto address = context.argument(parameter).value_or(0);
+    if (address != 0 && set.read(context, RemoteAddr(address), nfds) && !set.empty()) {
+      out.begin_part(word);
+      set.emit(context);
+    }
+  }
+  if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0) {
+    out.begin_part("left");
+    const bool is_pselect = context.call_name().front() == 'p';
+    emit_time_left(context, timeout, is_pselect ? "tv_nsec" : "tv_usec");
+  }
+  out.end_parts();
+  return true;
+}
+
+bool poll_result(CustomContext& context) {
+  const auto* outcome = context.outcome();
+  if (outcome == nullptr || outcome->is_error) {
+    return true;
+  }
+  auto& out = context.out();
+  const auto timeout = context.argument("tmo_p").value_or(0);
+  if (outcome->value == 0) {
+    out.symbol("Timeout");
+    return true;
+  }
+  const auto address = context.argument("fds").value_or(0);
+  const auto count = static_cast<std::uint32_t>(context.argument("nfds").value_or(0));
+  if (address == 0) {
+    return true;
+  }
+  constexpr std::size_t entry_size = 8;
+  std::array<std::byte, entry_size> raw{};
+  const std::uint64_t limit = context.depth().abbreviate ? context.options().string_limit : max_set_bytes;
+  std::uint64_t shown = 0;
+  out.begin_parts();
+  out.begin_part({});
+  out.begin_array();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const RemoteAddr here = RemoteAddr(address) + i * entry_size;
+    if (context.memory().read(here, raw) != raw.size()) {
+      break;
+    }
+    const auto revents = number_at(raw, 6, 2);
+    if (revents == 0) {
+      continue;
+    }
+    if (shown++ >= limit) {
+      out.more();
+      break;
+    }
+    out.begin_element();
+    out.begin_struct();
+    out.begin_field("fd", "fd");
+    context.number(render::cut(number_at(raw, 0, 4), 4, true), Style::fd, 4, true);
+    out.begin_field("revents", "poll_events");
+    context.constant("poll_events", revents, 2);
+    out.end_struct();
+  }
+  out.end_array();
+  if (timeout != 0) {
+    out.begin_part("left");
+    emit_time_left(context, timeout, "tv_nsec");
+  }
+  out.end_parts();
+  return true;
+}
+
+bool futex_wake_op(CustomContext& context) {
+  static constexpr std::array<std::string_view, 5> operations = {"SET", "ADD", "OR", "ANDN", "XOR"};
+  static constexpr std::array<std::string_view, 6> comparisons = {"EQ", "NE", "LT", "LE", "GT", "GE"};
+  const auto word = context.value();
+  const auto operation = (word >> 28) & 7;
+  const auto comparison = (word >> 24) & 0xf;
+  TextBuffer text;
+  if ((word >> 31 & 1) != 0) {
+    text.append("FUTEX_OP_OPARG_SHIFT<<28|");
+  }
+  if (operation < operations.size()) {
+    text.append("FUTEX_OP_");
+    text.append(operations[operation]);
+    text.append("<<28");
+  } else {
+    text.hex(operation);
+    text.append("<<28 /* FUTEX_OP_??? */");
+  }
+  text.append('|');
+  text.hex((word >> 12) & 0xfff);
+  text.append("<<12|");
+  if (comparison < comparisons.size()) {
+    text.append("FUTEX_OP_CMP_");
+    text.append(comparisons[comparison]);
+    text.append("<<24");
+  } else {
+    text.hex(comparison);
+    text.append("<<24 /* FUTEX_OP_CMP_??? */");
+  }
+  text.append('|');
+  text.hex(word & 0xfff);
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders
