@@ -22,6 +22,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(ru_[us]time=\{tv_sec=)\d+( /\* [^*]* \*/)?, tv_usec=\d+', r'\1TIME'),
     (r'(ru_(?:maxrss|minflt|majflt|nvcsw|nivcsw|inblock|oublock)=)\d+', r'\1COUNT'),
     (r'(\b(?:time|uptime|loads|freeram|bufferram|sharedram|freeswap|procs)=)(?:\d+|\[[^\]]*\])', r'\1COUNT'),
+    (r'(stx_mnt_id=)0x[0-9a-f]+', r'\1ID'),
     (r'(f_(?:bfree|bavail|ffree|files)=)\d+', r'\1COUNT'),
     (r'(f_fsid=\{val=\[)[^\]]*', r'\1ID'),
     (r'((?:pipe|socket|anon_inode|net|mnt|pid|uts|ipc|user|cgroup|time):\[)\d+(?=\])', r'\1INODE'),

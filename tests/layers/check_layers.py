@@ -35,11 +35,12 @@ MAY_INCLUDE = {
 
 # Raw system calls and the only files that may make them.
 WRAPPED = {
-    'ptrace': ['ptrace/request.cpp', 'ptrace/request.h'],
-    'waitpid': ['ptrace/wait.cpp', 'ptrace/wait.h'],
-    'wait4': ['ptrace/wait.cpp', 'ptrace/wait.h'],
-    'waitid': ['ptrace/wait.cpp', 'ptrace/wait.h'],
-    'close': ['base/unique_fd.cpp', 'base/unique_fd.h'],
+    'ptrace': ['ptrace/stopped_thread.cpp'],
+    'wait4': ['ptrace/stopped_thread.cpp'],
+    # Children of the tracer's own, before and beside tracing.
+    'waitpid': ['ptrace/launch.cpp', 'sink/command_sink.cpp'],
+    'waitid': [],
+    'close': ['base/unique_fd.cpp'],
 }
 
 LONGEST_FILE = 600  # lines
@@ -66,7 +67,9 @@ def without_comments_and_strings(text):
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
 
 
-def raw_call(name):
+def raw_call(name, text):
+    if '<unistd.h>' not in text and '<sys/' not in text:
+        return re.compile(r'(?<!\w)::\s*%s\s*\(' % name)
     # A call and no declaration, no member: nothing but punctuation or `return` before it, and an argument after.
     return re.compile(r'(?:^|[^\w\s.>~]|\breturn|[^-]>)\s*\b%s\s*\(\s*[^)\s]' % name, re.M)
 
@@ -98,9 +101,9 @@ def code_errors(name, text):
     for call, homes in WRAPPED.items():
         if name in homes:
             continue
-        for match in raw_call(call).finditer(code):
+        for match in raw_call(call, text).finditer(code):
             number = code.count('\n', 0, match.end()) + 1
-            yield f'{name}:{number}: raw {call}() outside {" and ".join(homes)}'
+            yield f'{name}:{number}: raw {call}() outside {" and ".join(homes) or "any wrapper"}'
 
 
 def link_errors(name, text):
@@ -137,10 +140,12 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'a new room': ('cellar/a.cpp', '\n', 'not a room'),
     'an architecture': ('decode/a.cpp', '#if defined(__x86_64__)\n#endif\n', 'condition on the architecture'),
     'an architecture at home': ('arch/a.h', '#ifdef __aarch64__\n#endif\n', ''),
-    'a raw ptrace': ('ptrace/a.cpp', 'void f() {\n  ptrace(PTRACE_CONT, 1, 0, 0);\n}\n', 'a.cpp:2: raw ptrace()'),
+    'a raw ptrace': ('ptrace/a.cpp', '#include <sys/ptrace.h>\nvoid f() {\n  ptrace(PTRACE_CONT, 1, 0, 0);\n}\n',
+                     'a.cpp:3: raw ptrace()'),
     'a raw close': ('sink/a.cpp', 'void f() { (void)::close(3); }\n', 'raw close()'),
-    'a close of its own': ('sink/a.cpp', 'struct S { void close(int how); };\n// close(3)\nvoid f() { s.close(1); }\n', ''),
-    'a raw waitpid': ('cli/a.cpp', 'int f() { return waitpid(1, 0, 0); }\n', 'raw waitpid()'),
+    'a close of its own': ('sink/a.cpp', 'struct S { void close(int how); };\n// ::close(3)\nvoid S::f() { close(1); }\n', ''),
+    'a raw close by its plain name': ('sink/a.cpp', '#include <unistd.h>\nvoid f() { close(1); }\n', 'raw close()'),
+    'a raw waitpid': ('cli/a.cpp', 'int f() { return ::waitpid(1, 0, 0); }\n', 'raw waitpid()'),
     'a long file': ('base/a.cpp', '\n' * 601, 'are the limit'),
     'a link': ('decode/CMakeLists.txt', 'tracer_library(decode a.cpp\n  LINK tracer_spec tracer_ptrace)\n',
                'tracer_decode must not link tracer_ptrace'),
