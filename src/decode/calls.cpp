@@ -120,22 +120,31 @@ void Walker::settle_on_signature() {
     const Signature& here = *state_.signature;
     spec::Index next = here.otherwise;
     if (const auto selected = evaluate(here.selector, nullptr)) {
-      const auto rows = Tables::slice(tables_.signature_rows, here.rows);
-      const auto value = static_cast<std::uint64_t>(*selected);
-      auto row = std::lower_bound(rows.begin(), rows.end(), value,
-                                  [](const spec::SignatureRow& r, std::uint64_t v) { return r.value < v; });
-      for (; row != rows.end() && row->value == value; ++row) {
-        if ((row->abis & mask_of(abi_)) != 0) {
-          next = row->signature;
-          break;
-        }
-      }
+      const auto row = find_row(here, static_cast<std::uint64_t>(*selected));
+      next = row != spec::none ? row : next;
     }
     if (next == spec::none) {
       break;
     }
     state_.signature = &tables_.signatures[next];
   }
+}
+
+/// The form of a call that a selector's value stands for.
+spec::Index Walker::find_row(const Signature& signature, std::uint64_t value) const {
+  constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
+  const auto rows = Tables::slice(tables_.signature_rows, signature.rows);
+  for (const bool any_size : {false, true}) {
+    const auto wanted = any_size ? value & ~ioctl_size_bits : value;
+    auto row = std::lower_bound(rows.begin(), rows.end(), wanted,
+                                [](const spec::SignatureRow& r, std::uint64_t v) { return r.value < v; });
+    for (; row != rows.end() && row->value == wanted; ++row) {
+      if ((row->abis & mask_of(abi_)) != 0 && row->any_size == any_size) {
+        return row->signature;
+      }
+    }
+  }
+  return spec::none;
 }
 
 void Walker::emit_unknown_call() {
@@ -196,7 +205,10 @@ void Walker::emit_argument(const Param& param) {
     emit_both_halves(type, raw);
   } else {
     view_ = type.direction == Direction::out ? View::output : View::input;
+    // A `when` that looks at the result knows better than success or failure whether there is something to see.
+    filled_ = param.when != spec::none && mentions_result(param.when);
     follow(type, Place::in_register(raw), nullptr);
+    filled_ = false;
   }
   out_.end_argument();
 }

@@ -27,6 +27,14 @@ bool Walker::holds(spec::ExprId condition, const Scope* scope) {
   return result && *result != 0;
 }
 
+bool Walker::mentions_result(spec::ExprId id) const {
+  const Expr& e = tables_.exprs[id];
+  if (e.op == ExprOp::ret) {
+    return true;
+  }
+  return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
+}
+
 Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
   const Expr& e = tables_.exprs[id];
   switch (e.op) {

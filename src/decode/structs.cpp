@@ -1,5 +1,6 @@
 // Structs and unions: one read, then every field from the copy.
 #include <algorithm>
+#include <utility>
 
 #include "decode/walker.h"
 
@@ -86,13 +87,17 @@ void Walker::record_body(const Type& type, const Place& place, const Scope* scop
 }
 
 void Walker::fields(const Scope& scope, std::uint64_t available) {
-  out_.begin_struct();
-  bool left_out = false;
+  // Unless these are shown as the enclosing struct's own.
+  const bool braces = std::exchange(inlined_, {}).empty();
+  braces ? out_.begin_struct() : void();
+  const bool brief = scope.type->has_brief && state_.depth.abbreviate;
+  bool left_out = brief;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
-    if (!wanted(f, scope)) {
+    if ((brief && !f.in_brief) || !wanted(f, scope)) {
       continue;
     }
-    if (f.offset[index_of(abi_)] >= available && available != unlimited) {
+    const auto offset = f.offset[index_of(abi_)];
+    if (available != unlimited && offset + std::max<std::uint64_t>(size_of(tables_.types[f.type]), 1) > available) {
       continue;
     }
     if (values_left_ == 0) {
@@ -104,7 +109,7 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   if (left_out) {
     out_.more();
   }
-  out_.end_struct();
+  braces ? out_.end_struct() : void();
 }
 
 bool Walker::wanted(const Field& field, const Scope& scope) {
@@ -137,6 +142,12 @@ bool Walker::field(const Field& field, const Scope& scope, std::uint64_t availab
   const auto offset = field.offset[index_of(abi_)];
   const Place place = scope.place.at(offset);
   rest_ = available == unlimited ? unlimited : available - offset;
+  if (field.inlined) {
+    inlined_ = tables_.text(field.name);
+    const bool done = value(type, place, &scope);
+    inlined_ = {};
+    return done;
+  }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
   const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, &scope));
   if (address_only) {

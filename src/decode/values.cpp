@@ -1,7 +1,9 @@
 // Single values, pointers and what they lead to.
 #include <algorithm>
 
-#include "decode/walker.h"
+#include <utility>
+
+#include "decode/customs.h"
 #include "render/constants.h"
 
 namespace tracer::decode {
@@ -87,6 +89,9 @@ bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
     out_.symbol("...");
     return true;
   }
+  if (!inlined_.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
+    out_.begin_field(std::exchange(inlined_, {}), tables_.text(type.name));
+  }
   ++depth_;
   bool done = false;
   switch (type.kind) {
@@ -128,7 +133,7 @@ bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope)
     return false;
   }
   const RemoteAddr address(*bits);
-  const bool unfilled = pointer.direction == Direction::out && !succeeded();
+  const bool unfilled = pointer.direction == Direction::out && !succeeded() && !filled_;
   if (address.is_null() || unfilled || !target(pointer, address, scope)) {
     out_.address(address);
   }
@@ -240,6 +245,14 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       out_.scalar(bits, type);
       note = number > 0 ? setting_.names.process(tid, static_cast<std::int32_t>(number)) : std::string_view{};
       break;
+    case Style::wait_status:
+      if (setting_.wait_status != nullptr) {
+        WalkerContext context(*this, nullptr, Place::in_register(bits), 4);
+        setting_.wait_status(context);
+        return;
+      }
+      out_.scalar(bits, type);
+      return;
     case Style::ifindex:
       if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
         TextBuffer& text = state_.unknown_name;

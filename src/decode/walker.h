@@ -87,6 +87,7 @@ class Walker {
   void settle_on_call();
   void follow_redirect();
   void settle_on_signature();
+  [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
   void emit_unknown_call();
   void emit_arguments();
   void emit_argument(const spec::Param& param);
@@ -108,6 +109,7 @@ class Walker {
   Value field_value(spec::FieldId field, const Scope* scope);
   Value outer_value(spec::StringRef name, const Scope* scope);
   Value target_value(const spec::Type& pointer, std::uint64_t address);
+  [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   bool holds(spec::ExprId condition, const Scope* scope);
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 
@@ -166,6 +168,8 @@ class Walker {
   Abi abi_;
   View view_ = View::input;
   std::uint64_t rest_ = unlimited;  ///< bytes left in the enclosing sized region
+  bool filled_ = false;             ///< an `out` argument holds something, whatever the result
+  std::string_view inlined_;        ///< name of the field whose own fields show as its struct's; empty: none
   unsigned depth_ = 0;
   std::uint32_t values_left_;
 };

@@ -83,6 +83,13 @@ class FlagSpeller {
   bool any_ = false;
 };
 
+// The size in an ioctl request, which requests such as _IOC(_IOC_READ, 'E', 6, length) leave open.
+constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
+
+bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
+  return cut(c.value, width, false) == (c.any_size ? bits & ~ioctl_size_bits : bits);
+}
+
 void comment(TextBuffer& text, std::string_view what) {
   text.append(" /* ");
   text.append(what);
@@ -159,7 +166,7 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
   } else {
     for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
       for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
-        if (!named && cut(c.value, width, false) == bits && (c.abis & mask_of(abi)) != 0) {
+        if (!named && matches(c, bits, width) && (c.abis & mask_of(abi)) != 0) {
           text.append(tables.text(c.name));
           named = true;
         }

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <cstring>
+#include <ctime>
 
 #include "render/error_names.h"
 #include "spec/signal_names.h"
@@ -22,15 +22,34 @@ constexpr unsigned ioctl_direction_shift = 30;
 /// Octal with at least three digits, the leading 0 included: 000, 007, 0644.
 void octal3(TextBuffer& text, std::uint64_t bits) {
   if (bits < 0100) {
-    text.append(bits < 010 ? "00" : "0");
+    text.append('0');
     text.append(static_cast<char>('0' + (bits >> 3)));
-    if (bits < 010) {
-      text.truncate(text.size() - 1);
-    }
     text.append(static_cast<char>('0' + (bits & 7)));
-    return;
+  } else {
+    text.octal(bits);
   }
-  text.octal(bits);
+}
+
+/// ` /* 2.62 s */`
+void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
+  constexpr std::uint64_t ticks_per_second = 100;  // USER_HZ, the same for every program
+  text.append(" /* ");
+  text.decimal(ticks / ticks_per_second);
+  text.append('.');
+  text.decimal_padded(ticks % ticks_per_second, 2);
+  text.append(" s */");
+}
+
+/// ` /* 1970-01-01T00:00:05+0000 */`, by the tracer's time zone; nothing for times that no calendar has.
+void date_comment(TextBuffer& text, std::int64_t seconds) {
+  const auto when = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  std::array<char, 64> date{};
+  if (localtime_r(&when, &parts) != nullptr && std::strftime(date.data(), date.size(), "%FT%T%z", &parts) != 0) {
+    text.append(" /* ");
+    text.append(std::string_view(date.data()));
+    text.append(" */");
+  }
 }
 
 std::string_view file_type(std::uint64_t mode) {
@@ -203,6 +222,14 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
     case Style::mac:
       mac(text, bits);
       break;
+    case Style::clock_ticks:
+      is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+      bits != 0 ? seconds_comment(text, bits) : void();
+      break;
+    case Style::time:
+      text.decimal(static_cast<std::int64_t>(bits));
+      bits != 0 ? date_comment(text, static_cast<std::int64_t>(bits)) : void();
+      break;
     default:
       is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
   }
@@ -264,6 +291,7 @@ bool is_plain_number(Style style) {
     case Style::ifindex:
     case Style::pages:
     case Style::clock_ticks:
+    case Style::time:
       return true;
     default:
       return false;

@@ -37,15 +37,16 @@ enum class Style : std::uint8_t {
   inet6,        // inet_pton(AF_INET6, "::1")
   mac,          // 00:11:22:33:44:55
   errno_value,  // ENOENT
-  clock_ticks,  // number
+  clock_ticks,  // 1/100 s: 262 /* 2.62 s */
+  time,         // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
 };
 
-inline constexpr std::array<std::string_view, 28> style_names = {
+inline constexpr std::array<std::string_view, 29> style_names = {
     "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
     "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
     "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks"};
 
-static_assert(style_names.size() == static_cast<std::size_t>(Style::clock_ticks) + 1);
+static_assert(style_names.size() == static_cast<std::size_t>(Style::time) + 1);
 
 constexpr std::string_view name_of(Style style) {
   return style_names[static_cast<std::size_t>(style)];
