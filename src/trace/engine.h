@@ -55,6 +55,11 @@ class Engine {
 
   /// Traces until no tracee is left or the handler says detach_all.
   virtual Result<RunEnd> run(EventHandler& handler) = 0;
+
+  /// The tracer is about to end: main calls this last, with all output written and closed, and then ends itself as
+  /// `wait_status` (waitpid(2)) says. An engine whose tracees cannot be left alone yet reports that end in another way
+  /// and stays in the background until they can; then this does not return.
+  virtual void finish([[maybe_unused]] int wait_status) {}
 };
 
 }  // namespace tracer

@@ -1,0 +1,255 @@
+#include "trace/pipeline.h"
+
+#include <string>
+
+namespace tracer::pipeline {
+
+namespace {
+
+/// Output that a busy tracee produces is never older than this.
+constexpr std::chrono::seconds oldest_output(1);
+
+}  // namespace
+
+Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+                   decode::Names& names, View& view, render::Summary* summary, Note note)
+    : options_(std::move(options)),
+      filter_(options_.filter, tables, names),
+      decoder_(decoder),
+      view_(view),
+      summary_(summary),
+      note_(std::move(note)) {}
+
+Verdict Pipeline::handle(const Event& event, const Memory& memory) {
+  if (attached_.threads != 0 && !std::holds_alternative<Attached>(event.what)) {
+    note_attached();
+  }
+  Thread& thread = thread_of(event);
+  const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
+  view_.event_done(event);
+  if (event.time.monotonic - last_flush_ >= oldest_output) {
+    last_flush_ = event.time.monotonic;
+    view_.flush();
+  }
+  return verdict;
+}
+
+void Pipeline::idle() {
+  if (attached_.threads != 0) {
+    note_attached();
+  }
+  view_.flush();
+}
+
+Thread& Pipeline::thread_of(const Event& event) {
+  if (Thread* known = threads_.find(event.tid); known != nullptr) {
+    return *known;
+  }
+  auto thread = std::make_unique<Thread>(decoder_.make_state());
+  thread->tid = event.tid;
+  thread->tgid = event.tgid;
+  view_.thread_appears(*thread);
+  return threads_.add(std::move(thread));
+}
+
+void Pipeline::forget(Thread& thread) {
+  view_.thread_goes(thread);
+  threads_.take(thread.tid);
+}
+
+// ---------------------------------------------------------------------------------------------- calls
+
+Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory) {
+  if (thread.call.open) {
+    end_call(thread, event.time);
+  }
+  OpenCall& call = thread.call;
+  call.instruction_pointer = enter.instruction_pointer;
+  const Abi previous = thread.abi.value_or(options_.native);
+  thread.abi = event.abi;
+  if (event.abi != previous && !options_.quiet.personality) {
+    view_.abi_changes(thread, event.time);
+  }
+  call.open = true;
+  call.shown = false;
+  call.entered = event.time;
+  call.entry.tid = event.tid;
+  call.entry.abi = event.abi;
+  call.entry.number = enter.number;
+  call.entry.args = enter.args;
+  if (!filter_.wants(event.abi, enter.number) || !filter_.wants_arguments(call.entry, memory)) {
+    return Verdict::go_on;
+  }
+  call.shown = true;
+  if (!records()) {
+    return Verdict::go_on;
+  }
+  call.depth.abbreviate = options_.abbreviate.contains(event.abi, enter.number);
+  call.depth.dereference = options_.dereference.contains(event.abi, enter.number);
+  call.depth.raw = !options_.raw.empty() && options_.raw.contains(event.abi, enter.number);
+  view_.call_begins(thread, memory);
+  const spec::Call* described = decoder_.call_of(*thread.state);
+  if (described != nullptr && described->never_returns) {
+    CallEnd end;
+    end.time = event.time;
+    end.outcome.known = false;
+    return finish(thread, end, memory);
+  }
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event, const Memory& memory) {
+  OpenCall& call = thread.call;
+  if (!call.open) {
+    return Verdict::go_on;
+  }
+  call.instruction_pointer = exit.instruction_pointer;
+  if (!call.shown) {
+    call.open = false;
+    return Verdict::go_on;
+  }
+  CallEnd end;
+  end.time = event.time;
+  end.outcome.value = exit.value;
+  end.outcome.is_error = exit.is_error;
+  end.duration = event.time.monotonic - call.entered.monotonic;
+  if (summary_ != nullptr) {
+    summary_->count({call.entry.abi, call.entry.number, exit.is_error, exit.cpu_time, end.duration});
+  }
+  return finish(thread, end, memory);
+}
+
+Verdict Pipeline::finish(Thread& thread, const CallEnd& end, const Memory& memory) {
+  thread.call.open = false;
+  if (!records()) {
+    return Verdict::go_on;
+  }
+  if (!filter_.wants_end(end.outcome, end.duration)) {
+    view_.call_is_dropped(thread);
+    return Verdict::go_on;
+  }
+  view_.call_ends(thread, end, memory);
+  ++shown_;
+  return shown_ == options_.syscall_limit ? Verdict::detach_all : Verdict::go_on;
+}
+
+void Pipeline::end_call(Thread& thread, const EventTime& time) {
+  if (thread.call.open && thread.call.shown && records()) {
+    if (filter_.wants_status(filter::CallStatus::unfinished)) {
+      view_.call_is_lost(thread, time);
+    } else {
+      view_.call_is_dropped(thread);
+    }
+  }
+  thread.call.open = false;
+}
+
+Verdict Pipeline::on(const SyscallLost&, Thread& thread, const Event& event, const Memory&) {
+  end_call(thread, event.time);
+  return Verdict::go_on;
+}
+
+// ---------------------------------------------------------------------------------------------- what else happens
+
+Verdict Pipeline::on(const SignalStop& stop, Thread& thread, const Event& event, const Memory& memory) {
+  if (records() && filter_.wants_signal(stop.signal)) {
+    view_.signal(thread, event.time, stop, memory);
+  }
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const GroupStop& stop, Thread& thread, const Event& event, const Memory&) {
+  if (records() && filter_.wants_signal(stop.signal)) {
+    view_.group_stop(thread, event.time, stop.signal);
+  }
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const Memory&) {
+  Thread* former = exec.former_tid == event.tid ? nullptr : threads_.find(exec.former_tid);
+  if (former != nullptr) {
+    end_call(thread, event.time);
+    if (records()) {
+      view_.superseded(thread, *former, event.time, options_.quiet.thread_execve);
+    }
+    thread.call = former->call;
+    thread.abi = former->abi;
+    std::swap(thread.state, former->state);
+    std::swap(thread.line, former->line);
+    thread.interrupted = former->interrupted;
+    thread.emitter_first = former->emitter_first;
+    thread.emitter_start = former->emitter_start;
+    former->call.open = false;
+    former->line.clear();
+    former->handed_over = 0;
+    forget(*former);
+  }
+  if (records()) {
+    view_.exec(thread, event.time);
+  }
+  const bool launch = options_.launched && !launch_seen_;
+  launch_seen_ = true;
+  return options_.detach_on_execve && !launch ? Verdict::detach : Verdict::go_on;
+}
+
+Verdict Pipeline::on(const Fork& fork, Thread& thread, const Event& event, const Memory&) {
+  if (records()) {
+    view_.fork(thread, event.time, fork);
+  }
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const Attached& attached, Thread& thread, const Event& event, const Memory&) {
+  thread.abi = event.abi;
+  if (options_.quiet.attach) {
+    return Verdict::go_on;
+  }
+  if (!attached.by_request) {
+    note_process(event.tid, "attached");
+    return Verdict::go_on;
+  }
+  if (attached_.threads != 0 && attached_.pid != event.tgid) {
+    note_attached();
+  }
+  if (attached_.threads == 0) {
+    attached_.pid = event.tid;
+  }
+  ++attached_.threads;
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const Detached&, Thread& thread, const Event& event, const Memory&) {
+  if (!options_.quiet.attach) {
+    note_process(event.tid, "detached");
+  }
+  if (records()) {
+    view_.detached(thread, event.time);
+  }
+  forget(thread);
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, const Memory&) {
+  end_call(thread, event.time);
+  if (records() && !options_.quiet.exit) {
+    view_.exits(thread, event.time, exited.status);
+  }
+  forget(thread);
+  return Verdict::go_on;
+}
+
+// ---------------------------------------------------------------------------------------------- notes
+
+void Pipeline::note_process(pid_t pid, std::string_view what) {
+  view_.flush();
+  note_("Process " + std::to_string(pid) + ' ' + std::string(what));
+}
+
+void Pipeline::note_attached() {
+  const PendingNote pending = std::exchange(attached_, {});
+  const std::string more =
+      pending.threads > 1 ? " with " + std::to_string(pending.threads) + " threads" : std::string();
+  note_process(pending.pid, "attached" + more);
+}
+
+}  // namespace tracer::pipeline

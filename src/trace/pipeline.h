@@ -1,0 +1,91 @@
+// Events in, records out: finds the thread, asks the filters, decodes once, and leaves the writing to a view.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "decode/decoder.h"
+#include "filter/syscall_set.h"
+#include "render/summary.h"
+#include "trace/engine.h"
+#include "trace/pipeline_filter.h"
+#include "trace/pipeline_thread.h"
+#include "trace/pipeline_view.h"
+
+namespace tracer::pipeline {
+
+/// The notes that -q and -e quiet= keep back.
+struct Quiet {
+  bool attach = false;
+  bool exit = false;
+  bool personality = false;
+  bool thread_execve = false;
+};
+
+struct PipelineOptions {
+  FilterOptions filter;
+  filter::SyscallSet abbreviate = filter::SyscallSet::all();
+  filter::SyscallSet dereference = filter::SyscallSet::all();
+  filter::SyscallSet raw;
+  Quiet quiet;
+  Abi native = Abi::x86_64;         ///< what a program runs in before its first call
+  bool summary_only = false;        ///< -c: calls are counted and nothing else
+  bool detach_on_execve = false;    ///< -b execve
+  bool launched = false;            ///< the first execve is the launch of the program itself
+  std::uint64_t syscall_limit = 0;  ///< detach after so many calls have been shown; 0: never
+};
+
+/// Says one line, without prefix and line end, on standard error.
+using Note = std::function<void(std::string_view)>;
+
+class Pipeline final : public EventHandler {
+ public:
+  /// `view` and, if there is one, `summary` outlive the pipeline, as do the others.
+  Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
+           View& view, render::Summary* summary, Note note);
+
+  Verdict handle(const Event& event, const Memory& memory) override;
+  void idle() override;
+
+ private:
+  Thread& thread_of(const Event& event);
+  void forget(Thread& thread);
+  void end_call(Thread& thread, const EventTime& time);
+  [[nodiscard]] bool records() const { return !options_.summary_only; }
+  void note_process(pid_t pid, std::string_view what);
+  void note_attached();
+
+  Verdict on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const SyscallExit& exit, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const SyscallLost& lost, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const SignalStop& stop, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const GroupStop& stop, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const Exec& exec, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const Fork& fork, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const Attached& attached, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const Detached& detached, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
+
+  Verdict finish(Thread& thread, const CallEnd& end, const Memory& memory);
+
+  PipelineOptions options_;
+  Filter filter_;
+  const decode::Decoder& decoder_;
+  View& view_;
+  render::Summary* summary_;
+  Note note_;
+  ThreadTable threads_;
+
+  /// Threads of a process that was attached to by request: one note stands for all.
+  struct PendingNote {
+    pid_t pid = 0;
+    unsigned threads = 0;
+  };
+  PendingNote attached_;
+  bool launch_seen_ = false;
+  std::uint64_t shown_ = 0;
+  std::chrono::nanoseconds last_flush_{};
+};
+
+}  // namespace tracer::pipeline

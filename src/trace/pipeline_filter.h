@@ -1,0 +1,58 @@
+// Which calls, signals and notes come through. The cheap questions first: a call that is left out is never decoded.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decode/decoder.h"
+#include "filter/number_set.h"
+#include "filter/status.h"
+#include "filter/syscall_set.h"
+#include "spec/spec.h"
+#include "trace/memory.h"
+
+namespace tracer::pipeline {
+
+struct FilterOptions {
+  filter::SyscallSet calls = filter::SyscallSet::all();
+  filter::NumberSet signals = filter::NumberSet::all();
+  filter::StatusSet status = filter::every_status;
+  std::vector<std::string> paths;              ///< -P
+  std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds
+  std::vector<int> errnos;                     ///< --errno
+  std::optional<std::chrono::nanoseconds> min_duration;
+};
+
+class Filter {
+ public:
+  Filter(FilterOptions options, const spec::Tables& tables, decode::Names& names);
+
+  /// By number; a number that no table knows always passes.
+  [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
+  /// By what the arguments name: -P and --trace-fds.
+  [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const Memory& memory) const;
+  [[nodiscard]] bool wants_signal(int signal) const {
+    return options_.signals.contains(static_cast<std::uint32_t>(signal));
+  }
+  [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.status.has(status); }
+  [[nodiscard]] bool wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const;
+
+  /// Whether the end of a call decides if it is shown.
+  [[nodiscard]] bool needs_end() const {
+    return options_.status != filter::every_status || !options_.errnos.empty() || options_.min_duration;
+  }
+  /// Whether anything but the call's number decides.
+  [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
+
+ private:
+  [[nodiscard]] bool matches_fd(const decode::Entry& entry, std::int32_t fd) const;
+  [[nodiscard]] bool matches_path(RemoteAddr address, const Memory& memory) const;
+
+  FilterOptions options_;
+  const spec::Tables& tables_;
+  decode::Names& names_;
+};
+
+}  // namespace tracer::pipeline

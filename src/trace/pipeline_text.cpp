@@ -1,0 +1,265 @@
+#include "trace/pipeline_text.h"
+
+#include "decode/call_state.h"
+#include "trace/pipeline_dump.h"
+
+namespace tracer::pipeline {
+
+namespace {
+
+constexpr std::string_view unfinished = " <unfinished ...>";
+
+bool all_arguments_shown(const decode::CallState& state) {
+  return state.call == nullptr || (!state.half_emitted && state.next_param >= state.signature->params.count);
+}
+
+}  // namespace
+
+TextView::TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+                   Channels channels)
+    : options_(std::move(options)),
+      tables_(tables),
+      decoder_(decoder),
+      channels_(std::move(channels)),
+      prefix_(options_.prefix),
+      emitter_(tables, scratch_, options_.calls) {}
+
+void TextView::thread_appears(Thread& thread) {
+  channels_.assign(thread);
+  ++threads_;
+}
+
+void TextView::thread_goes(Thread& thread) {
+  hand_over(thread);
+  channels_.release(thread);
+  --threads_;
+}
+
+// ---------------------------------------------------------------------------------------------- lines
+
+render::PidForm TextView::pid_form() const {
+  switch (options_.show_pid) {
+    case ShowPid::never:
+      return render::PidForm::none;
+    case ShowPid::when_several:
+      return threads_ > 1 ? render::PidForm::bracketed : render::PidForm::none;
+    case ShowPid::bracketed:
+      return render::PidForm::bracketed;
+    case ShowPid::column:
+      return render::PidForm::column;
+  }
+  return render::PidForm::none;
+}
+
+void TextView::begin_line(Thread& thread, const EventTime& time) {
+  if (Thread* owner = thread.channel->owner; owner != nullptr) {
+    interrupt(*owner);
+  }
+  thread.line.clear();
+  thread.handed_over = 0;
+  render::PrefixFacts facts;
+  facts.tid = thread.tid;
+  facts.pid = pid_form();
+  facts.realtime = time.realtime;
+  facts.monotonic = time.monotonic;
+  facts.number = thread.call.entry.number;
+  facts.instruction_pointer = thread.call.instruction_pointer;
+  facts.word_size = word_size(thread.abi.value_or(Abi::x86_64));
+  prefix_.write(thread.line, facts);
+}
+
+/// Goes on with a call whose line was broken.
+void TextView::resume_line(Thread& thread, const EventTime& time) {
+  begin_line(thread, time);
+  thread.line.append("<... ");
+  thread.line.append(decoder_.name_of(*thread.state));
+  thread.line.append(" resumed>");
+  thread.interrupted = false;
+}
+
+void TextView::end_line(Thread& thread) {
+  thread.line.append('\n');
+  hand_over(thread);
+  thread.line.clear();
+  thread.handed_over = 0;
+  if (thread.channel->owner == &thread) {
+    thread.channel->owner = nullptr;
+  }
+}
+
+void TextView::interrupt(Thread& owner) {
+  owner.line.append(unfinished);
+  owner.interrupted = true;
+  end_line(owner);
+}
+
+void TextView::hand_over(Thread& thread) {
+  if (thread.handed_over < thread.line.size()) {
+    channels_.write(*thread.channel, thread.line.view().substr(thread.handed_over));
+    thread.handed_over = thread.line.size();
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- calls
+
+void TextView::take_emitter(Thread& thread) {
+  emitter_.set_buffer(thread.line);
+  emitter_.resume({thread.emitter_first});
+}
+
+void TextView::leave_emitter(Thread& thread) {
+  thread.emitter_first = emitter_.progress().first_argument;
+  emitter_.set_buffer(scratch_);
+}
+
+void TextView::call_begins(Thread& thread, const Memory& memory) {
+  if (options_.hold_calls) {
+    // Nobody is interrupted: nothing shows before the call has ended.
+    Thread* const owner = std::exchange(thread.channel->owner, nullptr);
+    begin_line(thread, thread.call.entered);
+    thread.channel->owner = owner;
+  } else {
+    begin_line(thread, thread.call.entered);
+  }
+  thread.interrupted = false;
+  thread.emitter_first = true;
+  take_emitter(thread);
+  decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, emitter_);
+  leave_emitter(thread);
+  if (!options_.hold_calls) {
+    thread.channel->owner = &thread;
+    channels_.touch(*thread.channel);
+  }
+}
+
+void TextView::call_ends(Thread& thread, const CallEnd& end, const Memory& memory) {
+  if (thread.interrupted) {
+    resume_line(thread, end.time);
+  }
+  take_emitter(thread);
+  decoder_.exit(*thread.state, end.outcome, memory, emitter_);
+  leave_emitter(thread);
+  if (options_.duration_digits && end.outcome.known) {
+    render::append_duration(thread.line, end.duration, *options_.duration_digits);
+  }
+  end_line(thread);
+  if (end.outcome.known) {
+    scratch_.clear();
+    dump_call(scratch_, {tables_, *thread.state, end.outcome, memory}, options_.dump_reads, options_.dump_writes);
+    if (!scratch_.empty()) {
+      channels_.write(*thread.channel, scratch_.view());
+    }
+  }
+}
+
+void TextView::call_is_lost(Thread& thread, const EventTime& time) {
+  if (thread.interrupted) {
+    resume_line(thread, time);
+  }
+  if (!all_arguments_shown(*thread.state)) {
+    thread.line.append(unfinished);
+  }
+  take_emitter(thread);
+  emitter_.end_arguments();
+  emitter_.begin_result({render::CallResult::Kind::unknown, 0, 0});
+  emitter_.end_result();
+  leave_emitter(thread);
+  end_line(thread);
+}
+
+void TextView::call_is_dropped(Thread& thread) {
+  thread.line.clear();
+}
+
+// ---------------------------------------------------------------------------------------------- other lines
+
+void TextView::abi_changes(Thread& thread, const EventTime& time) {
+  begin_line(thread, time);
+  thread.line.append("[ Process PID=");
+  thread.line.decimal(std::int64_t{thread.tid});
+  thread.line.append(" runs in ");
+  thread.line.append(render::mode_name(*thread.abi));
+  thread.line.append(" mode. ]");
+  end_line(thread);
+}
+
+void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) {
+  begin_line(thread, time);
+  thread.line.append("--- ");
+  render::append_signal(thread.line, stop.signal);
+  thread.line.append(' ');
+  if (!stop.siginfo.empty()) {
+    emitter_.reset();
+    emitter_.set_buffer(thread.line);
+    decoder_.siginfo(stop.siginfo, thread.abi.value_or(thread.call.entry.abi), thread.tid, memory, emitter_);
+    emitter_.set_buffer(scratch_);
+    thread.line.append(' ');
+  }
+  thread.line.append("---");
+  end_line(thread);
+}
+
+void TextView::group_stop(Thread& thread, const EventTime& time, int signal) {
+  begin_line(thread, time);
+  thread.line.append("--- stopped by ");
+  render::append_signal(thread.line, signal);
+  thread.line.append(" ---");
+  end_line(thread);
+}
+
+void TextView::superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) {
+  const bool begun = former.call.open && former.call.shown;
+  if (channels_.separate()) {
+    if (begun && !options_.hold_calls) {
+      former.line.append(" <pid changed to ");
+      former.line.decimal(std::int64_t{leader.tid});
+      former.line.append(" ...>");
+      end_line(former);
+    }
+  } else if (former.channel->owner == &former) {
+    interrupt(former);
+  }
+  if (!quietly) {
+    --threads_;  // The leader's thread is gone already.
+    begin_line(leader, time);
+    ++threads_;
+    leader.line.append("+++ superseded by execve in pid ");
+    leader.line.decimal(std::int64_t{former.tid});
+    leader.line.append(" +++");
+    end_line(leader);
+  }
+  // What is left of the call goes on under the other id.
+  former.interrupted = begun;
+}
+
+void TextView::exits(Thread& thread, const EventTime& time, int status) {
+  thread.call.instruction_pointer.reset();
+  begin_line(thread, time);
+  render::append_exit(thread.line, status);
+  end_line(thread);
+}
+
+void TextView::detached(Thread& thread, const EventTime&) {
+  const bool begun = thread.call.open && thread.call.shown;
+  if (thread.channel->owner == &thread || (options_.hold_calls && begun)) {
+    thread.line.append(" <detached ...>");
+    end_line(thread);
+  }
+}
+
+void TextView::flush() {
+  channels_.flush([this](Thread& owner) { hand_over(owner); });
+}
+
+void TextView::event_done(const Event& event) {
+  // After a call the tracee runs its own code, and before anybody can see what it does next there is another event.
+  if (options_.flush_each_call && !std::holds_alternative<SyscallExit>(event.what)) {
+    flush();
+  }
+}
+
+void TextView::raw(std::string_view text) {
+  channels_.write(channels_.common(), text);
+}
+
+}  // namespace tracer::pipeline

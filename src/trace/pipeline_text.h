@@ -1,0 +1,80 @@
+// The text that people know: a line a call, begun at the entry, ended at the exit, and broken in two where another
+// thread's line comes in between.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "decode/decoder.h"
+#include "filter/number_set.h"
+#include "render/record.h"
+#include "render/text_emitter.h"
+#include "trace/pipeline_channels.h"
+#include "trace/pipeline_view.h"
+
+namespace tracer::pipeline {
+
+/// When lines carry the thread's id.
+enum class ShowPid : std::uint8_t {
+  never,
+  when_several,  ///< `[pid  1234] ` while there is more than one thread
+  bracketed,     ///< `[pid  1234] ` always
+  column,        ///< `1234  ` always
+};
+
+struct TextViewOptions {
+  render::PrefixOptions prefix;
+  render::TextOptions calls;
+  ShowPid show_pid = ShowPid::when_several;
+  std::optional<unsigned> duration_digits;  ///< -T
+  filter::NumberSet dump_reads;             ///< -e read=: descriptors
+  filter::NumberSet dump_writes;
+  /// Calls come out whole or not at all, when they have ended: some filter must know the end first.
+  bool hold_calls = false;
+  /// Flush before a tracee goes on into a call: it may write to the same terminal.
+  bool flush_each_call = false;
+};
+
+class TextView final : public View {
+ public:
+  TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder, Channels channels);
+
+  void thread_appears(Thread& thread) override;
+  void thread_goes(Thread& thread) override;
+  void call_begins(Thread& thread, const Memory& memory) override;
+  void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
+  void call_is_lost(Thread& thread, const EventTime& time) override;
+  void call_is_dropped(Thread& thread) override;
+  void abi_changes(Thread& thread, const EventTime& time) override;
+  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) override;
+  void group_stop(Thread& thread, const EventTime& time, int signal) override;
+  void fork(Thread&, const EventTime&, const Fork&) override {}
+  void exec(Thread&, const EventTime&) override {}
+  void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
+  void exits(Thread& thread, const EventTime& time, int status) override;
+  void detached(Thread& thread, const EventTime& time) override;
+  void flush() override;
+  void event_done(const Event& event) override;
+  void raw(std::string_view text) override;
+
+ private:
+  void begin_line(Thread& thread, const EventTime& time);
+  void resume_line(Thread& thread, const EventTime& time);
+  void end_line(Thread& thread);
+  void interrupt(Thread& owner);
+  void take_emitter(Thread& thread);
+  void leave_emitter(Thread& thread);
+  void hand_over(Thread& thread);
+  [[nodiscard]] render::PidForm pid_form() const;
+
+  TextViewOptions options_;
+  const spec::Tables& tables_;
+  const decode::Decoder& decoder_;
+  Channels channels_;
+  render::LinePrefix prefix_;
+  render::TextEmitter emitter_;
+  TextBuffer scratch_;
+  std::size_t threads_ = 0;
+};
+
+}  // namespace tracer::pipeline

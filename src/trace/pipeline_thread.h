@@ -1,0 +1,90 @@
+// What the pipeline knows of one thread, and the table of all of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/text_buffer.h"
+#include "decode/decoder.h"
+#include "sink/sink.h"
+#include "trace/event.h"
+
+namespace tracer::pipeline {
+
+struct Thread;
+
+/// A sink and the thread that has begun the last line in it without ending it.
+struct Channel {
+  std::unique_ptr<sink::Sink> sink;
+  Thread* owner = nullptr;
+  bool unflushed = false;
+};
+
+/// The current call of a thread, or its last one.
+struct OpenCall {
+  bool open = false;   ///< entered and not ended
+  bool shown = false;  ///< has passed the filters so far; only then is it decoded
+  decode::Entry entry;
+  decode::Depth depth;
+  EventTime entered;
+  /// Of the last event that told it; empty once the thread has none.
+  std::optional<std::uint64_t> instruction_pointer;
+};
+
+struct Thread {
+  using DecoderState = std::unique_ptr<decode::CallState, void (*)(decode::CallState*)>;
+
+  explicit Thread(DecoderState decoder_state) : state(std::move(decoder_state)) {}
+
+  pid_t tid = 0;
+  pid_t tgid = 0;
+  std::optional<Abi> abi;  ///< of the last call; empty before the first
+  OpenCall call;
+  DecoderState state;
+
+  // For the views.
+  std::string command;            ///< name of the program, for records; empty: not asked for yet
+  std::unique_ptr<Channel> own;   ///< with a file for each thread
+  Channel* channel = nullptr;     ///< where the lines go
+  TextBuffer line;                ///< the call so far, from the start of its current line on
+  std::size_t handed_over = 0;    ///< how much of `line` the sink has
+  bool interrupted = false;       ///< the line was ended with <unfinished ...>
+  std::size_t emitter_start = 0;  ///< an emitter's progress between the entry and the exit
+  bool emitter_first = true;
+};
+
+class ThreadTable {
+ public:
+  [[nodiscard]] Thread* find(pid_t tid) {
+    if (last_ == nullptr || last_->tid != tid) {
+      const auto at = threads_.find(tid);
+      last_ = at == threads_.end() ? nullptr : at->second.get();
+    }
+    return last_;
+  }
+  Thread& add(std::unique_ptr<Thread> thread) {
+    last_ = thread.get();
+    threads_[thread->tid] = std::move(thread);
+    return *last_;
+  }
+  std::unique_ptr<Thread> take(pid_t tid) {
+    last_ = nullptr;
+    auto node = threads_.extract(tid);
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
+  [[nodiscard]] std::size_t size() const { return threads_.size(); }
+  template <typename Function>
+  void for_each(Function function) {
+    for (auto& [tid, thread] : threads_) {
+      function(*thread);
+    }
+  }
+
+ private:
+  std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;
+  Thread* last_ = nullptr;
+};
+
+}  // namespace tracer::pipeline

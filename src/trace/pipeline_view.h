@@ -1,0 +1,56 @@
+// What comes out of the pipeline, seen by those who write it down: as text, or as JSON records.
+#pragma once
+
+#include <chrono>
+
+#include "trace/memory.h"
+#include "trace/pipeline_thread.h"
+
+namespace tracer::pipeline {
+
+/// How a call ended that was shown.
+struct CallEnd {
+  EventTime time;
+  decode::Outcome outcome;
+  std::chrono::nanoseconds duration{};  ///< wall clock
+};
+
+class View {
+ public:
+  View() = default;
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  virtual ~View() = default;
+
+  virtual void thread_appears(Thread& thread) = 0;
+  /// It will not be heard of again.
+  virtual void thread_goes(Thread& thread) = 0;
+
+  // Calls that have passed the filters of the entry: begins, then exactly one of the others.
+  virtual void call_begins(Thread& thread, const Memory& memory) = 0;
+  virtual void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) = 0;
+  /// The thread ended, or lost its program, inside the call.
+  virtual void call_is_lost(Thread& thread, const EventTime& time) = 0;
+  /// The call will not be shown after all. Only in a view that holds calls back until they end.
+  virtual void call_is_dropped(Thread& thread) = 0;
+
+  virtual void abi_changes(Thread& thread, const EventTime& time) = 0;
+  virtual void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) = 0;
+  virtual void group_stop(Thread& thread, const EventTime& time, int signal) = 0;
+  virtual void fork(Thread& thread, const EventTime& time, const Fork& fork) = 0;
+  /// A new program runs in `thread`.
+  virtual void exec(Thread& thread, const EventTime& time) = 0;
+  /// execve in `former` made it take over the id of `leader`, which is about to go.
+  virtual void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) = 0;
+  virtual void exits(Thread& thread, const EventTime& time, int status) = 0;
+  virtual void detached(Thread& thread, const EventTime& time) = 0;
+
+  /// Hands all that is there to the system.
+  virtual void flush() = 0;
+  /// The event is dealt with. The time to flush for those that never wait.
+  virtual void event_done(const Event& event) = 0;
+  /// Text that is no part of a record, such as the table of -c.
+  virtual void raw(std::string_view text) = 0;
+};
+
+}  // namespace tracer::pipeline
