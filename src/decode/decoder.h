@@ -13,13 +13,20 @@
 
 namespace tracer::decode {
 
+/// `</tmp/x>(deleted)`
+struct DescriptorName {
+  std::string_view text;  ///< for between the angle brackets, escaped; empty: none
+  bool deleted = false;
+};
+
 /// What a descriptor or a process id stands for, by the tracee's own view (-y, -yy, -Y). Implemented over /proc;
 /// faked in tests.
 class Names {
  public:
   virtual ~Names() = default;
-  /// Text for between the angle brackets, or empty for none.
-  virtual std::string_view descriptor(std::int32_t tid, std::int32_t fd) = 0;
+  // What these return stays valid until the next question.
+  virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
+  /// Name of a process' program, escaped; empty for none.
   virtual std::string_view process(std::int32_t tid, std::int32_t pid) = 0;
   /// Name of a network interface, empty if unknown.
   virtual std::string_view interface(std::uint32_t index) = 0;

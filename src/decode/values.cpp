@@ -211,8 +211,9 @@ bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
 
 void Walker::annotate_descriptor(std::int64_t fd) {
   if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    if (const auto name = setting_.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd)); !name.empty()) {
-      out_.annotation(name);
+    const auto name = setting_.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd));
+    if (!name.text.empty()) {
+      out_.annotation(name.text, name.deleted ? "(deleted)" : "");
     }
   }
 }
@@ -270,7 +271,7 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       return;
   }
   if (!note.empty()) {
-    out_.annotation(note);
+    out_.annotation(note, {});
   }
 }
 

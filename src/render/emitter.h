@@ -79,9 +79,10 @@ class Emitter {
   virtual void symbol(std::string_view text) = 0;  ///< a computed spelling: makedev(1, 2), [INT TERM]
   /// A number with a name, by -X as a constant of a set.
   virtual void named(std::string_view name, std::uint64_t bits) = 0;
-  virtual void comment(std::string_view text) = 0;     ///< ` /* text */`
-  virtual void annotation(std::string_view text) = 0;  ///< `<text>` after a descriptor or a process id
-  virtual void changed() = 0;                          ///< ` => `
+  virtual void comment(std::string_view text) = 0;  ///< ` /* text */`
+  /// `<text>suffix` after a descriptor or a process id. The text is escaped already.
+  virtual void annotation(std::string_view text, std::string_view suffix) = 0;
+  virtual void changed() = 0;  ///< ` => `
 };
 
 }  // namespace tracer::render

@@ -71,13 +71,13 @@ std::size_t utf8_length(std::span<const std::byte> data) {
 
 }  // namespace
 
-void append_escaped(TextBuffer& text, std::span<const std::byte> data) {
+void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     const auto c = std::to_integer<unsigned>(data[i]);
     if (const char letter = escape_letter(c); letter != 0) {
       text.append('\\');
       text.append(letter);
-    } else if (is_plain(c)) {
+    } else if (is_plain(c) && also.find(static_cast<char>(c)) == std::string_view::npos) {
       text.append(static_cast<char>(c));
     } else {
       const auto next = i + 1 < data.size() ? std::to_integer<unsigned>(data[i + 1]) : 0;

@@ -9,8 +9,8 @@
 
 namespace tracer::render {
 
-/// C escapes with the shortest unambiguous octal: `a\n\33\0`.
-void append_escaped(TextBuffer& text, std::span<const std::byte> data);
+/// C escapes with the shortest unambiguous octal: `a\n\33\0`. The characters `also` are escaped too.
+void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also = {});
 
 /// Every byte as `\x2f`.
 void append_hex(TextBuffer& text, std::span<const std::byte> data);

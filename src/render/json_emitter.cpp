@@ -256,8 +256,11 @@ void JsonEmitter::comment(std::string_view text) {
   wrap_last("comment", text);
 }
 
-void JsonEmitter::annotation(std::string_view text) {
+void JsonEmitter::annotation(std::string_view text, std::string_view suffix) {
   wrap_last("name", text);
+  if (!suffix.empty()) {
+    wrap_last("deleted", suffix);
+  }
 }
 
 void JsonEmitter::changed() {

@@ -64,7 +64,7 @@ class JsonEmitter final : public Emitter {
   void symbol(std::string_view text) override;
   void named(std::string_view name, std::uint64_t) override { symbol(name); }
   void comment(std::string_view text) override;
-  void annotation(std::string_view text) override;
+  void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override;
 
  private:

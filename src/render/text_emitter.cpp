@@ -226,10 +226,11 @@ void TextEmitter::comment(std::string_view text) {
   text_->append(" */");
 }
 
-void TextEmitter::annotation(std::string_view text) {
+void TextEmitter::annotation(std::string_view text, std::string_view suffix) {
   text_->append('<');
   text_->append(text);
   text_->append('>');
+  text_->append(suffix);
 }
 
 }  // namespace tracer::render

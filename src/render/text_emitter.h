@@ -66,7 +66,7 @@ class TextEmitter final : public Emitter {
   void symbol(std::string_view text) override { text_->append(text); }
   void named(std::string_view name, std::uint64_t bits) override;
   void comment(std::string_view text) override;
-  void annotation(std::string_view text) override;
+  void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override { text_->append(" => "); }
 
  private:

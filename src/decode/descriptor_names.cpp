@@ -1,0 +1,164 @@
+#include "decode/descriptor_names.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdio>
+
+#include "base/unique_fd.h"
+#include "render/escape.h"
+
+namespace tracer::decode {
+namespace {
+
+using PathBuffer = std::array<char, 64>;
+using TargetBuffer = std::array<char, PATH_MAX + 1>;
+
+/// `/proc/TID/WHAT`
+const char* proc_path(PathBuffer& buffer, std::int32_t tid, const char* what) {
+  std::snprintf(buffer.data(), buffer.size(), "/proc/%d/%s", tid, what);
+  return buffer.data();
+}
+
+const char* fd_path(PathBuffer& buffer, std::int32_t tid, std::int32_t fd, const char* folder = "fd") {
+  std::snprintf(buffer.data(), buffer.size(), "/proc/%d/%s/%d", tid, folder, fd);
+  return buffer.data();
+}
+
+std::string_view read_link(const char* path, TargetBuffer& target) {
+  const auto length = readlink(path, target.data(), target.size());
+  return length > 0 ? std::string_view(target.data(), static_cast<std::size_t>(length)) : std::string_view{};
+}
+
+/// The first bytes of a small file of /proc.
+std::string_view read_file(const char* path, std::span<char> into) {
+  const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  const auto length = fd.valid() ? read(fd.get(), into.data(), into.size()) : 0;
+  return length > 0 ? std::string_view(into.data(), static_cast<std::size_t>(length)) : std::string_view{};
+}
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+void append_escaped(TextBuffer& text, std::string_view name) {
+  render::append_escaped(text, std::as_bytes(std::span(name)), "<>");
+}
+
+}  // namespace
+
+DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
+  text_.clear();
+  if (!options_.paths && !options_.sockets && !options_.devices && !options_.pidfds) {
+    return {};
+  }
+  PathBuffer path;
+  TargetBuffer buffer;
+  auto target = read_link(fd_path(path, tid, fd), buffer);
+  if (target.empty()) {
+    return {};
+  }
+  if (detail(tid, fd, target)) {
+    return {text_.view(), false};
+  }
+  if (!options_.paths) {
+    return {};
+  }
+  // A file may be called "x (deleted)"; the number of its links tells.
+  static constexpr std::string_view mark = " (deleted)";
+  bool deleted = false;
+  struct stat info {};
+  if (target.size() > mark.size() && target.substr(target.size() - mark.size()) == mark &&
+      stat(fd_path(path, tid, fd), &info) == 0 && info.st_nlink == 0) {
+    target.remove_suffix(mark.size());
+    deleted = true;
+  }
+  append_escaped(text_, target);
+  return {text_.view(), deleted};
+}
+
+/// What -yy tells beyond the path; false if there is nothing.
+bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view target) {
+  static constexpr std::string_view socket_prefix = "socket:[";
+  if (options_.sockets && starts_with(target, socket_prefix)) {
+    auto inode = target.substr(socket_prefix.size());
+    inode.remove_suffix(1);
+    return sockets_.append(text_, tid, fd, inode);
+  }
+  if (options_.pidfds && target == "anon_inode:[pidfd]") {
+    return pidfd(tid, fd);
+  }
+  if (options_.devices && starts_with(target, "/")) {
+    PathBuffer path;
+    struct stat info {};
+    if (stat(fd_path(path, tid, fd), &info) != 0 || (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode))) {
+      return false;
+    }
+    append_escaped(text_, target);
+    text_.append(S_ISCHR(info.st_mode) ? "<char " : "<block ");
+    text_.decimal(std::uint64_t{major(info.st_rdev)});
+    text_.append(':');
+    text_.decimal(std::uint64_t{minor(info.st_rdev)});
+    text_.append('>');
+    return true;
+  }
+  return false;
+}
+
+bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
+  static constexpr std::string_view label = "\nPid:\t";
+  PathBuffer path;
+  std::array<char, 1024> buffer;
+  const auto info = read_file(fd_path(path, tid, fd, "fdinfo"), buffer);
+  const auto start = info.find(label);
+  if (start == std::string_view::npos) {
+    return false;
+  }
+  const auto number = info.substr(start + label.size());
+  text_.append("pid:");
+  text_.append(number.substr(0, number.find('\n')));
+  return true;
+}
+
+std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
+  static_cast<void>(tid);
+  if (!options_.commands || pid <= 0) {
+    return {};
+  }
+  PathBuffer path;
+  std::array<char, 64> buffer;
+  auto name = read_file(proc_path(path, pid, "comm"), buffer);
+  if (!name.empty() && name.back() == '\n') {
+    name.remove_suffix(1);
+  }
+  text_.clear();
+  append_escaped(text_, name);
+  return text_.view();
+}
+
+std::string_view DescriptorNames::interface(std::uint32_t index) {
+  std::array<char, IF_NAMESIZE> name{};
+  text_.clear();
+  if (index != 0 && if_indextoname(index, name.data()) != nullptr) {
+    append_escaped(text_, name.data());
+  }
+  return text_.view();
+}
+
+std::string_view DescriptorNames::current_directory(std::int32_t tid) {
+  if (!options_.paths) {
+    return {};
+  }
+  PathBuffer path;
+  TargetBuffer buffer;
+  text_.clear();
+  append_escaped(text_, read_link(proc_path(path, tid, "cwd"), buffer));
+  return text_.view();
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,41 @@
+// What descriptors and process ids stand for, from /proc of the machine that runs the tracees (-y, -yy, -Y).
+#pragma once
+
+#include <string>
+
+#include "base/text_buffer.h"
+#include "decode/decoder.h"
+#include "decode/socket_names.h"
+
+namespace tracer::decode {
+
+/// --decode-fds and --decode-pids.
+struct NameOptions {
+  bool paths = false;      ///< path: what the descriptor's link in /proc says
+  bool sockets = false;    ///< socket: protocol and addresses
+  bool devices = false;    ///< dev: `<char 1:3>`
+  bool pidfds = false;     ///< pidfd: `pid:17391`
+  bool eventfds = false;   ///< eventfd: count and id
+  bool signalfds = false;  ///< signalfd: the mask
+  bool commands = false;   ///< --decode-pids=comm, -Y
+};
+
+class DescriptorNames final : public Names {
+ public:
+  explicit DescriptorNames(NameOptions options) : options_(options) {}
+
+  DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
+  std::string_view process(std::int32_t tid, std::int32_t pid) override;
+  std::string_view interface(std::uint32_t index) override;
+  std::string_view current_directory(std::int32_t tid) override;
+
+ private:
+  bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
+  bool pidfd(std::int32_t tid, std::int32_t fd);
+
+  NameOptions options_;
+  SocketNames sockets_;
+  TextBuffer text_;  ///< what the last answer stands in
+};
+
+}  // namespace tracer::decode

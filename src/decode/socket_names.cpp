@@ -1,0 +1,241 @@
+#include "decode/socket_names.h"
+
+#include <arpa/inet.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <sys/socket.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "render/escape.h"
+
+namespace tracer::decode {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// The lines of a table under /proc/TID/net, one at a time.
+template <typename Function>
+bool any_line(std::int32_t tid, std::string_view table, Function function) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/net/%.*s", tid, static_cast<int>(table.size()), table.data());
+  const File file(std::fopen(path.data(), "re"), [](std::FILE* f) { return std::fclose(f); });
+  std::array<char, 512> line{};
+  while (file != nullptr && std::fgets(line.data(), static_cast<int>(line.size()), file.get()) != nullptr) {
+    if (function(std::string_view(line.data()))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The n-th word of a line, from 0 on; empty past the end.
+std::string_view word(std::string_view line, unsigned n) {
+  for (;; --n) {
+    const auto start = line.find_first_not_of(" \t\n");
+    if (start == std::string_view::npos) {
+      return {};
+    }
+    line.remove_prefix(start);
+    const auto end = std::min(line.find_first_of(" \t\n"), line.size());
+    if (n == 0) {
+      return line.substr(0, end);
+    }
+    line.remove_prefix(end);
+  }
+}
+
+std::uint32_t hex(std::string_view digits) {
+  std::uint32_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  return value;
+}
+
+/// An address as these tables have it: 32-bit words of the network's bytes as the machine reads them, and a port.
+struct Endpoint {
+  std::array<std::uint32_t, 4> words{};
+  std::uint32_t port = 0;
+
+  Endpoint(std::string_view text, bool is_v6) {
+    for (std::size_t i = 0; i < (is_v6 ? 4U : 1U); ++i) {
+      words[i] = hex(text.substr(std::min(8 * i, text.size()), 8));
+    }
+    port = hex(text.substr(std::min(text.find(':'), text.size() - 1) + 1));
+  }
+
+  void append(TextBuffer& out, bool is_v6) const {
+    std::array<char, INET6_ADDRSTRLEN> name{};
+    inet_ntop(is_v6 ? AF_INET6 : AF_INET, words.data(), name.data(), name.size());
+    out.append(is_v6 ? "[" : "");
+    out.append(std::string_view(name.data()));
+    out.append(is_v6 ? "]:" : ":");
+    out.decimal(std::uint64_t{port});
+  }
+};
+
+std::string_view netlink_family(std::uint64_t number) {
+  static constexpr std::array<std::string_view, 23> names = {
+      "ROUTE",   "UNUSED", "USERSOCK",      "FIREWALL",  "SOCK_DIAG", "NFLOG",  "XFRM",    "SELINUX",
+      "ISCSI",   "AUDIT",  "FIB_LOOKUP",    "CONNECTOR", "NETFILTER", "IP6_FW", "DNRTMSG", "KOBJECT_UEVENT",
+      "GENERIC", "DM",     "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
+  return number < names.size() ? names[number] : std::string_view{};
+}
+
+}  // namespace
+
+bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode) {
+  // The kernel tells a socket's protocol as an attribute of its inode.
+  std::array<char, 64> path{};
+  std::array<char, 32> protocol_name{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", tid, fd);
+  if (getxattr(path.data(), "system.sockprotoname", protocol_name.data(), protocol_name.size() - 1) <= 0) {
+    return false;
+  }
+  const std::string_view protocol(protocol_name.data());
+  struct Known {
+    std::string_view protocol;
+    std::string_view table;
+    bool is_v6 = false;
+  };
+  static constexpr std::array<Known, 9> inet_protocols = {{{"TCP", "tcp", false},
+                                                           {"TCPv6", "tcp6", true},
+                                                           {"UDP", "udp", false},
+                                                           {"UDPv6", "udp6", true},
+                                                           {"UDP-Lite", "udplite", false},
+                                                           {"UDPLITEv6", "udplite6", true},
+                                                           {"RAW", "raw", false},
+                                                           {"RAWv6", "raw6", true},
+                                                           {"PING", "icmp", false}}};
+  const auto start = text.size();
+  const auto known = std::find_if(inet_protocols.begin(), inet_protocols.end(),
+                                  [&](const Known& k) { return k.protocol == protocol; });
+  const bool is_unix = protocol.substr(0, 4) == "UNIX";
+  if (known == inet_protocols.end() && !is_unix && protocol != "NETLINK") {
+    return false;
+  }
+  text.append(protocol);
+  text.append(":[");
+  const auto content = text.size();
+  bool found = false;
+  if (is_unix) {
+    std::uint32_t number = 0;
+    std::from_chars(inode.data(), inode.data() + inode.size(), number);
+    found = unix_socket(text, number);
+  } else if (known != inet_protocols.end()) {
+    found = inet(text, tid, known->table, inode, known->is_v6);
+  } else {
+    found = netlink(text, tid, inode);
+  }
+  if (!found) {
+    text.truncate(content);
+    text.append(inode);
+  }
+  text.append(']');
+  return text.size() > start;
+}
+
+bool SocketNames::inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6) {
+  return any_line(tid, table, [&](std::string_view line) {
+    if (word(line, 9) != inode) {
+      return false;
+    }
+    const Endpoint local(word(line, 1), is_v6);
+    const Endpoint remote(word(line, 2), is_v6);
+    local.append(text, is_v6);
+    if (remote.port != 0) {
+      text.append("->");
+      remote.append(text, is_v6);
+    }
+    return true;
+  });
+}
+
+bool SocketNames::netlink(TextBuffer& text, std::int32_t tid, std::string_view inode) {
+  return any_line(tid, "netlink", [&](std::string_view line) {
+    if (word(line, 9) != inode || word(line, 2) == "0") {
+      return false;
+    }
+    std::uint64_t family = 0;
+    const auto digits = word(line, 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), family);
+    const auto name = netlink_family(family);
+    name.empty() ? text.decimal(family) : text.append(name);
+    text.append(':');
+    text.append(word(line, 2));
+    return true;
+  });
+}
+
+/// sock_diag(7): one socket of the AF_UNIX family by its inode.
+bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
+  if (!diag_.valid()) {
+    diag_.reset(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  }
+  struct {
+    nlmsghdr header;
+    unix_diag_req request;
+  } query{};
+  query.header.nlmsg_len = sizeof(query);
+  query.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  query.header.nlmsg_flags = NLM_F_REQUEST;
+  query.request.sdiag_family = AF_UNIX;
+  query.request.udiag_ino = inode;
+  query.request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER;
+  query.request.udiag_cookie[0] = ~std::uint32_t{0};
+  query.request.udiag_cookie[1] = ~std::uint32_t{0};
+  alignas(nlmsghdr) std::array<char, 4096> answer{};
+  if (send(diag_.get(), &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
+    return false;
+  }
+  const auto length = recv(diag_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+  nlmsghdr header{};
+  if (length < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(unix_diag_msg)))) {
+    return false;
+  }
+  std::memcpy(&header, answer.data(), sizeof(header));
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY || header.nlmsg_len > static_cast<std::size_t>(length)) {
+    return false;
+  }
+  std::uint32_t peer = 0;
+  std::string_view path;
+  for (std::size_t at = NLMSG_LENGTH(sizeof(unix_diag_msg)); at + sizeof(nlattr) <= header.nlmsg_len;) {
+    nlattr attribute{};
+    std::memcpy(&attribute, answer.data() + at, sizeof(attribute));
+    if (attribute.nla_len < sizeof(attribute) || attribute.nla_len > header.nlmsg_len - at) {
+      break;
+    }
+    const std::string_view payload(answer.data() + at + sizeof(attribute), attribute.nla_len - sizeof(attribute));
+    if (attribute.nla_type == UNIX_DIAG_NAME) {
+      path = payload;
+    } else if (attribute.nla_type == UNIX_DIAG_PEER && payload.size() >= sizeof(peer)) {
+      std::memcpy(&peer, payload.data(), sizeof(peer));
+    }
+    at += NLMSG_ALIGN(attribute.nla_len);
+  }
+  text.decimal(std::uint64_t{inode});
+  if (peer != 0) {
+    text.append("->");
+    text.decimal(std::uint64_t{peer});
+  }
+  if (!path.empty()) {
+    const bool is_abstract = path.front() == '\0';
+    path.remove_prefix(is_abstract ? 1 : 0);
+    if (!is_abstract) {
+      path = path.substr(0, path.find('\0'));
+    }
+    text.append(is_abstract ? ",@\"" : ",\"");
+    render::append_escaped(text, std::as_bytes(std::span(path)), "<>");
+    text.append('"');
+  }
+  return true;
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,24 @@
+// Sockets by their inode: protocol and addresses, as the tracee's network namespace has them.
+#pragma once
+
+#include <string_view>
+
+#include "base/text_buffer.h"
+#include "base/unique_fd.h"
+
+namespace tracer::decode {
+
+class SocketNames {
+ public:
+  /// Appends `TCP:[127.0.0.1:80->127.0.0.1:4711]`; false, with nothing appended, for sockets of other families.
+  bool append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode);
+
+ private:
+  bool inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
+  bool netlink(TextBuffer& text, std::int32_t tid, std::string_view inode);
+  bool unix_socket(TextBuffer& text, std::uint32_t inode);
+
+  UniqueFd diag_;
+};
+
+}  // namespace tracer::decode
