@@ -11,7 +11,7 @@
 
 namespace tracer::filter {
 
-/// One bit for each call number of each ABI. Numbers from `limit` on are in every set.
+/// One bit for each call number of each ABI.
 class SyscallSet {
  public:
   static constexpr std::size_t limit = 1024;
@@ -20,34 +20,46 @@ class SyscallSet {
   SyscallSet() = default;
   [[nodiscard]] static SyscallSet all();
 
+  /// Numbers from `limit` on have no bit of their own: see add_unknown.
   void add(Abi abi, std::uint64_t number) {
     if (number < limit) {
       bits_[index_of(abi)].set(number);
     }
   }
-  void invert();
-  /// Adds every member of `other`.
   void add_all(const SyscallSet& other);
+  /// Adds every number that the tables do not know. (A call without a name passes every trace filter.)
+  void add_unknown(const spec::Tables& tables);
+  void invert();
 
   [[nodiscard]] bool contains(Abi abi, std::uint64_t number) const {
-    return number >= limit || bits_[index_of(abi)].test(number);
+    return number < limit ? bits_[index_of(abi)].test(number) : beyond_;
   }
-  [[nodiscard]] const Bits& bits(Abi abi) const { return bits_[index_of(abi)]; }
   /// The same layout as the engine's WantedCalls.
   [[nodiscard]] const std::array<Bits, abi_count>& bits() const { return bits_; }
-  [[nodiscard]] bool full() const;
-  [[nodiscard]] bool empty() const;
+  [[nodiscard]] bool full() const { return *this == all(); }
+  [[nodiscard]] bool empty() const { return *this == SyscallSet{}; }
 
   bool operator==(const SyscallSet&) const = default;
 
  private:
   std::array<Bits, abi_count> bits_{};
+  bool beyond_ = false;  // whether numbers from `limit` on are members
 };
 
-/// Reads `[!]ITEM[,ITEM]…`. An item is a name, a number, `/` and a POSIX extended regular expression, `%class`, an
-/// old class name without `%`, `all` or `none`; `?` before it says that it may match nothing; `@64`, `@32` or `@x32`
-/// after it picks an ABI of `abis`. The error's message is strace's, without the program's name in front.
-[[nodiscard]] Result<SyscallSet> parse_syscall_set(std::string_view text, const spec::Tables& tables,
-                                                   AbiMask abis = all_abis);
+/// What names of calls are looked up in.
+struct SyscallNames {
+  const spec::Tables& tables;
+  AbiMask abis = all_abis;        ///< an item without `@` stands for the calls of all of these
+  bool suggest_near_miss = true;  ///< add `; did you mean X?` to the message about an unknown name
+};
+
+/// Reads `[!]ITEM[,ITEM]…`, `all` or `none`. An item is a name, a number, `/` and a POSIX extended regular expression,
+/// `%class`, an old class name without `%`, or `all`. `?` before it says that it may match nothing; `@64`, `@32` or
+/// `@x32` after it picks one ABI. The error's message is strace's; its number is EINVAL for a bad `@`, which is a
+/// usage error, and 0 otherwise.
+[[nodiscard]] Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& names);
+
+/// True if every ABI of `names` has a call of this name and counts it among `wanted`.
+[[nodiscard]] bool in_class_everywhere(std::string_view call, spec::CallClass wanted, const SyscallNames& names);
 
 }  // namespace tracer::filter

@@ -1,0 +1,235 @@
+#include "filter/syscall_set.h"
+
+#include <regex.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+
+#include "base/near_miss.h"
+#include "filter/set_text.h"
+
+namespace tracer::filter {
+namespace {
+
+constexpr std::string_view kind = "system call";
+
+// The ABIs that a personality designator stands for; a machine has at most one of each.
+constexpr AbiMask native_64 = mask_of(Abi::x86_64) | mask_of(Abi::aarch64);
+constexpr AbiMask native_32 = mask_of(Abi::i386) | mask_of(Abi::arm);
+
+// The classes that can be named without `%`.
+constexpr std::array<std::string_view, 7> bare_classes = {"file", "process", "network", "signal",
+                                                          "ipc",  "desc",    "memory"};
+
+/// A compiled POSIX extended regular expression.
+class Regex {
+ public:
+  explicit Regex(const std::string& pattern) : error_(regcomp(&regex_, pattern.c_str(), REG_EXTENDED | REG_NOSUB)) {}
+  Regex(const Regex&) = delete;
+  Regex& operator=(const Regex&) = delete;
+  ~Regex() {
+    if (error_ == 0) {
+      regfree(&regex_);
+    }
+  }
+  [[nodiscard]] bool valid() const { return error_ == 0; }
+  [[nodiscard]] std::string error_text() const {
+    std::array<char, 256> text{};
+    regerror(error_, &regex_, text.data(), text.size());
+    return text.data();
+  }
+  [[nodiscard]] bool matches(const std::string& name) const {
+    return regexec(&regex_, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t regex_{};
+  int error_;
+};
+
+template <typename Visit>
+void for_each_call(const SyscallNames& names, AbiMask abis, Visit visit) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
+    if ((abis & mask_of(abi)) == 0) {
+      continue;
+    }
+    for (const auto& row : names.tables.numbers[i]) {
+      if (row.call != spec::none) {
+        visit(abi, row.number, names.tables.calls[row.call]);
+      }
+    }
+  }
+}
+
+std::optional<AbiMask> find_designator(std::string_view designator, AbiMask abis) {
+  AbiMask mask = 0;
+  if (designator == "64") {
+    mask = abis & native_64;
+  } else if (designator == "32") {
+    mask = abis & native_32;
+  } else if (designator == "x32") {
+    mask = abis & mask_of(Abi::x32);
+  }
+  return mask == 0 ? std::nullopt : std::optional(mask);
+}
+
+std::optional<spec::ClassMask> find_class(std::string_view name) {
+  for (std::size_t i = 0; i < spec::call_class_count; ++i) {
+    if (spec::call_class_names[i] == name) {
+      return spec::mask_of(static_cast<spec::CallClass>(i));
+    }
+  }
+  return name == "net" ? std::optional(spec::mask_of(spec::CallClass::network)) : std::nullopt;
+}
+
+std::string near_miss(std::string_view word, const SyscallNames& names) {
+  NearMiss miss(word);
+  for_each_call(names, names.abis,
+                [&](Abi, std::uint32_t, const spec::Call& call) { miss.consider(names.tables.text(call.name)); });
+  for (const auto name : spec::call_class_names) {
+    miss.consider("%" + std::string(name));
+  }
+  return miss.suggestion();
+}
+
+/// Adds to `set` what `pattern` (an item without `?` and `@`) stands for; false if that is nothing.
+Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNames& names, SyscallSet& set) {
+  bool found = false;
+  const auto add_if = [&](auto matches) {
+    for_each_call(names, abis, [&](Abi abi, std::uint32_t number, const spec::Call& call) {
+      if (matches(number, call)) {
+        set.add(abi, number);
+        found = true;
+      }
+    });
+  };
+
+  if (pattern.starts_with('/')) {
+    const std::string expression(pattern.substr(1));
+    const Regex regex(expression);
+    if (!regex.valid()) {
+      return Error{0, "regcomp: " + expression + ": " + regex.error_text()};
+    }
+    add_if([&](std::uint32_t, const spec::Call& call) {
+      return regex.matches(std::string(names.tables.text(call.name)));
+    });
+    return found;
+  }
+  if (pattern == "all") {
+    add_if([](std::uint32_t, const spec::Call&) { return true; });
+    return found;
+  }
+  const bool bare_class = std::find(bare_classes.begin(), bare_classes.end(), pattern) != bare_classes.end();
+  if (pattern.starts_with('%') || bare_class) {
+    const auto classes = find_class(bare_class ? pattern : pattern.substr(1));
+    // A class is known even where no call of this ABI belongs to it.
+    if (classes) {
+      add_if([&](std::uint32_t, const spec::Call& call) { return (call.classes & *classes) != 0; });
+    }
+    return classes.has_value();
+  }
+  if (const auto number = plain_number(pattern, SyscallSet::limit - 1)) {
+    add_if([&](std::uint32_t candidate, const spec::Call&) { return candidate == *number; });
+    return found;
+  }
+  add_if([&](std::uint32_t, const spec::Call& call) { return names.tables.text(call.name) == pattern; });
+  return found;
+}
+
+Status add_item(std::string_view item, const SyscallNames& names, SyscallSet& set) {
+  std::string_view pattern = item;
+  bool optional = false;
+  while (pattern.starts_with('?')) {
+    optional = true;
+    pattern.remove_prefix(1);
+  }
+  AbiMask abis = names.abis;
+  if (const auto at = pattern.rfind('@'); at != std::string_view::npos) {
+    const auto designator = pattern.substr(at + 1);
+    const auto picked = find_designator(designator, names.abis);
+    if (!picked) {
+      return Error{EINVAL, "incorrect personality designator '" + std::string(designator) + "' in qualification '" +
+                               std::string(item) + "'"};
+    }
+    abis = *picked;
+    pattern = pattern.substr(0, at);
+  }
+  const auto found = add_matches(pattern, abis, names, set);
+  if (!found) {
+    return found.error();
+  }
+  if (!found.value() && !optional) {
+    Error error = invalid_item(kind, item);
+    if (names.suggest_near_miss) {
+      error.message += near_miss(pattern, names);
+    }
+    return error;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+SyscallSet SyscallSet::all() {
+  SyscallSet set;
+  set.invert();
+  return set;
+}
+
+void SyscallSet::invert() {
+  for (auto& bits : bits_) {
+    bits.flip();
+  }
+  beyond_ = !beyond_;
+}
+
+void SyscallSet::add_all(const SyscallSet& other) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    bits_[i] |= other.bits_[i];
+  }
+  beyond_ = beyond_ || other.beyond_;
+}
+
+void SyscallSet::add_unknown(const spec::Tables& tables) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    Bits known;
+    for (const auto& row : tables.numbers[i]) {
+      if (row.call != spec::none && row.number < limit) {
+        known.set(row.number);
+      }
+    }
+    bits_[i] |= ~known;
+  }
+  beyond_ = true;
+}
+
+Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& names) {
+  const auto split = split_set(text, kind);
+  if (!split) {
+    return split.error();
+  }
+  SyscallSet set = split.value().form == SetText::Form::all ? SyscallSet::all() : SyscallSet{};
+  for (const auto item : split.value().items) {
+    if (const auto added = add_item(item, names, set); !added) {
+      return added.error();
+    }
+  }
+  if (split.value().inverted) {
+    set.invert();
+  }
+  return set;
+}
+
+bool in_class_everywhere(std::string_view call, spec::CallClass wanted, const SyscallNames& names) {
+  AbiMask having = 0;
+  for_each_call(names, names.abis, [&](Abi abi, std::uint32_t, const spec::Call& candidate) {
+    if ((candidate.classes & spec::mask_of(wanted)) != 0 && names.tables.text(candidate.name) == call) {
+      having |= mask_of(abi);
+    }
+  });
+  return having == names.abis;
+}
+
+}  // namespace tracer::filter
