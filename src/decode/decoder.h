@@ -17,6 +17,7 @@ namespace tracer::decode {
 struct DescriptorName {
   std::string_view text;  ///< for between the angle brackets, escaped; empty: none
   bool deleted = false;
+  operator std::string_view() const { return text; }  // NOLINT(google-explicit-constructor)
 };
 
 /// What a descriptor or a process id stands for, by the tracee's own view (-y, -yy, -Y). Implemented over /proc;
@@ -26,6 +27,12 @@ class Names {
   virtual ~Names() = default;
   // What these return stays valid until the next question.
   virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
+  /// The path that a descriptor was opened with, as it is, whatever the user wants to see; for -P.
+  virtual std::string_view path(std::int32_t tid, std::int32_t fd) {
+    static_cast<void>(tid);
+    static_cast<void>(fd);
+    return {};
+  }
   /// Name of a process' program, escaped; empty for none.
   virtual std::string_view process(std::int32_t tid, std::int32_t pid) = 0;
   /// Name of a network interface, empty if unknown.

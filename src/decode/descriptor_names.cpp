@@ -82,6 +82,14 @@ DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
   return {text_.view(), deleted};
 }
 
+std::string_view DescriptorNames::path(std::int32_t tid, std::int32_t fd) {
+  PathBuffer path;
+  TargetBuffer buffer;
+  text_.clear();
+  text_.append(read_link(fd_path(path, tid, fd), buffer));
+  return text_.view();
+}
+
 /// What -yy tells beyond the path; false if there is nothing.
 bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view target) {
   static constexpr std::string_view socket_prefix = "socket:[";

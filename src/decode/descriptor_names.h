@@ -25,6 +25,7 @@ class DescriptorNames final : public Names {
   explicit DescriptorNames(NameOptions options) : options_(options) {}
 
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
+  std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
   std::string_view interface(std::uint32_t index) override;
   std::string_view current_directory(std::int32_t tid) override;
