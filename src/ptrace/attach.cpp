@@ -182,13 +182,13 @@ void PtraceEngine::announce_attached() {
 
 unsigned PtraceEngine::ptrace_options() const {
   unsigned options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
-  if (options_.follow_forks || filtering_) {
+  if (options_.follow_forks || !filter_.empty()) {
     options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
   }
-  if (filtering_) {
+  if (!filter_.empty()) {
     options |= PTRACE_O_TRACESECCOMP;
   }
-  if (options_.kill_on_exit || filtering_) {
+  if (options_.kill_on_exit || !filter_.empty()) {
     options |= PTRACE_O_EXITKILL;
   }
   return options;
@@ -196,12 +196,16 @@ unsigned PtraceEngine::ptrace_options() const {
 
 Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
   if (options_.launch) {
-    // A tracer that inherited "ignore" for SIGCHLD would never hear of a tracee; the program shall inherit it still.
+    // Processes attached to must outlive us, so they cannot share the options that a filter asks for.
+    if (options_.wanted && options_.allow_filter && options_.attach.empty()) {
+      filter_ = make_seccomp_filter(*options_.wanted);
+    }
     auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_);
     if (!launched) {
       return launched.error();
     }
     program_ = launched.value().thread.tid();
+    backstage_ = std::move(launched.value().backstage);
     launched_ = std::move(launched).value();
   }
   std::size_t attached = 0;

@@ -1,19 +1,38 @@
 // Letting tracees go unharmed: each thread is brought to a stop, and PTRACE_DETACH delivers the signal that it stopped
 // for, if any.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <vector>
 
 #include "ptrace/ptrace_engine.h"
 
 namespace tracer {
 
-void PtraceEngine::begin_detach(pid_t tgid) {
-  for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tgid && !t.detaching; })) {
-    Tracee& tracee = *tracees_.find(tid);
-    tracee.detaching = true;
-    // A stopped one is being served just now and is let go when that is done.
-    if (const auto* running = std::get_if<Running>(&tracee.thread)) {
-      running->interrupt();
+void PtraceEngine::let_go(Tracee& tracee) {
+  if (tracee.detaching || tracee.visibility == Visibility::silent) {
+    return;
+  }
+  if (tracee.filtered) {
+    // It cannot do without a tracer; it only ceases to be reported.
+    tracee.call_reported = false;
+    const bool was_visible = tracee.visible();
+    tracees_.set_visibility(tracee, Visibility::silent);
+    if (was_visible) {
+      emit(tracee, Detached{});
     }
+    return;
+  }
+  tracee.detaching = true;
+  // A stopped one is being served just now and is let go when that is done.
+  if (const auto* running = std::get_if<Running>(&tracee.thread)) {
+    running->interrupt();
+  }
+}
+
+void PtraceEngine::begin_detach(pid_t tgid) {
+  for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tgid; })) {
+    let_go(*tracees_.find(tid));
   }
 }
 
@@ -22,12 +41,8 @@ void PtraceEngine::begin_detach_all() {
     return;
   }
   detaching_all_ = true;
-  for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.detaching; })) {
-    Tracee& tracee = *tracees_.find(tid);
-    tracee.detaching = true;
-    if (const auto* running = std::get_if<Running>(&tracee.thread)) {
-      running->interrupt();
-    }
+  for (const pid_t tid : tracees_.select([](const Tracee&) { return true; })) {
+    let_go(*tracees_.find(tid));
   }
 }
 
@@ -46,13 +61,42 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
 }
 
 void PtraceEngine::abandon_stragglers() {
-  for (const pid_t tid : tracees_.select([](const Tracee&) { return true; })) {
+  for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
     if (tracee.visible()) {
       emit(tracee, Detached{});
     }
     tracees_.erase(tid);
   }
+}
+
+void PtraceEngine::finish(int wait_status) {
+  if (filter_.empty() || tracees_.size() == 0) {
+    return;
+  }
+  // From here on nobody may see us: not the terminal, nor a reader that waits for the end of our output.
+  waiter_->ignore_signals();
+  if (backstage_) {
+    backstage_->dismiss_front(wait_status);
+  }
+  ::setsid();
+  [[maybe_unused]] const int moved = ::chdir("/");
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(null.get(), standard);
+  }
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  while (tracees_.size() != 0) {
+    const Outcome outcome = waiter_->next();
+    if (const auto* report = std::get_if<Report>(&outcome)) {
+      on_report(*report);
+    } else if (std::holds_alternative<NothingLeft>(outcome)) {
+      break;
+    } else {
+      adopt_early();
+    }
+  }
+  ::_exit(0);
 }
 
 }  // namespace tracer

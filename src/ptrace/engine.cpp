@@ -34,23 +34,31 @@ PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options))
 PtraceEngine::~PtraceEngine() = default;
 
 Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
+  waiter_.emplace(options_.interruptible, options_.cpu_time, backstage_ ? Backstage::front_died_signal() : 0);
   handler_ = &handler;
-  Waiter waiter(options_.interruptible, options_.cpu_time);
   announce_attached();
   if (launched_) {
     start_program();
   }
-  while (tracees_.size() != 0) {
-    const Outcome outcome = waiter.next();
+  serve(handler);
+  handler_ = nullptr;
+  cpu_.release();
+  return end_;
+}
+
+void PtraceEngine::serve(EventHandler& handler) {
+  while (tracees_.size() != tracees_.silent()) {
+    const Outcome outcome = waiter_->next();
     if (const auto* report = std::get_if<Report>(&outcome)) {
       on_report(*report);
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
-      if (detaching_all_) {
-        abandon_stragglers();
-      }
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
-      begin_detach_all();
+      if (detaching_all_) {
+        abandon_stragglers();  // asked twice
+      } else {
+        begin_detach_all();
+      }
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_early();
       handler.idle();
@@ -62,9 +70,6 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
       break;
     }
   }
-  cpu_.release();
-  handler_ = nullptr;
-  return end_;
 }
 
 void PtraceEngine::start_program() {
@@ -73,7 +78,7 @@ void PtraceEngine::start_program() {
   Running running = std::move(launched.thread).resume(Resume::to_next_call, 0);
   Tracee& tracee = tracees_.add(std::move(running), program_, Visibility::launching);
   tracee.abi = native_abi();
-  tracee.filtered = filtering_;
+  tracee.filtered = !filter_.empty();
   open_gate(launched.gate);
 }
 
@@ -184,8 +189,9 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
   tracee.abi = state.abi;
   tracee.call_system_time = tracee.system_time;
   if (tracee.visibility == Visibility::launching && is_execve(state.abi, state.number)) {
-    tracee.visibility = Visibility::visible;
+    tracees_.set_visibility(tracee, Visibility::visible);
   }
+  tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
   if (tracee.visible()) {
     SyscallEnter enter;
     enter.number = state.number;
@@ -202,6 +208,12 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& state) {
   const bool reported = tracee.call_reported;
   tracee.in_call = false;
   tracee.call_reported = false;
+  if (tracee.installing_filter && !state.is_error) {
+    // A filter of its own can hide calls from ours; SECCOMP_FILTER_FLAG_TSYNC even those of the other threads.
+    for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tracee.tgid; })) {
+      tracees_.find(tid)->stops_at_all = true;
+    }
+  }
   if (reported) {
     SyscallExit exit;
     exit.value = state.result;
@@ -216,7 +228,7 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& state) {
       program_started_ = true;
       if (state.is_error) {
         end_.exec_error = static_cast<int>(-state.result);
-        tracee.visibility = Visibility::launching;
+        tracees_.set_visibility(tracee, Visibility::launching);
       }
     }
   }
@@ -264,11 +276,12 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
     return;
   }
   const bool seen = options_.follow_forks && (parent == nullptr || parent->visible());
-  const bool filtered = parent != nullptr ? parent->filtered : filtering_;
-  const bool detaching = detaching_all_ || (parent != nullptr && parent->detaching);
+  const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
+  const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
   Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
   tracee.abi = parent != nullptr ? parent->abi : native_abi();
   tracee.filtered = filtered;
+  tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
   tracee.detaching = detaching;
   if (seen && !detaching) {
     emit(tracee, Attached{});
@@ -304,11 +317,12 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
       }
       caller = tracees_.find(former);
       tracee->abi = caller->abi;
-      tracee->visibility = caller->visibility;
+      tracees_.set_visibility(*tracee, caller->visibility);
       tracee->in_call = caller->in_call;
       tracee->call_reported = caller->call_reported;
       tracee->direction_known = caller->direction_known;
       tracee->filtered = caller->filtered;
+      tracee->stops_at_all = caller->stops_at_all;
       tracee->detaching = caller->detaching;
       tracee->call_system_time = caller->call_system_time;
       tracees_.erase(former);
@@ -377,8 +391,9 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
     return;
   }
   tracee.memory.forget();
-  const bool freely = tracee.visibility == Visibility::silent ||
-                      (tracee.filtered && !tracee.in_call && tracee.visibility != Visibility::launching);
+  const bool freely =
+      tracee.visibility == Visibility::silent ||
+      (tracee.filtered && !tracee.stops_at_all && !tracee.in_call && tracee.visibility != Visibility::launching);
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }
 

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,10 +26,25 @@ struct Gate {
 
 Result<Gate> make_gate() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) < 0) {
-    return Error{errno, std::string("pipe2: ") + std::strerror(errno)};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+    return Error{errno, std::string("socketpair: ") + std::strerror(errno)};
   }
   return Gate{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+bool send_token(const UniqueFd& socket) {
+  const char token = 1;
+  return ::send(socket.get(), &token, 1, MSG_NOSIGNAL) == 1;
+}
+
+/// False when the other end is gone.
+bool await_token(const UniqueFd& socket) {
+  char token = 0;
+  ssize_t got = 0;
+  do {
+    got = ::recv(socket.get(), &token, 1, 0);
+  } while (got < 0 && errno == EINTR);
+  return got == 1;
 }
 
 [[noreturn]] void die(const LaunchOptions& options, const char* what, int number, int status) {
@@ -53,14 +69,12 @@ bool install_filter(std::span<const sock_filter> filter) {
 [[noreturn]] void become_program(const LaunchOptions& options, bool strict, std::span<const sock_filter> filter,
                                  Gate gate) {
   gate.outer.reset();
-  char go = 0;
-  ssize_t got = 0;
-  do {
-    got = ::read(gate.inner.get(), &go, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got != 1) {
+  // Yama's scope 1 lets only ancestors trace, and the tracer may be none.
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  if (!send_token(gate.inner) || !await_token(gate.inner)) {
     ::_exit(1);  // the tracer is gone or gave up, and has said why
   }
+  ::prctl(PR_SET_PTRACER, 0, 0, 0, 0);
   // Before the identity changes: root needs no no_new_privs for it.
   if (!filter.empty() && !install_filter(filter)) {
     die(options, "seccomp", errno, 1);
@@ -120,8 +134,6 @@ Result<pid_t> step_aside(const LaunchOptions& options, bool strict, std::span<co
     return Error{errno, std::string("fork: ") + std::strerror(errno)};
   }
   if (child > 0) {
-    // Yama's scope 1 lets only ancestors trace.
-    ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     ::waitpid(child, nullptr, 0);
     become_program(options, strict, filter, std::move(gate));
   }
@@ -162,17 +174,27 @@ Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptra
       become_program(options, strict, filter, std::move(gate));
     }
   }
+  std::optional<Backstage> backstage;
+  if (!filter.empty() && options.daemonize == Daemonize::no) {
+    Result<Backstage> behind = Backstage::step_behind_front();
+    if (!behind) {
+      return behind.error();
+    }
+    backstage = std::move(behind).value();
+  }
   gate.inner.reset();
+  if (!await_token(gate.outer)) {
+    return Error{ESRCH, "The program was killed before it could start"};
+  }
   Result<Stopped> stopped = seize_and_stop(pid, ptrace_options);
   if (!stopped) {
     return stopped.error();
   }
-  return Launched{std::move(stopped).value(), std::move(gate.outer)};
+  return Launched{std::move(stopped).value(), std::move(gate.outer), std::move(backstage)};
 }
 
 void open_gate(UniqueFd& gate) {
-  const char go = 1;
-  [[maybe_unused]] const ssize_t written = ::write(gate.get(), &go, 1);
+  send_token(gate);
   gate.reset();
 }
 

@@ -3,11 +3,13 @@
 
 #include <linux/filter.h>
 
+#include <optional>
 #include <span>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "ptrace/engine.h"
+#include "ptrace/front.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer {
@@ -17,13 +19,15 @@ namespace tracer {
 struct Launched {
   Stopped thread;
   UniqueFd gate;
+  std::optional<Backstage> backstage;  ///< where a filter was asked for, and no daemonizing
 };
 
 /// Lets the program exec. It must be running.
 void open_gate(UniqueFd& gate);
 
 /// `filter`, if not empty, is installed just before the execve. The child inherits the signal mask, the signal
-/// dispositions and the CPU affinity of the caller.
+/// dispositions and the CPU affinity of the caller. Where the tracer has to leave the place of the process that the
+/// user started (a filter, daemonizing), this returns in another process.
 Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptrace_options,
                         std::span<const sock_filter> filter);
 

@@ -7,7 +7,9 @@
 
 #include "ptrace/cpu_follower.h"
 #include "ptrace/engine.h"
+#include "ptrace/front.h"
 #include "ptrace/launch.h"
+#include "ptrace/seccomp_filter.h"
 #include "ptrace/tracee.h"
 #include "ptrace/waiter.h"
 
@@ -22,6 +24,7 @@ class PtraceEngine final : public Engine {
   Status start(const std::function<void(const std::string&)>& complain);
 
   Result<RunEnd> run(EventHandler& handler) override;
+  void finish(int wait_status) override;
 
  private:
   // Starting.
@@ -34,6 +37,8 @@ class PtraceEngine final : public Engine {
   void announce_attached();
   void start_program();
   [[nodiscard]] unsigned ptrace_options() const;
+
+  void serve(EventHandler& handler);
 
   // One report of the kernel. The tracee may be gone from the table afterwards.
   void on_report(const Report& report);
@@ -59,18 +64,20 @@ class PtraceEngine final : public Engine {
 
   // Letting go.
   void begin_detach(pid_t tgid);
+  void let_go(Tracee& tracee);
   void begin_detach_all();
   void finish_detach(Tracee& tracee, int signal);
   void abandon_stragglers();
 
   EngineOptions options_;
-  bool filtering_ = false;
   bool call_info_works_ = true;
   TraceeTable tracees_;
   std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
   std::vector<Requested> requested_;  ///< attached and not announced yet
-  std::vector<sock_filter> filter_;
+  std::vector<sock_filter> filter_;   ///< what the launched program has; often empty
   std::optional<Launched> launched_;
+  std::optional<Backstage> backstage_;
+  std::optional<Waiter> waiter_;
   pid_t program_ = 0;
   bool program_started_ = false;
   EventHandler* handler_ = nullptr;  ///< during run()

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 #include <variant>
+#include <vector>
 
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
@@ -36,7 +37,9 @@ struct Tracee {
   bool in_call = false;        ///< between the two stops of a call, reported or not
   bool call_reported = false;  ///< SyscallEnter went out and nothing that ends it
   bool direction_known = false;
-  bool filtered = false;  ///< has our seccomp filter and stops only where that says so
+  bool filtered = false;           ///< has our seccomp filter and stops only where that says so
+  bool stops_at_all = false;       ///< in spite of that, as it has a filter of its own besides
+  bool installing_filter = false;  ///< inside a call that gives it a filter of its own
   bool detaching = false;
   std::chrono::nanoseconds system_time{};       ///< at the last stop
   std::chrono::nanoseconds call_system_time{};  ///< at the entry of the call
@@ -59,28 +62,30 @@ class TraceeTable {
 
   Tracee& add(Running thread, pid_t tgid, Visibility visibility) {
     const pid_t tid = thread.tid();
-    last_ = nullptr;
+    erase(tid);
     auto& place = threads_[tid];
+    silent_ += visibility == Visibility::silent ? 1 : 0;
     place = std::make_unique<Tracee>(std::move(thread), tgid, visibility);
     return *place;
   }
 
   void erase(pid_t tid) {
-    last_ = nullptr;
-    threads_.erase(tid);
+    if (const Tracee* tracee = find(tid); tracee != nullptr) {
+      silent_ -= tracee->visibility == Visibility::silent ? 1 : 0;
+      last_ = nullptr;
+      threads_.erase(tid);
+    }
+  }
+
+  void set_visibility(Tracee& tracee, Visibility visibility) {
+    silent_ -= tracee.visibility == Visibility::silent ? 1 : 0;
+    silent_ += visibility == Visibility::silent ? 1 : 0;
+    tracee.visibility = visibility;
   }
 
   [[nodiscard]] std::size_t size() const { return threads_.size(); }
-
-  template <typename Predicate>
-  [[nodiscard]] bool any(Predicate predicate) const {
-    for (const auto& [tid, tracee] : threads_) {
-      if (predicate(*tracee)) {
-        return true;
-      }
-    }
-    return false;
-  }
+  /// How many are silent.
+  [[nodiscard]] std::size_t silent() const { return silent_; }
 
   /// The ids of the threads for which `predicate` holds; the table may be changed while walking through them.
   template <typename Predicate>
@@ -96,6 +101,7 @@ class TraceeTable {
 
  private:
   std::unordered_map<pid_t, std::unique_ptr<Tracee>> threads_;
+  std::size_t silent_ = 0;
   Tracee* last_ = nullptr;
   pid_t last_tid_ = 0;
 };

@@ -14,7 +14,8 @@ void tick(int) {}
 
 }  // namespace
 
-Waiter::Waiter(Interruptible interruptible, bool with_system_time) : with_system_time_(with_system_time) {
+Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watched)
+    : with_system_time_(with_system_time) {
   sigset_t blocked;
   sigemptyset(&blocked);
   sigemptyset(&watched_);
@@ -29,6 +30,10 @@ Waiter::Waiter(Interruptible interruptible, bool with_system_time) : with_system
       sigaddset(&watched_, signal);
     }
   }
+  if (also_watched != 0) {
+    sigaddset(&blocked, also_watched);
+    sigaddset(&watched_, also_watched);
+  }
   sigaddset(&blocked, SIGCHLD);
   if (interruptible == Interruptible::never_tstp) {
     sigaddset(&blocked, SIGTSTP);
@@ -37,11 +42,15 @@ Waiter::Waiter(Interruptible interruptible, bool with_system_time) : with_system
   struct sigaction action {};
   action.sa_handler = tick;  // without SA_RESTART: it is there to interrupt wait4
   sigaction(SIGALRM, &action, &former_alarm_);
+  // Whoever started us may have left SIGCHLD ignored; then the kernel would not send it.
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &action, &former_child_);
 }
 
 Waiter::~Waiter() {
   set_ticking(false);
   sigaction(SIGALRM, &former_alarm_, nullptr);
+  sigaction(SIGCHLD, &former_child_, nullptr);
   sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
 }
 
@@ -96,6 +105,14 @@ Outcome Waiter::next() {
       }
     }
   }
+}
+
+void Waiter::ignore_signals() {
+  sigemptyset(&watched_);
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
 int Waiter::pending_signal() const {

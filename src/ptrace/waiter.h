@@ -32,12 +32,16 @@ using Outcome = std::variant<Report, Interrupted, Quiet, NothingLeft>;
 /// sigwaitinfo, where SIGCHLD tells of tracees. Nothing is lost between the two, as all these signals stay blocked.
 class Waiter {
  public:
-  Waiter(Interruptible interruptible, bool with_system_time);
+  /// `also_watched`: one more signal that ends tracing, whatever `interruptible` says; 0 for none.
+  Waiter(Interruptible interruptible, bool with_system_time, int also_watched);
   ~Waiter();
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
   Outcome next();
+
+  /// From now on no signal ends anything, and the terminal's do not stop us.
+  void ignore_signals();
 
  private:
   enum class Mode : std::uint8_t { busy, about_to_sleep, asleep };
@@ -48,6 +52,7 @@ class Waiter {
   sigset_t watched_;  ///< signals that end tracing
   sigset_t former_mask_;
   struct sigaction former_alarm_;
+  struct sigaction former_child_;
   bool with_system_time_;
   Mode mode_ = Mode::about_to_sleep;
   bool anything_since_tick_ = false;

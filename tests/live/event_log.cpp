@@ -165,6 +165,8 @@ int run(int argc, char** argv) {
   if (end.value().program_status) {
     std::printf("# status %#x\n", static_cast<unsigned>(*end.value().program_status));
   }
+  std::fflush(stdout);
+  engine.value()->finish(0);
   return 0;
 }
 

@@ -1,0 +1,131 @@
+#include "ptrace/seccomp_filter.h"
+
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+
+#include "arch/syscall_abi.h"
+
+namespace tracer {
+namespace {
+
+enum class Action : std::uint8_t { allow, trace, trace_set_seccomp };
+
+/// Calls from `first` on, up to the next range.
+struct Range {
+  std::uint32_t first;
+  Action action;
+
+  bool operator==(const Range&) const = default;
+};
+
+class ProgramWriter {
+ public:
+  void load(std::size_t offset) { put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
+  void mask(std::uint32_t bits) { put(BPF_ALU | BPF_AND | BPF_K, bits); }
+
+  /// What `body` writes runs only if `condition` holds for `value`; otherwise the program goes on behind it.
+  template <typename Body>
+  void when(std::uint16_t condition, std::uint32_t value, Body body) {
+    put(static_cast<std::uint16_t>(BPF_JMP | condition | BPF_K), value, 1, 0);
+    // A conditional jump reaches 255 instructions only; this one reaches any distance.
+    const std::size_t over = code_.size();
+    put(BPF_JMP | BPF_JA, 0);
+    body();
+    code_[over].k = static_cast<std::uint32_t>(code_.size() - over - 1);
+  }
+
+  void finish(Action action) {
+    if (action == Action::trace_set_seccomp) {
+      load(offsetof(seccomp_data, args[0]));  // the lower half, on a little-endian machine
+      when(BPF_JEQ, PR_SET_SECCOMP, [this] { finish(Action::trace); });
+      action = Action::allow;
+    }
+    put(BPF_RET | BPF_K, action == Action::trace ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
+  }
+
+  /// Finds the range of the number in the accumulator by halving.
+  void choose(std::span<const Range> ranges) {
+    if (ranges.size() == 1) {
+      finish(ranges[0].action);
+      return;
+    }
+    const std::size_t middle = ranges.size() / 2;
+    when(BPF_JGE, ranges[middle].first, [&] { choose(ranges.subspan(middle)); });
+    choose(ranges.first(middle));
+  }
+
+  [[nodiscard]] std::vector<sock_filter> take() { return std::move(code_); }
+
+ private:
+  void put(std::uint16_t code, std::uint32_t k, std::uint8_t if_true = 0, std::uint8_t if_false = 0) {
+    code_.push_back({code, if_true, if_false, k});
+  }
+
+  std::vector<sock_filter> code_;
+};
+
+std::vector<Range> ranges_of(const std::bitset<max_filtered_number>& wanted, const FilterArch& arch) {
+  std::vector<Range> ranges;
+  const auto add = [&](std::size_t first, Action action) {
+    if (ranges.empty() || ranges.back().action != action) {
+      ranges.push_back({static_cast<std::uint32_t>(first), action});
+    }
+  };
+  for (std::size_t number = 0; number < wanted.size(); ++number) {
+    if (wanted[number] || number == arch.seccomp_number) {
+      add(number, Action::trace);
+    } else {
+      add(number, number == arch.prctl_number ? Action::trace_set_seccomp : Action::allow);
+    }
+  }
+  add(wanted.size(), Action::trace);
+  return ranges;
+}
+
+bool kernel_has_filters() {
+  const std::uint32_t action = SECCOMP_RET_TRACE;
+  return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+}  // namespace
+
+std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted) {
+  bool useful = false;
+  ProgramWriter program;
+  program.load(offsetof(seccomp_data, arch));
+  for (const FilterArch& arch : filter_arches()) {
+    useful = useful || !wanted[index_of(arch.abi)].all();
+    program.when(BPF_JEQ, arch.audit_arch, [&] {
+      program.load(offsetof(seccomp_data, nr));
+      if (arch.other_bit != 0) {
+        program.when(BPF_JSET, arch.other_bit, [&] {
+          program.mask(~arch.other_bit);
+          program.choose(ranges_of(wanted[index_of(arch.other)], arch));
+        });
+      }
+      program.choose(ranges_of(wanted[index_of(arch.abi)], arch));
+    });
+  }
+  program.finish(Action::trace);
+  std::vector<sock_filter> code = program.take();
+  if (!useful || code.size() > BPF_MAXINSNS || !kernel_has_filters()) {
+    return {};
+  }
+  return code;
+}
+
+bool installs_filter(const CallState& entry) {
+  for (const FilterArch& arch : filter_arches()) {
+    if (entry.abi == arch.abi || entry.abi == arch.other) {
+      return entry.number == arch.seccomp_number ||
+             (entry.number == arch.prctl_number && static_cast<std::uint32_t>(entry.args[0]) == PR_SET_SECCOMP);
+    }
+  }
+  return false;
+}
+
+}  // namespace tracer

@@ -1,0 +1,22 @@
+// A seccomp filter that lets unwanted calls pass without a stop.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <optional>
+#include <vector>
+
+#include "ptrace/stopped_thread.h"
+#include "trace/engine.h"
+
+namespace tracer {
+
+/// The program, or nothing where it would be useless (every call is wanted) or the kernel has no such filters.
+/// Besides the wanted calls it traps those that install another filter: see installs_filter().
+std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted);
+
+/// Whether this call gives the thread a filter of its own. Where that one denies a call, the kernel heeds it before it
+/// asks us, and we would not see a call that was wanted: such a thread has to stop at every call from then on.
+bool installs_filter(const CallState& entry);
+
+}  // namespace tracer
