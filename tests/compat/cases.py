@@ -61,7 +61,7 @@ def compile_program(source, build, name, *flags):
     binary = build / name
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         # -idirafter: where the 32-bit compiler finds asm/*.h without the package that conflicts with cross compilers.
-        subprocess.run([compiler, '-O1', '-g0', '-pthread', '-w', *flags, '-o', binary, source,
+        subprocess.run([compiler, '-O1', '-D_GNU_SOURCE', '-pthread', '-w', *flags, '-o', binary, source,
                         '-idirafter', '/usr/include/x86_64-linux-gnu'], check=True)
     return str(binary)
 
@@ -79,7 +79,8 @@ def probes(build):
             binary = compile_program(source, build, name, *flags)
             for arguments in ARGUMENTS.get(source.stem, ['']):
                 found.append(Program(f'{name} {arguments}'.rstrip(), [binary, *arguments.split()], group='probes',
-                                     many=many, table=bool(arguments)))
+                                     many=many, alone=not many, table=bool(arguments),
+                                     masks=[(r'(parent_tid=\[)(?:0|30\d{3})\]', r'\1TID]')]))
     return found
 
 

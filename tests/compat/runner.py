@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMESPACES = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--net']
+NAMESPACES = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--net', '--ipc']
 TIMEOUT = 60  # seconds
 
 ENVIRONMENT = {
