@@ -46,7 +46,7 @@ std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope
 
 void Walker::unreadable_rest(RemoteAddr address) {
   out_.begin_element();
-  TextBuffer& text = state_.unknown_name;
+  TextBuffer& text = state_.words;
   text.clear();
   text.hex(address.value());
   out_.symbol("...");
@@ -216,7 +216,7 @@ bool Walker::brief_count(const Type& type, const Place& place, const Scope* scop
     }
   }
   const auto word = tables_.text(type.brief);
-  TextBuffer& text = state_.unknown_name;
+  TextBuffer& text = state_.words;
   text.clear();
   text.decimal(n);
   text.append(' ');

@@ -29,6 +29,7 @@ struct CallState {
   std::vector<SavedTarget> saved;
   std::vector<std::byte> saved_bytes;
   TextBuffer unknown_name;  ///< syscall_0x3e8
+  TextBuffer words;         ///< where one value is spelled
   Scratch scratch;
 };
 

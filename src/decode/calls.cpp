@@ -205,8 +205,10 @@ void Walker::emit_argument(const Param& param) {
     emit_both_halves(type, raw);
   } else {
     view_ = type.direction == Direction::out ? View::output : View::input;
-    // A `when` that looks at the result knows better than success or failure whether there is something to see.
-    filled_ = param.when != spec::none && mentions_result(param.when);
+    // A `when` that looks at the result knows better than success or failure whether there is something to see, and
+    // `when 1` says that there always is.
+    filled_ = param.when != spec::none &&
+              (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
     follow(type, Place::in_register(raw), nullptr);
     filled_ = false;
   }

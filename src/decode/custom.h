@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "decode/decoder.h"
+#include "render/constants.h"
 
 namespace tracer::decode {
 
@@ -45,6 +46,8 @@ class CustomContext {
   virtual void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) = 0;
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
   virtual void described(std::uint64_t bits) = 0;
+  /// Spells a value as that type says, for those who put more around it.
+  virtual void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const = 0;
   /// Emits a number that has a name.
   virtual void named(std::string_view name, std::uint64_t bits) = 0;
 };

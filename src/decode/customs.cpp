@@ -61,6 +61,17 @@ void WalkerContext::described(std::uint64_t bits) {
   }
 }
 
+void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const {
+  const auto& tables = walker_.setting().tables;
+  const bool described = type_ != nullptr && type_->target != spec::none;
+  const Type type = described ? tables.types[type_->target] : render::scalar_type(8, false, spec::Style::hex);
+  if (type.set != spec::none) {
+    render::spell_constant(text, tables, type, bits, entry().abi, form);
+  } else {
+    render::spell_scalar(text, bits, type, form);
+  }
+}
+
 void WalkerContext::named(std::string_view name, std::uint64_t bits) {
   walker_.out().named(name, bits);
 }

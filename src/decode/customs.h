@@ -28,6 +28,7 @@ class WalkerContext final : public CustomContext {
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
   void described(std::uint64_t bits) override;
+  void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const override;
   void named(std::string_view name, std::uint64_t bits) override;
 
  private:

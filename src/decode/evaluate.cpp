@@ -29,7 +29,7 @@ bool Walker::holds(spec::ExprId condition, const Scope* scope) {
 
 bool Walker::mentions_result(spec::ExprId id) const {
   const Expr& e = tables_.exprs[id];
-  if (e.op == ExprOp::ret) {
+  if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
   }
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));

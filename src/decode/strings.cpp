@@ -1,7 +1,11 @@
 // Buffers and strings.
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 
 #include "decode/walker.h"
+#include "render/escape.h"
 
 namespace tracer::decode {
 
@@ -30,6 +34,9 @@ std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::
 }
 
 bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
+  if (type.style == spec::Style::mac || type.style == spec::Style::inet6) {
+    return network_address(type, place, {});
+  }
   const auto n = length(type, scope);
   if (!n) {
     return false;
@@ -44,6 +51,34 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   form.cut = shown < *n;
   form.hex = type.hex;
   out_.bytes(*data, form);
+  return true;
+}
+
+/// A hardware address, or an IPv6 address by the call that makes one: `inet_pton(AF_INET6, "::1", &sin6_addr)`.
+bool Walker::network_address(const Type& type, const Place& place, std::string_view field) {
+  constexpr std::size_t mac_size = 6;
+  constexpr std::size_t ipv6_size = 16;
+  const bool is_mac = type.style == spec::Style::mac;
+  const ScratchGuard guard(state_.scratch);
+  const auto raw = copy(place, is_mac ? mac_size : ipv6_size);
+  if (!raw) {
+    return false;
+  }
+  TextBuffer& text = state_.words;
+  text.clear();
+  if (is_mac) {
+    render::append_mac(text, *raw);
+  } else {
+    std::array<char, INET6_ADDRSTRLEN> name{};
+    inet_ntop(AF_INET6, raw->data(), name.data(), name.size());
+    text.append("inet_pton(AF_INET6, \"");
+    text.append(std::string_view(name.data()));
+    text.append("\"");
+    text.append(field.empty() ? "" : ", &");
+    text.append(field);
+    text.append(')');
+  }
+  out_.symbol(text.view());
   return true;
 }
 

@@ -148,6 +148,10 @@ bool Walker::field(const Field& field, const Scope& scope, std::uint64_t availab
     inlined_ = {};
     return done;
   }
+  if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
+    out_.begin_bare_field(tables_.text(field.name), tables_.text(type.name));
+    return network_address(type, place, tables_.text(field.name)) || (out_.address(place.address), true);
+  }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
   const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, &scope));
   if (address_only) {

@@ -256,7 +256,7 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       return;
     case Style::ifindex:
       if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
-        TextBuffer& text = state_.unknown_name;
+        TextBuffer& text = state_.words;
         text.clear();
         text.append("if_nametoindex(\"");
         text.append(name);

@@ -151,6 +151,7 @@ class Walker {
 
   // strings.cpp
   bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
+  bool network_address(const spec::Type& type, const Place& place, std::string_view field);
   bool text(const spec::Type& type, const Place& place, const Scope* scope);
   std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted);
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.

@@ -27,6 +27,15 @@ bool futex_wake_op(CustomContext& context);
 bool wait_status(CustomContext& context);
 bool cpuset(CustomContext& context);
 bool ioprio(CustomContext& context);
+// sockets.cpp
+bool htons(CustomContext& context);
+bool htonl(CustomContext& context);
+bool sun_path(CustomContext& context);
+bool in6_scope(CustomContext& context);
+bool hex8(CustomContext& context);
+bool octets(CustomContext& context);
+bool recvmmsg_result(CustomContext& context);
+bool with_name(CustomContext& context);
 // flags_and_mode.cpp
 bool flags_and_mode(CustomContext& context);
 

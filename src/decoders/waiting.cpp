@@ -5,6 +5,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
+#include "decoders/time_left.h"
 
 namespace tracer::decoders {
 namespace {
@@ -61,28 +62,6 @@ class FdSet {
   std::span<std::byte> bytes_;
   std::size_t nfds_ = 0;
 };
-
-/// How wide the parts of a timespec or timeval are in this call: those named …_time64 have 64 bits everywhere.
-unsigned time_width(const CustomContext& context) {
-  return context.call_name().find("time64") != std::string_view::npos ? 8 : word_size(context.entry().abi);
-}
-
-/// `{tv_sec=1, tv_usec=0}`: what the call has left of a timeout.
-void emit_time_left(CustomContext& context, std::uint64_t address, std::string_view fraction) {
-  const unsigned width = time_width(context);
-  std::array<std::byte, 16> raw{};
-  const auto wanted = std::span(raw).first(2 * std::size_t{width});
-  if (context.memory().read(RemoteAddr(address), wanted) != wanted.size()) {
-    return;
-  }
-  auto& out = context.out();
-  out.begin_struct();
-  out.begin_field("tv_sec", "long");
-  context.number(render::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
-  out.begin_field(fraction, "long");
-  context.number(number_at(raw, width, width), Style::number, width, false);
-  out.end_struct();
-}
 
 }  // namespace
 

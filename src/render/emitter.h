@@ -57,6 +57,8 @@ class Emitter {
   // Aggregates.
   virtual void begin_struct() = 0;
   virtual void begin_field(std::string_view name, std::string_view type) = 0;
+  /// A field whose value names it: `inet_pton(AF_INET6, "::1", &sin6_addr)`.
+  virtual void begin_bare_field(std::string_view name, std::string_view type) = 0;
   virtual void end_struct() = 0;
   virtual void begin_array() = 0;
   virtual void begin_list() { begin_array(); }  ///< an array without commas: `[0 1 5]`; ends with end_array

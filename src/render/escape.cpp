@@ -95,6 +95,15 @@ void append_hex(TextBuffer& text, std::span<const std::byte> data) {
   }
 }
 
+void append_mac(TextBuffer& text, std::span<const std::byte> address) {
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    const auto c = std::to_integer<unsigned>(address[i]);
+    text.append(i == 0 ? "" : ":");
+    text.append(hex_digits[c >> 4]);
+    text.append(hex_digits[c & 0xf]);
+  }
+}
+
 bool is_printable(std::span<const std::byte> data) {
   return std::all_of(data.begin(), data.end(), [](std::byte b) {
     const auto c = std::to_integer<unsigned>(b);

@@ -15,6 +15,9 @@ void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::stri
 /// Every byte as `\x2f`.
 void append_hex(TextBuffer& text, std::span<const std::byte> data);
 
+/// `00:1f:2e:3d:4c:5b`
+void append_mac(TextBuffer& text, std::span<const std::byte> address);
+
 /// Only printable ASCII and white space: what -x leaves as it is.
 bool is_printable(std::span<const std::byte> data);
 

@@ -47,6 +47,7 @@ class JsonEmitter final : public Emitter {
   void end_result() override;
   void begin_struct() override;
   void begin_field(std::string_view name, std::string_view type) override;
+  void begin_bare_field(std::string_view name, std::string_view type) override { begin_field(name, type); }
   void end_struct() override;
   void begin_array() override;
   void begin_element() override;

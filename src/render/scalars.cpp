@@ -123,17 +123,6 @@ void ioctl_request(TextBuffer& text, std::uint64_t request) {
   text.append(')');
 }
 
-void mac(TextBuffer& text, std::uint64_t bits) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  for (unsigned i = 0; i < 6; ++i) {
-    if (i != 0) {
-      text.append(':');
-    }
-    text.append(digits[(bits >> (8 * i + 4)) & 0xf]);
-    text.append(digits[(bits >> (8 * i)) & 0xf]);
-  }
-}
-
 void inet4(TextBuffer& text, std::uint64_t bits) {
   const auto raw = static_cast<std::uint32_t>(bits);
   std::array<char, INET_ADDRSTRLEN> dotted{};
@@ -218,9 +207,6 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       break;
     case Style::inet4:
       inet4(text, bits);
-      break;
-    case Style::mac:
-      mac(text, bits);
       break;
     case Style::clock_ticks:
       is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);

@@ -48,6 +48,7 @@ class TextEmitter final : public Emitter {
   void end_result() override;
   void begin_struct() override;
   void begin_field(std::string_view name, std::string_view type) override;
+  void begin_bare_field(std::string_view, std::string_view) override { separate(); }
   void end_struct() override;
   void begin_array() override;
   void begin_list() override;

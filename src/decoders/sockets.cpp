@@ -1,0 +1,149 @@
+// Parts of socket addresses, and what receiving several messages brings back.
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "decoders/time_left.h"
+
+namespace tracer::decoders {
+namespace {
+
+constexpr std::size_t max_sun_path = 108;
+constexpr std::size_t max_octets = 8;
+
+/// The value, from a register or from memory.
+std::optional<std::uint64_t> load(const CustomContext& context, std::size_t width) {
+  if (!context.in_memory()) {
+    return context.value();
+  }
+  std::array<std::byte, 8> raw{};
+  return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
+}
+
+}  // namespace
+
+/// A 16-bit constant in network order: `htons(ETH_P_IP)`.
+bool htons(CustomContext& context) {
+  const auto bits = load(context, 2);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("htons(");
+  context.spell(text, ntohs(static_cast<std::uint16_t>(*bits)), render::ConstantForm::abbreviate);
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// A 32-bit number in network order: `htonl(5)`.
+bool htonl(CustomContext& context) {
+  const auto bits = load(context, 4);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("htonl(");
+  text.decimal(std::uint64_t{ntohl(static_cast<std::uint32_t>(*bits))});
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// unix(7): a path up to its NUL, or `@"name"` in the abstract namespace, where a NUL is a character.
+bool sun_path(CustomContext& context) {
+  std::array<std::byte, max_sun_path> raw{};
+  const auto size = std::min<std::size_t>(context.size(), raw.size());
+  const auto bytes = std::span(raw).first(size);
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  if (size != 0 && bytes.front() == std::byte{0}) {
+    context.out().symbol("@");
+    context.out().bytes(bytes.subspan(1), {});
+    return true;
+  }
+  const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
+  context.out().bytes(bytes.first(static_cast<std::size_t>(end - bytes.begin())), {});
+  return true;
+}
+
+/// ipv6(7): sin6_scope_id is an interface if the address in front of it is link-local.
+bool in6_scope(CustomContext& context) {
+  const auto bits = load(context, 4);
+  if (!bits) {
+    return false;
+  }
+  std::array<std::byte, 16> address{};
+  const bool known = context.memory().read(context.address() + (0 - address.size()), address) == address.size();
+  const auto first = number_at(address, 0, 1);
+  const auto second = number_at(address, 1, 1);
+  const bool link_local =
+      known && ((first == 0xfe && (second & 0xc0) == 0x80) || (first == 0xff && (second & 0xf) == 2));
+  context.number(*bits, link_local ? spec::Style::ifindex : spec::Style::number, 4, false);
+  return true;
+}
+
+/// printf's %#08x: `0x000007`, zero as `00000000`.
+bool hex8(CustomContext& context) {
+  const auto bits = load(context, 4);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  *bits == 0 ? text.append("00000000") : text.hex_padded(*bits, 6);
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// A hardware address of any kind: `[0x1, 0xff, 00]`.
+bool octets(CustomContext& context) {
+  std::array<std::byte, max_octets> raw{};
+  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  TextBuffer text;
+  auto& out = context.out();
+  out.begin_array();
+  for (const std::byte b : bytes) {
+    text.clear();
+    b == std::byte{0} ? text.append("00") : text.hex(std::to_integer<unsigned>(b));
+    out.begin_element();
+    out.symbol(text.view());
+  }
+  out.end_array();
+  return true;
+}
+
+/// The note of recvmmsg: `left {tv_sec=0, tv_nsec=9}`.
+bool recvmmsg_result(CustomContext& context) {
+  const auto* outcome = context.outcome();
+  if (outcome == nullptr || outcome->is_error) {
+    return true;
+  }
+  if (outcome->value == 0) {
+    context.out().symbol("Timeout");
+    return true;
+  }
+  if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0) {
+    context.out().begin_parts();
+    context.out().begin_part("left");
+    emit_time_left(context, timeout, "tv_nsec");
+    context.out().end_parts();
+  }
+  return true;
+}
+
+/// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
+bool with_name(CustomContext& context) {
+  TextBuffer text;
+  context.spell(text, context.value(), render::ConstantForm::verbose);
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders
