@@ -61,4 +61,13 @@ Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Co
   return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(fd), path, std::move(complain)));
 }
 
+std::unique_ptr<Sink> open_file_or_drop(const std::string& path, bool append, const Complain& complain) {
+  auto opened = open_file(path, append, complain);
+  if (opened) {
+    return std::move(opened).value();
+  }
+  complain(opened.error().message);
+  return std::make_unique<FdSink>(UniqueFd(), path, [](std::string_view) {});
+}
+
 }  // namespace tracer::sink

@@ -54,6 +54,9 @@ Result<std::unique_ptr<Sink>> open_standard_error(Complain complain);
 /// Creates or truncates `path`, or appends to it.
 Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain);
 
+/// As open_file; if that fails it complains, and what is written is dropped.
+std::unique_ptr<Sink> open_file_or_drop(const std::string& path, bool append, const Complain& complain);
+
 /// A shell command that reads what is written. The destructor closes the pipe and waits for the command to end.
 /// `name` is the command as it was given, with its `|` or `!`. SIGPIPE is caught for the rest of the program's life
 /// (unless it was ignored); execve resets that in tracees.

@@ -77,6 +77,7 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.entry.abi = event.abi;
   call.entry.number = enter.number;
   call.entry.args = enter.args;
+  call.entry.stack_pointer = enter.stack_pointer;
   if (!filter_.wants(event.abi, enter.number) || !filter_.wants_arguments(call.entry, memory)) {
     return Verdict::go_on;
   }
@@ -177,8 +178,8 @@ Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const
     std::swap(thread.state, former->state);
     std::swap(thread.line, former->line);
     thread.interrupted = former->interrupted;
-    thread.emitter_first = former->emitter_first;
-    thread.emitter_start = former->emitter_start;
+    thread.text_progress = former->text_progress;
+    thread.json_progress = former->json_progress;
     former->call.open = false;
     former->line.clear();
     former->handed_over = 0;

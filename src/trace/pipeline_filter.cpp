@@ -55,7 +55,7 @@ bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
   if (options_.paths.empty()) {
     return false;
   }
-  const std::string_view path = names_.descriptor(entry.tid, fd);
+  const std::string_view path = names_.descriptor(entry.tid, fd).text;
   return std::find(options_.paths.begin(), options_.paths.end(), path) != options_.paths.end();
 }
 

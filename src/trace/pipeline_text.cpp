@@ -104,11 +104,11 @@ void TextView::hand_over(Thread& thread) {
 
 void TextView::take_emitter(Thread& thread) {
   emitter_.set_buffer(thread.line);
-  emitter_.resume({thread.emitter_first});
+  emitter_.resume(thread.text_progress);
 }
 
 void TextView::leave_emitter(Thread& thread) {
-  thread.emitter_first = emitter_.progress().first_argument;
+  thread.text_progress = emitter_.progress();
   emitter_.set_buffer(scratch_);
 }
 
@@ -122,7 +122,7 @@ void TextView::call_begins(Thread& thread, const Memory& memory) {
     begin_line(thread, thread.call.entered);
   }
   thread.interrupted = false;
-  thread.emitter_first = true;
+  thread.text_progress = {};
   take_emitter(thread);
   decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, emitter_);
   leave_emitter(thread);

@@ -8,6 +8,8 @@
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
+#include "render/json_emitter.h"
+#include "render/text_emitter.h"
 #include "sink/sink.h"
 #include "trace/event.h"
 
@@ -45,14 +47,15 @@ struct Thread {
   DecoderState state;
 
   // For the views.
-  std::string command;            ///< name of the program, for records; empty: not asked for yet
-  std::unique_ptr<Channel> own;   ///< with a file for each thread
-  Channel* channel = nullptr;     ///< where the lines go
-  TextBuffer line;                ///< the call so far, from the start of its current line on
-  std::size_t handed_over = 0;    ///< how much of `line` the sink has
-  bool interrupted = false;       ///< the line was ended with <unfinished ...>
-  std::size_t emitter_start = 0;  ///< an emitter's progress between the entry and the exit
-  bool emitter_first = true;
+  std::string command;           ///< name of the program, for records; empty: not asked for yet
+  std::unique_ptr<Channel> own;  ///< with a file for each thread
+  Channel* channel = nullptr;    ///< where the lines go
+  TextBuffer line;               ///< the call so far, from the start of its current line on
+  std::size_t handed_over = 0;   ///< how much of `line` the sink has
+  bool interrupted = false;      ///< the line was ended with <unfinished ...>
+  // How far an emitter came between the entry and the exit.
+  render::TextEmitter::Progress text_progress;
+  render::JsonEmitter::Progress json_progress;
 };
 
 class ThreadTable {

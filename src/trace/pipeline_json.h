@@ -1,0 +1,75 @@
+// One JSON object a line (--format=json). The record of a call comes out when the call has ended, whole.
+//
+// Every record:
+//   v       1; grows when the meaning of a member changes (new members may come at any time)
+//   type    "syscall", "signal", "stop", "fork", "exec", "exit" or "detach"
+//   ts      time of the event in nanoseconds since 1970-01-01 UTC; of a syscall: of its entry
+//   pid     process (thread group)
+//   tid     thread
+//   comm    name of the thread's program, as in /proc/TID/comm, when it was last started or first seen
+// "syscall":
+//   dur     nanoseconds from the entry to the exit; absent where the call did not return
+//   abi     "x86_64", "i386", "x32", "aarch64" or "arm"
+//   nr      number of the call in that ABI
+//   syscall, args, ret, errno, note
+//           the call itself; render/json_emitter.h says how values look. ret is null where there is no result
+//   unfinished
+//           only where the call did not return: "exit", "exec" or "detach" says what ended it
+// "signal":   signal "SIGINT", info {…} (as siginfo_t; absent if unknown)
+// "stop":     signal: the process is stopped (job control)
+// "fork":     child (its tid), thread (true or false)
+// "exec":     former (only if another thread than the leader called execve: its tid until now)
+// "exit":     status, or signal and core (true or false)
+//
+// Integers are exact: up to 64 bits. A reader that keeps numbers as doubles loses digits of those from 2^53 on (ts is
+// one, addresses are strings); Python, jq 1.7 and every typed JSON library read them whole.
+#pragma once
+
+#include "decode/decoder.h"
+#include "render/json_emitter.h"
+#include "trace/pipeline_channels.h"
+#include "trace/pipeline_view.h"
+
+namespace tracer::pipeline {
+
+class JsonView final : public View {
+ public:
+  /// With `flush_each_event` a line goes out as soon as it is there.
+  JsonView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
+           bool flush_each_event);
+
+  void thread_appears(Thread& thread) override;
+  void thread_goes(Thread& thread) override;
+  void call_begins(Thread& thread, const Memory& memory) override;
+  void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
+  void call_is_lost(Thread& thread, const EventTime& time) override;
+  void call_is_dropped(Thread& thread) override;
+  void abi_changes(Thread&, const EventTime&) override {}
+  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) override;
+  void group_stop(Thread& thread, const EventTime& time, int signal) override;
+  void fork(Thread& thread, const EventTime& time, const Fork& fork) override;
+  void exec(Thread& thread, const EventTime& time) override;
+  void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
+  void exits(Thread& thread, const EventTime& time, int status) override;
+  void detached(Thread& thread, const EventTime& time) override;
+  void flush() override;
+  void event_done(const Event& event) override;
+  void raw(std::string_view text) override;
+
+ private:
+  void begin_record(TextBuffer& text, Thread& thread, std::string_view type, const EventTime& time);
+  void end_record(TextBuffer& text, Thread& thread);
+  void close_unfinished(Thread& thread, std::string_view cause);
+  void write_signal(int signal);
+  [[nodiscard]] std::string_view command_of(Thread& thread);
+
+  const decode::Decoder& decoder_;
+  decode::Names& names_;
+  Channels channels_;
+  render::JsonEmitter emitter_;
+  TextBuffer record_;  ///< of what is no call
+  bool flush_each_event_;
+  pid_t former_ = 0;  ///< of an Exec that is being told
+};
+
+}  // namespace tracer::pipeline

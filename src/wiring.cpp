@@ -1,0 +1,250 @@
+#include "wiring.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "arch/syscall_abi.h"
+
+namespace tracer {
+
+namespace {
+
+unsigned digits_of(cli::Precision precision) {
+  return static_cast<unsigned>(precision) * 3;  // s, ms, us, ns
+}
+
+bool only_counts(const cli::Options& options) {
+  return options.summary.mode == cli::SummaryMode::only;
+}
+
+/// More than one thread may turn up, so that every line of a file has to say whose it is.
+bool several_from_the_start(const cli::Options& options) {
+  return options.startup.follow_forks || options.startup.attach.size() + (options.startup.program.empty() ? 0 : 1) > 1;
+}
+
+pipeline::ShowPid show_pid(const cli::Options& options) {
+  const bool to_terminal = options.output.to == cli::Output::To::standard_error;
+  if (options.output.separate && !to_terminal) {
+    return options.format.always_show_pid ? pipeline::ShowPid::column : pipeline::ShowPid::never;
+  }
+  const bool always = options.format.always_show_pid;
+  if (to_terminal) {
+    return always ? pipeline::ShowPid::bracketed : pipeline::ShowPid::when_several;
+  }
+  return always || several_from_the_start(options) ? pipeline::ShowPid::column : pipeline::ShowPid::when_several;
+}
+
+/// What an engine has to report. Numbers without a description are always shown.
+WantedCalls wanted_calls(const filter::SyscallSet& shown, const spec::Tables& tables) {
+  WantedCalls wanted = shown.bits();
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    for (std::size_t number = 0; number < max_filtered_number; ++number) {
+      if (!wanted[abi].test(number) && tables.find(static_cast<Abi>(abi), number) == nullptr) {
+        wanted[abi].set(number);
+      }
+    }
+  }
+  return wanted;
+}
+
+}  // namespace
+
+decode::Options decoder_options(const cli::Options& options) {
+  decode::Options result;
+  result.string_limit = options.format.string_limit;
+  return result;
+}
+
+decode::NameOptions name_options(const cli::Options& options) {
+  using cli::FdDetail;
+  const auto& fds = options.format.fd_details;
+  decode::NameOptions result;
+  result.paths = fds.has(FdDetail::path);
+  result.sockets = fds.has(FdDetail::socket);
+  result.devices = fds.has(FdDetail::dev);
+  result.pidfds = fds.has(FdDetail::pidfd);
+  result.eventfds = fds.has(FdDetail::eventfd);
+  result.signalfds = fds.has(FdDetail::signalfd);
+  result.commands = options.format.pid_details.has(cli::PidDetail::comm);
+  return result;
+}
+
+std::vector<std::string> traced_paths(const cli::Options& options, const pipeline::Note& note) {
+  std::vector<std::string> paths = options.filters.paths;
+  for (const std::string& path : options.filters.paths) {
+    char* const real = ::realpath(path.c_str(), nullptr);
+    if (real == nullptr) {
+      continue;
+    }
+    std::string resolved(real);
+    std::free(real);
+    if (resolved == path) {
+      continue;
+    }
+    if (!options.format.quiet.has(cli::Quiet::path_resolution)) {
+      note("Requested path '" + path + "' resolved into '" + resolved + "'");
+    }
+    paths.push_back(std::move(resolved));
+  }
+  return paths;
+}
+
+pipeline::PipelineOptions pipeline_options(const cli::Options& options) {
+  using cli::Quiet;
+  pipeline::PipelineOptions result;
+  result.filter.calls = options.filters.trace;
+  result.filter.signals = options.filters.signals;
+  result.filter.status = options.filters.status;
+  result.filter.trace_fds = options.filters.trace_fds;
+  result.filter.errnos = options.filters.errnos;
+  result.filter.min_duration = options.filters.min_duration;
+  result.abbreviate = options.format.abbrev;
+  result.dereference = options.format.verbose;
+  result.raw = options.format.raw;
+  result.quiet.attach = options.format.quiet.has(Quiet::attach);
+  result.quiet.exit = options.format.quiet.has(Quiet::exit);
+  result.quiet.personality = options.format.quiet.has(Quiet::personality);
+  result.quiet.thread_execve = options.format.quiet.has(Quiet::thread_execve);
+  result.native = native_abi();
+  result.summary_only = only_counts(options);
+  result.detach_on_execve = options.startup.detach_on_execve;
+  result.launched = !options.startup.program.empty();
+  result.syscall_limit = options.startup.syscall_limit;
+  return result;
+}
+
+pipeline::TextViewOptions text_view_options(const cli::Options& options) {
+  const cli::Format& format = options.format;
+  pipeline::TextViewOptions result;
+  switch (format.timestamps) {
+    case cli::TimestampFormat::none:
+      break;
+    case cli::TimestampFormat::time_of_day:
+      result.prefix.clock = render::Clock::time_of_day;
+      break;
+    case cli::TimestampFormat::unix_time:
+      result.prefix.clock = render::Clock::unix_time;
+      break;
+  }
+  result.prefix.clock_digits = digits_of(format.timestamp_precision);
+  if (format.relative_timestamps) {
+    result.prefix.since_digits = digits_of(*format.relative_timestamps);
+  }
+  result.prefix.syscall_number = format.syscall_number;
+  result.prefix.instruction_pointer = format.instruction_pointer;
+  if (format.syscall_times) {
+    result.duration_digits = digits_of(*format.syscall_times);
+  }
+  switch (format.strings_in_hex) {
+    case cli::StringsInHex::never:
+      result.calls.hex = render::HexStrings::none;
+      break;
+    case cli::StringsInHex::non_ascii_chars:
+    case cli::StringsInHex::non_ascii:
+      result.calls.hex = render::HexStrings::non_ascii;
+      break;
+    case cli::StringsInHex::all:
+      result.calls.hex = render::HexStrings::all;
+      break;
+  }
+  switch (format.const_style) {
+    case cli::ConstStyle::raw:
+      result.calls.constants = render::ConstantForm::raw;
+      break;
+    case cli::ConstStyle::abbrev:
+      result.calls.constants = render::ConstantForm::abbreviate;
+      break;
+    case cli::ConstStyle::verbose:
+      result.calls.constants = render::ConstantForm::verbose;
+      break;
+  }
+  result.calls.argument_names = format.argument_names;
+  result.calls.column = format.column;
+  result.show_pid = show_pid(options);
+  result.dump_reads = format.dump_reads;
+  result.dump_writes = format.dump_writes;
+  result.flush_each_call = options.output.to == cli::Output::To::standard_error;
+  return result;
+}
+
+render::SummaryOptions summary_options(const cli::Options& options) {
+  const auto column_of = [](cli::SummaryColumn column) { return static_cast<render::SummaryColumn>(column); };
+  static_assert(static_cast<int>(cli::SummaryColumn::wall_avg) == static_cast<int>(render::SummaryColumn::wall_avg));
+  render::SummaryOptions result;
+  result.wall_clock = options.summary.wall_clock;
+  result.sort_by.reset();
+  if (options.summary.sort_by) {
+    result.sort_by = column_of(*options.summary.sort_by);
+  }
+  result.columns.clear();
+  for (const cli::SummaryColumn column : options.summary.columns) {
+    result.columns.push_back(column_of(column));
+  }
+  result.overhead = options.summary.overhead.value_or(std::chrono::nanoseconds(0));
+  return result;
+}
+
+Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain) {
+  const cli::Output& output = options.output;
+  if (output.to == cli::Output::To::file && output.separate) {
+    return pipeline::Channels([&output, complain](pid_t tid) {
+      return sink::open_file_or_drop(output.target + '.' + std::to_string(tid), output.append, complain);
+    });
+  }
+  Result<std::unique_ptr<sink::Sink>> opened = sink::open_standard_error(complain);
+  if (output.to == cli::Output::To::file) {
+    opened = sink::open_file(output.target, output.append, complain);
+  } else if (output.to == cli::Output::To::command) {
+    opened = sink::open_command(output.target, '|' + output.target, complain);
+  }
+  if (!opened) {
+    return opened.error();
+  }
+  return pipeline::Channels(std::move(opened).value());
+}
+
+Result<EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables) {
+  const cli::Startup& startup = options.startup;
+  EngineOptions result;
+  if (!startup.program.empty()) {
+    LaunchOptions launch;
+    auto path = find_program(startup.program.front());
+    if (!path) {
+      return path.error();
+    }
+    launch.path = std::move(path).value();
+    launch.args = startup.program;
+    if (startup.argv0) {
+      launch.args.front() = *startup.argv0;
+    }
+    for (const cli::EnvironmentChange& change : startup.environment) {
+      launch.environment.push_back({change.name, change.value});
+    }
+    if (startup.user) {
+      const cli::RunAs& user = *startup.user;
+      auto identity = find_identity(
+          user.user ? std::to_string(*user.user) + ':' + std::to_string(user.group.value_or(0)) : user.name);
+      if (!identity) {
+        return identity.error();
+      }
+      launch.identity = std::move(identity).value();
+    }
+    launch.daemonize = static_cast<Daemonize>(startup.daemonize);
+    launch.message_prefix = options.program_name + ": ";
+    result.launch = std::move(launch);
+  }
+  result.attach = startup.attach;
+  result.follow_forks = startup.follow_forks;
+  result.kill_on_exit = startup.kill_on_exit;
+  result.strict = options.strict;
+  result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
+  result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
+                                                    static_cast<int>(cli::Interruptible::anywhere));
+  if (!options.filters.trace.full()) {
+    result.wanted = wanted_calls(options.filters.trace, tables);
+  }
+  result.allow_filter = !startup.detach_on_execve && startup.syscall_limit == 0 && startup.attach.empty();
+  return result;
+}
+
+}  // namespace tracer

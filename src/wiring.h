@@ -1,0 +1,31 @@
+// From what the command line asked for to what the parts want to know. Translation only, no decisions of its own but
+// those that need two parts at once.
+#pragma once
+
+#include "cli/options.h"
+#include "decode/descriptor_names.h"
+#include "ptrace/engine.h"
+#include "render/summary.h"
+#include "sink/sink.h"
+#include "trace/pipeline.h"
+#include "trace/pipeline_channels.h"
+#include "trace/pipeline_text.h"
+
+namespace tracer {
+
+decode::Options decoder_options(const cli::Options& options);
+decode::NameOptions name_options(const cli::Options& options);
+pipeline::PipelineOptions pipeline_options(const cli::Options& options);
+pipeline::TextViewOptions text_view_options(const cli::Options& options);
+render::SummaryOptions summary_options(const cli::Options& options);
+
+/// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.
+std::vector<std::string> traced_paths(const cli::Options& options, const pipeline::Note& note);
+
+/// The sinks that the output goes to.
+Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);
+
+/// Looks for the program and the user of -u.
+Result<EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);
+
+}  // namespace tracer
