@@ -74,12 +74,12 @@ int main(void) {
   pause();
   alarm(100);
   alarm(0);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 2000}}, NULL);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
   poll(NULL, 0, -1);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 2000}}, NULL);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
   sigemptyset(&some);
   sigsuspend(&some);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 2000}}, NULL);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
   syscall(SYS_rt_sigsuspend, &some, 8);
   *(volatile int*)0x10 = 1;  // handled once, then fatal
 }
