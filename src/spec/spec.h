@@ -11,7 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "spec/abi.h"
@@ -79,7 +81,8 @@ struct Expr {
 struct Constant {
   StringRef name = none;
   AbiMask abis = all_abis;
-  std::uint64_t value = 0;
+  std::uint64_t value = 0;  ///< as written, negative ones extended to 64 bits: compare in the width of the type in use
+  bool any_size = false;    ///< of an ioctl: whatever its size bits (16 to 29) say; they are 0 in `value`
 };
 
 /// A part of a set. Plain members: mask 0. `mask 3 {…}`: members are the values of (word & mask).
@@ -183,10 +186,15 @@ struct Field {
   ExprId condition = none;              ///< `if`: not shown unless
   ExprId when = none;                   ///< `when`: a pointer shown as an address unless
   Direction direction = Direction::in;  ///< `out`: shown at exit only; `inout`: old => new
-  bool after = false;   ///< `after`: the pointer at entry; what it points to after the call, as ` => {name=…}`
-  bool hidden = false;  ///< a field that is read but never shown (reserved, padding)
-  Index together = 0;   ///< fields with the same non-zero number show only if one of them is not 0
+  bool after = false;    ///< `after`: the pointer at entry; what it points to after the call, as ` => {name=…}`
+  bool hidden = false;   ///< a field that is read but never shown (reserved, padding)
+  Index together = 0;    ///< fields with the same non-zero number show only if one of them is not 0
+  bool in_brief = true;  ///< shown without -v too
+  bool inlined = false;  ///< `inline`: the fields of its type show as if they were this struct's own
 };
+
+/// The value of a key on an ABI that does not have the constant: no tracee's value equals it.
+inline constexpr std::int64_t absent_key = std::numeric_limits<std::int64_t>::min();
 
 /// A row of a `table`: up to two keys; a key that is `none` matches anything.
 struct ChoiceRow {
@@ -226,9 +234,10 @@ struct Signature {
 };
 
 struct SignatureRow {
-  std::uint64_t value = 0;
+  std::uint64_t value = 0;  ///< as the selector's type has it: cut to its width, then extended by its sign
   AbiMask abis = all_abis;
   Index signature = none;
+  bool any_size = false;  ///< as of a Constant
 };
 
 /// Classes of calls, one bit each, named as in `%class`.
@@ -314,6 +323,8 @@ struct Tables {
   }
   /// The description of a call number, or nullptr: beyond the table, or reserved.
   [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
+  /// Checks what `sysc` promises. Empty if all holds, else the first thing that does not.
+  [[nodiscard]] std::string verify() const;
 };
 
 /// The tables made from `syscalls/` when the program was built.

@@ -1,0 +1,266 @@
+// What the parser makes of descriptions: one value type a construct, each with its place in the source.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spec/spec.h"
+#include "sysc/source.h"
+
+namespace tracer::sysc::ast {
+
+template <typename T>
+using Box = std::unique_ptr<T>;
+
+struct Name {
+  std::string text;
+  Position at;
+};
+
+// ---------------------------------------------------------------------------------------------- expressions
+
+struct Expr;
+
+struct Literal {
+  std::int64_t value = 0;
+};
+/// A parameter, a field, a constant; or, with `member`, `name.member`.
+struct Reference {
+  std::string name;
+  std::string member;
+};
+struct Dereference {
+  std::string name;
+};
+struct Outer {
+  std::string name;
+};
+struct Was {
+  std::string name;
+};
+/// `ret`, `ok`, `rest`, `word`, `all`.
+struct Reserved {
+  spec::ExprOp op;
+};
+enum class BinaryOp : std::uint8_t {
+  equal,
+  not_equal,
+  less,
+  greater,
+  bit_or,
+  bit_and,
+  shift_left,
+  add,
+  subtract,
+  multiply
+};
+struct Binary {
+  BinaryOp op;
+  Box<Expr> left;
+  Box<Expr> right;
+};
+struct Align {
+  Box<Expr> value;
+  Box<Expr> to;
+};
+
+struct Expr {
+  Position at;
+  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Align> node;
+};
+
+// ---------------------------------------------------------------------------------------------- types
+
+struct Type;
+
+/// What stands in `[…]`.
+struct Length {
+  Position at;
+  spec::LengthKind kind = spec::LengthKind::none;
+  Box<Expr> count;   ///< absent with until_zero
+  Box<Expr> budget;  ///< `of total`
+  std::uint32_t max = 0;
+};
+
+/// A scalar, an alias, a set, a struct, a table.
+struct Named {
+  std::string name;
+  std::string member;  ///< `family.name`
+  std::vector<Expr> args;
+};
+struct Pointer {
+  spec::Direction direction = spec::Direction::in;
+  bool wide = false;  ///< `*64`
+  Box<Type> target;
+  Box<Expr> sized_by;
+};
+struct Array {
+  Box<Type> element;
+  Length length;
+  std::string brief;  ///< `brief count "vars"`
+};
+struct Bytes {
+  Length length;
+  bool hex = false;
+  std::string brief;
+};
+struct Text {
+  std::optional<Length> length;
+};
+struct Custom {
+  Name function;
+  Box<Type> memory;
+};
+
+struct Type {
+  Position at;
+  std::variant<Named, Pointer, Array, Bytes, Text, Custom> node;
+  std::optional<Name> style;  ///< `as fd`
+  std::optional<Name> width;  ///< `: u16`
+  bool wide = false;          ///< an argument that takes two registers of 32 bits
+};
+
+// ---------------------------------------------------------------------------------------------- declarations
+
+struct Alias {
+  Name name;
+  Type type;
+};
+
+/// `V=1`, `V=1@x86,2@arm`.
+struct Member {
+  Name name;
+  std::array<std::optional<std::int64_t>, abi_count> values;
+};
+/// `mask M {…}` or `mask M shift N "LABEL"`; the plain members of a set have mask 0.
+struct Group {
+  Position at;
+  std::uint64_t mask = 0;
+  std::uint8_t shift = 0;
+  std::string label;
+  std::vector<Member> members;
+};
+struct Include {
+  Name set;
+};
+struct Set {
+  Name name;
+  bool is_flags = false;
+  std::optional<Name> width;
+  std::string unknown;
+  std::optional<Name> style;
+  std::vector<std::variant<Group, Include>> parts;
+};
+
+struct Field {
+  Name name;
+  Type type;
+  Box<Expr> condition;
+  Box<Expr> when;
+  spec::Direction direction = spec::Direction::in;
+  bool after = false;
+  bool inlined = false;
+  std::uint32_t together = 0;
+};
+struct Struct {
+  Name name;
+  spec::StructKind kind = spec::StructKind::plain;
+  std::vector<Name> params;
+  AbiMask packed = 0;
+  Box<Expr> sized_by;
+  std::uint32_t min_size = 0;
+  Box<Expr> step;
+  std::vector<Field> fields;  ///< in the order of memory
+  std::vector<Name> print;
+  std::optional<std::vector<Name>> brief;
+};
+
+/// Keys by parameter; each a list of alternatives, empty for `else`.
+struct TableRow {
+  Position at;
+  std::vector<std::vector<Expr>> keys;
+  Type type;
+};
+struct Table {
+  Name name;
+  std::vector<Name> params;
+  std::vector<TableRow> rows;
+};
+
+struct Param {
+  Name name;
+  std::optional<Type> type;  ///< absent: `_`
+  Box<Expr> condition;
+  Box<Expr> when;
+};
+struct Row;
+struct Signature {
+  Position at;
+  std::vector<Param> params;
+  std::optional<Type> result;
+  std::optional<Name> never;
+  std::optional<Type> note;
+  std::string note_prefix;
+  Box<Expr> selector;
+  std::vector<Row> rows;
+};
+struct Row {
+  std::vector<Expr> keys;  ///< empty: `else`
+  Signature signature;
+};
+struct RedirectRow {
+  std::vector<Expr> keys;
+  Name call;
+};
+struct Call {
+  Name name;
+  AbiMask abis = all_abis;
+  bool for_some_abis = false;  ///< `name@…`
+  Signature signature;
+  spec::ClassMask classes = 0;
+  Box<Expr> redirect;
+  std::optional<Name> redirect_args;
+  std::vector<RedirectRow> redirects;
+  std::string varargs;  ///< `varargs printf`
+};
+
+struct IoctlRow {
+  Name name;
+  std::array<std::optional<std::int64_t>, abi_count> number;  ///< of a plain row, else that of `_IO…(n`
+  enum class Encoding : std::uint8_t { plain, io, read, write, read_write } encoding = Encoding::plain;
+  std::optional<Type> size;  ///< absent: `?`, or no size
+  bool any_size = false;
+  std::optional<Signature> signature;
+};
+struct Ioctls {
+  Position at;
+  std::uint8_t type = 0;
+  std::vector<IoctlRow> rows;
+};
+
+struct Library {
+  Name name;
+  std::vector<Call> functions;
+};
+
+using Item = std::variant<Alias, Set, Struct, Table, Call, Ioctls, Library>;
+
+/// A line of a `.nr` file.
+struct Number {
+  Abi abi = Abi::x86_64;
+  std::uint32_t number = 0;
+  Name name;
+  Name description;
+};
+
+struct Program {
+  std::vector<Item> items;
+  std::vector<Number> numbers;
+};
+
+}  // namespace tracer::sysc::ast

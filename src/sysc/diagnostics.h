@@ -1,0 +1,53 @@
+// Messages about descriptions: collected, sorted by place, printed as FILE:LINE:COL.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sysc/source.h"
+
+namespace tracer::sysc {
+
+enum class Severity : std::uint8_t { error, warning };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  Position at;
+  std::string text;
+};
+
+class Diagnostics {
+ public:
+  void error(Position at, std::string text) { add(Severity::error, at, std::move(text)); }
+  void warning(Position at, std::string text) { add(Severity::warning, at, std::move(text)); }
+
+  [[nodiscard]] bool has_errors() const { return errors_ > 0; }
+  [[nodiscard]] std::span<const Diagnostic> all() const { return list_; }
+  /// One line each, `FILE:LINE:COL: error: TEXT`, in the order of files and lines.
+  [[nodiscard]] std::string text(std::span<const Source> sources) const;
+
+ private:
+  void add(Severity severity, Position at, std::string text);
+
+  std::vector<Diagnostic> list_;
+  std::size_t errors_ = 0;
+};
+
+/// The candidate that a typist most likely meant by `word`, or empty if none is near.
+class NearMiss {
+ public:
+  explicit NearMiss(std::string_view word);
+  void consider(std::string_view candidate);
+  [[nodiscard]] std::string_view best() const { return best_; }
+  /// `; did you mean X?`, or nothing.
+  [[nodiscard]] std::string suggestion() const;
+
+ private:
+  std::string word_;
+  std::string best_;
+  std::size_t distance_;
+};
+
+}  // namespace tracer::sysc

@@ -1,0 +1,207 @@
+#include "sysc/emit.h"
+
+#include <type_traits>
+
+namespace tracer::sysc {
+
+using namespace spec;
+
+namespace {
+
+/// Writes the members of one entry, between braces.
+class Entry {
+ public:
+  explicit Entry(std::string& out) : out_(out) { out_ += '{'; }
+  ~Entry() {
+    if (out_.back() == ',') {
+      out_.pop_back();
+    }
+    out_ += "},\n";
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+  template <typename... T>
+  void members(const T&... values) {
+    (member(values), ...);
+  }
+
+ private:
+  template <typename T>
+  void member(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      out_ += type_name(value);
+      out_ += '(' + std::to_string(static_cast<unsigned>(value)) + "),";
+    } else if constexpr (std::is_same_v<T, bool>) {
+      out_ += value ? "1," : "0,";
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+      // The least number has no literal of its own.
+      out_ += value == INT64_MIN ? "INT64_MIN," : std::to_string(value) + ",";
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+      out_ += std::to_string(value) + "U,";
+    } else if constexpr (std::is_same_v<T, Range>) {
+      out_ += '{' + std::to_string(value.first) + ',' + std::to_string(value.count) + "},";
+    } else if constexpr (std::is_integral_v<T>) {
+      out_ += value == none && sizeof(T) == sizeof(Index) ? "none," : std::to_string(value) + ",";
+    } else if constexpr (std::is_same_v<T, Layout>) {
+      out_ += '{';
+      members(value.size, value.align);
+      out_.back() = '}';
+      out_ += ',';
+    } else {
+      out_ += "{{";
+      for (const auto& element : value) {
+        member(element);
+      }
+      out_.back() = '}';
+      out_ += "},";
+    }
+  }
+
+  static const char* type_name(ExprOp) { return "ExprOp"; }
+  static const char* type_name(Style) { return "Style"; }
+  static const char* type_name(TypeKind) { return "TypeKind"; }
+  static const char* type_name(Direction) { return "Direction"; }
+  static const char* type_name(LengthKind) { return "LengthKind"; }
+  static const char* type_name(StructKind) { return "StructKind"; }
+
+  std::string& out_;
+};
+
+void write(Entry& out, const Expr& e) {
+  out.members(e.op, e.a, e.b, e.value);
+}
+void write(Entry& out, const Constant& c) {
+  out.members(c.name, c.abis, c.value, c.any_size);
+}
+void write(Entry& out, const ConstantGroup& g) {
+  out.members(g.mask, g.shift, g.label, g.constants);
+}
+void write(Entry& out, const ConstantSet& s) {
+  out.members(s.name, s.unknown, s.is_flags, s.fallback, s.groups);
+}
+void write(Entry& out, const Type& t) {
+  out.members(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction, t.wide_pointer,
+              t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index, t.args);
+}
+void write(Entry& out, const Struct& s) {
+  out.members(s.name, s.kind, s.variable, s.has_brief, s.param_count, s.layout, s.sized_by, s.min_size, s.step,
+              s.fields);
+}
+void write(Entry& out, const Field& f) {
+  out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.after, f.hidden, f.together, f.in_brief,
+              f.inlined);
+}
+void write(Entry& out, const ChoiceRow& r) {
+  out.members(r.keys, r.type);
+}
+void write(Entry& out, const Choice& c) {
+  out.members(c.name, c.param_count, c.rows);
+}
+void write(Entry& out, const Param& p) {
+  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved);
+}
+void write(Entry& out, const Signature& s) {
+  out.members(s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
+}
+void write(Entry& out, const SignatureRow& r) {
+  out.members(r.value, r.abis, r.signature, r.any_size);
+}
+void write(Entry& out, const Call& c) {
+  out.members(c.name, c.signature, c.classes, c.never_returns, c.redirect, c.redirect_args, c.redirects);
+}
+void write(Entry& out, const Redirect& r) {
+  out.members(r.value, r.call);
+}
+void write(Entry& out, const NumberedCall& n) {
+  out.members(n.number, n.call);
+}
+
+class Writer {
+ public:
+  template <typename T>
+  void array(const char* type, const std::string& name, const std::vector<T>& entries) {
+    if (entries.empty()) {
+      out_ += "constexpr std::span<const " + std::string(type) + "> " + name + ";\n\n";
+      return;
+    }
+    out_ += "constexpr " + std::string(type) + ' ' + name + "[] = {\n";
+    for (const auto& entry : entries) {
+      if constexpr (std::is_integral_v<T>) {
+        number(entry);
+      } else {
+        Entry line(out_);
+        write(line, entry);
+      }
+    }
+    out_ += "};\n\n";
+  }
+
+  /// One line a text, so that a change of one shows as such.
+  void strings(const std::string& blob) {
+    out_ += "constexpr char strings[] =\n";
+    for (std::size_t start = 0; start < blob.size();) {
+      const auto end = blob.find('\0', start);
+      out_ += "    \"";
+      for (const char c : blob.substr(start, end - start)) {
+        out_ += c == '"' || c == '\\' || c == '?' ? std::string{'\\', c} : std::string{c};
+      }
+      out_ += "\\0\"\n";
+      start = end + 1;
+    }
+    out_ += "    \"\";\n\n";
+  }
+
+  std::string& text() { return out_; }
+
+ private:
+  void number(std::int64_t value) { out_ += value == INT64_MIN ? "INT64_MIN,\n" : std::to_string(value) + ",\n"; }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string emit_cpp(const TableSet& set) {
+  Writer out;
+  out.text() +=
+      "// Made by sysc from the descriptions in syscalls/.\n"
+      "#include <cstdint>\n#include \"spec/spec.h\"\n\n"
+      "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
+      "namespace tracer::spec {\nnamespace {\n\n";
+  out.strings(set.strings);
+  out.array("Expr", "exprs", set.exprs);
+  out.array("ExprId", "expr_lists", set.expr_lists);
+  out.array("std::int64_t", "abi_values", set.abi_values);
+  out.array("Constant", "constants", set.constants);
+  out.array("ConstantGroup", "groups", set.groups);
+  out.array("ConstantSet", "sets", set.sets);
+  out.array("Type", "types", set.types);
+  out.array("Struct", "structs", set.structs);
+  out.array("Field", "fields", set.fields);
+  out.array("Choice", "choices", set.choices);
+  out.array("ChoiceRow", "choice_rows", set.choice_rows);
+  out.array("Param", "params", set.params);
+  out.array("Signature", "signatures", set.signatures);
+  out.array("SignatureRow", "signature_rows", set.signature_rows);
+  out.array("Call", "calls", set.calls);
+  out.array("Redirect", "redirects", set.redirects);
+  std::string numbers;
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto name = "numbers_" + std::string(abi_names[i]);
+    out.array("NumberedCall", name, set.numbers[i]);
+    numbers += (i == 0 ? "" : ", ") + name;
+  }
+  out.text() +=
+      "}  // namespace\n\n"
+      "const Tables& builtin_tables() {\n"
+      "  static constexpr Tables tables{{strings, sizeof strings - 1}, exprs, expr_lists, abi_values, constants,\n"
+      "                                 groups, sets, types, structs, fields, choices, choice_rows, params,\n"
+      "                                 signatures, signature_rows, calls, redirects, {" +
+      numbers +
+      "}};\n"
+      "  return tables;\n}\n\n}  // namespace tracer::spec\n";
+  return std::move(out.text());
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,13 @@
+// Tables as C++ source.
+#pragma once
+
+#include <string>
+
+#include "spec/table_set.h"
+
+namespace tracer::sysc {
+
+/// A translation unit that defines tracer::spec::builtin_tables().
+std::string emit_cpp(const spec::TableSet& set);
+
+}  // namespace tracer::sysc

@@ -1,0 +1,362 @@
+#include <algorithm>
+
+#include "sysc/lowering.h"
+
+namespace tracer::sysc {
+
+using spec::none;
+
+namespace {
+
+constexpr unsigned register_count = 6;
+
+const ast::Named* named_type(const ast::Type* type) {
+  return type == nullptr ? nullptr : std::get_if<ast::Named>(&type->node);
+}
+
+}  // namespace
+
+void Lowering::lower_calls() {
+  for (const auto* call : symbols_.calls) {
+    auto& variants = variants_[call->name.text];
+    for (const auto& other : variants) {
+      if (other.ast->for_some_abis == call->for_some_abis && (other.ast->abis & call->abis) != 0) {
+        diagnostics_.error(call->name.at, "found a second description of " + call->name.text +
+                                              ", expected one; the other is in line " +
+                                              std::to_string(other.ast->name.at.line));
+      }
+    }
+    variants.push_back({call, lower_signature(call->signature, {}, nullptr, call->abis)});
+  }
+}
+
+spec::Index Lowering::lower_signature(const ast::Signature& signature, std::vector<const ast::Param*> params,
+                                      const ast::Signature* enclosing, AbiMask abis) {
+  for (const auto& param : signature.params) {
+    params.push_back(&param);
+  }
+  const auto index = next_index(set_.signatures);
+  set_.signatures.emplace_back();
+  spec::Signature row;
+  const Scope scope = lower_params(params, row);
+  // A row without `->` has the result of the signature that it belongs to.
+  const bool inherits = enclosing != nullptr && !signature.result && !signature.never && !signature.note;
+  const auto& result = inherits ? *enclosing : signature;
+  row.result = result.result ? lower_type(*result.result, scope) : builtin("int");
+  row.note = result.note ? lower_type(*result.note, scope) : none;
+  row.note_prefix = builder_.optional_string(result.note_prefix);
+  if (signature.never && enclosing != nullptr) {
+    diagnostics_.error(signature.never->at, "found never in a row, expected it after the call's own parameters");
+  }
+  if (signature.selector != nullptr) {
+    lower_rows(signature, params, scope, row, abis);
+  }
+  set_.signatures[index] = row;
+  return index;
+}
+
+Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec::Signature& row) {
+  row.params = {next_index(set_.params), next_index(params)};
+  set_.params.resize(set_.params.size() + params.size());
+  Scope scope{Scope::Kind::call, {}, nullptr};
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const auto& param = *params[i];
+    if (!param.type) {
+      continue;
+    }
+    const auto same = [&](const auto& entry) { return entry.name == param.name.text; };
+    if (std::any_of(scope.entries.begin(), scope.entries.end(), same)) {
+      diagnostics_.error(param.name.at, "found a second parameter " + param.name.text + ", expected another name");
+    }
+    scope.entries.push_back({param.name.text, row.params.first + static_cast<spec::Index>(i), &*param.type});
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const auto& param = *params[i];
+    spec::Param lowered;
+    lowered.name = builder_.string(param.name.text);
+    if (param.type) {
+      lowered.type = lower_type(*param.type, scope);
+      lowered.wide = is_wide(*param.type);
+      lowered.condition = lower_optional(param.condition, scope);
+      lowered.when = lower_optional(param.when, scope);
+    }
+    set_.params[row.params.first + i] = lowered;
+  }
+  assign_slots(params, row.params);
+  return scope;
+}
+
+/// syscall(2), "Architecture calling conventions": a wide value takes two registers where they have 32 bits, and on
+/// arm begins at an even one.
+void Lowering::assign_slots(const std::vector<const ast::Param*>& params, spec::Range range) {
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    unsigned slot = 0;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      auto& param = set_.params[range.first + i];
+      const bool pair = param.wide && register_size(static_cast<Abi>(abi)) == 4;
+      if (pair && static_cast<Abi>(abi) == Abi::arm) {
+        slot += slot % 2;
+      }
+      param.slot[abi] = static_cast<std::uint8_t>(std::min(slot, 255U));
+      slot += pair ? 2 : 1;
+    }
+  }
+}
+
+void Lowering::lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params,
+                          const Scope& scope, spec::Signature& row, AbiMask abis) {
+  row.selector = lower_expr(*signature.selector, scope);
+  const ast::Set* set = set_of(*signature.selector, scope);
+  std::vector<spec::SignatureRow> rows;
+  for (const auto& alternative : signature.rows) {
+    const auto index = lower_signature(alternative.signature, params, &signature, abis);
+    if (alternative.keys.empty()) {
+      if (row.otherwise != none) {
+        diagnostics_.error(alternative.signature.at, "found a second 'else', expected one");
+      }
+      row.otherwise = index;
+    }
+    for (const auto& key : alternative.keys) {
+      add_rows(key_values(key, set), false, index, abis, rows);
+    }
+  }
+  const auto* reference = std::get_if<ast::Reference>(&signature.selector->node);
+  for (const auto& entry : scope.entries) {
+    const auto* named = named_type(entry.type == nullptr ? nullptr : resolve(*entry.type));
+    if (reference == nullptr || entry.name != reference->name || named == nullptr || named->name != "ioctl_cmd") {
+      continue;
+    }
+    for (const auto* block : symbols_.ioctls) {
+      for (const auto& ioctl : block->rows) {
+        if (ioctl.signature) {
+          add_rows(ioctl_numbers_.at(&ioctl), ioctl.any_size,
+                   lower_signature(*ioctl.signature, params, &signature, abis), abis, rows);
+        }
+      }
+    }
+  }
+  // The selector's value as the decoder will have it: cut to the width of the argument, extended by its sign.
+  const auto& selector = set_.exprs[row.selector];
+  if (selector.op == spec::ExprOp::arg && set_.params[selector.a].type != none) {
+    const auto& type = set_.types[set_.params[selector.a].type];
+    const unsigned unused = type.width == 0 || type.width == 8 ? 0 : 64 - 8U * type.width;
+    for (auto& r : rows) {
+      const auto shifted = r.value << unused;
+      r.value =
+          type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) >> unused) : shifted >> unused;
+    }
+  }
+  // Of two rows with the same value the one that was described first holds.
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  row.rows = append(set_.signature_rows, rows);
+}
+
+void Lowering::add_rows(const AbiValues& values, bool any_size, spec::Index signature, AbiMask abis,
+                        std::vector<spec::SignatureRow>& rows) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto bit = mask_of(static_cast<Abi>(i));
+    if (!values[i] || (abis & bit) == 0) {
+      continue;
+    }
+    const auto value = static_cast<std::uint64_t>(*values[i]);
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const spec::SignatureRow& r) {
+      return r.signature == signature && r.value == value;
+    });
+    if (same != rows.end()) {
+      same->abis = static_cast<AbiMask>(same->abis | bit);
+    } else {
+      rows.push_back({value, bit, signature, any_size});
+    }
+  }
+}
+
+const CallVariant* Lowering::find_variant(std::string_view name, Abi abi) const {
+  const auto found = variants_.find(std::string(name));
+  if (found == variants_.end()) {
+    return nullptr;
+  }
+  const CallVariant* plain = nullptr;
+  for (const auto& variant : found->second) {
+    if (!variant.ast->for_some_abis) {
+      plain = &variant;
+    } else if ((variant.ast->abis & mask_of(abi)) != 0) {
+      return &variant;
+    }
+  }
+  return plain;
+}
+
+/// The entry that prints as `printed` and decodes by `variant`.
+spec::CallId Lowering::call_row(const std::string& printed, const CallVariant& variant) {
+  auto& rows = call_rows_[printed];
+  const auto known =
+      std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == variant.signature; });
+  if (known != rows.end()) {
+    return known->second;
+  }
+  spec::Call call;
+  call.name = builder_.string(printed);
+  call.signature = variant.signature;
+  if (variant.ast != nullptr) {
+    call.classes = variant.ast->classes;
+    call.never_returns = variant.ast->signature.never.has_value();
+  }
+  const auto id = next_index(set_.calls);
+  set_.calls.push_back(call);
+  rows.emplace_back(variant.signature, id);
+  if (variant.ast != nullptr && variant.ast->redirect != nullptr) {
+    lower_redirect(id, *variant.ast);
+  }
+  return id;
+}
+
+void Lowering::lower_redirect(spec::CallId id, const ast::Call& ast) {
+  const auto params = set_.signatures[set_.calls[id].signature].params;
+  Scope scope{Scope::Kind::call, {}, nullptr};
+  for (spec::Index i = 0; i < params.count; ++i) {
+    const auto& param = ast.signature.params[i];
+    scope.entries.push_back({param.name.text, params.first + i, param.type ? &*param.type : nullptr});
+  }
+  const auto selector = lower_expr(*ast.redirect, scope);
+  const auto* set = set_of(*ast.redirect, scope);
+  auto args = none;
+  if (ast.redirect_args) {
+    for (const auto& entry : scope.entries) {
+      args = entry.name == ast.redirect_args->text ? entry.id : args;
+    }
+    if (args == none) {
+      unknown_name(ast.redirect_args->at, ast.redirect_args->text, scope);
+    }
+  }
+  std::vector<spec::Redirect> rows;
+  for (const auto& row : ast.redirects) {
+    // Multiplexed calls are an affair of i386 (and s390 and the like, which are not here).
+    const auto* target = find_variant(row.call.text, Abi::i386);
+    if (target == nullptr) {
+      NearMiss near(row.call.text);
+      for (const auto& [name, variants] : variants_) {
+        near.consider(name);
+      }
+      diagnostics_.error(row.call.at,
+                         "found " + row.call.text + ", expected the name of a described call" + near.suggestion());
+      continue;
+    }
+    if (target->ast->redirect != nullptr) {
+      diagnostics_.error(row.call.at,
+                         "found " + row.call.text + ", which redirects itself, expected a call that does not");
+      continue;
+    }
+    for (const auto& key : row.keys) {
+      const auto value = key_values(key, set)[index_of(Abi::i386)];
+      rows.push_back({static_cast<std::uint64_t>(value.value_or(0)), call_row(row.call.text, *target)});
+    }
+  }
+  auto& call = set_.calls[id];
+  call.redirect = selector;
+  call.redirect_args = args;
+  call.redirects = append(set_.redirects, rows);
+}
+
+// ---------------------------------------------------------------------------------------------- numbers
+
+/// Six words: for a number that nothing describes.
+spec::Index Lowering::fallback_signature() {
+  if (fallback_signature_ == none) {
+    spec::Signature row;
+    row.params = {next_index(set_.params), register_count};
+    row.result = builtin("long");
+    for (std::uint8_t i = 0; i < register_count; ++i) {
+      spec::Param param;
+      param.name = builder_.string("arg" + std::to_string(i + 1));
+      param.type = fallback_type();
+      param.slot.fill(i);
+      set_.params.push_back(param);
+    }
+    fallback_signature_ = next_index(set_.signatures);
+    set_.signatures.push_back(row);
+  }
+  return fallback_signature_;
+}
+
+void Lowering::lower_numbers(bool lenient) {
+  for (const auto& number : program_.numbers) {
+    auto& rows = set_.numbers[index_of(number.abi)];
+    if (const auto* variant = find_variant(number.description.text, number.abi)) {
+      check_registers(number, variant->signature);
+      rows.push_back({number.number, call_row(number.name.text, *variant)});
+      continue;
+    }
+    NearMiss near(number.description.text);
+    for (const auto& [name, variants] : variants_) {
+      near.consider(name);
+    }
+    const auto message =
+        "found " + number.description.text + ", expected the name of a described call" + near.suggestion();
+    if (lenient) {
+      diagnostics_.warning(number.description.at, message);
+      rows.push_back({number.number, call_row(number.name.text, {nullptr, fallback_signature()})});
+    } else {
+      diagnostics_.error(number.description.at, message);
+    }
+  }
+  const auto by_number = [](const auto& a, const auto& b) { return a.number < b.number; };
+  for (auto& rows : set_.numbers) {
+    std::sort(rows.begin(), rows.end(), by_number);
+  }
+  std::array<std::unordered_map<std::uint32_t, Position>, abi_count> seen;
+  for (const auto& number : program_.numbers) {
+    const auto [entry, is_new] = seen[index_of(number.abi)].try_emplace(number.number, number.name.at);
+    if (!is_new) {
+      diagnostics_.error(number.name.at, "found number " + std::to_string(number.number) +
+                                             " a second time, expected it in line " +
+                                             std::to_string(entry->second.line) + " only");
+    }
+  }
+}
+
+/// The arguments of a numbered call, and of its rows, must fit into registers on that ABI.
+void Lowering::check_registers(const ast::Number& number, spec::Index index) {
+  const auto signature = set_.signatures[index];
+  for (spec::Index i = signature.params.first; i < signature.params.first + signature.params.count; ++i) {
+    const auto& param = set_.params[i];
+    const bool pair = param.wide && register_size(number.abi) == 4;
+    if (param.slot[index_of(number.abi)] + (pair ? 2U : 1U) > register_count) {
+      diagnostics_.error(number.name.at, "found parameter " + std::string(set_.strings.c_str() + param.name) + " of " +
+                                             number.description.text + " beyond the sixth register of " +
+                                             std::string(abi_names[index_of(number.abi)]) +
+                                             ", expected @ABI descriptions");
+      return;
+    }
+  }
+  for (spec::Index i = signature.rows.first; i < signature.rows.first + signature.rows.count; ++i) {
+    if ((set_.signature_rows[i].abis & mask_of(number.abi)) != 0) {
+      check_registers(number, set_.signature_rows[i].signature);
+    }
+  }
+}
+
+spec::TableSet Lowering::run(bool lenient) {
+  // A set is only named by types before its constants are needed, so sets come first; ioctl numbers need layouts.
+  lower_sets();
+  ioctl_set_ = next_index(set_.sets);
+  set_.sets.emplace_back();
+  declare_structs();
+  lower_ioctl_set();
+  for (spec::Index i = 0; i < next_index(structs_); ++i) {
+    lower_struct(i, symbols_.structs[i]->name.at);
+  }
+  for (spec::Index i = 0; i < next_index(tables_); ++i) {
+    lower_table(i);
+  }
+  lower_calls();
+  lower_numbers(lenient);
+  derive_timing(set_);
+  for (auto& param : set_.params) {
+    for (auto& slot : param.slot) {
+      slot = std::min<std::uint8_t>(slot, register_count - 1);  // of a call that this ABI does not have
+    }
+  }
+  return std::move(set_);
+}
+
+}  // namespace tracer::sysc

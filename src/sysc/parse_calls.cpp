@@ -1,0 +1,240 @@
+#include <algorithm>
+
+#include "sysc/parse_items.h"
+#include "sysc/parse_types.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+using ast::Expr;
+
+ast::Box<Expr> boxed(Expr expr) {
+  return std::make_unique<Expr>(std::move(expr));
+}
+
+ast::Param parse_param(TokenStream& in) {
+  ast::Param param;
+  param.name = in.expect_name("a parameter or '_'");
+  if (param.name.text == "_" && !in.at(":")) {
+    return param;
+  }
+  in.expect(":");
+  param.type = parse_type(in);
+  for (;;) {
+    if (in.accept("if")) {
+      param.condition = boxed(parse_expr(in));
+    } else if (in.accept("when")) {
+      param.when = boxed(parse_expr(in));
+    } else if (in.at(",") || in.at(")")) {
+      return param;
+    } else {
+      in.unexpected("',', ')' or one of if, when, as, wide, brief count, sized by",
+                    {"if", "when", "as", "wide", "brief", "sized"});
+    }
+  }
+}
+
+std::vector<ast::Param> parse_params(TokenStream& in) {
+  std::vector<ast::Param> params;
+  in.expect("(");
+  if (!in.accept(")")) {
+    do {
+      params.push_back(parse_param(in));
+    } while (in.accept(","));
+    in.expect(")");
+  }
+  return params;
+}
+
+void parse_result(TokenStream& in, ast::Signature& signature) {
+  if (in.accept("->")) {
+    if (in.at("never")) {
+      signature.never = in.expect_name("never");
+      return;
+    }
+    signature.result = parse_type(in);
+  }
+  if (in.at("note") && in.peek(1).kind == TokenKind::name) {
+    in.take();
+    signature.note = parse_type(in);
+    if (in.at_kind(TokenKind::string)) {
+      signature.note_prefix = in.expect_string("a string");
+    }
+  }
+}
+
+/// A key of a row: a number or the name of a constant.
+Expr parse_key(TokenStream& in) {
+  const Position at = in.position();
+  if (in.at_kind(TokenKind::name)) {
+    return {at, ast::Reference{std::string(in.take().text), {}}};
+  }
+  return {at, ast::Literal{parse_value(in)}};
+}
+
+bool at_key(const TokenStream& in) {
+  return in.at_kind(TokenKind::name) || in.at_kind(TokenKind::number) || in.at("-");
+}
+
+ast::Signature parse_signature(TokenStream& in) {
+  ast::Signature signature;
+  signature.at = in.position();
+  signature.params = parse_params(in);
+  parse_result(in, signature);
+  return signature;
+}
+
+/// `by EXPR { … }`
+void parse_selector(TokenStream& in, ast::Signature& signature) {
+  in.expect("by");
+  signature.selector = boxed(parse_expr(in));
+  in.expect("{");
+  while (!in.accept("}")) {
+    ast::Row row;
+    if (!in.accept("else")) {
+      while (at_key(in)) {
+        row.keys.push_back(parse_key(in));
+      }
+      if (row.keys.empty()) {
+        in.unexpected("a constant, 'else' or '}'");
+      }
+    }
+    if (!in.at("(")) {
+      in.unexpected("'(' and the parameters of the row");
+    }
+    row.signature = parse_signature(in);
+    if (in.at("by")) {
+      parse_selector(in, row.signature);
+    }
+    signature.rows.push_back(std::move(row));
+  }
+}
+
+void parse_classes(TokenStream& in, ast::Call& call) {
+  while (in.at("%") || in.at("%%")) {
+    const Position at = in.position();
+    const std::string prefix = in.take().text == "%%" ? "%" : "";
+    const ast::Name name = in.expect_name("the name of a class of calls");
+    const auto found = std::find(spec::call_class_names.begin(), spec::call_class_names.end(), prefix + name.text);
+    if (found == spec::call_class_names.end()) {
+      NearMiss near(prefix + name.text);
+      std::for_each(spec::call_class_names.begin(), spec::call_class_names.end(),
+                    [&](std::string_view candidate) { near.consider(candidate); });
+      in.fail(at, "found %" + prefix + name.text + ", expected a class of calls" + near.suggestion());
+    }
+    call.classes |= 1U << (found - spec::call_class_names.begin());
+  }
+}
+
+/// `redirect [args] by EXPR { KEY: call … }`
+void parse_redirect(TokenStream& in, ast::Call& call) {
+  if (!in.at("by")) {
+    call.redirect_args = in.expect_name("'by' or the name of a parameter");
+  }
+  in.expect("by");
+  call.redirect = boxed(parse_expr(in));
+  in.expect("{");
+  while (!in.accept("}")) {
+    ast::RedirectRow row;
+    while (at_key(in)) {
+      row.keys.push_back(parse_key(in));
+    }
+    in.expect(":");
+    row.call = in.expect_name("the name of a call");
+    call.redirects.push_back(std::move(row));
+  }
+}
+
+bool parse_encoding(TokenStream& in, ast::IoctlRow& row) {
+  using Encoding = ast::IoctlRow::Encoding;
+  constexpr std::pair<std::string_view, Encoding> macros[] = {
+      {"_IO", Encoding::io}, {"_IOR", Encoding::read}, {"_IOW", Encoding::write}, {"_IOWR", Encoding::read_write}};
+  for (const auto& [name, encoding] : macros) {
+    if (in.accept(name)) {
+      row.encoding = encoding;
+      return true;
+    }
+  }
+  return false;
+}
+
+ast::IoctlRow parse_ioctl(TokenStream& in) {
+  ast::IoctlRow row;
+  row.name = in.expect_name("the name of an ioctl");
+  in.expect("=");
+  if (parse_encoding(in, row)) {
+    in.expect("(");
+    row.number.fill(parse_value(in));
+    if (row.encoding != ast::IoctlRow::Encoding::io) {
+      in.expect(",");
+      row.any_size = in.accept("?");
+      if (!row.any_size) {
+        row.size = parse_type(in);
+      }
+    }
+    in.expect(")");
+  } else if (in.at_kind(TokenKind::name)) {
+    in.unexpected("a number, _IO, _IOR, _IOW or _IOWR", {"_IO", "_IOR", "_IOW", "_IOWR"});
+  } else {
+    row.number = parse_values(in);
+  }
+  if (in.at("(")) {
+    row.signature = parse_signature(in);
+    if (in.at("by")) {
+      parse_selector(in, *row.signature);
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+ast::Call parse_call(TokenStream& in) {
+  ast::Call call;
+  call.name = in.expect_name("the name of a call");
+  if (in.accept("@")) {
+    call.for_some_abis = true;
+    call.abis = parse_abis(in);
+  }
+  call.signature = parse_signature(in);
+  for (;;) {
+    if (in.at("%") || in.at("%%")) {
+      parse_classes(in, call);
+    } else if (in.at("by")) {
+      parse_selector(in, call.signature);
+    } else if (in.accept("redirect")) {
+      parse_redirect(in, call);
+    } else if (in.accept("varargs")) {
+      call.varargs = in.expect_name("printf or scanf").text;
+    } else {
+      return call;
+    }
+  }
+}
+
+ast::Ioctls parse_ioctls(TokenStream& in) {
+  ast::Ioctls block;
+  block.at = in.position();
+  const auto type = in.expect_number("the type of the ioctls: 'T' or a number");
+  if (type > 0xff) {
+    in.fail(block.at, "found " + std::to_string(type) + ", expected one byte");
+  }
+  block.type = static_cast<std::uint8_t>(type);
+  in.expect("{");
+  while (!in.accept("}")) {
+    block.rows.push_back(parse_ioctl(in));
+  }
+  return block;
+}
+
+ast::Library parse_library(TokenStream& in) {
+  ast::Library library{{in.expect_string("the name of a library"), in.position()}, {}};
+  in.expect("{");
+  while (!in.accept("}")) {
+    library.functions.push_back(parse_call(in));
+  }
+  return library;
+}
+
+}  // namespace tracer::sysc

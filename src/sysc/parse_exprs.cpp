@@ -1,0 +1,213 @@
+#include <utility>
+
+#include "sysc/parse_types.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+using ast::BinaryOp;
+using ast::Expr;
+using spec::ExprOp;
+
+constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {{"ret", ExprOp::ret},
+                                                                  {"ok", ExprOp::ok},
+                                                                  {"rest", ExprOp::rest},
+                                                                  {"word", ExprOp::word},
+                                                                  {"all", ExprOp::everything}};
+
+struct Operator {
+  std::string_view text;
+  BinaryOp op;
+  int binding;
+};
+constexpr int comparison = 0;
+constexpr int tightest = 5;
+constexpr Operator operators[] = {{"==", BinaryOp::equal, comparison}, {"!=", BinaryOp::not_equal, comparison},
+                                  {"<", BinaryOp::less, comparison},   {">", BinaryOp::greater, comparison},
+                                  {"|", BinaryOp::bit_or, 1},          {"&", BinaryOp::bit_and, 2},
+                                  {"<<", BinaryOp::shift_left, 3},     {"+", BinaryOp::add, 4},
+                                  {"-", BinaryOp::subtract, 4},        {"*", BinaryOp::multiply, tightest}};
+
+ast::Box<Expr> boxed(Expr expr) {
+  return std::make_unique<Expr>(std::move(expr));
+}
+
+Expr parse_primary(TokenStream& in) {
+  const Position at = in.position();
+  if (in.at_kind(TokenKind::number)) {
+    return {at, ast::Literal{static_cast<std::int64_t>(in.take().value)}};
+  }
+  if (in.accept("-")) {
+    return {at, ast::Literal{static_cast<std::int64_t>(0 - in.expect_number("a number"))}};
+  }
+  if (in.accept("(")) {
+    Expr inner = parse_expr(in);
+    in.expect(")");
+    return inner;
+  }
+  if (in.accept("*")) {
+    return {at, ast::Dereference{in.expect_name("the name of a pointer").text}};
+  }
+  if (in.accept("^")) {
+    return {at, ast::Outer{in.expect_name("the name of a parameter or field outside").text}};
+  }
+  if (!in.at_kind(TokenKind::name)) {
+    in.unexpected("a name or a number");
+  }
+  for (const auto& [word, op] : reserved_words) {
+    if (in.accept(word)) {
+      return {at, ast::Reserved{op}};
+    }
+  }
+  if (in.accept("was")) {
+    return {at, ast::Was{in.expect_name("the name of a parameter").text}};
+  }
+  if (in.at("align") && in.peek(1).is("(")) {
+    in.take();
+    in.take();
+    Expr value = parse_expr(in);
+    in.expect(",");
+    Expr to = parse_expr(in);
+    in.expect(")");
+    return {at, ast::Align{boxed(std::move(value)), boxed(std::move(to))}};
+  }
+  ast::Reference reference{in.expect_name("a name").text, {}};
+  if (in.accept(".")) {
+    reference.member = in.expect_name("the name of a member").text;
+  }
+  return {at, std::move(reference)};
+}
+
+const Operator* operator_here(const TokenStream& in, int binding) {
+  for (const auto& candidate : operators) {
+    if (candidate.binding == binding && in.at(candidate.text)) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+Expr parse_binary(TokenStream& in, int binding) {
+  if (binding > tightest) {
+    return parse_primary(in);
+  }
+  Expr left = parse_binary(in, binding + 1);
+  while (const Operator* found = operator_here(in, binding)) {
+    const Position at = in.take().at;
+    Expr right = parse_binary(in, binding + 1);
+    left = {at, ast::Binary{found->op, boxed(std::move(left)), boxed(std::move(right))}};
+    if (binding == comparison && operator_here(in, comparison) != nullptr) {
+      in.unexpected("parentheses around one of the comparisons");
+    }
+  }
+  return left;
+}
+
+std::int64_t evaluate(const Expr& expr, TokenStream& in) {
+  if (const auto* literal = std::get_if<ast::Literal>(&expr.node)) {
+    return literal->value;
+  }
+  if (const auto* binary = std::get_if<ast::Binary>(&expr.node)) {
+    const auto left = static_cast<std::uint64_t>(evaluate(*binary->left, in));
+    const auto right = static_cast<std::uint64_t>(evaluate(*binary->right, in));
+    switch (binary->op) {
+      case BinaryOp::bit_or:
+        return static_cast<std::int64_t>(left | right);
+      case BinaryOp::bit_and:
+        return static_cast<std::int64_t>(left & right);
+      case BinaryOp::shift_left:
+        return static_cast<std::int64_t>(right < 64 ? left << right : 0);
+      case BinaryOp::add:
+        return static_cast<std::int64_t>(left + right);
+      case BinaryOp::subtract:
+        return static_cast<std::int64_t>(left - right);
+      case BinaryOp::multiply:
+        return static_cast<std::int64_t>(left * right);
+      default:
+        break;
+    }
+  }
+  in.fail(expr.at, "found an expression, expected a value made of numbers");
+}
+
+struct AbiGroup {
+  std::string_view name;
+  AbiMask mask;
+};
+constexpr AbiMask bits(std::initializer_list<Abi> abis) {
+  AbiMask mask = 0;
+  for (const auto abi : abis) {
+    mask = static_cast<AbiMask>(mask | mask_of(abi));
+  }
+  return mask;
+}
+constexpr AbiGroup abi_groups[] = {{"x86_64", bits({Abi::x86_64})},
+                                   {"i386", bits({Abi::i386})},
+                                   {"x32", bits({Abi::x32})},
+                                   {"aarch64", bits({Abi::aarch64})},
+                                   {"arm32", bits({Abi::arm})},
+                                   {"arm", bits({Abi::aarch64, Abi::arm})},
+                                   {"x86", bits({Abi::x86_64, Abi::i386, Abi::x32})},
+                                   {"64", bits({Abi::x86_64, Abi::aarch64})},
+                                   {"32", bits({Abi::i386, Abi::arm})}};
+
+AbiMask parse_abi(TokenStream& in) {
+  for (const auto& group : abi_groups) {
+    if (in.peek().text == group.name) {
+      in.take();
+      return group.mask;
+    }
+  }
+  in.unexpected("an ABI (x86_64, i386, x32, aarch64, arm32, or x86, arm, 64, 32)",
+                {"x86_64", "i386", "x32", "aarch64", "arm32", "x86", "arm"});
+}
+
+}  // namespace
+
+Expr parse_expr(TokenStream& in) {
+  return parse_binary(in, comparison);
+}
+
+std::int64_t parse_value(TokenStream& in) {
+  return evaluate(parse_binary(in, comparison + 1), in);
+}
+
+AbiMask parse_abis(TokenStream& in) {
+  AbiMask mask = parse_abi(in);
+  // After a comma stands another ABI or, in a list of values, the next value: a name or a number before an '@'.
+  while (in.at(",") && (in.peek(1).kind == TokenKind::name || in.peek(1).text == "64" || in.peek(1).text == "32") &&
+         !in.peek(2).is("@")) {
+    in.take();
+    mask = static_cast<AbiMask>(mask | parse_abi(in));
+  }
+  return mask;
+}
+
+std::array<std::optional<std::int64_t>, abi_count> parse_values(TokenStream& in) {
+  std::array<std::optional<std::int64_t>, abi_count> values;
+  std::optional<std::int64_t> other;
+  do {
+    const Position at = in.position();
+    const auto value = parse_value(in);
+    if (!in.accept("@")) {
+      other = value;
+      continue;
+    }
+    const AbiMask mask = parse_abis(in);
+    for (std::size_t i = 0; i < abi_count; ++i) {
+      if ((mask >> i & 1) != 0) {
+        if (values[i]) {
+          in.fail(at, "found a second value for " + std::string(abi_names[i]) + ", expected one for each ABI");
+        }
+        values[i] = value;
+      }
+    }
+  } while (in.accept(","));
+  for (auto& value : values) {
+    value = value ? value : other;
+  }
+  return values;
+}
+
+}  // namespace tracer::sysc

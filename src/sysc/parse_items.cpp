@@ -1,0 +1,308 @@
+#include "sysc/parse_items.h"
+
+#include <limits>
+
+#include "sysc/parse_types.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+using ast::Expr;
+using spec::Direction;
+using spec::StructKind;
+
+ast::Box<Expr> boxed(Expr expr) {
+  return std::make_unique<Expr>(std::move(expr));
+}
+
+ast::Alias parse_alias(TokenStream& in) {
+  ast::Alias alias{in.expect_name("the name of the new type"), {}};
+  in.expect("=");
+  alias.type = parse_type(in);
+  return alias;
+}
+
+std::vector<ast::Member> parse_members(TokenStream& in) {
+  std::vector<ast::Member> members;
+  while (in.at_kind(TokenKind::name) && in.peek(1).is("=")) {
+    ast::Member member{in.expect_name("a constant"), {}};
+    in.expect("=");
+    member.values = parse_values(in);
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+/// After `mask`.
+ast::Group parse_group(TokenStream& in) {
+  ast::Group group;
+  group.at = in.position();
+  group.mask = static_cast<std::uint64_t>(parse_value(in));
+  if (in.accept("shift")) {
+    const Position at = in.position();
+    const auto shift = in.expect_number("the number of a bit");
+    if (shift > 63) {
+      in.fail(at, "found " + std::to_string(shift) + ", expected the number of a bit, 0 to 63");
+    }
+    group.shift = static_cast<std::uint8_t>(shift);
+    group.label = in.expect_string("a label such as \"MAP_HUGE_SHIFT\"");
+    return group;
+  }
+  in.expect("{");
+  group.members = parse_members(in);
+  if (!in.accept("}")) {
+    in.unexpected("NAME=VALUE or '}'");
+  }
+  return group;
+}
+
+ast::Field parse_field(TokenStream& in, std::uint32_t together) {
+  ast::Field field;
+  field.together = together;
+  field.name = in.expect_name("a field");
+  in.expect(":");
+  field.type = parse_type(in);
+  for (;;) {
+    if (in.accept_word("if")) {
+      field.condition = boxed(parse_expr(in));
+    } else if (in.accept_word("when")) {
+      field.when = boxed(parse_expr(in));
+    } else if (in.at_word("out") || in.at_word("inout")) {
+      field.direction = in.take().text == "out" ? Direction::out : Direction::inout;
+    } else if (in.accept_word("after")) {
+      field.after = true;
+    } else if (in.accept_word("inline")) {
+      field.inlined = true;
+    } else {
+      return field;
+    }
+  }
+}
+
+void parse_fields(TokenStream& in, ast::Struct& structure) {
+  std::uint32_t groups = 0;
+  in.expect("{");
+  while (!in.accept("}")) {
+    if (in.at("together") && in.peek(1).is("{")) {
+      in.take();
+      in.take();
+      ++groups;
+      while (!in.accept("}")) {
+        structure.fields.push_back(parse_field(in, groups));
+      }
+    } else if (in.at_kind(TokenKind::name) && in.peek(1).is(":")) {
+      structure.fields.push_back(parse_field(in, 0));
+    } else if (structure.fields.empty()) {
+      in.unexpected("NAME: TYPE or '}'");
+    } else {
+      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, as, wide, brief count",
+                    {"if", "when", "out", "inout", "after", "inline", "as", "wide", "brief", "together"});
+    }
+  }
+}
+
+/// Whether the word here begins an item and not, after `print`, a field of that name.
+bool begins_item(const TokenStream& in) {
+  const Token& next = in.peek(1);
+  return in.peek().first_on_line && in.position().column == 1 &&
+         (next.kind == TokenKind::name || next.kind == TokenKind::number || next.kind == TokenKind::string ||
+          next.is("(") || next.is("@"));
+}
+
+std::vector<ast::Name> parse_name_list(TokenStream& in) {
+  std::vector<ast::Name> names;
+  const bool braces = in.accept("{");
+  while (in.at_kind(TokenKind::name) && !(!braces && (begins_item(in) || in.at("brief")))) {
+    names.push_back(in.expect_name("a field"));
+  }
+  if (braces && !in.accept("}")) {
+    in.unexpected("a field or '}'");
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<ast::Name> parse_formal_params(TokenStream& in) {
+  std::vector<ast::Name> params;
+  if (in.accept("(")) {
+    do {
+      params.push_back(in.expect_name("the name of a parameter"));
+    } while (in.accept(","));
+    in.expect(")");
+  }
+  return params;
+}
+
+ast::Set parse_set(TokenStream& in, bool is_flags) {
+  ast::Set set;
+  set.is_flags = is_flags;
+  set.name = in.expect_name("the name of the set");
+  while (!in.at("{")) {
+    if (in.accept(":")) {
+      set.width = in.expect_name("a scalar type");
+    } else if (in.at_kind(TokenKind::string)) {
+      set.unknown = in.expect_string("a string");
+    } else if (in.accept("as")) {
+      set.style = in.expect_name("the name of a style");
+    } else {
+      in.unexpected("': TYPE', \"X_???\", 'as STYLE' or '{'");
+    }
+  }
+  in.expect("{");
+  ast::Group plain;
+  plain.at = in.position();
+  // Plain members between masks keep their place: each run of them is a group of its own.
+  const auto flush = [&] {
+    if (!plain.members.empty()) {
+      set.parts.emplace_back(std::move(plain));
+      plain = {};
+      plain.at = in.position();
+    }
+  };
+  while (!in.accept("}")) {
+    if (in.at("mask") && !in.peek(1).is("=")) {
+      flush();
+      in.take();
+      set.parts.emplace_back(parse_group(in));
+    } else if (in.at("include") && !in.peek(1).is("=")) {
+      flush();
+      in.take();
+      set.parts.emplace_back(ast::Include{in.expect_name("the name of a set")});
+    } else if (in.at_kind(TokenKind::name) && in.peek(1).is("=")) {
+      plain.members = parse_members(in);
+      flush();
+    } else if (in.at_kind(TokenKind::name)) {
+      in.take();
+      in.unexpected("'=' and the value of the constant before it");
+    } else {
+      in.unexpected("NAME=VALUE, 'mask', 'include' or '}'");
+    }
+  }
+  return set;
+}
+
+ast::Struct parse_struct(TokenStream& in, StructKind kind) {
+  ast::Struct structure;
+  structure.kind = kind;
+  structure.name = in.expect_name("the name of the structure");
+  structure.params = parse_formal_params(in);
+  while (!in.at("{")) {
+    if (in.accept("packed")) {
+      structure.packed = in.accept("@") ? parse_abis(in) : all_abis;
+    } else if (in.accept("sized")) {
+      in.expect("by");
+      structure.sized_by = boxed(parse_expr(in));
+    } else if (in.accept("min")) {
+      const Position at = in.position();
+      const auto size = in.expect_number("a number of bytes");
+      if (size > std::numeric_limits<std::uint32_t>::max()) {
+        in.fail(at, "found " + std::to_string(size) + ", expected a number of up to 32 bits");
+      }
+      structure.min_size = static_cast<std::uint32_t>(size);
+    } else if (in.accept("step")) {
+      structure.step = boxed(parse_expr(in));
+    } else {
+      in.unexpected("'{', 'packed', 'sized by' or 'step'", {"packed", "sized", "min", "step"});
+    }
+  }
+  if (kind == StructKind::stream && structure.step == nullptr) {
+    in.fail(structure.name.at, "found a stream without a step, expected 'step EXPR' before '{'");
+  }
+  parse_fields(in, structure);
+  for (;;) {
+    if (in.at("print") && !in.peek(1).is("(")) {
+      in.take();
+      structure.print = parse_name_list(in);
+    } else if (in.at("brief") && in.peek(1).is("{")) {
+      in.take();
+      structure.brief = parse_name_list(in);
+    } else {
+      return structure;
+    }
+  }
+}
+
+ast::Table parse_table(TokenStream& in) {
+  ast::Table table;
+  table.name = in.expect_name("the name of the table");
+  table.params = parse_formal_params(in);
+  if (table.params.empty() || table.params.size() > 2) {
+    in.fail(table.name.at, "found a table with " + std::to_string(table.params.size()) +
+                               " parameters, expected one or two in parentheses");
+  }
+  in.expect("{");
+  while (!in.accept("}")) {
+    ast::TableRow row{in.position(), {}, {}};
+    bool is_else = false;
+    while (!in.accept(":")) {
+      std::vector<Expr> alternatives;
+      is_else = in.accept("else");
+      if (!is_else) {
+        do {
+          const Position at = in.position();
+          if (in.at_kind(TokenKind::name)) {
+            alternatives.push_back({at, ast::Reference{std::string(in.take().text), {}}});
+          } else {
+            alternatives.push_back({at, ast::Literal{parse_value(in)}});
+          }
+        } while (in.accept("|"));
+      }
+      row.keys.push_back(std::move(alternatives));
+    }
+    if (table.params.size() == 1 && row.keys.size() > 1) {
+      // One parameter: the keys before the colon are alternatives.
+      for (std::size_t i = 1; i < row.keys.size(); ++i) {
+        std::move(row.keys[i].begin(), row.keys[i].end(), std::back_inserter(row.keys[0]));
+      }
+      row.keys.resize(1);
+    }
+    if (row.keys.empty() || row.keys.size() > table.params.size() ||
+        (row.keys.size() < table.params.size() && !is_else)) {
+      in.fail(row.at, "found " + std::to_string(row.keys.size()) + " keys, expected " +
+                          std::to_string(table.params.size()) + ", or 'else'");
+    }
+    row.type = parse_type(in);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+ast::Item parse_item(TokenStream& in) {
+  const bool keyword = in.peek(1).kind == TokenKind::name;
+  if (keyword && in.accept("type")) {
+    return parse_alias(in);
+  }
+  if (keyword && in.accept("enum")) {
+    return parse_set(in, false);
+  }
+  if (keyword && in.accept("flags")) {
+    return parse_set(in, true);
+  }
+  if (keyword && in.accept("struct")) {
+    return parse_struct(in, StructKind::plain);
+  }
+  if (keyword && in.accept("union")) {
+    return parse_struct(in, StructKind::overlay);
+  }
+  if (keyword && in.accept("stream")) {
+    return parse_struct(in, StructKind::stream);
+  }
+  if (keyword && in.accept("table")) {
+    return parse_table(in);
+  }
+  if (!in.peek(1).is("(") && in.accept("ioctls")) {
+    return parse_ioctls(in);
+  }
+  if (in.peek(1).kind == TokenKind::string && in.accept("library")) {
+    return parse_library(in);
+  }
+  if (in.at_kind(TokenKind::name) && (in.peek(1).is("(") || in.peek(1).is("@"))) {
+    return parse_call(in);
+  }
+  in.unexpected("type, enum, flags, struct, union, stream, table, ioctls, library or NAME(…)",
+                {"type", "enum", "flags", "struct", "union", "stream", "table", "ioctls", "library"});
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,22 @@
+// The grammar of what stands at the top of a file.
+#pragma once
+
+#include "sysc/ast.h"
+#include "sysc/token_stream.h"
+
+namespace tracer::sysc {
+
+/// A type, set, struct, table, block of ioctls, library or call. Throws SyntaxError.
+ast::Item parse_item(TokenStream& in);
+
+ast::Set parse_set(TokenStream& in, bool is_flags);
+ast::Struct parse_struct(TokenStream& in, spec::StructKind kind);
+ast::Table parse_table(TokenStream& in);
+ast::Call parse_call(TokenStream& in);
+ast::Ioctls parse_ioctls(TokenStream& in);
+ast::Library parse_library(TokenStream& in);
+
+/// `(a, b)` after a name, if it stands there.
+std::vector<ast::Name> parse_formal_params(TokenStream& in);
+
+}  // namespace tracer::sysc

@@ -1,0 +1,174 @@
+#include "sysc/parse_types.h"
+
+#include <limits>
+
+namespace tracer::sysc {
+
+namespace {
+
+using ast::Box;
+using ast::Expr;
+using ast::Type;
+using spec::Direction;
+using spec::LengthKind;
+
+std::uint32_t parse_cap(TokenStream& in) {
+  const Position at = in.position();
+  const auto cap = in.expect_number("a number");
+  if (cap > std::numeric_limits<std::uint32_t>::max()) {
+    in.fail(at, "found " + std::to_string(cap) + ", expected a number of up to 32 bits");
+  }
+  return static_cast<std::uint32_t>(cap);
+}
+
+/// `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]`, `[until 0]`.
+ast::Length parse_length(TokenStream& in) {
+  ast::Length length;
+  length.at = in.position();
+  in.expect("[");
+  if (in.accept("until")) {
+    if (in.expect_number("0") != 0) {
+      in.fail(length.at, "found another number, expected [until 0]");
+    }
+    length.kind = LengthKind::until_zero;
+  } else {
+    length.kind = LengthKind::count;
+    length.count = std::make_unique<Expr>(parse_expr(in));
+    if (in.accept("bytes")) {
+      length.kind = LengthKind::byte_count;
+    }
+    if (in.accept("of")) {
+      length.budget = std::make_unique<Expr>(parse_expr(in));
+    }
+  }
+  if (in.accept("max")) {
+    length.max = parse_cap(in);
+  }
+  if (!in.at("]")) {
+    in.unexpected("']'", {"bytes", "max", "of"});
+  }
+  in.take();
+  return length;
+}
+
+Type parse_base(TokenStream& in) {
+  const Position at = in.position();
+  const auto plain = [&](auto node) { return Type{at, std::move(node), {}, {}, false}; };
+  if (in.accept("(")) {
+    Type inner = parse_type(in);
+    in.expect(")");
+    return inner;
+  }
+  const ast::Name name = in.expect_name("a type");
+  if (name.text == "bytes" || name.text == "hexbytes") {
+    if (!in.at("[")) {
+      in.unexpected("'[' and how many");
+    }
+    return plain(ast::Bytes{parse_length(in), name.text == "hexbytes", {}});
+  }
+  if (name.text == "cstr") {
+    return plain(ast::Text{in.at("[") ? std::optional(parse_length(in)) : std::nullopt});
+  }
+  if (name.text == "custom") {
+    ast::Custom custom{in.expect_name("the name of a decoder"), nullptr};
+    if (in.accept(":")) {
+      custom.memory = std::make_unique<Type>(parse_type(in));
+    }
+    return plain(std::move(custom));
+  }
+  ast::Named named{name.text, {}, {}};
+  if (in.accept(".")) {
+    named.member = in.expect_name("the name of a member").text;
+  }
+  // `(` after a blank begins the parameters of a row, as in `A: x` or `-> fd` before them.
+  if (in.at("(")) {
+    in.take();
+    do {
+      named.args.push_back(parse_expr(in));
+    } while (in.accept(","));
+    in.expect(")");
+  }
+  return plain(std::move(named));
+}
+
+void parse_brief(TokenStream& in, Type& type) {
+  in.take();
+  in.expect("count");
+  const Position at = in.position();
+  auto text = in.expect_string("a string such as \"vars\"");
+  if (auto* array = std::get_if<ast::Array>(&type.node)) {
+    array->brief = std::move(text);
+  } else if (auto* bytes = std::get_if<ast::Bytes>(&type.node)) {
+    bytes->brief = std::move(text);
+  } else {
+    in.fail(at, "found 'brief count' after something that is no array, expected it after T[…]");
+  }
+}
+
+/// A base with what follows it: arrays around it, `as STYLE`, `: width`, `wide`, `brief count`.
+Type parse_with_suffixes(TokenStream& in) {
+  Type type = parse_base(in);
+  std::optional<ast::Name> style;
+  for (;;) {
+    if (in.at("[")) {
+      const Position at = type.at;
+      ast::Array array{std::make_unique<Type>(std::move(type)), parse_length(in), {}};
+      type = Type{at, std::move(array), {}, {}, false};
+    } else if (in.accept_word("as")) {
+      style = in.expect_name("the name of a style");
+    } else if (in.at(":")) {
+      in.take();
+      type.width = in.expect_name("a scalar type");
+    } else if (in.accept_word("wide")) {
+      type.wide = true;
+    } else if (in.at_word("brief") && in.peek(1).is("count")) {
+      parse_brief(in, type);
+    } else {
+      break;
+    }
+  }
+  if (style) {
+    Type* innermost = &type;
+    while (auto* array = std::get_if<ast::Array>(&innermost->node)) {
+      innermost = array->element.get();
+    }
+    innermost->style = std::move(style);
+  }
+  return type;
+}
+
+}  // namespace
+
+Type parse_type(TokenStream& in) {
+  const Position at = in.position();
+  ast::Pointer pointer;
+  const bool out = in.at("out");
+  if ((out || in.at("inout")) && !in.peek(1).is(":")) {
+    in.take();
+    pointer.direction = out ? Direction::out : Direction::inout;
+    if (!in.at("*")) {
+      // `out path`: the alias of a pointer, turned round.
+      Type target = parse_with_suffixes(in);
+      in.fail(target.at, "found a type, expected '*' after '" + std::string(out ? "out" : "inout") + "'");
+    }
+  }
+  if (!in.accept("*")) {
+    return parse_with_suffixes(in);
+  }
+  if (in.at_kind(TokenKind::number)) {
+    const Position width = in.position();
+    if (in.take().value != 64) {
+      in.fail(width, "found another width of a pointer, expected *64 or *");
+    }
+    pointer.wide = true;
+  }
+  pointer.target = std::make_unique<Type>(parse_type(in));
+  if (in.at_word("sized")) {
+    in.take();
+    in.expect("by");
+    pointer.sized_by = std::make_unique<Expr>(parse_expr(in));
+  }
+  return Type{at, std::move(pointer), {}, {}, false};
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,128 @@
+#include "sysc/symbols.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace
+
+Symbols::Symbols(const ast::Program& program, Diagnostics& diagnostics) {
+  for (const auto& item : program.items) {
+    add_item(item, diagnostics);
+  }
+}
+
+void Symbols::add_item(const ast::Item& item, Diagnostics& diagnostics) {
+  const auto position_in = [](const auto& list) { return static_cast<spec::Index>(list.size()); };
+  std::visit(Overloaded{[&](const ast::Alias& alias) {
+                          declare(alias.name, {&alias, 0, alias.name.at}, diagnostics);
+                        },
+                        [&](const ast::Set& set) {
+                          declare(set.name, {&set, position_in(sets), set.name.at}, diagnostics);
+                          sets.push_back(&set);
+                          for (const auto& part : set.parts) {
+                            if (const auto* group = std::get_if<ast::Group>(&part)) {
+                              for (const auto& member : group->members) {
+                                add_constant(member.name, {&set, member.values, member.name.at});
+                              }
+                            }
+                          }
+                        },
+                        [&](const ast::Struct& structure) {
+                          declare(structure.name, {&structure, position_in(structs), structure.name.at}, diagnostics);
+                          structs.push_back(&structure);
+                          for (const auto& field : structure.fields) {
+                            inner_names_.insert(field.name.text);
+                          }
+                        },
+                        [&](const ast::Table& table) {
+                          declare(table.name, {&table, position_in(tables), table.name.at}, diagnostics);
+                          tables.push_back(&table);
+                        },
+                        [&](const ast::Call& call) {
+                          calls.push_back(&call);
+                          add_signature(call.signature);
+                        },
+                        [&](const ast::Ioctls& block) {
+                          ioctls.push_back(&block);
+                          for (const auto& row : block.rows) {
+                            if (row.signature) {
+                              add_signature(*row.signature);
+                            }
+                          }
+                        },
+                        [](const ast::Library&) {}},
+             item);
+}
+
+void Symbols::add_signature(const ast::Signature& signature) {
+  for (const auto& param : signature.params) {
+    inner_names_.insert(param.name.text);
+  }
+  for (const auto& row : signature.rows) {
+    add_signature(row.signature);
+  }
+}
+
+void Symbols::declare(const ast::Name& name, Symbol symbol, Diagnostics& diagnostics) {
+  const auto [entry, is_new] = types_.try_emplace(name.text, symbol);
+  if (!is_new) {
+    diagnostics.error(name.at, "found " + name.text + ", expected a new name: this one is declared in line " +
+                                   std::to_string(entry->second.at.line) +
+                                   (entry->second.at.file == name.at.file ? "" : " of another file"));
+  }
+}
+
+void Symbols::add_constant(const ast::Name& name, const ConstantSymbol& constant) {
+  constants_[name.text].push_back(constant);
+}
+
+const Symbol* Symbols::find_type(std::string_view name) {
+  const auto found = types_.find(std::string(name));
+  if (found == types_.end()) {
+    return nullptr;
+  }
+  used_.insert(found->first);
+  return &found->second;
+}
+
+const std::vector<ConstantSymbol>& Symbols::find_constant(std::string_view name) const {
+  static const std::vector<ConstantSymbol> nothing;
+  const auto found = constants_.find(std::string(name));
+  return found == constants_.end() ? nothing : found->second;
+}
+
+void Symbols::suggest_types(NearMiss& near) const {
+  for (const auto& [name, symbol] : types_) {
+    near.consider(name);
+  }
+}
+
+void Symbols::suggest_constants(NearMiss& near) const {
+  for (const auto& [name, symbols] : constants_) {
+    near.consider(name);
+  }
+}
+
+void Symbols::suggest_inner_names(NearMiss& near) const {
+  for (const auto& name : inner_names_) {
+    near.consider(name);
+  }
+}
+
+void Symbols::warn_unused(Diagnostics& diagnostics) const {
+  for (const auto& [name, symbol] : types_) {
+    if (used_.count(name) == 0) {
+      diagnostics.warning(symbol.at, "found " + name + ", which nothing uses");
+    }
+  }
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,73 @@
+// What is declared under which name.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "sysc/ast.h"
+#include "sysc/diagnostics.h"
+
+namespace tracer::sysc {
+
+/// A declared type. `index` counts the declarations of the same kind, in the order of the program.
+struct Symbol {
+  using Declaration = std::variant<const ast::Alias*, const ast::Set*, const ast::Struct*, const ast::Table*>;
+  Declaration declaration;
+  spec::Index index = 0;
+  Position at;
+};
+
+using AbiValues = std::array<std::optional<std::int64_t>, abi_count>;
+
+/// A name of a value and the set that declares it (nullptr: an ioctl).
+struct ConstantSymbol {
+  const ast::Set* set = nullptr;
+  AbiValues values;
+  Position at;
+};
+
+class Symbols {
+ public:
+  /// Collects all declarations; reports names declared twice.
+  Symbols(const ast::Program& program, Diagnostics& diagnostics);
+
+  /// nullptr: not declared. Marks the name as used.
+  [[nodiscard]] const Symbol* find_type(std::string_view name);
+  /// Empty: not declared.
+  [[nodiscard]] const std::vector<ConstantSymbol>& find_constant(std::string_view name) const;
+  void add_constant(const ast::Name& name, const ConstantSymbol& constant);
+
+  [[nodiscard]] bool is_field_or_param(std::string_view name) const {
+    return inner_names_.find(std::string(name)) != inner_names_.end();
+  }
+
+  void suggest_types(NearMiss& near) const;
+  void suggest_constants(NearMiss& near) const;
+  void suggest_inner_names(NearMiss& near) const;
+
+  /// Types that no other declaration mentions.
+  void warn_unused(Diagnostics& diagnostics) const;
+
+  std::vector<const ast::Set*> sets;
+  std::vector<const ast::Struct*> structs;
+  std::vector<const ast::Table*> tables;
+  std::vector<const ast::Call*> calls;
+  std::vector<const ast::Ioctls*> ioctls;
+
+ private:
+  void add_item(const ast::Item& item, Diagnostics& diagnostics);
+  void declare(const ast::Name& name, Symbol symbol, Diagnostics& diagnostics);
+  void add_signature(const ast::Signature& signature);
+
+  std::unordered_map<std::string, Symbol> types_;
+  std::unordered_map<std::string, std::vector<ConstantSymbol>> constants_;
+  std::unordered_set<std::string> inner_names_;
+  std::unordered_set<std::string> used_;
+};
+
+}  // namespace tracer::sysc

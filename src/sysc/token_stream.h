@@ -1,0 +1,53 @@
+// Tokens one after the other, with the ways to expect one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sysc/ast.h"
+#include "sysc/lexer.h"
+
+namespace tracer::sysc {
+
+/// Thrown at a syntax error after it has been reported, caught where the next item begins.
+struct SyntaxError {};
+
+class TokenStream {
+ public:
+  TokenStream(std::vector<Token> tokens, Diagnostics& diagnostics)
+      : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
+
+  [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(here_ + ahead, tokens_.size() - 1)];
+  }
+  [[nodiscard]] bool at(std::string_view text) const { return peek().is(text); }
+  [[nodiscard]] bool at_kind(TokenKind kind) const { return peek().kind == kind; }
+  [[nodiscard]] bool at_end() const { return at_kind(TokenKind::end); }
+  /// A word of the language here, and not a name that happens to be spelled so (`out: u32`, `after = 3`).
+  [[nodiscard]] bool at_word(std::string_view word) const { return at(word) && !peek(1).is(":") && !peek(1).is("="); }
+  [[nodiscard]] Position position() const { return peek().at; }
+
+  const Token& take();
+  /// Takes the token if it is `text`.
+  bool accept(std::string_view text);
+  bool accept_word(std::string_view word);
+  void expect(std::string_view text);
+  ast::Name expect_name(std::string_view what);
+  std::uint64_t expect_number(std::string_view what);
+  std::string expect_string(std::string_view what);
+
+  /// Reports `found X, expected WHAT` and throws. `choices` are words to suggest a near miss from.
+  [[noreturn]] void unexpected(std::string_view what, std::initializer_list<std::string_view> choices = {});
+  [[noreturn]] void fail(Position at, std::string message);
+
+  /// Goes on to the next token that can begin an item: a name in the first column.
+  void skip_to_item();
+
+ private:
+  std::vector<Token> tokens_;
+  Diagnostics& diagnostics_;
+  std::size_t here_ = 0;
+};
+
+}  // namespace tracer::sysc
