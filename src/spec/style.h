@@ -44,7 +44,8 @@ enum class Style : std::uint8_t {
 inline constexpr std::array<std::string_view, 29> style_names = {
     "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
     "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
-    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks"};
+    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks",
+    "time"};
 
 static_assert(style_names.size() == static_cast<std::size_t>(Style::time) + 1);
 
