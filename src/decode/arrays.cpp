@@ -29,6 +29,11 @@ std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope
       return std::nullopt;
     }
     n = static_cast<std::uint64_t>(*said);
+    // Where the tracee says how much room there is and the call how much there would be, the smaller counts.
+    const auto& expr = tables_.exprs[type.length];
+    if (expr.op == spec::ExprOp::deref) {
+      n = std::min(n, saved_value(expr.a).value_or(unlimited));
+    }
   }
   if (type.budget != spec::none) {
     const auto index = tables_.exprs[type.budget].a;

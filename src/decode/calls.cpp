@@ -176,8 +176,9 @@ void Walker::emit_arguments() {
     if (param.type == spec::none || !holds(param.condition, nullptr)) {
       continue;
     }
-    if (outcome_ == nullptr && param.at_exit && !state_.depth.raw) {
-      if (comes_in_halves(param)) {
+    const bool in_halves = comes_in_halves(param);
+    if (outcome_ == nullptr && (param.at_exit || in_halves) && !state_.depth.raw) {
+      if (in_halves) {
         const auto raw = raw_argument(param);
         out_.begin_argument(tables_.text(param.name), tables_.text(tables_.types[param.type].name), raw);
         state_.half_emitted = true;

@@ -49,16 +49,8 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return target_value(tables_.types[param.type], raw_argument(param));
     }
     case ExprOp::was: {
-      const auto& param = tables_.params[e.a];
-      for (const SavedTarget& saved : state_.saved) {
-        if (saved.param == e.a) {
-          const auto& type = tables_.types[tables_.types[param.type].target];
-          const auto bits =
-              load(type, Place::copied(std::span(state_.saved_bytes).subspan(saved.offset, saved.size), saved.address));
-          return bits ? Value(wrapping(*bits)) : std::nullopt;
-        }
-      }
-      return argument_value(param);
+      const auto saved = saved_value(e.a);
+      return saved ? wrapping(*saved) : argument_value(tables_.params[e.a]);
     }
     case ExprOp::field:
       return field_value(e.a, scope);
@@ -157,6 +149,18 @@ Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
   }
   const auto bits = load(tables_.types[pointer.target], Place::remote(RemoteAddr(address)));
   return bits ? Value(wrapping(*bits)) : std::nullopt;
+}
+
+/// The scalar that a pointer argument pointed to at entry.
+std::optional<std::uint64_t> Walker::saved_value(spec::ParamId param) const {
+  for (const SavedTarget& saved : state_.saved) {
+    if (saved.param == param) {
+      const auto& pointer = tables_.types[tables_.params[param].type];
+      return load(tables_.types[pointer.target],
+                  Place::copied(std::span(state_.saved_bytes).subspan(saved.offset, saved.size), saved.address));
+    }
+  }
+  return std::nullopt;
 }
 
 std::uint64_t Walker::raw_argument(const spec::Param& param) const {

@@ -33,6 +33,11 @@ std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Scope* s
   return params;
 }
 
+/// With less than this there is nothing to show.
+std::uint64_t Walker::size_of_first_field(const Struct& layout) const {
+  return layout.fields.count != 0 ? size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
+}
+
 bool Walker::structure(const Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params) {
   const Struct& layout = tables_.structs[type.index];
   if (place.kind == Place::Kind::reg) {
@@ -55,7 +60,7 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
     }
     available = std::min(available, static_cast<std::uint64_t>(*said));
   }
-  if (available < layout.min_size) {
+  if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout))) {
     return false;
   }
   const std::uint64_t full = layout.layout.size[index_of(abi_)];
@@ -93,18 +98,19 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   bool left_out = brief;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
-    if ((brief && !f.in_brief) || !wanted(f, scope)) {
+    const auto offset = f.offset[index_of(abi_)];
+    if ((brief && !f.in_brief) || offset + size_of(tables_.types[f.type]) > available) {
       continue;
     }
-    const auto offset = f.offset[index_of(abi_)];
-    if (available != unlimited && offset + std::max<std::uint64_t>(size_of(tables_.types[f.type]), 1) > available) {
+    rest_ = available == unlimited ? unlimited : available - offset;
+    if (!wanted(f, scope)) {
       continue;
     }
     if (values_left_ == 0) {
       left_out = true;
       break;
     }
-    field(f, scope, available);
+    field(f, scope);
   }
   if (left_out) {
     out_.more();
@@ -137,11 +143,10 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
   return true;
 }
 
-bool Walker::field(const Field& field, const Scope& scope, std::uint64_t available) {
+bool Walker::field(const Field& field, const Scope& scope) {
   const Type& type = tables_.types[field.type];
   const auto offset = field.offset[index_of(abi_)];
   const Place place = scope.place.at(offset);
-  rest_ = available == unlimited ? unlimited : available - offset;
   if (field.inlined) {
     inlined_ = tables_.text(field.name);
     const bool done = value(type, place, &scope);

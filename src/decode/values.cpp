@@ -5,6 +5,7 @@
 
 #include "decode/customs.h"
 #include "render/constants.h"
+#include "render/scalars.h"
 
 namespace tracer::decode {
 
@@ -222,6 +223,9 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
   if (type.set != spec::none) {
     out_.constant(bits, type, abi_);
     return;
+  }
+  if (!render::is_signed_style(type.style)) {
+    bits = render::cut(bits, scalar_width(type), false);
   }
   constexpr std::int64_t at_fdcwd = -100;
   const auto number = static_cast<std::int64_t>(bits);

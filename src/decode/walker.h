@@ -100,6 +100,7 @@ class Walker {
   void emit_note(std::uint64_t bits);
   void save_targets();
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
+  [[nodiscard]] std::optional<std::uint64_t> saved_value(spec::ParamId param) const;
   [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
   [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
 
@@ -128,7 +129,8 @@ class Walker {
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   void record_body(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   void fields(const Scope& scope, std::uint64_t available);
-  bool field(const spec::Field& field, const Scope& scope, std::uint64_t available);
+  bool field(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
   bool wanted(const spec::Field& field, const Scope& scope);
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
 

@@ -263,6 +263,25 @@ spec::Type scalar_type(unsigned width, bool is_signed, Style style) {
   return type;
 }
 
+bool is_signed_style(Style style) {
+  switch (style) {
+    case Style::hex:
+    case Style::octal:
+    case Style::mode:
+    case Style::address:
+    case Style::device:
+    case Style::pages:
+    case Style::tls:
+    case Style::ioctl:
+    case Style::big_endian:
+    case Style::port:
+    case Style::inet4:
+      return false;
+    default:
+      return true;
+  }
+}
+
 bool is_plain_number(Style style) {
   switch (style) {
     case Style::number:

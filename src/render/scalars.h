@@ -18,6 +18,9 @@ void spell_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, 
 /// A scalar type for values that no description names.
 spec::Type scalar_type(unsigned width, bool is_signed, spec::Style style);
 
+/// Whether a negative value of the style shows a sign, where its type has one. The others are bits.
+bool is_signed_style(spec::Style style);
+
 /// Whether the style's text is a bare decimal number (JSON can then have it as a number).
 bool is_plain_number(spec::Style style);
 
