@@ -10,6 +10,9 @@ import re
 import sys
 import tempfile
 
+# How single values are spelled: functions over base and spec, for whoever writes text.
+SPELLING = ['render/constants.h', 'render/error_names.h', 'render/escape.h', 'render/scalars.h']
+
 # A room is a folder of src/. `trace/pipeline*` is a room of its own: it and main meet both engines and decoder.
 # What each room may include besides itself: rooms, or single headers of rooms.
 MAY_INCLUDE = {
@@ -24,11 +27,11 @@ MAY_INCLUDE = {
     'library': ['base', 'spec', 'trace', 'arch'],
     'stack': ['base', 'spec', 'trace/memory.h'],
     'render': ['base', 'spec'],
-    'decode': ['base', 'spec', 'trace/memory.h', 'render/emitter.h'],
-    'decoders': ['base', 'spec', 'decode', 'trace/memory.h', 'render/emitter.h'],
+    'decode': ['base', 'spec', 'trace/memory.h', 'render/emitter.h', *SPELLING],
+    'decoders': ['base', 'spec', 'decode', 'trace/memory.h', 'render/emitter.h', *SPELLING],
     'filter': ['base', 'spec', 'trace/event.h'],
     'sink': ['base'],
-    'cli': ['base', 'spec', 'filter'],
+    'cli': ['base', 'spec', 'filter', *SPELLING],
     'pipeline': ['base', 'spec', 'trace', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack'],
     'main': None,  # wiring: everything
 }
@@ -38,7 +41,7 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['ptrace/launch.cpp', 'sink/command_sink.cpp'],
+    'waitpid': ['ptrace/launch.cpp', 'ptrace/front.cpp', 'sink/command_sink.cpp'],
     'waitid': [],
     'close': ['base/unique_fd.cpp'],
 }
