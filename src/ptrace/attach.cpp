@@ -115,6 +115,10 @@ pid_t process_of(pid_t tid) {
   return tgid > 0 ? tgid : tid;
 }
 
+pid_t parent_of(pid_t tid) {
+  return number_field(tid, "PPid");
+}
+
 bool is_thread_of(pid_t tid, pid_t tgid) {
   const std::string path = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
   return ::access(path.c_str(), F_OK) == 0;

@@ -60,7 +60,7 @@ void PtraceEngine::serve(EventHandler& handler) {
         begin_detach_all();
       }
     } else if (std::holds_alternative<Quiet>(outcome)) {
-      adopt_early();
+      adopt_early(std::nullopt);
       handler.idle();
       if (detaching_all_) {
         // Threads that cannot stop now, such as a vfork's parent, are let go by the kernel when we end.
@@ -96,8 +96,11 @@ void PtraceEngine::on_report(const Report& report) {
   }
   cpu_.served(report.tid);
   if (!stopped) {
+    const pid_t tgid = tracee->tgid;
     on_end(*tracee, report.status);
-    adopt_early();
+    if (!early_.empty() && tracees_.select([&](const Tracee& t) { return t.tgid == tgid; }).empty()) {
+      adopt_early(tgid);
+    }
     return;
   }
   tracee->thread = Running::followed(report.tid).stopped();
@@ -295,9 +298,14 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
   on_report(report);
 }
 
-void PtraceEngine::adopt_early() {
-  while (!early_.empty()) {
-    const pid_t tid = early_.begin()->first;
+void PtraceEngine::adopt_early(std::optional<pid_t> creator) {
+  std::vector<pid_t> orphans;
+  for (const auto& [tid, status] : early_) {
+    if (!creator || process_of(tid) == *creator || parent_of(tid) == *creator) {
+      orphans.push_back(tid);
+    }
+  }
+  for (const pid_t tid : orphans) {
     adopt(tid, process_of(tid), nullptr);
     early_.erase(tid);
   }
@@ -335,6 +343,9 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
   tracee->memory.forget();
   if (tracee->visible()) {
     emit(*tracee, Exec{former});
+  }
+  if (!early_.empty()) {
+    adopt_early(tracee->tgid);  // the threads that the execve ended tell of nothing any more
   }
   return tracee;
 }

@@ -52,7 +52,8 @@ class PtraceEngine final : public Engine {
   Tracee* on_exec(pid_t tid);
   void on_end(Tracee& tracee, int status);
   void adopt(pid_t tid, pid_t tgid, const Tracee* parent);
-  void adopt_early();
+  /// Takes in children whose creator, a process or any, was killed before it could tell of them.
+  void adopt_early(std::optional<pid_t> creator);
 
   std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
 
@@ -93,6 +94,8 @@ std::string attach_failure(pid_t pid, int error, bool strict);
 std::vector<pid_t> threads_of(pid_t pid);
 /// The process of a thread; `tid` itself if that cannot be told.
 pid_t process_of(pid_t tid);
+/// The process that a process descends from; 0 if that cannot be told.
+pid_t parent_of(pid_t tid);
 /// argv[0], or the name of the kernel's own; empty if unknown.
 std::string command_of(pid_t pid);
 /// Whether `tid` is a thread of `tgid`.

@@ -33,11 +33,12 @@ class EventLog final : public EventHandler {
       std::printf("%d ", event.tid);
       std::visit([&](const auto& what) { print(event, what); }, event.what);
       std::putchar('\n');
+      std::fflush(stdout);  // the tracee may write to the same pipe: whole lines only
     }
     return over ? Verdict::detach_all : Verdict::go_on;
   }
 
-  void idle() override { std::fflush(stdout); }
+  void idle() override {}
 
   void summarize() const { std::printf("# %ld events, %ld entries\n", events_, entries_); }
 

@@ -1,0 +1,256 @@
+// What the live tests trace: `tracee MODE [ARG]`. Each mode says "ready" when it has reached its steady state, and what
+// it prints besides is what the tests compare with an untraced run.
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void say(const char* text) {
+  puts(text);
+  fflush(stdout);
+}
+
+static pthread_t start(void* (*body)(void*)) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, NULL) != 0) {
+    exit(3);
+  }
+  return thread;
+}
+
+static void* busy(void* unused) {
+  (void)unused;
+  for (;;) {
+    for (int i = 0; i < 100; ++i) {
+      syscall(SYS_getppid);
+    }
+    usleep(500);
+  }
+  return NULL;
+}
+
+// ARG busy threads; a line for each line read, so that a test can see that it is alive.
+static int threads(const char* arg) {
+  for (int i = 1; i < atoi(arg); ++i) {
+    start(busy);
+  }
+  say("ready");
+  char line[64];
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    say("alive");
+  }
+  return 0;
+}
+
+static void* exec_true(void* unused) {
+  (void)unused;
+  execl("/proc/self/exe", "tracee", "hello", (char*)NULL);
+  return NULL;
+}
+
+// A thread other than the leader execs.
+static int exec_thread(const char* arg) {
+  (void)arg;
+  start(busy);
+  start(exec_true);
+  for (;;) {
+    pause();
+  }
+}
+
+static int hello(const char* arg) {
+  (void)arg;
+  say("hello");
+  return 0;
+}
+
+static void* late_exit(void* unused) {
+  (void)unused;
+  usleep(100000);
+  say("late");
+  exit(7);
+}
+
+// The leader ends first and stays a zombie until the other thread ends the process.
+static int zombie_leader(const char* arg) {
+  (void)arg;
+  start(late_exit);
+  pthread_exit(NULL);
+}
+
+static int vfork_exec(const char* arg) {
+  (void)arg;
+  const pid_t child = vfork();
+  if (child == 0) {
+    execl("/proc/self/exe", "tracee", "hello", (char*)NULL);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+static volatile sig_atomic_t caught;
+static void count_signal(int signal) {
+  (void)signal;
+  ++caught;
+}
+
+// Counts what ARG queued SIGUSR1 and blocking ones bring.
+static int signals(const char* arg) {
+  signal(SIGUSR1, count_signal);
+  signal(SIGCHLD, SIG_IGN);
+  for (int i = 0; i < atoi(arg); ++i) {
+    sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = i});
+  }
+  printf("caught %d\n", (int)caught);
+  return 0;
+}
+
+// ARG short-lived children, some of which make threads.
+static int fork_storm(const char* arg) {
+  say("ready");
+  for (int i = 0; i < atoi(arg); ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      start(busy);
+      syscall(SYS_getppid);
+      _exit(0);
+    }
+    if (i % 4 == 3) {
+      while (waitpid(-1, NULL, 0) > 0) {
+      }
+    }
+  }
+  while (waitpid(-1, NULL, 0) > 0) {
+  }
+  say("done");
+  return 0;
+}
+
+// Makes getppid fail by a filter of its own, as sandboxes do.
+static int own_filter(const char* arg) {
+  (void)arg;
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    return 3;
+  }
+  const long result = syscall(SYS_getppid);
+  printf("getppid %s\n", result == -1 && errno == EPERM ? "denied" : "allowed");
+  return 0;
+}
+
+// Does a call twenty times a second for ARG twentieths and tells whether one of them failed.
+static int getppid_slowly(const char* arg) {
+  say("ready");
+  for (int i = 0; i < atoi(arg); ++i) {
+    if (syscall(SYS_getppid) < 0) {
+      say("failed");
+      return 1;
+    }
+    usleep(50000);
+  }
+  say("worked");
+  return 0;
+}
+
+// Leaves such a process behind and ends.
+static int leave_behind(const char* arg) {
+  if (fork() == 0) {
+    return getppid_slowly(arg);
+  }
+  return 5;
+}
+
+// Sleeps as a call of its own until it is told otherwise by a signal.
+static int sleeper(const char* arg) {
+  (void)arg;
+  say("ready");
+  for (;;) {
+    pause();
+  }
+}
+
+#if defined(__x86_64__)
+static int int80(const char* arg) {
+  (void)arg;
+  long result = 64;  // getppid of i386
+  __asm__ volatile("int $0x80" : "+a"(result)::"memory", "r8", "r9", "r10", "r11");
+  printf("%s\n", result == getppid() ? "same" : "different");
+  return 0;
+}
+#endif
+
+// A child that nobody collects; prints its id.
+static int keep_zombie(const char* arg) {
+  (void)arg;
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(0);
+  }
+  siginfo_t info;
+  waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+  printf("%d\n", child);
+  fflush(stdout);
+  for (;;) {
+    pause();
+  }
+}
+
+// Stops itself by job control and says so when it goes on.
+static int stop_self(const char* arg) {
+  (void)arg;
+  say("ready");
+  raise(SIGSTOP);
+  say("continued");
+  return 0;
+}
+
+static const struct {
+  const char* name;
+  int (*run)(const char*);
+} modes[] = {
+    {"threads", threads},
+    {"exec_thread", exec_thread},
+    {"hello", hello},
+    {"zombie_leader", zombie_leader},
+    {"vfork_exec", vfork_exec},
+    {"signals", signals},
+    {"fork_storm", fork_storm},
+    {"own_filter", own_filter},
+    {"getppid_slowly", getppid_slowly},
+    {"leave_behind", leave_behind},
+    {"sleeper", sleeper},
+#if defined(__x86_64__)
+    {"int80", int80},
+#endif
+    {"keep_zombie", keep_zombie},
+    {"stop_self", stop_self},
+};
+
+int main(int argc, char** argv) {
+  for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof modes[0]; ++i) {
+    if (strcmp(argv[1], modes[i].name) == 0) {
+      return modes[i].run(argc > 2 ? argv[2] : "1");
+    }
+  }
+  return 2;
+}
