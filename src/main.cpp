@@ -106,7 +106,7 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   pipeline_settings.filter.paths = traced_paths(options, complain);
   auto view_settings = text_view_options(options);
   view_settings.hold_calls = pipeline::Filter(pipeline_settings.filter, tables, plain_names).needs_end();
-  const bool immediate = view_settings.flush_each_call;
+  const bool immediate = view_settings.flush_each_event;
   std::unique_ptr<pipeline::View> view;
   if (options.format.output == cli::OutputFormat::json) {
     view = std::make_unique<pipeline::JsonView>(tables, decoder, plain_names, std::move(channels).value(), immediate);

@@ -1,6 +1,10 @@
 #include "wiring.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "arch/syscall_abi.h"
@@ -32,6 +36,11 @@ pipeline::ShowPid show_pid(const cli::Options& options) {
     return always ? pipeline::ShowPid::bracketed : pipeline::ShowPid::when_several;
   }
   return always || several_from_the_start(options) ? pipeline::ShowPid::column : pipeline::ShowPid::when_several;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 /// What an engine has to report. Numbers without a description are always shown.
@@ -163,7 +172,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options) {
   result.show_pid = show_pid(options);
   result.dump_reads = format.dump_reads;
   result.dump_writes = format.dump_writes;
-  result.flush_each_call = options.output.to == cli::Output::To::standard_error;
+  result.flush_each_event = options.output.to == cli::Output::To::standard_error;
   return result;
 }
 
@@ -187,6 +196,12 @@ render::SummaryOptions summary_options(const cli::Options& options) {
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain) {
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {
+    // The files come later; a folder that cannot be written to is told before anything runs.
+    const std::string folder = folder_of(output.target);
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+      const int number = errno;
+      return Error{number, "Can't fopen '" + output.target + "': " + std::strerror(number)};
+    }
     return pipeline::Channels([&output, complain](pid_t tid) {
       return sink::open_file_or_drop(output.target + '.' + std::to_string(tid), output.append, complain);
     });

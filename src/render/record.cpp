@@ -10,6 +10,7 @@ namespace tracer::render {
 
 namespace {
 
+constexpr std::uint64_t second_in_ns = 1'000'000'000;
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
 void append_right(TextBuffer& text, std::uint64_t value, unsigned width) {
@@ -29,20 +30,24 @@ void append_hex_digits(TextBuffer& text, std::uint64_t value, unsigned digits) {
   }
 }
 
+/// `.123456`, cut off after `digits`; nothing without digits.
+void append_fraction(TextBuffer& text, std::uint64_t nanoseconds, unsigned digits) {
+  if (digits == 0) {
+    return;
+  }
+  for (unsigned cut = digits; cut < 9; ++cut) {
+    nanoseconds /= 10;
+  }
+  text.append('.');
+  text.decimal_padded(nanoseconds, digits);
+}
+
 }  // namespace
 
 void append_seconds(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits, unsigned width) {
   const auto total = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
-  append_right(text, total / 1'000'000'000, width);
-  if (digits == 0) {
-    return;
-  }
-  std::uint64_t fraction = total % 1'000'000'000;
-  for (unsigned cut = digits; cut < 9; ++cut) {
-    fraction /= 10;
-  }
-  text.append('.');
-  text.decimal_padded(fraction, digits);
+  append_right(text, total / second_in_ns, width);
+  append_fraction(text, total % second_in_ns, digits);
 }
 
 void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
@@ -84,7 +89,7 @@ void LinePrefix::write_clock(TextBuffer& text, std::chrono::nanoseconds realtime
     text.append(' ');
     return;
   }
-  const auto second = static_cast<std::time_t>(realtime.count() / 1'000'000'000);
+  const auto second = static_cast<std::time_t>(static_cast<std::uint64_t>(realtime.count()) / second_in_ns);
   if (second != second_) {
     second_ = second;
     ::localtime_r(&second, &local_);
@@ -93,13 +98,8 @@ void LinePrefix::write_clock(TextBuffer& text, std::chrono::nanoseconds realtime
   text.append(':');
   text.decimal_padded(static_cast<std::uint64_t>(local_.tm_min), 2);
   text.append(':');
-  // Only seconds and their fraction are left, with the seconds as two digits.
   text.decimal_padded(static_cast<std::uint64_t>(local_.tm_sec), 2);
-  if (options_.clock_digits > 0) {
-    TextBuffer fraction;
-    append_seconds(fraction, realtime % std::chrono::seconds(1), options_.clock_digits);
-    text.append(fraction.view().substr(1));
-  }
+  append_fraction(text, static_cast<std::uint64_t>(realtime.count()) % second_in_ns, options_.clock_digits);
   text.append(' ');
 }
 
@@ -155,7 +155,6 @@ void append_dump(TextBuffer& text, std::string_view bytes, std::size_t offset) {
     bytes.remove_prefix(part.size());
     text.append(" | ");
     append_hex_digits(text, offset, offset > 0xfffff ? 8 : 5);
-    text.append(' ');
     for (std::size_t i = 0; i < row; ++i) {
       text.append(i % 8 == 0 ? 2 : 1, ' ');
       if (i < part.size()) {

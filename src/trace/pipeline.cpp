@@ -26,7 +26,7 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
   }
   Thread& thread = thread_of(event);
   const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
-  view_.event_done(event);
+  view_.event_done();
   if (event.time.monotonic - last_flush_ >= oldest_output) {
     last_flush_ = event.time.monotonic;
     view_.flush();

@@ -188,7 +188,7 @@ void JsonView::flush() {
   channels_.flush([](Thread&) {});
 }
 
-void JsonView::event_done(const Event&) {
+void JsonView::event_done() {
   if (flush_each_event_) {
     flush();
   }

@@ -53,7 +53,7 @@ class JsonView final : public View {
   void exits(Thread& thread, const EventTime& time, int status) override;
   void detached(Thread& thread, const EventTime& time) override;
   void flush() override;
-  void event_done(const Event& event) override;
+  void event_done() override;
   void raw(std::string_view text) override;
 
  private:

@@ -251,9 +251,8 @@ void TextView::flush() {
   channels_.flush([this](Thread& owner) { hand_over(owner); });
 }
 
-void TextView::event_done(const Event& event) {
-  // After a call the tracee runs its own code, and before anybody can see what it does next there is another event.
-  if (options_.flush_each_call && !std::holds_alternative<SyscallExit>(event.what)) {
+void TextView::event_done() {
+  if (options_.flush_each_event) {
     flush();
   }
 }

@@ -31,8 +31,8 @@ struct TextViewOptions {
   filter::NumberSet dump_writes;
   /// Calls come out whole or not at all, when they have ended: some filter must know the end first.
   bool hold_calls = false;
-  /// Flush before a tracee goes on into a call: it may write to the same terminal.
-  bool flush_each_call = false;
+  /// Output is out before the tracee goes on: it may write to the same terminal.
+  bool flush_each_event = false;
 };
 
 class TextView final : public View {
@@ -54,7 +54,7 @@ class TextView final : public View {
   void exits(Thread& thread, const EventTime& time, int status) override;
   void detached(Thread& thread, const EventTime& time) override;
   void flush() override;
-  void event_done(const Event& event) override;
+  void event_done() override;
   void raw(std::string_view text) override;
 
  private:

@@ -47,8 +47,8 @@ class View {
 
   /// Hands all that is there to the system.
   virtual void flush() = 0;
-  /// The event is dealt with. The time to flush for those that never wait.
-  virtual void event_done(const Event& event) = 0;
+  /// The event is dealt with, and its thread about to go on.
+  virtual void event_done() = 0;
   /// Text that is no part of a record, such as the table of -c.
   virtual void raw(std::string_view text) = 0;
 };
