@@ -1,0 +1,223 @@
+// What can only be judged when the whole command line is known: contradictions, options without effect, and defaults
+// that depend on other options. The order of the checks is strace's, as far as it can be seen from outside.
+#include <algorithm>
+
+#include "cli/draft.h"
+
+namespace tracer::cli {
+namespace {
+
+constexpr unsigned max_daemonize = 3;
+
+Failure not_together(std::string_view one, std::string_view other) {
+  return Failure{std::string(one) + " and " + std::string(other) + " cannot be provided simultaneously"};
+}
+
+Applied check_targets(const Options& options) {
+  const Extras& extras = options.extras;
+  const bool scope = extras.system_wide || extras.doctor || !extras.cgroups.empty() || !extras.comms.empty();
+  if (options.startup.program.empty() && options.startup.attach.empty() && !scope && !options.tips.shown) {
+    return Failure{"must have PROG [ARGS] or -p PID", true};
+  }
+  return std::nullopt;
+}
+
+Applied finish_daemonize(Draft& draft) {
+  Startup& startup = draft.options.startup;
+  if (draft.short_daemonize > 0 && draft.long_daemonize) {
+    return not_together("-D", "--daemonize");
+  }
+  if (draft.short_daemonize > max_daemonize) {
+    return Failure{"Too many -D's (" + std::to_string(draft.short_daemonize) + "), maximum supported -D count is " +
+                       std::to_string(max_daemonize),
+                   true};
+  }
+  if (draft.short_daemonize > 0) {
+    startup.daemonize = static_cast<Daemonize>(draft.short_daemonize);
+  }
+  if (startup.daemonize != Daemonize::no && startup.program.empty()) {
+    return Failure{"PROG [ARGS] must be specified with -D/--daemonize", true};
+  }
+  return std::nullopt;
+}
+
+Applied finish_spellings(Draft& draft) {
+  Format& format = draft.options.format;
+  if (draft.short_timestamps > 0 && draft.long_timestamps) {
+    return not_together("-t", "--absolute-timestamps");
+  }
+  if (draft.short_strings_in_hex > 0 && draft.long_strings_in_hex) {
+    return not_together("-x", "--strings-in-hex");
+  }
+  if (draft.short_decode_fds > 0 && draft.long_decode_fds) {
+    return not_together("-y", "--decode-fds");
+  }
+  if (draft.short_follow_forks > 0 && draft.long_follow_forks) {
+    return not_together("-f", "--follow-forks");
+  }
+  if (draft.short_timestamps > 0) {
+    format.timestamps = draft.short_timestamps < 3 ? TimestampFormat::time_of_day : TimestampFormat::unix_time;
+    format.timestamp_precision = draft.short_timestamps == 1 ? Precision::s : Precision::us;
+  }
+  if (draft.short_strings_in_hex > 0) {
+    format.strings_in_hex = draft.short_strings_in_hex == 1 ? StringsInHex::non_ascii : StringsInHex::all;
+  }
+  if (draft.short_decode_fds == 1) {
+    format.fd_details = {FdDetail::path};
+  } else if (draft.short_decode_fds > 1) {
+    format.fd_details = {FdDetail::path,  FdDetail::socket,  FdDetail::dev,
+                         FdDetail::pidfd, FdDetail::eventfd, FdDetail::signalfd};
+  }
+  return std::nullopt;
+}
+
+void finish_seccomp_and_forks(Draft& draft) {
+  Startup& startup = draft.options.startup;
+  const bool follow = startup.follow_forks;
+  if (startup.seccomp_bpf && startup.detach_on_execve) {
+    draft.warn("--seccomp-bpf is not enabled because it is not compatible with -b");
+    startup.seccomp_bpf = false;
+  }
+  if (startup.seccomp_bpf && startup.syscall_limit > 0) {
+    draft.warn("--seccomp-bpf is not enabled because it is not compatible with --syscall-limit");
+    startup.seccomp_bpf = false;
+  }
+  if (startup.seccomp_bpf && !follow) {
+    draft.warn("--seccomp-bpf cannot be used without -f/--follow-forks, disabling");
+    startup.seccomp_bpf = false;
+  }
+  if (draft.deprecated_follow) {
+    draft.warn(follow ? "deprecated option -F ignored"
+                      : "option -F is deprecated, please use -f/--follow-forks instead");
+    startup.follow_forks = true;
+  }
+  draft.options.output.separate = draft.short_follow_forks > 1 || draft.output_separately;
+}
+
+Applied finish_summary(Draft& draft) {
+  const Options& options = draft.options;
+  const Format& format = options.format;
+  const std::string either = "(-c/--summary-only or -C/--summary)";
+  if (options.summary.mode == SummaryMode::none) {
+    if (options.summary.wall_clock) {
+      return Failure{"-w/--summary-wall-clock must be given with " + either, true};
+    }
+    if (draft.columns_given) {
+      return Failure{"-U/--summary-columns must be given with " + either, true};
+    }
+    if (draft.sort_given) {
+      draft.warn("-S/--summary-sort-by has no effect without " + either);
+    }
+    return std::nullopt;
+  }
+  if (options.output.separate) {
+    return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
+  }
+  if (options.summary.mode == SummaryMode::only) {
+    const auto without_effect = [&](bool given, const char* what) {
+      if (given) {
+        draft.warn(std::string(what) + " has no effect with -c/--summary-only");
+      }
+    };
+    without_effect(format.instruction_pointer, "-i/--instruction-pointer");
+    without_effect(format.stack_trace != StackTrace::none, "-k/--stack-traces");
+    without_effect(format.syscall_number, "-n/--syscall-number");
+    without_effect(format.relative_timestamps.has_value(), "-r/--relative-timestamps");
+    without_effect(format.timestamps != TimestampFormat::none, "-t/--absolute-timestamps");
+    without_effect(format.syscall_times.has_value(), "-T/--syscall-times");
+    without_effect(!format.fd_details.empty(), "-y/--decode-fds");
+  }
+  return std::nullopt;
+}
+
+Applied finish_output(Draft& draft) {
+  Output& output = draft.options.output;
+  Startup& startup = draft.options.startup;
+  if (output.to == Output::To::standard_error) {
+    if (output.separate && !startup.follow_forks) {
+      draft.warn("--output-separately has no effect without -o/--output");
+    }
+    if (output.append) {
+      draft.warn("-A/--output-append-mode has no effect without -o/--output");
+    }
+  }
+  if (draft.status_options > 1) {
+    draft.warn(
+        "Only the last of -z/--successful-only/-Z/--failed-only options will take effect. See status qualifier for "
+        "more complex filters.");
+  }
+  if (startup.seccomp_bpf && !startup.attach.empty() && startup.program.empty()) {
+    draft.warn("--seccomp-bpf is not enabled for processes attached with -p");
+  }
+  if (output.separate && output.to == Output::To::command) {
+    return Failure{"piping the output and -ff/--output-separately are mutually exclusive", true};
+  }
+  if (output.to == Output::To::standard_error) {
+    output.separate = false;
+  }
+  return std::nullopt;
+}
+
+Applied finish_quiet(Draft& draft) {
+  Format& format = draft.options.format;
+  if (draft.short_quiet > 0 && draft.long_quiet) {
+    return not_together("-q", "-e quiet/--quiet");
+  }
+  const Startup& startup = draft.options.startup;
+  const bool to_file = draft.options.output.to != Output::To::standard_error;
+  const bool implied = to_file && !startup.program.empty() && !draft.long_quiet;
+  if (draft.short_quiet > 0 || implied) {
+    format.quiet = {Quiet::attach, Quiet::personality};
+  }
+  if (draft.short_quiet > 1) {
+    format.quiet.add(Quiet::exit);
+  }
+  if (draft.short_quiet > 2) {
+    format.quiet.add(Quiet::path_resolution);
+    format.quiet.add(Quiet::thread_execve);
+  }
+  return std::nullopt;
+}
+
+void finish_interruptible(Draft& draft) {
+  Startup& startup = draft.options.startup;
+  if (draft.interruptible_given) {
+    return;
+  }
+  if (startup.daemonize != Daemonize::no) {
+    startup.interruptible = Interruptible::never_tstp;
+  } else if (draft.options.output.to != Output::To::standard_error && !startup.program.empty()) {
+    startup.interruptible = Interruptible::never;
+  }
+}
+
+}  // namespace
+
+Applied finish(Draft& draft) {
+  if (auto failure = check_targets(draft.options)) {
+    return failure;
+  }
+  if (auto failure = finish_daemonize(draft)) {
+    return failure;
+  }
+  if (auto failure = finish_spellings(draft)) {
+    return failure;
+  }
+  if (draft.options.startup.kill_on_exit && !draft.options.startup.attach.empty()) {
+    return Failure{"--kill-on-exit and -p/--attach are mutually exclusive", true};
+  }
+  finish_seccomp_and_forks(draft);
+  if (auto failure = finish_summary(draft)) {
+    return failure;
+  }
+  if (auto failure = finish_output(draft)) {
+    return failure;
+  }
+  if (auto failure = finish_quiet(draft)) {
+    return failure;
+  }
+  finish_interruptible(draft);
+  return std::nullopt;
+}
+
+}  // namespace tracer::cli

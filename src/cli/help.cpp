@@ -1,0 +1,160 @@
+#include "cli/help.h"
+
+#include "cli/option_table.h"
+
+#ifndef TRACER_VERSION
+#define TRACER_VERSION "unknown"
+#endif
+
+namespace tracer::cli {
+namespace {
+
+constexpr std::size_t help_column = 34;
+constexpr std::size_t help_width = 100;
+
+std::string long_form(const OptionRow& row, std::string_view before, std::string_view after) {
+  const std::string argument = std::string(before) + std::string(row.placeholder) + std::string(after);
+  const std::string name = row.long_name.empty() ? std::string{} : "--" + std::string(row.long_name);
+  switch (row.form) {
+    case ArgumentForm::none:
+      return name;
+    case ArgumentForm::required:
+      return name.empty() ? " " + argument : name + "=" + argument;
+    case ArgumentForm::optional:
+      return name + "[=" + argument + "]";
+  }
+  return name;
+}
+
+/// `-s, --string-limit=SIZE`
+std::string form_of(const OptionRow& row) {
+  const std::string name = long_form(row, "", "");
+  if (row.letter == 0) {
+    // Qualifiers of -e without an option of their own say all in their help.
+    return row.long_name.empty() ? "-e " + std::string(row.qualifiers) + "=" + std::string(row.placeholder)
+                                 : "    " + name;
+  }
+  return std::string("-") + row.letter + (row.long_name.empty() ? "" : ", ") + name;
+}
+
+void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
+  std::size_t column = indent;
+  bool first = true;
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!first && column + 1 + word.size() > help_width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    first = false;
+  }
+  out += '\n';
+}
+
+/// For roff: hyphens that a reader may copy, and no line that starts a request by accident.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '-') {
+      out += "\\-";
+    } else if (c == '\\') {
+      out += "\\e";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string help_text(std::string_view program_name) {
+  const std::string name(program_name);
+  std::string out = "Usage: " + name + " [OPTIONS] COMMAND [ARGUMENTS]\n       " + name +
+                    " [OPTIONS] -p PID[,PID]... [COMMAND [ARGUMENTS]]\n"
+                    "Show the system calls that a program makes and the signals that it gets.\n";
+  const OptionRow* before = nullptr;
+  for (const OptionRow& row : option_rows()) {
+    if (before == nullptr || before->group != row.group) {
+      out += "\n" + std::string(heading_of(row.group)) + ":\n";
+    }
+    before = &row;
+    std::string line = "  " + form_of(row);
+    line += line.size() + 2 > help_column ? "\n" + std::string(help_column, ' ')
+                                          : std::string(help_column - line.size(), ' ');
+    out += line;
+    append_wrapped(out, row.help, help_column);
+  }
+  out +=
+      "\nSets are lists of names or numbers, `all` or `none`; `!` in front turns them inside out.\n"
+      "The long options that take SET are qualifiers too: --trace=SET is -e trace=SET.\n";
+  return out;
+}
+
+std::string version_text() {
+  return "tracer -- version " TRACER_VERSION
+         "\n"
+         "A tracer of system calls for Linux.\n"
+         "Engines: ptrace. Output: text, json.\n";
+}
+
+std::string manual_options() {
+  std::string out;
+  const OptionRow* before = nullptr;
+  for (const OptionRow& row : option_rows()) {
+    if (before == nullptr || before->group != row.group) {
+      out += ".SS " + std::string(heading_of(row.group)) + "\n";
+    }
+    before = &row;
+    out += ".TP\n";
+    const std::string argument = "\\fI" + escaped(row.placeholder) + "\\fP";
+    std::string form;
+    if (row.letter != 0) {
+      form = std::string("\\fB\\-") + row.letter + "\\fP";
+      if (row.form == ArgumentForm::required) {
+        form += " " + argument;
+      }
+    } else if (row.long_name.empty()) {
+      form = "\\fB\\-e " + std::string(row.qualifiers) + "=\\fP" + argument;
+    }
+    if (!row.long_name.empty()) {
+      form += form.empty() ? "" : ", ";
+      form += "\\fB\\-\\-" + escaped(row.long_name) + "\\fP";
+      if (row.form == ArgumentForm::required) {
+        form += "=" + argument;
+      } else if (row.form == ArgumentForm::optional) {
+        form += "[=" + argument + "]";
+      }
+    }
+    out += form + "\n";
+    std::string help = escaped(row.help);
+    if (!help.empty() && help.front() >= 'a' && help.front() <= 'z') {
+      help.front() = static_cast<char>(help.front() - 'a' + 'A');
+    }
+    out += help + (help.ends_with('.') ? "\n" : ".\n");
+    if (!row.manual.empty()) {
+      out += std::string(row.manual) + "\n";
+    }
+    if (!row.other_names.empty()) {
+      out += "Also spelled\n";
+      std::string_view names = row.other_names;
+      while (!names.empty()) {
+        const auto name = names.substr(0, names.find(' '));
+        names.remove_prefix(std::min(names.size(), name.size() + 1));
+        out += ".B \\-\\-" + escaped(name) + (names.empty() ? "" : " ,") + "\n";
+      }
+    }
+    if (!row.qualifiers.empty() && !row.long_name.empty()) {
+      out += "As a qualifier:\n.B \\-e " + escaped(row.qualifiers.substr(0, row.qualifiers.find(' '))) + "=\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace tracer::cli

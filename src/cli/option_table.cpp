@@ -1,0 +1,189 @@
+#include "cli/option_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/near_miss.h"
+
+namespace tracer::cli {
+namespace {
+
+constexpr std::array headings = {
+#define GROUP(id, heading) std::string_view(heading),
+#include "cli/options.def"
+};
+
+// GROUP lines stand for the group of all that follow, so the rows are counted through once at start-up.
+std::vector<OptionRow> make_rows() {
+  std::vector<OptionRow> rows;
+  OptionGroup group{};
+#define GROUP(id, heading) group = OptionGroup::id;
+#define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual)                     \
+  rows.push_back({OptionId::id, group, letter, long_name, ArgumentForm::form, placeholder, other_names, qualifiers, \
+                  help, manual});
+#include "cli/options.def"
+  return rows;
+}
+
+template <typename Visit>
+void for_each_word(std::string_view words, Visit visit) {
+  while (!words.empty()) {
+    const auto word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    visit(word);
+  }
+}
+
+template <typename Visit>
+void for_each_long_name(const OptionRow& row, Visit visit) {
+  if (!row.long_name.empty()) {
+    visit(row.long_name);
+    for_each_word(row.other_names, visit);
+  }
+}
+
+struct LongName {
+  const OptionRow* row = nullptr;
+  std::string_view name;
+};
+
+/// The options that `name` may mean: the one of that name, or those of which it is a prefix. strace's come before
+/// ours, so that ours do not make its prefixes ambiguous.
+std::vector<LongName> find_long(std::string_view name) {
+  std::vector<LongName> theirs;
+  std::vector<LongName> ours;
+  std::vector<LongName> exact;
+  for (const OptionRow& row : option_rows()) {
+    for_each_long_name(row, [&](std::string_view candidate) {
+      if (candidate == name) {
+        exact.push_back({&row, candidate});
+      } else if (candidate.starts_with(name)) {
+        (row.group == OptionGroup::ours ? ours : theirs).push_back({&row, candidate});
+      }
+    });
+  }
+  if (!exact.empty()) {
+    return exact;
+  }
+  auto& found = theirs.empty() ? ours : theirs;
+  // Several names of the first option are no contradiction.
+  const auto same = [&](const LongName& other) { return other.row == found.front().row; };
+  if (!found.empty() && std::all_of(found.begin(), found.end(), same)) {
+    found.resize(1);
+  }
+  return found;
+}
+
+std::string suggestion_for(std::string_view name) {
+  NearMiss miss(name);
+  for (const OptionRow& row : option_rows()) {
+    for_each_long_name(row, [&](std::string_view candidate) { miss.consider(candidate); });
+  }
+  return miss.best().empty() ? std::string{} : "; did you mean --" + std::string(miss.best()) + "?";
+}
+
+}  // namespace
+
+std::span<const OptionRow> option_rows() {
+  static const std::vector<OptionRow> rows = make_rows();
+  return rows;
+}
+
+std::string_view heading_of(OptionGroup group) {
+  return headings[static_cast<std::size_t>(group)];
+}
+
+const OptionRow* find_qualifier(std::string_view qualifier) {
+  for (const OptionRow& row : option_rows()) {
+    bool found = false;
+    for_each_word(row.qualifiers, [&](std::string_view name) { found = found || name == qualifier; });
+    if (found) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::string OptionReader::take_word() {
+  std::string word = words_.front();
+  words_ = words_.subspan(1);
+  return word;
+}
+
+OptionReader::Next OptionReader::next() {
+  if (!bundle_.empty()) {
+    return next_short();
+  }
+  if (words_.empty()) {
+    return std::monostate{};
+  }
+  const std::string& word = words_.front();
+  if (word.size() < 2 || word[0] != '-') {
+    return std::monostate{};
+  }
+  if (word == "--") {
+    words_ = words_.subspan(1);
+    return std::monostate{};
+  }
+  if (word[1] == '-') {
+    return next_long();
+  }
+  bundle_ = std::string_view(word).substr(1);
+  words_ = words_.subspan(1);
+  return next_short();
+}
+
+OptionReader::Next OptionReader::next_short() {
+  const char letter = bundle_.front();
+  bundle_.remove_prefix(1);
+  const auto rows = option_rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow& r) { return r.letter == letter; });
+  if (row == rows.end() || letter == '\0') {
+    return BadWord{std::string("invalid option -- '") + letter + "'", {}};
+  }
+  GivenOption given{&*row, false, std::string("-") + letter, std::nullopt};
+  if (row->form == ArgumentForm::required) {
+    if (!bundle_.empty()) {
+      given.argument = std::string(bundle_);
+      bundle_ = {};
+    } else if (!words_.empty()) {
+      given.argument = take_word();
+    } else {
+      return BadWord{std::string("option requires an argument -- '") + letter + "'", {}};
+    }
+  }
+  return given;
+}
+
+OptionReader::Next OptionReader::next_long() {
+  const std::string word = take_word();
+  const auto equals = word.find('=');
+  const auto name = std::string_view(word).substr(2, equals == std::string::npos ? equals : equals - 2);
+  const auto found = find_long(name);
+  if (found.empty()) {
+    return BadWord{"unrecognized option '" + word + "'", suggestion_for(name)};
+  }
+  if (found.size() > 1) {
+    BadWord bad{"option '" + word + "' is ambiguous; possibilities:", {}};
+    for (const LongName& possible : found) {
+      bad.message += " '--" + std::string(possible.name) + "'";
+    }
+    return bad;
+  }
+  const OptionRow& row = *found.front().row;
+  GivenOption given{&row, true, "--" + std::string(found.front().name), std::nullopt};
+  if (equals != std::string::npos) {
+    if (row.form == ArgumentForm::none) {
+      return BadWord{"option '" + given.spelling + "' doesn't allow an argument", {}};
+    }
+    given.argument = word.substr(equals + 1);
+  } else if (row.form == ArgumentForm::required) {
+    if (words_.empty()) {
+      return BadWord{"option '" + given.spelling + "' requires an argument", {}};
+    }
+    given.argument = take_word();
+  }
+  return given;
+}
+
+}  // namespace tracer::cli

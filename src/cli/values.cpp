@@ -1,0 +1,134 @@
+#include "cli/values.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "render/error_names.h"
+
+namespace tracer::cli {
+namespace {
+
+constexpr int max_errno = 4095;
+
+std::string_view without_lead(std::string_view text) {
+  const auto start = text.find_first_not_of(" \t\n\v\f\r");
+  text.remove_prefix(start == std::string_view::npos ? text.size() : start);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t least, std::uint32_t most) {
+  const auto number = filter::plain_number(without_lead(text), most);
+  return number && *number >= least ? number : std::nullopt;
+}
+
+std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
+  text = without_lead(text);
+  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
+    return std::nullopt;  // no sign, no inf, no nan
+  }
+  double number = 0;
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{}) {
+    return std::nullopt;
+  }
+  const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
+  double factor = 0;
+  if (unit == "s") {
+    factor = 1e9;
+  } else if (unit == "ms") {
+    factor = 1e6;
+  } else if (unit == "us" || unit.empty()) {
+    factor = 1e3;
+  } else if (unit == "ns") {
+    factor = 1;
+  } else {
+    return std::nullopt;
+  }
+  const double nanoseconds = number * factor;
+  constexpr double limit = 9.2e18;  // what std::chrono::nanoseconds holds
+  if (!(nanoseconds < limit)) {
+    return std::nullopt;
+  }
+  return std::chrono::nanoseconds(std::llround(nanoseconds));
+}
+
+std::optional<Precision> read_precision(std::string_view text) {
+  static constexpr std::array<filter::ChoiceName<Precision>, 4> names = {
+      {{"s", Precision::s}, {"ms", Precision::ms}, {"us", Precision::us}, {"ns", Precision::ns}}};
+  return read_choice<Precision>(text, names);
+}
+
+std::optional<int> read_errno(std::string_view text) {
+  if (const auto number = filter::plain_number(text, max_errno)) {
+    return *number == 0 ? std::nullopt : std::optional(static_cast<int>(*number));
+  }
+  for (int number = 1; number <= max_errno; ++number) {
+    const auto name = render::error_name(number);
+    if (!name.empty() && filter::same_word(name, text)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SummaryColumn> read_summary_column(std::string_view text) {
+  using enum SummaryColumn;
+  static constexpr std::array<filter::ChoiceName<SummaryColumn>, 27> names = {{
+      {"time", time_percent},
+      {"time-percent", time_percent},
+      {"time-total", total_time},
+      {"total-time", total_time},
+      {"min-time", min_time},
+      {"time-min", min_time},
+      {"shortest", min_time},
+      {"max-time", max_time},
+      {"time-max", max_time},
+      {"longest", max_time},
+      {"avg-time", avg_time},
+      {"time-avg", avg_time},
+      {"calls", calls},
+      {"count", calls},
+      {"errors", errors},
+      {"error", errors},
+      {"name", name},
+      {"syscall", name},
+      {"syscall-name", name},
+      {"wall-total", wall_total},
+      {"total-wall", wall_total},
+      {"wall-min", wall_min},
+      {"min-wall", wall_min},
+      {"wall-max", wall_max},
+      {"max-wall", wall_max},
+      {"wall-avg", wall_avg},
+      {"avg-wall", wall_avg},
+  }};
+  std::string word(text);
+  std::replace(word.begin(), word.end(), '_', '-');
+  for (const auto& candidate : names) {
+    if (!word.empty() && candidate.name == word) {
+      return candidate.choice;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto part = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (!part.empty()) {
+      parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+}  // namespace tracer::cli
