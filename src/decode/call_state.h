@@ -24,6 +24,7 @@ struct CallState {
   const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;
   spec::Index next_param = 0;  ///< of the signature's: the first that is not emitted yet
+  bool argument_open = false;  ///< next_param's argument has begun, and with it the text stops before the exit
   bool half_emitted = false;   ///< next_param's argument is open: its `before` stands, its `after` is to come
   bool half_readable = false;  ///< and could be read
   std::vector<SavedTarget> saved;

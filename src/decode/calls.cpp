@@ -1,5 +1,6 @@
 // A call as a whole: which description, which arguments when, and the result.
 #include <algorithm>
+#include <utility>
 
 #include "decode/walker.h"
 #include "render/constants.h"
@@ -64,6 +65,7 @@ void Walker::settle_on_call() {
   state_.signature = nullptr;
   state_.next_param = 0;
   state_.half_emitted = false;
+  state_.argument_open = false;
   state_.saved.clear();
   state_.saved_bytes.clear();
   if (state_.call == nullptr) {
@@ -170,30 +172,40 @@ void Walker::emit_arguments() {
     if (state_.half_emitted) {
       emit_second_half(param);
       state_.half_emitted = false;
+      state_.argument_open = false;
       out_.end_argument();
       continue;
     }
-    if (param.type == spec::none || !holds(param.condition, nullptr)) {
+    if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, nullptr))) {
       continue;
     }
     const bool in_halves = comes_in_halves(param);
     if (outcome_ == nullptr && (param.at_exit || in_halves) && !state_.depth.raw) {
+      begin_argument(param);
       if (in_halves) {
-        const auto raw = raw_argument(param);
-        out_.begin_argument(tables_.text(param.name), tables_.text(tables_.types[param.type].name), raw);
         state_.half_emitted = true;
         state_.half_readable = emit_first_half(param);
       }
       return;
     }
+    if (!std::exchange(state_.argument_open, false)) {
+      begin_argument(param);
+      state_.argument_open = false;
+    }
     emit_argument(param);
+    out_.end_argument();
   }
+}
+
+void Walker::begin_argument(const Param& param) {
+  const auto type_name = tables_.text(tables_.types[param.type].name);
+  out_.begin_argument(tables_.text(param.name), type_name, raw_argument(param));
+  state_.argument_open = true;
 }
 
 void Walker::emit_argument(const Param& param) {
   const Type& type = tables_.types[param.type];
   const auto raw = raw_argument(param);
-  out_.begin_argument(tables_.text(param.name), tables_.text(type.name), raw);
   if (state_.depth.raw) {
     out_.scalar(raw, raw_type);
   } else if (type.kind != TypeKind::pointer) {
@@ -213,7 +225,6 @@ void Walker::emit_argument(const Param& param) {
     follow(type, Place::in_register(raw), nullptr);
     filled_ = false;
   }
-  out_.end_argument();
 }
 
 bool Walker::comes_in_halves(const Param& param) const {

@@ -90,6 +90,7 @@ class Walker {
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
   void emit_unknown_call();
   void emit_arguments();
+  void begin_argument(const spec::Param& param);
   void emit_argument(const spec::Param& param);
   bool emit_first_half(const spec::Param& param);
   void emit_second_half(const spec::Param& param);

@@ -1,0 +1,240 @@
+#include "case_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "render/error_names.h"
+
+namespace tracer::test {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), in_(path) {
+    if (!in_) {
+      throw std::runtime_error(path + ": cannot be read");
+    }
+  }
+
+  CaseFile read() {
+    while (std::getline(in_, line_)) {
+      ++number_;
+      const auto start = line_.find_first_not_of(" \t");
+      if (start == std::string::npos || line_[start] == '#') {
+        continue;
+      }
+      line_.erase(0, start);
+      const auto space = std::min(line_.find(' '), line_.size());
+      rest_ = space < line_.size() ? line_.substr(space + 1) : std::string{};
+      keyword(line_.substr(0, space));
+    }
+    return std::move(file_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(path_ + ":" + std::to_string(number_) + ": " + what);
+  }
+
+  void keyword(const std::string& word) {
+    if (word == "define") {
+      definitions();
+      return;
+    }
+    if (word == "case") {
+      file_.cases.emplace_back();
+      file_.cases.back().name = rest_;
+      file_.cases.back().line = number_;
+      return;
+    }
+    if (file_.cases.empty()) {
+      fail("found " + word + " before the first case");
+    }
+    Case& c = file_.cases.back();
+    std::istringstream words(rest_);
+    if (word == "abi") {
+      const auto found = std::find(abi_names.begin(), abi_names.end(), rest_);
+      found != abi_names.end() ? void() : fail("no ABI is called " + rest_);
+      c.abi = static_cast<Abi>(found - abi_names.begin());
+    } else if (word == "options") {
+      options(c, words);
+    } else if (word == "call") {
+      words >> c.call;
+      arguments(c, words);
+    } else if (word == "number") {
+      std::string text;
+      words >> text;
+      c.entry.number = number(text);
+      arguments(c, words);
+    } else if (word == "memory") {
+      c.memory.push_back(memory(words));
+    } else if (word == "change") {
+      c.changes.push_back(memory(words));
+    } else if (word == "result") {
+      c.outcome = {static_cast<std::int64_t>(number(rest_)), false, true};
+    } else if (word == "error") {
+      c.outcome = {-error(rest_), true, true};
+    } else if (word == "unknown") {
+      c.outcome.known = false;
+    } else if (word == "enter") {
+      c.entered = rest_;
+    } else if (word == "text") {
+      c.text = rest_;
+    } else if (word == "json") {
+      c.json = rest_;
+    } else {
+      fail("found " + word + ", which is no keyword");
+    }
+  }
+
+  void definitions() {
+    while (std::getline(in_, line_)) {
+      ++number_;
+      if (line_ == "end") {
+        return;
+      }
+      file_.definitions += line_ + "\n";
+    }
+    fail("found no end of the definitions");
+  }
+
+  void options(Case& c, std::istringstream& words) {
+    for (std::string word; words >> word;) {
+      const auto value = [&] {
+        std::string text;
+        words >> text;
+        return text;
+      };
+      if (word == "-v") {
+        c.depth.abbreviate = false;
+      } else if (word == "-s") {
+        c.options.string_limit = static_cast<std::uint32_t>(number(value()));
+      } else if (word == "-x") {
+        c.text_options.hex = render::HexStrings::non_ascii;
+      } else if (word == "-xx") {
+        c.text_options.hex = render::HexStrings::all;
+      } else if (word == "-X") {
+        c.text_options.constants = value() == "raw" ? render::ConstantForm::raw : render::ConstantForm::verbose;
+      } else if (word == "-y") {
+        c.names = true;
+      } else if (word == "-N") {
+        c.text_options.argument_names = true;
+      } else if (word == "-a") {
+        c.text_options.column = static_cast<unsigned>(number(value()));
+      } else if (word == "raw") {
+        c.depth.raw = true;
+      } else if (word == "address") {
+        c.depth.dereference = false;
+      } else {
+        fail("found " + word + ", which is no option");
+      }
+    }
+  }
+
+  void arguments(Case& c, std::istringstream& words) {
+    std::size_t i = 0;
+    for (std::string word; words >> word; ++i) {
+      i < c.entry.args.size() ? void() : fail("found more than six arguments");
+      c.entry.args[i] = number(word);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t number(const std::string& text) const {
+    std::size_t used = 0;
+    try {
+      const auto value =
+          text.front() == '-' ? static_cast<std::uint64_t>(std::stoll(text, &used, 0)) : std::stoull(text, &used, 0);
+      if (used == text.size()) {
+        return value;
+      }
+    } catch (const std::exception&) {
+    }
+    fail("found " + text + ", expected a number");
+  }
+
+  [[nodiscard]] std::int64_t error(const std::string& text) const {
+    constexpr int last_error = 4095;
+    for (int i = 1; i <= last_error; ++i) {
+      if (render::error_name(i) == text) {
+        return i;
+      }
+    }
+    return static_cast<std::int64_t>(number(text));
+  }
+
+  MemoryItem memory(std::istringstream& words) {
+    MemoryItem item;
+    std::string word;
+    words >> word;
+    item.address = number(word);
+    while (words >> word) {
+      if (word.front() == '"') {
+        // Take the string from the line again: it may hold spaces.
+        const auto from = static_cast<std::size_t>(words.tellg() == -1 ? static_cast<std::streamoff>(rest_.size())
+                                                                       : static_cast<std::streamoff>(words.tellg())) -
+                          word.size() + 1;
+        words.clear();
+        words.seekg(static_cast<std::streamoff>(string(item.bytes, from)));
+        continue;
+      }
+      std::string value;
+      words >> value;
+      const auto n = number(value);
+      if (word == "zero") {
+        item.bytes.insert(item.bytes.end(), n, std::byte{0});
+        continue;
+      }
+      const std::size_t width = word == "u8" ? 1 : word == "u16" ? 2 : word == "u32" ? 4 : word == "u64" ? 8 : 0;
+      width != 0 ? void() : fail("found " + word + ", expected u8, u16, u32, u64, zero or a string");
+      for (std::size_t i = 0; i < width; ++i) {
+        item.bytes.push_back(static_cast<std::byte>(n >> (8 * i) & 0xff));
+      }
+    }
+    return item;
+  }
+
+  /// Reads a C string of the line from `at` on, after its opening quote; returns where it ends.
+  std::size_t string(std::vector<std::byte>& bytes, std::size_t at) const {
+    for (; at < rest_.size() && rest_[at] != '"'; ++at) {
+      char c = rest_[at];
+      if (c == '\\' && ++at < rest_.size()) {
+        static const std::string letters = "abtnvfr";
+        if (const auto letter = letters.find(rest_[at]); letter != std::string::npos) {
+          c = static_cast<char>(7 + letter);
+        } else if (rest_[at] >= '0' && rest_[at] <= '7') {
+          unsigned value = 0;
+          const auto end = at + 3;
+          for (; at < end && at < rest_.size() && rest_[at] >= '0' && rest_[at] <= '7'; ++at) {
+            value = value * 8 + static_cast<unsigned>(rest_[at] - '0');
+          }
+          --at;
+          c = static_cast<char>(value);
+        } else {
+          c = rest_[at];
+        }
+      }
+      bytes.push_back(static_cast<std::byte>(c));
+    }
+    at < rest_.size() ? void() : fail("found a string without an end");
+    return at + 1;
+  }
+
+  std::string path_;
+  std::ifstream in_;
+  std::string line_;
+  std::string rest_;
+  std::size_t number_ = 0;
+  CaseFile file_;
+};
+
+}  // namespace
+
+CaseFile read_case_file(const std::string& path) {
+  return Reader(path).read();
+}
+
+}  // namespace tracer::test

@@ -1,0 +1,185 @@
+// Runs the cases of the files named and prints what is not as expected: run_cases FILE.case…
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include "case_file.h"
+#include "decoders/decoders.h"
+#include "render/json_emitter.h"
+#include "sysc/lowering.h"
+#include "sysc/parser.h"
+
+namespace tracer::test {
+namespace {
+
+class FakeMemory final : public Memory {
+ public:
+  void put(const std::vector<MemoryItem>& items) {
+    for (const MemoryItem& item : items) {
+      for (std::size_t i = 0; i < item.bytes.size(); ++i) {
+        bytes_[item.address + i] = item.bytes[i];
+      }
+    }
+  }
+
+  std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
+    std::size_t n = 0;
+    for (; n < into.size(); ++n) {
+      const auto found = bytes_.find(address.value() + n);
+      if (found == bytes_.end()) {
+        break;
+      }
+      into[n] = found->second;
+    }
+    return n;
+  }
+
+ private:
+  std::map<std::uint64_t, std::byte> bytes_;
+};
+
+class FakeNames final : public decode::Names {
+ public:
+  explicit FakeNames(bool on) : on_(on) {}
+  decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
+    if (!on_) {
+      return {};
+    }
+    return fd == 3   ? decode::DescriptorName{"/etc/passwd"}
+           : fd == 4 ? decode::DescriptorName{"/tmp/gone", true}
+                     : decode::DescriptorName{};
+  }
+  std::string_view process(std::int32_t, std::int32_t) override { return {}; }
+  std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
+  std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
+
+ private:
+  bool on_;
+};
+
+/// The tables for one file: its own definitions, the calls numbered in the order of their first case; or the built-in
+/// ones.
+class CaseTables {
+ public:
+  explicit CaseTables(const CaseFile& file, const std::string& path) {
+    if (file.definitions.empty()) {
+      tables_ = spec::builtin_tables();
+      return;
+    }
+    std::vector<std::string> names;
+    for (const Case& c : file.cases) {
+      if (std::find(names.begin(), names.end(), c.call) == names.end() && !c.call.empty()) {
+        names.push_back(c.call);
+      }
+    }
+    std::string numbers;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      numbers += std::to_string(i) + " " + names[i] + "\n";
+    }
+    std::vector<sysc::Source> sources{{path, file.definitions}};
+    for (const auto abi : abi_names) {
+      sources.push_back({std::string(abi) + ".nr", numbers});
+    }
+    sysc::Diagnostics diagnostics;
+    const auto program = sysc::parse(sources, diagnostics);
+    set_ = sysc::Lowering(program, diagnostics).run(false);
+    if (diagnostics.has_errors()) {
+      throw std::runtime_error(diagnostics.text(sources));
+    }
+    tables_ = set_.view();
+  }
+
+  [[nodiscard]] const spec::Tables& view() const { return tables_; }
+
+  [[nodiscard]] std::uint64_t number_of(const Case& c) const {
+    if (c.call.empty()) {
+      return c.entry.number;
+    }
+    for (const spec::NumberedCall& row : tables_.numbers[index_of(c.abi)]) {
+      if (tables_.text(tables_.calls[row.call].name) == c.call) {
+        return row.number;
+      }
+    }
+    throw std::runtime_error("no call " + c.call + " on " + std::string(abi_names[index_of(c.abi)]));
+  }
+
+ private:
+  spec::TableSet set_;
+  spec::Tables tables_;
+};
+
+/// What stands at the end of the entry, and all of it.
+struct Shown {
+  std::string entered;
+  std::string all;
+};
+
+template <typename MakeEmitter>
+Shown show(const Case& c, const CaseTables& tables, MakeEmitter make_emitter) {
+  FakeNames names(c.names);
+  FakeMemory memory;
+  memory.put(c.memory);
+  const decode::Decoder decoder(tables.view(), c.options, names, decoders::all());
+  const auto state = decoder.make_state();
+  TextBuffer text;
+  auto emitter = make_emitter(text);
+  auto entry = c.entry;
+  entry.abi = c.abi;
+  entry.number = tables.number_of(c);
+  decoder.enter(*state, entry, c.depth, memory, *emitter);
+  Shown shown;
+  shown.entered = text.view();
+  memory.put(c.changes);
+  decoder.exit(*state, c.outcome, memory, *emitter);
+  shown.all = text.view();
+  return shown;
+}
+
+bool expect(const std::string& place, const char* what, const std::optional<std::string>& wanted,
+            const std::string& found) {
+  if (!wanted || *wanted == found) {
+    return true;
+  }
+  std::printf("%s: %s\n  expected  %s\n  found     %s\n", place.c_str(), what, wanted->c_str(), found.c_str());
+  return false;
+}
+
+bool run(const Case& c, const CaseTables& tables, const std::string& path) {
+  const auto place = path + ":" + std::to_string(c.line) + ": " + c.name;
+  const auto text = show(c, tables, [&](TextBuffer& buffer) {
+    return std::make_unique<render::TextEmitter>(tables.view(), buffer, c.text_options);
+  });
+  const auto json =
+      show(c, tables, [&](TextBuffer& buffer) { return std::make_unique<render::JsonEmitter>(tables.view(), buffer); });
+  const bool entered = expect(place, "at entry", c.entered, text.entered);
+  const bool all = expect(place, "text", c.text, text.all);
+  return expect(place, "JSON", c.json, json.all) && entered && all;
+}
+
+std::size_t run_file(const std::string& path) {
+  const auto file = read_case_file(path);
+  const CaseTables tables(file, path);
+  std::size_t failed = 0;
+  for (const Case& c : file.cases) {
+    failed += run(c, tables, path) ? 0 : 1;
+  }
+  std::printf("%s: %zu cases, %zu failed\n", path.c_str(), file.cases.size(), failed);
+  return failed;
+}
+
+}  // namespace
+}  // namespace tracer::test
+
+int main(int argc, char** argv) {
+  std::size_t failed = 0;
+  for (int i = 1; i < argc; ++i) {
+    try {
+      failed += tracer::test::run_file(argv[i]);
+    } catch (const std::exception& failure) {
+      std::printf("%s\n", failure.what());
+      ++failed;
+    }
+  }
+  return failed == 0 ? 0 : 1;
+}
