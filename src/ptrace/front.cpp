@@ -59,6 +59,11 @@ Result<Backstage> Backstage::step_behind_front() {
   UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t front = ::getpid();
+  // Where SIGCHLD is ignored, the kernel keeps no exit status for us to end with.
+  struct sigaction former;
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, &former);
   const pid_t tracer = ::fork();
   if (tracer < 0) {
     return Error{errno, std::string("fork: ") + std::strerror(errno)};
@@ -67,6 +72,7 @@ Result<Backstage> Backstage::step_behind_front() {
     write_end.reset();
     stand_in_front(tracer, std::move(read_end));
   }
+  sigaction(SIGCHLD, &former, nullptr);
   sigset_t front_died;
   sigemptyset(&front_died);
   sigaddset(&front_died, front_died_signal());

@@ -3,7 +3,7 @@
 //   event_log [-f] [-k] [-q] [-s] [-c] [-n NUMBER]... [-L LIMIT] [-p PID]... [PROGRAM ARG...]
 //     -k  kill on exit     -q  no events, only the end     -s  strict messages     -c  system time of calls
 //     -n  a wanted call of the native ABI                  -L  detach all after LIMIT entries
-//     -F  no seccomp filter
+//     -F  no seccomp filter                                -m  the text that an execve's first argument points to
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,14 +20,20 @@ namespace {
 
 class EventLog final : public EventHandler {
  public:
-  EventLog(bool quiet, long limit) : quiet_(quiet), limit_(limit) {}
+  EventLog(bool quiet, long limit, bool read_text) : quiet_(quiet), limit_(limit), read_text_(read_text) {}
 
-  Verdict handle(const Event& event, const Memory&) override {
+  Verdict handle(const Event& event, const Memory& memory) override {
     ++events_;
     bool over = false;
     if (std::holds_alternative<SyscallEnter>(event.what)) {
       ++entries_;
       over = limit_ != 0 && entries_ >= limit_;
+      const auto& call = std::get<SyscallEnter>(event.what);
+      if (read_text_ && is_execve(event.abi, call.number)) {
+        std::array<char, 256> text{};
+        const std::size_t size = memory.read(RemoteAddr(call.args[0]), std::as_writable_bytes(std::span(text)));
+        std::printf("%d text %.*s\n", event.tid, static_cast<int>(size), text.data());
+      }
     }
     if (!quiet_) {
       std::printf("%d ", event.tid);
@@ -78,6 +84,7 @@ class EventLog final : public EventHandler {
 
   bool quiet_;
   long limit_;
+  bool read_text_;
   long events_ = 0;
   long entries_ = 0;
 };
@@ -86,7 +93,8 @@ int run(int argc, char** argv) {
   EngineOptions options;
   bool quiet = false;
   long limit = 0;
-  for (int option = 0; (option = ::getopt(argc, argv, "+fFkqscn:p:L:D:I:")) != -1;) {
+  bool read_text = false;
+  for (int option = 0; (option = ::getopt(argc, argv, "+fFkmqscn:p:L:D:I:")) != -1;) {
     switch (option) {
       case 'f':
         options.follow_forks = true;
@@ -96,6 +104,9 @@ int run(int argc, char** argv) {
         break;
       case 'k':
         options.kill_on_exit = true;
+        break;
+      case 'm':
+        read_text = true;
         break;
       case 'q':
         quiet = true;
@@ -150,7 +161,7 @@ int run(int argc, char** argv) {
     }
     return 1;
   }
-  EventLog log(quiet, limit);
+  EventLog log(quiet, limit, read_text);
   const auto end = engine.value()->run(log);
   if (!end) {
     complain(end.error().message);

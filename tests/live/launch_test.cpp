@@ -134,6 +134,17 @@ TEST_CASE("each signal arrives once and as it was sent") {
   CHECK(count_lines(lines, "signal 10 code -1") == 50);  // SI_QUEUE
 }
 
+TEST_CASE("registers tell the calls where the kernel does not") {
+  Process tracer({TRACEE, "poorly", EVENT_LOG, "-m", "-f", TRACEE, "vfork_exec"});
+  const auto lines = tracer.rest();
+  CHECK(tracer.wait() == 0);
+  check_order(lines);
+  CHECK(find_line(lines, "hello"));
+  CHECK(count_lines(lines, "exited 0") == 2);
+  CHECK(count_lines(lines, std::string("text ") + TRACEE) == 1);  // the first execve's path, read word by word
+  CHECK(count_lines(lines, "error") > 0);                         // access("/etc/ld.so.preload")
+}
+
 #if defined(__x86_64__)
 TEST_CASE("a 32-bit call from 64-bit code is told as such") {
   const auto lines = traced({}, {TRACEE, "int80"});

@@ -158,6 +158,27 @@ static int own_filter(const char* arg) {
   return 0;
 }
 
+// Runs ARG... without PTRACE_GET_SYSCALL_INFO and process_vm_readv, as on an old kernel or in a sandbox.
+static int poorly(char** args) {
+  enum { get_syscall_info = 0x420e };
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, get_syscall_info, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    return 3;
+  }
+  execv(args[0], args);
+  return 4;
+}
+
 // Does a call twenty times a second for ARG twentieths and tells whether one of them failed.
 static int getppid_slowly(const char* arg) {
   say("ready");
@@ -247,6 +268,9 @@ static const struct {
 };
 
 int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "poorly") == 0) {
+    return poorly(argv + 2);
+  }
   for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof modes[0]; ++i) {
     if (strcmp(argv[1], modes[i].name) == 0) {
       return modes[i].run(argc > 2 ? argv[2] : "1");
