@@ -22,8 +22,12 @@ bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
   if (place.kind == Place::Kind::reg) {
     here.bits = load(type, place).value_or(place.bits);
   }
+  if (function == nullptr) {
+    static const Type plain = render::scalar_type(8, false, spec::Style::hex);
+    return value(type.target != spec::none ? tables_.types[type.target] : plain, place, scope);
+  }
   WalkerContext context(*this, &type, here, size);
-  return function != nullptr && function(context);
+  return function(context);
 }
 
 bool WalkerContext::copy(std::span<std::byte> into) const {

@@ -1,8 +1,6 @@
 #include "decode/decoder.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 #include "decode/customs.h"
 
@@ -21,7 +19,7 @@ struct Decoder::Implementation {
 };
 
 Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs)
-    : implementation_(new Implementation{{tables, options, names, customs, {}, nullptr, nullptr}}) {
+    : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
   Setting& setting = implementation_->setting;
   setting.custom_of_type.resize(tables.types.size());
   for (std::size_t i = 0; i < tables.types.size(); ++i) {
@@ -31,8 +29,7 @@ Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std:
     const auto name = tables.text(tables.types[i].custom);
     setting.custom_of_type[i] = find_custom(customs, name);
     if (setting.custom_of_type[i] == nullptr) {
-      throw std::runtime_error("a description asks for `custom " + std::string(name) +
-                               "`, which this program does not have (src/decoders)");
+      setting.missing_custom = name;
     }
   }
   setting.wait_status = find_custom(customs, "wait_status");
@@ -40,6 +37,10 @@ Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std:
 }
 
 Decoder::~Decoder() = default;
+
+std::string_view Decoder::missing_custom() const {
+  return implementation_->setting.missing_custom;
+}
 
 std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
   return {new CallState, [](CallState* state) { delete state; }};

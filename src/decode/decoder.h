@@ -78,11 +78,14 @@ struct Custom;
 class Decoder {
  public:
   /// `customs` is what src/decoders offers (decoders::all()); it must outlive the decoder, as must `tables` and
-  /// `names`. Throws std::runtime_error if the tables ask for a custom that is not there.
+  /// `names`.
   Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
+
+  /// A custom that the tables ask for and that is not there (its values then show as their plain type); empty: none.
+  [[nodiscard]] std::string_view missing_custom() const;
 
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 

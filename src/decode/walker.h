@@ -20,6 +20,7 @@ struct Setting {
   Names& names;
   std::span<const Custom> customs;
   std::vector<CustomFunction> custom_of_type;  ///< by TypeId; null for types of other kinds
+  std::string_view missing_custom;
   CustomFunction wait_status = nullptr;
   CustomFunction siginfo = nullptr;
 };
