@@ -147,11 +147,12 @@ std::string manual_options() {
       while (!names.empty()) {
         const auto name = names.substr(0, names.find(' '));
         names.remove_prefix(std::min(names.size(), name.size() + 1));
-        out += ".B \\-\\-" + escaped(name) + (names.empty() ? "" : " ,") + "\n";
+        out += names.empty() ? ".BR \\-\\-" + escaped(name) + " .\n" : ".BR \\-\\-" + escaped(name) + " ,\n";
       }
     }
     if (!row.qualifiers.empty() && !row.long_name.empty()) {
-      out += "As a qualifier:\n.B \\-e " + escaped(row.qualifiers.substr(0, row.qualifiers.find(' '))) + "=\n";
+      out += "The same as\n.BI \\-e\\ " + escaped(row.qualifiers.substr(0, row.qualifiers.find(' '))) + "= " +
+             escaped(row.placeholder) + "\\fR.\n";
     }
   }
   return out;
