@@ -106,10 +106,11 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   pipeline_settings.filter.paths = traced_paths(options, complain);
   auto view_settings = text_view_options(options);
   view_settings.hold_calls = pipeline::Filter(pipeline_settings.filter, tables, plain_names).needs_end();
-  const bool immediate = view_settings.flush_each_event;
+  const pipeline::JsonViewOptions json_settings{view_settings.native, view_settings.flush_each_event};
   std::unique_ptr<pipeline::View> view;
   if (options.format.output == cli::OutputFormat::json) {
-    view = std::make_unique<pipeline::JsonView>(tables, decoder, plain_names, std::move(channels).value(), immediate);
+    view =
+        std::make_unique<pipeline::JsonView>(tables, decoder, plain_names, std::move(channels).value(), json_settings);
   } else {
     view = std::make_unique<pipeline::TextView>(std::move(view_settings), tables, decoder, std::move(channels).value());
   }
@@ -130,7 +131,7 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   auto run = engine.value()->run(pipeline);
   if (summary) {
     TextBuffer table;
-    summary->write(table, pipeline::PipelineOptions{}.native);
+    summary->write(table, json_settings.native);
     view->raw(table.view());
   }
   view->flush();

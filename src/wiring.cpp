@@ -169,6 +169,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options) {
   }
   result.calls.argument_names = format.argument_names;
   result.calls.column = format.column;
+  result.native = native_abi();
   result.show_pid = show_pid(options);
   result.dump_reads = format.dump_reads;
   result.dump_writes = format.dump_writes;

@@ -17,12 +17,8 @@ constexpr int schema_version = 1;
 }  // namespace
 
 JsonView::JsonView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
-                   bool flush_each_event)
-    : decoder_(decoder),
-      names_(names),
-      channels_(std::move(channels)),
-      emitter_(tables, record_),
-      flush_each_event_(flush_each_event) {}
+                   JsonViewOptions options)
+    : decoder_(decoder), names_(names), channels_(std::move(channels)), emitter_(tables, record_), options_(options) {}
 
 void JsonView::thread_appears(Thread& thread) {
   channels_.assign(thread);
@@ -131,7 +127,7 @@ void JsonView::signal(Thread& thread, const EventTime& time, const SignalStop& s
     record_.append(",\"info\":");
     emitter_.set_buffer(record_);
     emitter_.reset();
-    decoder_.siginfo(stop.siginfo, thread.abi.value_or(thread.call.entry.abi), thread.tid, memory, emitter_);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
   }
   end_record(record_, thread);
 }
@@ -189,7 +185,7 @@ void JsonView::flush() {
 }
 
 void JsonView::event_done() {
-  if (flush_each_event_) {
+  if (options_.flush_each_event) {
     flush();
   }
 }

@@ -32,11 +32,15 @@
 
 namespace tracer::pipeline {
 
+struct JsonViewOptions {
+  Abi native = Abi::x86_64;       ///< whose layout a raw siginfo has
+  bool flush_each_event = false;  ///< a line goes out as soon as it is there
+};
+
 class JsonView final : public View {
  public:
-  /// With `flush_each_event` a line goes out as soon as it is there.
   JsonView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
-           bool flush_each_event);
+           JsonViewOptions options);
 
   void thread_appears(Thread& thread) override;
   void thread_goes(Thread& thread) override;
@@ -68,7 +72,7 @@ class JsonView final : public View {
   Channels channels_;
   render::JsonEmitter emitter_;
   TextBuffer record_;  ///< of what is no call
-  bool flush_each_event_;
+  JsonViewOptions options_;
   pid_t former_ = 0;  ///< of an Exec that is being told
 };
 

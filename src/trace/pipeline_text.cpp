@@ -64,7 +64,7 @@ void TextView::begin_line(Thread& thread, const EventTime& time) {
   facts.monotonic = time.monotonic;
   facts.number = thread.call.entry.number;
   facts.instruction_pointer = thread.call.instruction_pointer;
-  facts.word_size = word_size(thread.abi.value_or(Abi::x86_64));
+  facts.word_size = word_size(thread.abi.value_or(options_.native));
   prefix_.write(thread.line, facts);
 }
 
@@ -191,7 +191,7 @@ void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& s
   if (!stop.siginfo.empty()) {
     emitter_.reset();
     emitter_.set_buffer(thread.line);
-    decoder_.siginfo(stop.siginfo, thread.abi.value_or(thread.call.entry.abi), thread.tid, memory, emitter_);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
     emitter_.set_buffer(scratch_);
     thread.line.append(' ');
   }

@@ -25,6 +25,7 @@ enum class ShowPid : std::uint8_t {
 struct TextViewOptions {
   render::PrefixOptions prefix;
   render::TextOptions calls;
+  Abi native = Abi::x86_64;  ///< what a program runs in before its first call, and whose layout a raw siginfo has
   ShowPid show_pid = ShowPid::when_several;
   std::optional<unsigned> duration_digits;  ///< -T
   filter::NumberSet dump_reads;             ///< -e read=: descriptors

@@ -1,0 +1,74 @@
+// Records of --format=json.
+#include <csignal>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline_stage.h"
+
+namespace tracer::test {
+
+namespace {
+
+StageOptions json() {
+  StageOptions options;
+  options.json = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a call that has ended is one JSON record") {
+  Stage stage(json());
+  stage.call(10, close_fd, 3);
+  CHECK(stage.text() ==
+        R"({"v":1,"type":"syscall","ts":43200001000000,"pid":10,"tid":10,"comm":"prog","abi":"x86_64","nr":1,)"
+        R"("syscall":"close","args":[{"name":"fd","type":"fd","raw":3,"value":3}],"ret":0,"dur":1000000})"
+        "\n");
+}
+
+TEST_CASE("records of threads are never torn") {
+  Stage stage(json());
+  stage.tgid = 10;
+  stage.enter(10, close_fd, 3);
+  stage.call(11, getpid, 0, 10);
+  stage.exit(10, -9);
+  const std::string text = stage.text();
+  const auto end = text.find('\n');
+  CHECK(text.substr(0, end).find(
+            R"("tid":11,"comm":"prog","abi":"x86_64","nr":0,"syscall":"getpid","args":[],"ret":10)") !=
+        std::string::npos);
+  CHECK(text.substr(end + 1).find(R"("tid":10,)") != std::string::npos);
+  CHECK(text.substr(end + 1).find(R"("ret":-1,"errno":"EBADF")") != std::string::npos);
+}
+
+TEST_CASE("a call without an end says what ended it") {
+  Stage killed(json());
+  killed.enter(10, wait_for, 3, 0x1000);
+  killed.happens(10, Exited{SIGKILL});
+  CHECK(killed.text().find(R"("ret":null,"unfinished":"exit"})"
+                           "\n") != std::string::npos);
+  CHECK(killed.text().find(R"("type":"exit","ts":43200002000000,"pid":10,"tid":10,"comm":"prog","signal":"SIGKILL",)"
+                           R"("core":false})") != std::string::npos);
+
+  Stage detached(json());
+  detached.enter(10, wait_for, 3, 0x1000);
+  detached.happens(10, Detached{});
+  CHECK(detached.text().find(R"("unfinished":"detach"})") != std::string::npos);
+}
+
+TEST_CASE("forks, programs, stops and signals are records too") {
+  Stage stage(json());
+  stage.happens(10, Fork{11, true});
+  stage.happens(10, Exec{10});
+  stage.happens(10, GroupStop{SIGSTOP});
+  stage.happens(10, SignalStop{SIGUSR1, {}});
+  const std::string text = stage.text();
+  CHECK(text.find(R"("type":"fork","ts":43200001000000,"pid":10,"tid":10,"comm":"prog","child":11,"thread":true})") !=
+        std::string::npos);
+  CHECK(text.find(R"("type":"exec")") != std::string::npos);
+  CHECK(text.find(R"("type":"stop")") != std::string::npos);
+  CHECK(text.find(R"("type":"signal","ts":43200004000000,"pid":10,"tid":10,"comm":"prog","signal":"SIGUSR1"})") !=
+        std::string::npos);
+}
+
+}  // namespace tracer::test

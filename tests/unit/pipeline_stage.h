@@ -1,0 +1,182 @@
+// A pipeline with everything around it faked: events come from the test, lines end up in strings.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sysc/compile.h"
+#include "trace/pipeline.h"
+#include "trace/pipeline_json.h"
+#include "trace/pipeline_text.h"
+
+namespace tracer::test {
+
+class StringSink final : public sink::Sink {
+ public:
+  StringSink(std::string& written, std::string& flushed) : written_(written), flushed_(flushed) {}
+  void write(std::string_view bytes) override { written_ += bytes; }
+  void flush() override { flushed_ = written_; }
+
+ private:
+  std::string& written_;
+  std::string& flushed_;
+};
+
+class FakeMemory final : public Memory {
+ public:
+  void put(std::uint64_t address, std::string_view bytes) { chunks_[address] = bytes; }
+  std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
+    for (const auto& [start, bytes] : chunks_) {
+      if (address.value() >= start && address.value() - start < bytes.size()) {
+        const auto there = std::string_view(bytes).substr(address.value() - start, into.size());
+        for (std::size_t i = 0; i < there.size(); ++i) {
+          into[i] = static_cast<std::byte>(there[i]);
+        }
+        return there.size();
+      }
+    }
+    return 0;
+  }
+
+ private:
+  std::map<std::uint64_t, std::string> chunks_;
+};
+
+class FakeNames final : public decode::Names {
+ public:
+  decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
+    return fd == 7 ? decode::DescriptorName{"/etc/passwd"} : decode::DescriptorName{};
+  }
+  std::string_view process(std::int32_t, std::int32_t) override { return "prog"; }
+  std::string_view interface(std::uint32_t) override { return {}; }
+  std::string_view current_directory(std::int32_t) override { return {}; }
+};
+
+/// Calls for tests; the number is the index.
+enum Call : std::uint64_t { getpid, close_fd, wait_for, read_fd, open_path, execve, exit_group, one_arg };
+
+inline spec::TableSet test_tables() {
+  const std::string description =
+      "type fd = i32 as fd\n"
+      "type path = *cstr as path\n"
+      "type size = ulong\n"
+      "getpid() -> i32\n"
+      "close(fd: fd) -> i32\n"
+      "wait(pid: i32, status: out *i32) -> i32\n"
+      "read(fd: fd, buf: out *bytes[ret], count: size) -> size\n"
+      "open(path: path) -> fd\n"
+      "execve(path: path) -> i32\n"
+      "exit_group(code: i32) -> never\n"
+      "result(into: out *i32) -> i32\n";
+  const std::string numbers = "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n";
+  std::vector<sysc::Source> sources{{"test.sys", description}};
+  for (const auto abi : abi_names) {
+    sources.push_back({std::string(abi) + ".nr", numbers});
+  }
+  sysc::Diagnostics diagnostics;
+  auto set = sysc::compile(sources, diagnostics);
+  if (diagnostics.has_errors()) {
+    throw std::runtime_error(diagnostics.text(sources));
+  }
+  return set;
+}
+
+struct StageOptions {
+  pipeline::PipelineOptions pipeline;
+  pipeline::TextViewOptions text;
+  render::SummaryOptions summary;
+  bool separate = false;
+  bool json = false;
+};
+
+class Stage {
+ public:
+  explicit Stage(StageOptions options = {})
+      : tables_(set_.view()),
+        decoder_(tables_, {}, names_, {}),
+        summary_(tables_, options.summary),
+        filter_needs_end_(pipeline::Filter(options.pipeline.filter, tables_, names_).needs_end()) {
+    options.text.hold_calls = filter_needs_end_;
+    auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<sink::Sink> {
+      return std::make_unique<StringSink>(files[tid], flushed);
+    })
+                                     : pipeline::Channels(std::make_unique<StringSink>(written, flushed));
+    if (options.json) {
+      view_ = std::make_unique<pipeline::JsonView>(tables_, decoder_, names_, std::move(channels),
+                                                   pipeline::JsonViewOptions{});
+    } else {
+      view_ = std::make_unique<pipeline::TextView>(options.text, tables_, decoder_, std::move(channels));
+    }
+    pipeline_ =
+        std::make_unique<pipeline::Pipeline>(options.pipeline, tables_, decoder_, names_, *view_, &summary_,
+                                             [this](std::string_view note) { notes += std::string(note) + '\n'; });
+  }
+
+  template <typename What>
+  Verdict happens(pid_t tid, What what, Abi abi = Abi::x86_64) {
+    Event event;
+    event.tid = tid;
+    event.tgid = tgid != 0 ? tgid : tid;
+    event.abi = abi;
+    now_ += std::chrono::milliseconds(1);
+    event.time.realtime = std::chrono::hours(12) + now_;
+    event.time.monotonic = now_;
+    event.what = what;
+    return pipeline_->handle(event, memory);
+  }
+  Verdict enter(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
+                Abi abi = Abi::x86_64) {
+    SyscallEnter enter;
+    enter.number = number;
+    enter.args = {a, b, c, 0, 0, 0};
+    enter.instruction_pointer = 0x401000;
+    return happens(tid, enter, abi);
+  }
+  Verdict exit(pid_t tid, std::int64_t value = 0, Abi abi = Abi::x86_64) {
+    SyscallExit exit;
+    exit.value = value;
+    exit.is_error = value < 0;
+    exit.instruction_pointer = 0x401000;
+    exit.cpu_time = std::chrono::microseconds(3);
+    return happens(tid, exit, abi);
+  }
+  Verdict call(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::int64_t value = 0) {
+    const Verdict verdict = enter(tid, number, a);
+    return verdict == Verdict::go_on ? exit(tid, value) : verdict;
+  }
+  void idle() { pipeline_->idle(); }
+  void wait(std::chrono::nanoseconds time) { now_ += time; }
+
+  /// What is out after everything was flushed.
+  std::string text() {
+    view_->flush();
+    return written;
+  }
+  std::string table() {
+    TextBuffer table;
+    summary_.write(table, Abi::x86_64);
+    return std::string(table.view());
+  }
+
+  std::string written;
+  std::string flushed;
+  std::map<pid_t, std::string> files;
+  std::string notes;
+  FakeMemory memory;
+  pid_t tgid = 0;  ///< of the events; 0: the thread's own id
+
+ private:
+  spec::TableSet set_ = test_tables();
+  spec::Tables tables_;
+  FakeNames names_;
+  decode::Decoder decoder_;
+  render::Summary summary_;
+  bool filter_needs_end_;
+  std::unique_ptr<pipeline::View> view_;
+  std::unique_ptr<pipeline::Pipeline> pipeline_;
+  std::chrono::nanoseconds now_{};
+};
+
+}  // namespace tracer::test

@@ -1,0 +1,115 @@
+// The table of -c, by its shape and by what is counted.
+#include <catch2/catch.hpp>
+
+#include "pipeline_stage.h"
+
+namespace tracer::test {
+
+namespace {
+
+using render::SummaryColumn;
+
+StageOptions counting() {
+  StageOptions options;
+  options.pipeline.summary_only = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("calls are counted by name, errors apart") {
+  Stage stage(counting());
+  stage.call(10, getpid);
+  stage.call(10, close_fd, 3);
+  stage.call(10, close_fd, 3, -9);
+  CHECK(stage.table() ==
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+        "------ ----------- ----------- --------- --------- ----------------\n"
+        " 66.67    0.000006           3         2         1 close\n"
+        " 33.33    0.000003           3         1           getpid\n"
+        "------ ----------- ----------- --------- --------- ----------------\n"
+        "100.00    0.000009           3         3         1 total\n");
+  CHECK(stage.text().empty());
+}
+
+TEST_CASE("without calls there is no table") {
+  Stage stage(counting());
+  stage.enter(10, exit_group, 0);
+  stage.happens(10, Exited{0});
+  CHECK(stage.table().empty());
+}
+
+TEST_CASE("columns come in the order asked for; a name that is not last is filled up") {
+  auto options = counting();
+  options.summary.columns = {SummaryColumn::name, SummaryColumn::calls};
+  options.summary.sort_by = SummaryColumn::name;
+  Stage stage(options);
+  stage.call(10, getpid);
+  stage.call(10, close_fd, 3);
+  CHECK(stage.table() ==
+        "syscall              calls\n"
+        "---------------- ---------\n"
+        "close                    1\n"
+        "getpid                   1\n"
+        "---------------- ---------\n"
+        "total                    2\n");
+}
+
+TEST_CASE("shortest and longest are the times of single calls") {
+  auto options = counting();
+  options.summary.wall_clock = true;
+  options.summary.columns = {SummaryColumn::min_time, SummaryColumn::max_time, SummaryColumn::name};
+  Stage stage(options);
+  stage.call(10, getpid);
+  stage.enter(10, getpid);
+  stage.wait(std::chrono::seconds(2));
+  stage.exit(10, 10);
+  CHECK(stage.table() ==
+        "shortest  longest syscall\n"
+        "-------- -------- ----------------\n"
+        "0.001000 2.001000 getpid\n"
+        "-------- -------- ----------------\n"
+        "0.001000 2.001000 total\n");
+}
+
+TEST_CASE("the overhead is taken off each call, and time never goes below zero") {
+  auto options = counting();
+  options.summary.overhead = std::chrono::microseconds(2);
+  Stage stage(options);
+  stage.call(10, getpid);
+  stage.call(10, getpid);
+  CHECK(stage.table().find("100.00    0.000002           1         2           getpid\n") != std::string::npos);
+
+  options.summary.overhead = std::chrono::seconds(2);
+  Stage slow(options);
+  slow.call(10, getpid);
+  CHECK(slow.table().find("  0.00    0.000000           0         1           getpid\n") != std::string::npos);
+}
+
+TEST_CASE("each ABI has a table of its own") {
+  Stage stage(counting());
+  stage.call(10, getpid);
+  stage.enter(10, getpid, 0, 0, 0, Abi::i386);
+  stage.exit(10, 10, Abi::i386);
+  const std::string table = stage.table();
+  CHECK(table.find("total\nSystem call usage summary for 32 bit mode:\n% time ") != std::string::npos);
+}
+
+TEST_CASE("numbers that a tracee makes up do not fill the memory") {
+  Stage stage(counting());
+  for (std::uint64_t number = 1000; number < 11000; ++number) {
+    stage.call(10, number, 0, -38);
+  }
+  const std::string table = stage.table();
+  CHECK(std::count(table.begin(), table.end(), '\n') < 5000);
+  CHECK(table.find("    10000     10000 total\n") != std::string::npos);
+}
+
+TEST_CASE("-C shows the calls as well") {
+  Stage stage;
+  stage.call(10, getpid, 0, 10);
+  CHECK(stage.text() == "getpid()                                = 10\n");
+  CHECK(stage.table().find("         1           getpid\n") != std::string::npos);
+}
+
+}  // namespace tracer::test
