@@ -91,7 +91,8 @@ void finish_seccomp_and_forks(Draft& draft) {
                       : "option -F is deprecated, please use -f/--follow-forks instead");
     startup.follow_forks = true;
   }
-  draft.options.output.separate = draft.short_follow_forks > 1 || draft.output_separately;
+  // -f, said once, takes --output-separately back.
+  draft.options.output.separate = draft.short_follow_forks > 0 ? draft.short_follow_forks > 1 : draft.output_separately;
 }
 
 Applied finish_summary(Draft& draft) {

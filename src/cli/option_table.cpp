@@ -66,10 +66,11 @@ std::vector<LongName> find_long(std::string_view name) {
     return exact;
   }
   auto& found = theirs.empty() ? ours : theirs;
-  // Several names of the first option are no contradiction.
-  const auto same = [&](const LongName& other) { return other.row == found.front().row; };
-  if (!found.empty() && std::all_of(found.begin(), found.end(), same)) {
-    found.resize(1);
+  // Other names of the first option are no contradiction.
+  if (!found.empty()) {
+    const OptionRow* const first = found.front().row;
+    found.erase(std::remove_if(found.begin() + 1, found.end(), [&](const LongName& f) { return f.row == first; }),
+                found.end());
   }
   return found;
 }

@@ -225,6 +225,8 @@ TEST_CASE("details of descriptors and processes") {
 }
 
 TEST_CASE("output") {
+  CHECK_FALSE(good({"-f", "--output-separately", "-o", "f"}).output.separate);
+  CHECK(good({"--follow-forks", "--output-separately", "-o", "f"}).output.separate);
   const auto options = good({"-ff", "-A", "-o", "f"});
   CHECK(options.output.to == Output::To::file);
   CHECK(options.output.target == "f");
@@ -359,6 +361,17 @@ TEST_CASE("what strace does not have") {
   CHECK(options.filters.min_duration == 5ms);
   CHECK(error({"--errno=EFOO", "ls"}) == "strace: invalid error 'EFOO'");
   CHECK(std::holds_alternative<Options>(run({"--doctor"})));
+}
+
+TEST_CASE("tips") {
+  const auto tips = good({"--tips=id:7,format:full"}).tips;
+  CHECK(tips.shown);
+  CHECK(tips.id == 7);
+  CHECK_FALSE(tips.random);
+  CHECK_FALSE(tips.compact);
+  CHECK_FALSE(good({"--tips=Compact,none"}).tips.shown);
+  CHECK(std::holds_alternative<Options>(run({"--tips"})));
+  CHECK(error({"--tips=id:foo"}) == "strace: invalid --tips argument: 'id:foo' TRY");
 }
 
 TEST_CASE("help and version") {

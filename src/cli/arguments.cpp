@@ -1,0 +1,269 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tracer::cli {
+
+Failure bad_argument(const GivenOption& given) {
+  return Failure{"invalid " + given.spelling + " argument: '" + given.argument.value_or("") + "'", true};
+}
+
+Applied attach(Draft& draft, std::string_view list) {
+  constexpr std::string_view separators = ", \t\n";
+  while (!list.empty()) {
+    const auto word = list.substr(0, list.find_first_of(separators));
+    list.remove_prefix(std::min(list.size(), word.size() + 1));
+    const auto number = filter::plain_number(word, max_int);
+    if (!number || *number == 0) {
+      return Failure{"Invalid process id: '" + std::string(word) + "'"};
+    }
+    auto& pids = draft.options.startup.attach;
+    const auto pid = static_cast<pid_t>(*number);
+    if (std::find(pids.begin(), pids.end(), pid) == pids.end()) {
+      pids.push_back(pid);
+    }
+  }
+  return std::nullopt;
+}
+
+RunAs read_user(const std::string& text) {
+  RunAs user;
+  const auto colon = text.find(':');
+  if (colon != std::string::npos) {
+    const auto ids = std::string_view(text);
+    const auto uid = filter::plain_number(ids.substr(0, colon), 0xfffffffe);
+    const auto gid = filter::plain_number(ids.substr(colon + 1), 0xfffffffe);
+    if (uid && gid) {
+      user.user = *uid;
+      user.group = *gid;
+      return user;
+    }
+  }
+  user.name = text;
+  return user;
+}
+
+EnvironmentChange read_environment_change(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) {
+    return {text, std::nullopt};
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Applied daemonize(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<Daemonize>, 4> names = {{{"grandchild", Daemonize::grandchild},
+                                                                          {"pgroup", Daemonize::process_group},
+                                                                          {"pgrp", Daemonize::process_group},
+                                                                          {"session", Daemonize::session}}};
+  if (!given.is_long) {
+    ++draft.short_daemonize;
+    return std::nullopt;
+  }
+  draft.long_daemonize = true;
+  return store(given, read_choice<Daemonize>(given.argument.value_or("grandchild"), names),
+               draft.options.startup.daemonize);
+}
+
+Applied interruptible(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<Interruptible>, 5> names = {
+      {{"anywhere", Interruptible::anywhere},
+       {"always", Interruptible::anywhere},
+       {"waiting", Interruptible::waiting},
+       {"never", Interruptible::never},
+       {"never_tstp", Interruptible::never_tstp}}};
+  draft.interruptible_given = true;
+  auto choice = read_choice<Interruptible>(*given.argument, names);
+  if (const auto number = read_number(*given.argument, 1, 4)) {
+    choice = static_cast<Interruptible>(*number);
+  }
+  return store(given, choice, draft.options.startup.interruptible);
+}
+
+Applied timestamps(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<TimestampFormat>, 3> names = {
+      {{"none", TimestampFormat::none}, {"time", TimestampFormat::time_of_day}, {"unix", TimestampFormat::unix_time}}};
+  draft.long_timestamps = true;
+  Format& format = draft.options.format;
+  if (!given.argument) {
+    format.timestamps = TimestampFormat::time_of_day;
+    format.timestamp_precision = Precision::s;
+    return std::nullopt;
+  }
+  bool format_given = false;
+  for (const auto part : split(*given.argument, ',')) {
+    const auto colon = part.find(':');
+    const auto key = colon == std::string_view::npos ? std::string_view{} : part.substr(0, colon);
+    const auto value = colon == std::string_view::npos ? part : part.substr(colon + 1);
+    const auto style = key == "precision" ? std::nullopt : read_choice<TimestampFormat>(value, names);
+    const auto precision = key == "format" ? std::nullopt : read_precision(value);
+    if ((!key.empty() && key != "format" && key != "precision") || (!style && !precision)) {
+      return bad_argument(given);
+    }
+    format_given = format_given || style.has_value();
+    format.timestamps = style.value_or(format.timestamps);
+    format.timestamp_precision = precision.value_or(format.timestamp_precision);
+  }
+  if (!format_given && format.timestamps == TimestampFormat::none) {
+    format.timestamps = TimestampFormat::time_of_day;
+  }
+  return std::nullopt;
+}
+
+Applied precision_option(const GivenOption& given, Precision otherwise, std::optional<Precision>& into) {
+  if (!given.argument) {
+    into = otherwise;
+    return std::nullopt;
+  }
+  into = read_precision(*given.argument);
+  return into ? Applied{} : bad_argument(given);
+}
+
+Applied strings_in_hex(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<StringsInHex>, 4> names = {
+      {{"none", StringsInHex::never},
+       {"non-ascii-chars", StringsInHex::non_ascii_chars},
+       {"non-ascii", StringsInHex::non_ascii},
+       {"all", StringsInHex::all}}};
+  draft.long_strings_in_hex = true;
+  return store(given, read_choice<StringsInHex>(given.argument.value_or("all"), names),
+               draft.options.format.strings_in_hex);
+}
+
+Applied const_style(Draft& draft, const GivenOption& given) {
+  const std::string& word = *given.argument;
+  auto& style = draft.options.format.const_style;
+  if (word == "raw" || word == "abbrev" || word == "verbose") {
+    style = word == "raw" ? ConstStyle::raw : word == "abbrev" ? ConstStyle::abbrev : ConstStyle::verbose;
+    return std::nullopt;
+  }
+  return bad_argument(given);
+}
+
+Applied stack_trace(Draft& draft, const GivenOption& given) {
+  auto& trace = draft.options.format.stack_trace;
+  if (!given.is_long) {
+    ++draft.stack_traces;
+    trace = draft.stack_traces == 1 ? StackTrace::symbols : StackTrace::sources;
+    return draft.stack_traces > 2 ? Failure{"Too many -k options", true} : Applied{};
+  }
+  const std::string word = given.argument.value_or("symbol");
+  if (!filter::same_word(word, "symbol") && !filter::same_word(word, "source")) {
+    return bad_argument(given);
+  }
+  trace = filter::same_word(word, "symbol") ? StackTrace::symbols : StackTrace::sources;
+  return std::nullopt;
+}
+
+Applied color(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<Color>, 3> names = {
+      {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}}};
+  return store(given, read_choice<Color>(*given.argument, names), draft.options.format.color);
+}
+
+Applied output(Draft& draft, const std::string& target) {
+  Output& out = draft.options.output;
+  const bool is_command = target.starts_with('|') || target.starts_with('!');
+  out.to = is_command ? Output::To::command : Output::To::file;
+  out.target = is_command ? target.substr(1) : target;
+  return std::nullopt;
+}
+
+Applied summary_mode(Draft& draft, SummaryMode mode) {
+  SummaryMode& current = draft.options.summary.mode;
+  if (current != SummaryMode::none && current != mode) {
+    return Failure{"-c/--summary-only and -C/--summary are mutually exclusive", true};
+  }
+  current = mode;
+  return std::nullopt;
+}
+
+Applied sort_by(Draft& draft, const std::string& word) {
+  draft.sort_given = true;
+  draft.options.summary.sort_by = read_summary_column(word);
+  if (!draft.options.summary.sort_by && word != "none" && word != "nothing") {
+    return Failure{"invalid sortby: '" + word + "'", true};
+  }
+  return std::nullopt;
+}
+
+Applied summary_columns(Draft& draft, std::string_view list) {
+  auto& columns = draft.options.summary.columns;
+  columns.clear();
+  draft.columns_given = true;
+  while (true) {
+    const auto comma = list.find(',');
+    const auto word = list.substr(0, comma);
+    const auto column = read_summary_column(word);
+    if (!column) {
+      return Failure{"unknown column name: '" + std::string(word) + "'", true};
+    }
+    if (std::find(columns.begin(), columns.end(), *column) != columns.end()) {
+      return Failure{"call summary column has been provided more than once: '" + std::string(word) +
+                         "' (-U option residual: '" + std::string(list) + "')",
+                     true};
+    }
+    columns.push_back(*column);
+    if (comma == std::string_view::npos) {
+      break;
+    }
+    list.remove_prefix(comma + 1);
+  }
+  if (std::find(columns.begin(), columns.end(), SummaryColumn::name) == columns.end()) {
+    columns.push_back(SummaryColumn::name);
+  }
+  return std::nullopt;
+}
+
+Applied tips(Draft& draft, const GivenOption& given) {
+  Tips& tips = draft.options.tips;
+  tips.shown = true;
+  const std::string words = given.argument.value_or("");
+  for (const auto part : split(words, ',')) {
+    const auto colon = part.find(':');
+    const auto key = colon == std::string_view::npos ? std::string_view{} : part.substr(0, colon);
+    const auto value = colon == std::string_view::npos ? part : part.substr(colon + 1);
+    if (!key.empty() && key != "id" && key != "format") {
+      return bad_argument(given);
+    }
+    const auto number = filter::plain_number(value, max_int);
+    if (key != "format" && (number || filter::same_word(value, "random"))) {
+      tips.random = !number;
+      tips.id = number.value_or(0);
+    } else if (key != "id" && filter::same_word(value, "none")) {
+      tips.shown = false;
+    } else if (key != "id" && (filter::same_word(value, "compact") || filter::same_word(value, "full"))) {
+      tips.shown = true;
+      tips.compact = filter::same_word(value, "compact");
+    } else {
+      return bad_argument(given);
+    }
+  }
+  return std::nullopt;
+}
+
+Applied errno_filter(Draft& draft, const GivenOption& given) {
+  for (const auto word : split(*given.argument, ',')) {
+    const auto number = read_errno(word);
+    if (!number) {
+      return Failure{"invalid error '" + std::string(word) + "'"};
+    }
+    draft.options.filters.errnos.push_back(*number);
+  }
+  return draft.options.filters.errnos.empty() ? bad_argument(given) : Applied{};
+}
+
+Applied engine(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<EngineChoice>, 3> names = {
+      {{"auto", EngineChoice::automatic}, {"ptrace", EngineChoice::ptrace}, {"bpf", EngineChoice::bpf}}};
+  return store(given, read_choice<EngineChoice>(*given.argument, names), draft.options.extras.engine);
+}
+
+Applied output_format(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<OutputFormat>, 2> names = {
+      {{"text", OutputFormat::text}, {"json", OutputFormat::json}}};
+  return store(given, read_choice<OutputFormat>(*given.argument, names), draft.options.format.output);
+}
+
+}  // namespace tracer::cli
