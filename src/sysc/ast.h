@@ -122,7 +122,8 @@ struct Type {
   std::variant<Named, Pointer, Array, Bytes, Text, Custom> node;
   std::optional<Name> style;  ///< `as fd`
   std::optional<Name> width;  ///< `: u16`
-  bool wide = false;          ///< an argument that takes two registers of 32 bits
+  enum class Registers : std::uint8_t { one, wide, halves };
+  Registers registers = Registers::one;  ///< of an argument of 64 bits
 };
 
 // ---------------------------------------------------------------------------------------------- declarations

@@ -76,7 +76,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
     lowered.name = builder_.string(param.name.text);
     if (param.type) {
       lowered.type = lower_type(*param.type, scope);
-      lowered.wide = is_wide(*param.type);
+      lowered.wide = registers_of(*param.type) != ast::Type::Registers::one;
       lowered.condition = lower_optional(param.condition, scope);
       lowered.when = lower_optional(param.when, scope);
     }
@@ -87,18 +87,21 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
 }
 
 /// syscall(2), "Architecture calling conventions": a wide value takes two registers where they have 32 bits, and on
-/// arm begins at an even one.
+/// arm begins at an even one. Halves are two parameters of the kernel's function: two registers everywhere, no
+/// alignment; only x32 passes the whole value in one (preadv2(2)).
 void Lowering::assign_slots(const std::vector<const ast::Param*>& params, spec::Range range) {
-  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
     unsigned slot = 0;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      auto& param = set_.params[range.first + i];
-      const bool pair = param.wide && register_size(static_cast<Abi>(abi)) == 4;
-      if (pair && static_cast<Abi>(abi) == Abi::arm) {
+    for (std::size_t p = 0; p < params.size(); ++p) {
+      auto& param = set_.params[range.first + p];
+      const bool halves = param.wide && registers_of(*params[p]->type) == ast::Type::Registers::halves;
+      const bool pair = param.wide && register_size(abi) == 4;
+      if (pair && !halves && abi == Abi::arm) {
         slot += slot % 2;
       }
-      param.slot[abi] = static_cast<std::uint8_t>(std::min(slot, 255U));
-      slot += pair ? 2 : 1;
+      param.slot[i] = static_cast<std::uint8_t>(std::min(slot, 255U));
+      slot += pair || (halves && abi != Abi::x32) ? 2 : 1;
     }
   }
 }

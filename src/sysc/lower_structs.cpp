@@ -47,14 +47,14 @@ std::vector<spec::FieldId> Lowering::print_order(const ast::Struct& structure, s
   return ids;
 }
 
-void Lowering::lower_struct(spec::Index index, Position use) {
+bool Lowering::lower_struct(spec::Index index, Position use) {
   const auto& structure = *symbols_.structs[index];
   if (structs_[index] == Progress::started) {
     diagnostics_.error(use, "found " + structure.name.text + " inside itself, expected a pointer to it");
-    return;
+    return false;
   }
   if (structs_[index] == Progress::done) {
-    return;
+    return true;
   }
   structs_[index] = Progress::started;
   spec::Struct row = set_.structs[index];
@@ -112,6 +112,7 @@ void Lowering::lower_struct(spec::Index index, Position use) {
   place_fields(structure, row, ids);
   set_.structs[index] = row;
   structs_[index] = Progress::done;
+  return true;
 }
 
 void Lowering::place_fields(const ast::Struct& structure, spec::Struct& row, const std::vector<spec::FieldId>& ids) {
@@ -121,6 +122,10 @@ void Lowering::place_fields(const ast::Struct& structure, spec::Struct& row, con
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto& field = structure.fields[i];
     const auto layout = layout_of(set_.fields[ids[i]].type, field.type.at);
+    if (layout.recursive) {
+      set_.fields[ids[i]].type = fallback_type();
+      continue;
+    }
     if (row.variable && structure.kind != StructKind::overlay) {
       diagnostics_.error(field.name.at, "found a field after one whose length only run time knows, expected '}'");
     }
@@ -175,7 +180,7 @@ TypeLayout Lowering::layout_of(spec::TypeId id, Position at) {
     case TypeKind::choice:
       return layout_of_choice(type.index, at);
     case TypeKind::structure: {
-      lower_struct(type.index, at);
+      layout.recursive = !lower_struct(type.index, at);
       const auto& structure = set_.structs[type.index];
       layout.size = structure.layout.size;
       std::transform(structure.layout.align.begin(), structure.layout.align.end(), layout.align.begin(),
@@ -219,12 +224,17 @@ TypeLayout Lowering::layout_of_choice(spec::Index index, Position at) {
   TypeLayout layout;
   if (tables_[index] == Progress::started) {
     diagnostics_.error(at, "found " + symbols_.tables[index]->name.text + " inside itself, expected a pointer to it");
+    layout.recursive = true;
     return layout;
   }
   tables_[index] = Progress::started;
   const auto rows = set_.choices[index].rows;
   for (spec::Index i = rows.first; i < rows.first + rows.count; ++i) {
     const auto row = layout_of(set_.choice_rows[i].type, at);
+    if (row.recursive) {
+      set_.choice_rows[i].type = fallback_type();
+      continue;
+    }
     layout.variable = layout.variable || row.variable;
     for (std::size_t abi = 0; abi < abi_count; ++abi) {
       layout.size[abi] = std::max(layout.size[abi], row.size[abi]);

@@ -102,18 +102,18 @@ const ast::Type* Lowering::resolve(const ast::Type& type) {
   return nullptr;
 }
 
-bool Lowering::is_wide(const ast::Type& type) {
+ast::Type::Registers Lowering::registers_of(const ast::Type& type) {
   const ast::Type* here = &type;
   for (unsigned depth = 0; depth < deepest_alias && here != nullptr; ++depth) {
-    if (here->wide) {
-      return true;
+    if (here->registers != ast::Type::Registers::one) {
+      return here->registers;
     }
     const auto* named = std::get_if<ast::Named>(&here->node);
     const Symbol* symbol = named == nullptr ? nullptr : symbols_.find_type(named->name);
     const auto* alias = symbol == nullptr ? nullptr : std::get_if<const ast::Alias*>(&symbol->declaration);
     here = alias == nullptr ? nullptr : &(*alias)->type;
   }
-  return false;
+  return ast::Type::Registers::one;
 }
 
 spec::TypeId Lowering::lower_type(const ast::Type& type, const Scope& scope) {

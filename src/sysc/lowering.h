@@ -33,6 +33,7 @@ struct TypeLayout {
   std::array<std::uint32_t, abi_count> size{};
   std::array<std::uint8_t, abi_count> align{1, 1, 1, 1, 1};
   bool variable = false;
+  bool recursive = false;  ///< it contains itself, which has been reported
 };
 
 /// A description of a call for some ABIs.
@@ -99,7 +100,8 @@ class Lowering {
   TypeLayout layout_of_array(const spec::Type& type, Position at);
   TypeLayout layout_of_choice(spec::Index index, Position at);
   void declare_structs();
-  void lower_struct(spec::Index index, Position use);
+  /// False: it is being lowered, so it contains itself; that is reported.
+  bool lower_struct(spec::Index index, Position use);
   void place_fields(const ast::Struct& structure, spec::Struct& row, const std::vector<spec::FieldId>& ids);
   std::vector<spec::FieldId> print_order(const ast::Struct& structure, spec::Index first);
   void lower_table(spec::Index index);
@@ -114,7 +116,8 @@ class Lowering {
                   spec::Signature& row, AbiMask abis);
   void add_rows(const AbiValues& values, bool any_size, spec::Index signature, AbiMask abis,
                 std::vector<spec::SignatureRow>& rows);
-  bool is_wide(const ast::Type& type);
+  /// How an argument lies in registers, as it or its alias says.
+  ast::Type::Registers registers_of(const ast::Type& type);
   const CallVariant* find_variant(std::string_view name, Abi abi) const;
   spec::CallId call_row(const std::string& printed, const CallVariant& variant);
   void lower_redirect(spec::CallId id, const ast::Call& ast);

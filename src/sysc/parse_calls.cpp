@@ -29,8 +29,8 @@ ast::Param parse_param(TokenStream& in) {
     } else if (in.at(",") || in.at(")")) {
       return param;
     } else {
-      in.unexpected("',', ')' or one of if, when, as, wide, brief count, sized by",
-                    {"if", "when", "as", "wide", "brief", "sized"});
+      in.unexpected("',', ')' or one of if, when, as, wide, halves, brief count, sized by",
+                    {"if", "when", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }

@@ -96,7 +96,7 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
     } else if (structure.fields.empty()) {
       in.unexpected("NAME: TYPE or '}'");
     } else {
-      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, as, wide, brief count",
+      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, as, brief count",
                     {"if", "when", "out", "inout", "after", "inline", "as", "wide", "brief", "together"});
     }
   }

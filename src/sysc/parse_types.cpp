@@ -53,7 +53,7 @@ ast::Length parse_length(TokenStream& in) {
 
 Type parse_base(TokenStream& in) {
   const Position at = in.position();
-  const auto plain = [&](auto node) { return Type{at, std::move(node), {}, {}, false}; };
+  const auto plain = [&](auto node) { return Type{at, std::move(node), {}, {}, {}}; };
   if (in.accept("(")) {
     Type inner = parse_type(in);
     in.expect(")");
@@ -113,14 +113,16 @@ Type parse_with_suffixes(TokenStream& in) {
     if (in.at("[")) {
       const Position at = type.at;
       ast::Array array{std::make_unique<Type>(std::move(type)), parse_length(in), {}};
-      type = Type{at, std::move(array), {}, {}, false};
+      type = Type{at, std::move(array), {}, {}, {}};
     } else if (in.accept_word("as")) {
       style = in.expect_name("the name of a style");
     } else if (in.at(":")) {
       in.take();
       type.width = in.expect_name("a scalar type");
     } else if (in.accept_word("wide")) {
-      type.wide = true;
+      type.registers = Type::Registers::wide;
+    } else if (in.accept_word("halves")) {
+      type.registers = Type::Registers::halves;
     } else if (in.at_word("brief") && in.peek(1).is("count")) {
       parse_brief(in, type);
     } else {
@@ -168,7 +170,7 @@ Type parse_type(TokenStream& in) {
     in.expect("by");
     pointer.sized_by = std::make_unique<Expr>(parse_expr(in));
   }
-  return Type{at, std::move(pointer), {}, {}, false};
+  return Type{at, std::move(pointer), {}, {}, {}};
 }
 
 }  // namespace tracer::sysc

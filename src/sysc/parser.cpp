@@ -40,9 +40,13 @@ void parse_number_file(const Source& source, TokenStream& in, Diagnostics& diagn
 
 void parse_description_file(TokenStream& in, ast::Program& program) {
   while (!in.at_end()) {
+    const Position start = in.position();
     try {
       program.items.push_back(parse_item(in));
     } catch (const SyntaxError&) {
+      if (in.position().line == start.line && in.position().column == start.column) {
+        in.take();
+      }
       in.skip_to_item();
     }
   }

@@ -1,0 +1,18 @@
+#include "sysc/compile.h"
+
+#include "sysc/lowering.h"
+#include "sysc/parser.h"
+
+namespace tracer::sysc {
+
+spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics, CompileOptions options) {
+  const auto program = parse(sources, diagnostics);
+  Lowering lowering(program, diagnostics);
+  auto set = lowering.run(options.lenient);
+  if (options.unused) {
+    lowering.symbols().warn_unused(diagnostics);
+  }
+  return set;
+}
+
+}  // namespace tracer::sysc

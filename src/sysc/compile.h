@@ -1,0 +1,19 @@
+// Descriptions to tables, in one step: what `sysc emit` and `--define` do.
+#pragma once
+
+#include <span>
+
+#include "spec/table_set.h"
+#include "sysc/diagnostics.h"
+
+namespace tracer::sysc {
+
+struct CompileOptions {
+  bool lenient = false;  ///< a number without a description is a warning, and decodes as six words
+  bool unused = false;   ///< warn of types that nothing uses
+};
+
+/// Whatever the errors, the tables are sound; only if there are none do they say what the sources say.
+spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics, CompileOptions options = {});
+
+}  // namespace tracer::sysc

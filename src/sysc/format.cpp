@@ -1,0 +1,95 @@
+#include "sysc/format.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "sysc/format_spacing.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+constexpr std::size_t widest_label = 44;  ///< a line that is longer there does not push the others aside
+constexpr std::size_t widest_line = 110;
+
+/// Columns count characters; a comment may hold some of several bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+const Piece* piece_at(const Line& line, Stop stop) {
+  const auto found =
+      std::find_if(line.pieces.begin(), line.pieces.end(), [&](const Piece& piece) { return piece.stop == stop; });
+  return found == line.pieces.end() || (stop == Stop::label && !line.one_label) ? nullptr : &*found;
+}
+
+/// Column of a piece within its line, without the indentation.
+std::size_t column_of(const Line& line, const Piece* piece) {
+  std::size_t column = 0;
+  for (const auto& other : line.pieces) {
+    column += other.space_before;
+    if (&other == piece) {
+      return column;
+    }
+    column += width_of(other.token.text);
+  }
+  return column;
+}
+
+/// Lines up the pieces at `stop` in each run of consecutive lines that have one.
+void line_up(std::vector<Line>& lines, Stop stop) {
+  const auto limit = stop == Stop::comment || stop == Stop::classes ? widest_line : widest_label;
+  for (std::size_t first = 0; first < lines.size();) {
+    auto end = first;
+    std::size_t column = 0;
+    while (end < lines.size() && piece_at(lines[end], stop) != nullptr && lines[end].depth == lines[first].depth &&
+           (end == first || lines[end].blank_before == 0)) {
+      const auto own = column_of(lines[end], piece_at(lines[end], stop));
+      column = own <= limit ? std::max(column, own) : column;
+      ++end;
+    }
+    for (auto i = first; i < end; ++i) {
+      auto* piece = const_cast<Piece*>(piece_at(lines[i], stop));
+      const auto own = column_of(lines[i], piece);
+      piece->space_before += static_cast<unsigned>(own < column ? column - own : 0);
+    }
+    first = std::max(end, first + 1);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> format(const Source& source, Diagnostics& diagnostics) {
+  const auto tokens = tokenize(source, 0, diagnostics, true);
+  if (diagnostics.has_errors()) {
+    return std::nullopt;
+  }
+  auto lines = lay_out(tokens);
+  for (const auto stop : all_stops) {
+    line_up(lines, stop);
+  }
+  std::string out;
+  std::unordered_map<std::size_t, std::size_t> columns;  // of tokens by their number, after the token itself
+  std::size_t number = 0;
+  for (const auto& line : lines) {
+    if (line.blank_before > 0) {
+      out += '\n';
+    }
+    std::size_t column = line.depth * 2;
+    if (line.align_with != Line::none) {
+      column = columns[line.align_with];
+    }
+    out.append(column, ' ');
+    for (const auto& piece : line.pieces) {
+      out.append(piece.space_before, ' ');
+      out += piece.token.text;
+      column += piece.space_before + width_of(piece.token.text);
+      columns[number++] = column;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,257 @@
+#include "sysc/format_spacing.h"
+
+#include <algorithm>
+
+namespace tracer::sysc {
+
+namespace {
+
+bool any_of(const Token& token, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is(word); });
+}
+
+/// Words that something follows, so that a bracket, `*` or `-` after them begins it.
+bool is_prefix_word(const Token& token) {
+  return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "of", "as", "mask", "shift",
+                        "redirect", "was", "else"});
+}
+
+bool ends_operand(const Token& token) {
+  switch (token.kind) {
+    case TokenKind::name:
+      return !is_prefix_word(token);
+    case TokenKind::number:
+    case TokenKind::string:
+      return true;
+    default:
+      return any_of(token, {")", "]", "}", "?"});
+  }
+}
+
+class LineMaker {
+ public:
+  explicit LineMaker(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  std::vector<Line> run() {
+    for (here_ = 0; tokens_[here_].kind != TokenKind::end; ++here_) {
+      const Token& token = tokens_[here_];
+      if (token.first_on_line) {
+        begin_line(token);
+      }
+      note_keyword(token);
+      Piece piece{token, spaces(token), Stop::none};
+      piece.stop = stop(token);
+      if (lines_.back().pieces.empty()) {
+        piece.space_before = 0;
+        piece.stop = Stop::none;
+      } else if (piece.stop == Stop::classes || piece.stop == Stop::comment) {
+        piece.space_before = 2;
+      }
+      lines_.back().pieces.push_back(piece);
+      track_brackets(token);
+      if (token.kind != TokenKind::comment) {
+        before_last_ = last_;
+        last_ = &token;
+      }
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  struct Bracket {
+    char symbol;
+    std::size_t token;
+    Block block;
+  };
+
+  void begin_line(const Token& token) {
+    Line line;
+    if (!lines_.empty()) {
+      line.blank_before = token.at.line > last_line_ + 1 ? 1 : 0;
+    }
+    line.depth = static_cast<unsigned>(
+        std::count_if(brackets_.begin(), brackets_.end(), [](const Bracket& b) { return b.symbol == '{'; }));
+    if (!brackets_.empty() && brackets_.back().symbol != '{') {
+      line.align_with = brackets_.back().token;
+    } else if (token.is("}")) {
+      line.depth -= line.depth > 0 ? 1 : 0;
+    } else if (any_of(token, {"%", "%%", "->", "|", "&", "note", "if", "when"})) {
+      line.depth += 2;  // goes on from the line before
+    }
+    labels_ = 0;
+    last_line_ = token.at.line;
+    lines_.push_back(std::move(line));
+  }
+
+  [[nodiscard]] const Token& next() const { return tokens_[std::min(here_ + 1, tokens_.size() - 1)]; }
+  [[nodiscard]] bool in_brackets() const { return !brackets_.empty() && brackets_.back().symbol != '{'; }
+  [[nodiscard]] Block block() const { return brackets_.empty() ? Block::top : brackets_.back().block; }
+
+  /// Remembers what the next `{` will hold.
+  void note_keyword(const Token& token) {
+    if (token.kind != TokenKind::name || next().is(":") || next().is("=")) {
+      return;
+    }
+    if (any_of(token, {"struct", "union", "stream", "together"})) {
+      next_block_ = Block::fields;
+    } else if (any_of(token, {"enum", "flags", "mask"})) {
+      next_block_ = Block::members;
+    } else if (token.is("table")) {
+      next_block_ = Block::table;
+    } else if (token.is("ioctls")) {
+      next_block_ = Block::ioctls;
+    } else if (token.is("redirect")) {
+      next_block_ = Block::table;
+    } else if (token.is("by") && !(last_ != nullptr && last_->is("sized")) && next_block_ != Block::table) {
+      next_block_ = Block::rows;
+    } else if (token.is("brief") && next().is("{")) {
+      next_block_ = Block::other;
+    } else if (token.is("library")) {
+      next_block_ = Block::top;
+    }
+  }
+
+  void track_brackets(const Token& token) {
+    if (token.kind != TokenKind::symbol) {
+      return;
+    }
+    if (token.is("{")) {
+      brackets_.push_back({'{', here_, next_block_});
+      next_block_ = Block::other;
+    } else if (token.is("(") || token.is("[")) {
+      brackets_.push_back({token.text[0], here_, block()});
+    } else if (any_of(token, {")", "]", "}"}) && !brackets_.empty()) {
+      brackets_.pop_back();
+      next_block_ = token.is("}") ? Block::other : next_block_;
+    }
+  }
+
+  /// `name:` before a type, and not the `:` between a type and its width.
+  [[nodiscard]] bool is_width_colon() const {
+    if (before_last_ == nullptr || last_ == nullptr) {
+      return false;
+    }
+    if (last_->is(")")) {
+      return true;
+    }
+    return any_of(*before_last_, {":", "*", "->", "=", ".", "custom", "enum", "flags"}) && !last_->is("else");
+  }
+
+  /// Whether a label (`name:`) of a field begins here.
+  [[nodiscard]] bool begins_field(const Token& token) const {
+    return block() == Block::fields && !in_brackets() && token.kind == TokenKind::name && next().is(":") &&
+           last_ != nullptr && (ends_operand(*last_) || last_->is("{"));
+  }
+
+  unsigned spaces(const Token& token) {
+    if (last_ == nullptr) {
+      return 0;
+    }
+    const Token& last = *last_;
+    if (token.kind == TokenKind::comment) {
+      return 2;
+    }
+    if (begins_field(token) && !any_of(last, {"{", "custom"}) && !is_prefix_word(last)) {
+      return 2;
+    }
+    if (any_of(token, {",", ")", "]", "@", "."}) || any_of(last, {"(", "[", "@", ".", "^", "%", "%%"})) {
+      return 0;
+    }
+    if (token.is(":")) {
+      return is_width_colon() ? 1 : 0;
+    }
+    if (token.is("[")) {
+      return 0;
+    }
+    if (token.is("(")) {
+      return opens_row() || is_prefix_word(last) || !ends_operand(last) || last.is("}") ? (tight_after(last) ? 0 : 1)
+                                                                                        : 0;
+    }
+    if (token.is("}") && last.is("{")) {
+      return 0;
+    }
+    if (token.is("=") || last.is("=")) {
+      return block() == Block::members ? 0 : 1;
+    }
+    if (token.is("<<") || last.is("<<") || (in_brackets() && (token.is("|") || last.is("|"))) ||
+        (block() == Block::table && !in_brackets() && (token.is("|") || last.is("|")))) {
+      return 0;
+    }
+    return tight_after(last) ? 0 : 1;
+  }
+
+  /// After a unary `*` or `-`, and in a list of ABIs or of values by ABI.
+  [[nodiscard]] bool tight_after(const Token& last) const {
+    if (last.is(",")) {
+      return block() == Block::members || (!in_brackets() && block() != Block::top);
+    }
+    return any_of(last, {"*", "-"}) && before_last_ != nullptr && (!ends_operand(*before_last_) || unary_);
+  }
+
+  /// The `(` that begins the parameters of a row.
+  [[nodiscard]] bool opens_row() const {
+    if (in_brackets() || last_ == nullptr) {
+      return false;
+    }
+    if (block() == Block::rows) {
+      return before_last_ == nullptr || !any_of(*before_last_, {"->", "note"});
+    }
+    return block() == Block::ioctls && !any_of(*last_, {"_IO", "_IOR", "_IOW", "_IOWR"});
+  }
+
+  Stop stop(const Token& token) {
+    unary_ = any_of(token, {"*", "-"}) && last_ != nullptr && !ends_operand(*last_);
+    if (token.kind == TokenKind::comment) {
+      return Stop::comment;
+    }
+    if (in_brackets()) {
+      return Stop::none;
+    }
+    if (token.is(":") && !is_width_colon() && (block() == Block::fields || block() == Block::table)) {
+      ++labels_;
+      lines_.back().one_label = labels_ == 1;
+    } else if (last_ != nullptr && last_->is(":") && lines_.back().one_label && labels_ == 1 && label_ends_) {
+      label_ends_ = false;
+      return Stop::label;
+    }
+    label_ends_ = token.is(":") && labels_ == 1 && !is_width_colon();
+    if ((token.is("%") || token.is("%%")) && !(last_ != nullptr && after_class_)) {
+      after_class_ = true;
+      return Stop::classes;
+    }
+    after_class_ = after_class_ && (any_of(token, {"%", "%%"}) || (last_ != nullptr && any_of(*last_, {"%", "%%"})));
+    // Blocks on one line do not line up with others.
+    const bool opened_here = !brackets_.empty() && tokens_[brackets_.back().token].at.line == token.at.line;
+    if (token.is("=") && (block() == Block::top || (block() == Block::ioctls && !opened_here))) {
+      return Stop::equals;
+    }
+    if (token.is("(") && opens_row() && !opened_here) {
+      return Stop::params;
+    }
+    return token.is("as") && block() == Block::top && lines_.back().pieces.size() > 3 &&
+                   lines_.back().pieces[0].token.is("type")
+               ? Stop::style
+               : Stop::none;
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<Line> lines_;
+  std::vector<Bracket> brackets_;
+  Block next_block_ = Block::other;
+  std::size_t here_ = 0;
+  std::uint32_t last_line_ = 0;
+  const Token* last_ = nullptr;
+  const Token* before_last_ = nullptr;
+  unsigned labels_ = 0;
+  bool label_ends_ = false;
+  bool after_class_ = false;
+  bool unary_ = false;
+};
+
+}  // namespace
+
+std::vector<Line> lay_out(const std::vector<Token>& tokens) {
+  return LineMaker(tokens).run();
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,54 @@
+#include "sysc/format.h"
+
+#include <catch2/catch.hpp>
+
+#include "sysc/lexer.h"
+
+namespace tracer::sysc {
+
+namespace {
+
+std::string formatted(const std::string& text) {
+  Diagnostics diagnostics;
+  const auto result = format({"test.sys", text}, diagnostics);
+  REQUIRE(result);
+  return *result;
+}
+
+}  // namespace
+
+TEST_CASE("formatting puts things in columns and keeps comments") {
+  CHECK(formatted("type  fd=i32 as fd # a\n"
+                  "type dirfd = i32   as  dirfd\n\n\n\n"
+                  "struct s{\n# inside\na:u32  # b\n  longer : u8[ 4 ] if a&( 1 | 2 )\n}\n"
+                  "read( fd:fd,\nbuf :out * bytes[ret] )->int %desc   %file\n") ==
+        "type fd    = i32 as fd  # a\n"
+        "type dirfd = i32 as dirfd\n\n"
+        "struct s {\n"
+        "  # inside\n"
+        "  a:      u32  # b\n"
+        "  longer: u8[4] if a & (1|2)\n"
+        "}\n"
+        "read(fd: fd,\n"
+        "     buf: out *bytes[ret]) -> int  %desc %file\n");
+}
+
+TEST_CASE("formatting what is formatted changes nothing, and no token is lost") {
+  for (const auto& source : read_sources({SYSC_TESTS "/examples.sys", DESCRIPTIONS})) {
+    if (source.path.ends_with(".nr")) {
+      continue;
+    }
+    INFO(source.path);
+    const auto once = formatted(source.text);
+    CHECK(formatted(once) == once);
+    Diagnostics diagnostics;
+    const auto before = tokenize(source, 0, diagnostics, true);
+    const Source after_source{"test.sys", once};
+    const auto after = tokenize(after_source, 0, diagnostics, true);
+    REQUIRE(before.size() == after.size());
+    CHECK(std::equal(before.begin(), before.end(), after.begin(),
+                     [](const Token& a, const Token& b) { return a.kind == b.kind && a.text == b.text; }));
+  }
+}
+
+}  // namespace tracer::sysc

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "compiled.h"
+
+namespace tracer::sysc::test {
+
+using namespace spec;
+
+namespace {
+
+std::span<const Param> params_of(const Tables& tables, std::string_view name) {
+  for (const auto& call : tables.calls) {
+    if (tables.text(call.name) == name) {
+      return Tables::slice(tables.params, tables.signatures[call.signature].params);
+    }
+  }
+  FAIL("no call " << name);
+  return {};
+}
+
+using Slots = std::array<std::uint8_t, abi_count>;
+
+}  // namespace
+
+TEST_CASE("the descriptions of the kernel's calls compile") {
+  const auto sources = read_sources({DESCRIPTIONS});
+  Diagnostics diagnostics;
+  const auto set = compile(sources, diagnostics, {true, false});
+  CHECK(set.view().verify().empty());
+}
+
+TEST_CASE("64-bit arguments take the registers that the ABI gives them") {
+  const auto c = compile_text(
+      "pread64(fd: int, buf: ulong, count: ulong, pos: i64 wide)\n"
+      "preadv2(fd: int, iov: ulong, count: ulong, pos: i64 halves, flags: u32)\n",
+      "1 pread64\n2 preadv2\n");
+  CHECK(c.messages.empty());
+  CHECK(params_of(c.tables(), "pread64")[3].slot == Slots{3, 3, 3, 3, 4});
+  CHECK(params_of(c.tables(), "pread64")[3].wide);
+  CHECK(params_of(c.tables(), "preadv2")[3].slot == Slots{3, 3, 3, 3, 3});
+  CHECK(params_of(c.tables(), "preadv2")[4].slot == Slots{5, 5, 4, 5, 5});
+}
+
+TEST_CASE("a call that does not fit into the registers of its ABI is an error") {
+  const auto c = compile_text("f(a: int, b: i64 wide, c: i64 wide, d: int)\n", "1 f\n", "arm.nr");
+  CHECK(c.messages ==
+        "arm.nr:1:3: error: found parameter d of f beyond the sixth register of arm, expected @ABI descriptions\n");
+  CHECK(compile_text("f(a: int, b: i64 wide, c: i64 wide, d: int)\n", "1 f\n").messages.empty());
+}
+
+TEST_CASE("arguments wait for the exit if anything in them does") {
+  const auto c = compile_text(
+      "flags fl : u32 { A=1 }\n"
+      "struct lock { type: u16 pid: i32 out }\n"
+      "struct clone sized by ^size { flags: fl pidfd: *64 i32 if flags & A after }\n"
+      "struct msg { name: *bytes[length] length: i32 inout }\n"
+      "f(a: *lock, b: *clone, c: out *msg, d: *i32 when ret > 0, e: inout *i32, size: *bytes[*e])\n",
+      "1 f\n");
+  REQUIRE(c.messages.empty());
+  const auto params = params_of(c.tables(), "f");
+  const auto exits = [&](std::size_t i) { return params[i].at_exit; };
+  CHECK((!exits(0) && !exits(1) && exits(2) && exits(3) && exits(4) && exits(5)));
+  CHECK((!params[0].saved && params[1].saved && params[2].saved && !params[3].saved && params[4].saved));
+}
+
+TEST_CASE("rows of `by` are sorted, by ABI, and take the arguments before them along") {
+  const auto c = compile_text(
+      "enum op : i32 { LAST=9@x86,3@arm FIRST=-1 }\n"
+      "f(a: int, op: op) by op { LAST (b: *i32) -> i64  FIRST (_, c: int)  else () }\n",
+      "1 f\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  const auto& signature = t.signatures[t.calls[0].signature];
+  const auto rows = Tables::slice(t.signature_rows, signature.rows);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].value == 3);
+  CHECK(rows[0].abis == (mask_of(Abi::aarch64) | mask_of(Abi::arm)));
+  CHECK(rows[1].value == 9);
+  CHECK(rows[2].value == ~std::uint64_t{0});
+  const auto params = Tables::slice(t.params, t.signatures[rows[2].signature].params);
+  REQUIRE(params.size() == 4);
+  CHECK(params[2].type == none);
+  CHECK(params[3].slot[0] == 3);
+  CHECK(signature.otherwise != none);
+}
+
+TEST_CASE("an ioctl's number follows from its type in each ABI") {
+  const auto c = compile_text(
+      "struct w { a: long }\n"
+      "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+      "ioctls 'T' { ONE = _IOWR(1, w) (arg: *w) ANY = _IOR(6, ?) (arg: *w) OLD = 0x5401 }\n",
+      "16 ioctl\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  std::vector<std::pair<std::uint64_t, std::string_view>> found;
+  for (const auto& constant : t.constants) {
+    found.emplace_back(constant.value, t.text(constant.name));
+  }
+  using Found = std::vector<std::pair<std::uint64_t, std::string_view>>;
+  CHECK(found == Found{{0x5401, "OLD"}, {0x80005406, "ANY"}, {0xc0045401, "ONE"}, {0xc0085401, "ONE"}});
+  CHECK(t.constants[1].any_size);
+  const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].any_size);
+  CHECK(rows[1].abis == (mask_of(Abi::i386) | mask_of(Abi::x32) | mask_of(Abi::arm)));
+}
+
+TEST_CASE("equal texts and equal types have one entry") {
+  const auto c = compile_text("f(path: *cstr, other: *cstr)\n", "1 f\n2 g f\n");
+  const auto params = params_of(c.tables(), "f");
+  CHECK(params[0].type == params[1].type);
+  CHECK(c.set.strings.find("cstr") == c.set.strings.rfind("\0cstr", std::string::npos, 5) + 1);
+  CHECK(c.set.calls.size() == 2);
+  CHECK(c.set.calls[0].signature == c.set.calls[1].signature);
+}
+
+TEST_CASE("a description for some ABIs goes before the plain one") {
+  const auto c = compile_text("f(a: int)\nf@i386(a: int, b: int)\n", "7 f\n", "i386.nr");
+  CHECK(params_of(c.tables(), "f").size() == 2);
+  CHECK(params_of(compile_text("f(a: int)\nf@i386(a: int, b: int)\n", "7 f\n").tables(), "f").size() == 1);
+}
+
+TEST_CASE("numbers without a description are errors, or words if lenient") {
+  const std::vector<Source> sources{{"x.sys", "read(fd: int)\n"}, {"x86_64.nr", "0 read\n1 reed\n"}};
+  Diagnostics strict;
+  compile(sources, strict);
+  CHECK(strict.text(sources) ==
+        "x86_64.nr:2:3: error: found reed, expected the name of a described call; did you mean read?\n");
+  Diagnostics lenient;
+  const auto set = compile(sources, lenient, {true, false});
+  CHECK(!lenient.has_errors());
+  const auto tables = set.view();
+  const auto* call = tables.find(Abi::x86_64, 1);
+  REQUIRE(call != nullptr);
+  CHECK(tables.text(call->name) == "reed");
+  CHECK(tables.signatures[call->signature].params.count == 6);
+}
+
+TEST_CASE("fields keep the order of print, offsets the order of memory") {
+  const auto c = compile_text("struct s { a: u8 b: u32 _: u32 c: u16 } brief { c } print c a b\n");
+  REQUIRE(c.messages.empty());
+  const auto fields = c.tables().fields;
+  REQUIRE(fields.size() == 4);
+  CHECK(c.tables().text(fields[0].name) == "c");
+  CHECK(fields[0].offset[0] == 12);
+  CHECK(fields[0].in_brief);
+  CHECK(fields[1].offset[0] == 0);
+  CHECK(!fields[1].in_brief);
+  CHECK(fields[3].hidden);
+}
+
+TEST_CASE("keys of a table that an ABI does not have match nothing there") {
+  const auto c = compile_text("enum k : u32 { A=1@x86 }\ntable t(k) { A: u32 else: u8 }\nstruct s { k: k v: t(k) }\n");
+  REQUIRE(c.messages.empty());
+  const auto key = c.set.choice_rows[0].keys[0];
+  REQUIRE(c.set.exprs[key].op == ExprOp::variable_literal);
+  CHECK(c.set.abi_values[c.set.exprs[key].a] == 1);
+  CHECK(c.set.abi_values[c.set.exprs[key].a + index_of(Abi::arm)] == absent_key);
+}
+
+TEST_CASE("redirected calls are found by value") {
+  const auto c = compile_text(
+      "enum nr : u32 { SYS_SOCKET=1 }\nsocket(family: int)\n"
+      "socketcall(call: nr, args: *ulong[6]) redirect args by call { SYS_SOCKET: socket }\n",
+      "102 socketcall\n", "i386.nr");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  const auto* call = t.find(Abi::i386, 102);
+  REQUIRE(call != nullptr);
+  REQUIRE(call->redirects.count == 1);
+  const auto& row = t.redirects[call->redirects.first];
+  CHECK(row.value == 1);
+  CHECK(t.text(t.calls[row.call].name) == "socket");
+  CHECK(t.text(t.params[call->redirect_args].name) == "args");
+}
+
+TEST_CASE("verify finds broken tables") {
+  auto c = compile_text("struct s { a: u32 }\nf(a: *s)\n", "1 f\n");
+  REQUIRE(c.tables().verify().empty());
+  auto broken = c.set;
+  broken.params[0].slot[0] = 6;
+  CHECK(broken.view().verify() == "params[0]: a slot beyond the sixth register");
+  broken = c.set;
+  broken.fields[0].type = 1000;
+  CHECK(broken.view().verify() == "fields[0]: name or type out of range");
+  broken = c.set;
+  broken.fields[0].type =
+      static_cast<TypeId>(std::find_if(broken.types.begin(), broken.types.end(),
+                                       [](const Type& type) { return type.kind == TypeKind::structure; }) -
+                          broken.types.begin());
+  CHECK(broken.view().verify().find("contains itself") != std::string::npos);
+}
+
+}  // namespace tracer::sysc::test
