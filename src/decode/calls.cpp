@@ -4,6 +4,7 @@
 
 #include "decode/walker.h"
 #include "render/constants.h"
+#include "render/dates.h"
 #include "render/scalars.h"
 
 namespace tracer::decode {
@@ -206,6 +207,7 @@ void Walker::begin_argument(const Param& param) {
 void Walker::emit_argument(const Param& param) {
   const Type& type = tables_.types[param.type];
   const auto raw = raw_argument(param);
+  slot_ = param.slot[index_of(abi_)];
   if (state_.depth.raw) {
     out_.scalar(raw, raw_type);
   } else if (type.kind != TypeKind::pointer) {
@@ -421,6 +423,14 @@ void Walker::emit_note(std::uint64_t bits) {
     return;
   }
   out_.begin_note(tables_.text(state_.signature->note_prefix));
+  if (note.style == spec::Style::time && note.kind == TypeKind::scalar) {
+    TextBuffer& date = state_.words;
+    date.clear();
+    render::append_date(date, static_cast<std::int64_t>(bits), 0, 0);
+    out_.symbol(date.view());
+    out_.end_note();
+    return;
+  }
   value(note, Place::in_register(bits), nullptr);
   out_.end_note();
 }

@@ -27,8 +27,9 @@ class CustomContext {
   [[nodiscard]] virtual bool copy(std::span<std::byte> into) const = 0;
 
   // The call.
-  [[nodiscard]] virtual const Entry& entry() const = 0;      ///< arguments by register
-  [[nodiscard]] virtual const Outcome* outcome() const = 0;  ///< null before the exit
+  [[nodiscard]] virtual const Entry& entry() const = 0;           ///< arguments by register
+  [[nodiscard]] virtual const Outcome* outcome() const = 0;       ///< null before the exit
+  [[nodiscard]] virtual std::uint64_t next_register() const = 0;  ///< behind that of the argument in question
   [[nodiscard]] virtual Depth depth() const = 0;
   [[nodiscard]] virtual const Options& options() const = 0;
   [[nodiscard]] virtual std::string_view call_name() const = 0;
@@ -44,6 +45,12 @@ class CustomContext {
   virtual void constant(std::string_view set, std::uint64_t bits, unsigned width) = 0;
   /// Emits a number in the given style, its descriptor's or process' name included.
   virtual void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) = 0;
+  /// Name of the type after the colon in `custom NAME : TYPE`.
+  [[nodiscard]] virtual std::string_view described_name() const = 0;
+  /// Emits what is in memory as that type says; false if it cannot be read.
+  virtual bool described() = 0;
+  /// Name of a value of a set; empty if it has none.
+  [[nodiscard]] virtual std::string_view constant_name(std::string_view set, std::uint64_t bits) const = 0;
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
   virtual void described(std::uint64_t bits) = 0;
   /// Spells a value as that type says, for those who put more around it.

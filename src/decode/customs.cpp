@@ -84,15 +84,32 @@ std::optional<std::uint64_t> WalkerContext::argument(std::string_view name) cons
   return walker_.argument_named(name);
 }
 
+spec::SetId Walker::find_set(std::string_view name) const {
+  const auto found = std::find_if(tables_.sets.begin(), tables_.sets.end(),
+                                  [&](const spec::ConstantSet& s) { return tables_.text(s.name) == name; });
+  return found == tables_.sets.end() ? spec::none : static_cast<spec::SetId>(found - tables_.sets.begin());
+}
+
 void WalkerContext::constant(std::string_view set, std::uint64_t bits, unsigned width) {
-  const auto& tables = walker_.setting().tables;
-  const auto found = std::find_if(tables.sets.begin(), tables.sets.end(),
-                                  [&](const spec::ConstantSet& s) { return tables.text(s.name) == set; });
   Type type = render::scalar_type(width, false, spec::Style::hex);
-  if (found != tables.sets.end()) {
-    type.set = static_cast<spec::SetId>(found - tables.sets.begin());
-  }
+  type.set = walker_.find_set(set);
   walker_.emit_scalar(type, bits);
+}
+
+std::string_view WalkerContext::constant_name(std::string_view set, std::uint64_t bits) const {
+  const auto id = walker_.find_set(set);
+  return id == spec::none ? std::string_view{} : render::constant_name(walker_.setting().tables, id, bits, entry().abi);
+}
+
+std::string_view WalkerContext::described_name() const {
+  const auto& tables = walker_.setting().tables;
+  return type_ != nullptr && type_->target != spec::none ? tables.text(tables.types[type_->target].name)
+                                                         : std::string_view{};
+}
+
+bool WalkerContext::described() {
+  return type_ != nullptr && type_->target != spec::none &&
+         walker_.value(walker_.setting().tables.types[type_->target], place_, nullptr);
 }
 
 void WalkerContext::number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) {

@@ -17,6 +17,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] bool copy(std::span<std::byte> into) const override;
   [[nodiscard]] const Entry& entry() const override { return walker_.state().entry; }
   [[nodiscard]] const Outcome* outcome() const override { return walker_.outcome(); }
+  [[nodiscard]] std::uint64_t next_register() const override { return walker_.next_register(); }
   [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
   [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
   [[nodiscard]] std::string_view call_name() const override;
@@ -27,6 +28,9 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
+  [[nodiscard]] std::string_view described_name() const override;
+  bool described() override;
+  [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
   void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const override;
   void named(std::string_view name, std::uint64_t bits) override;

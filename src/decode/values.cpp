@@ -90,7 +90,9 @@ bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
     out_.symbol("...");
     return true;
   }
-  if (!inlined_.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
+  if (type.kind == TypeKind::custom) {
+    inlined_ = {};  // it emits the fields
+  } else if (!inlined_.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
     out_.begin_field(std::exchange(inlined_, {}), tables_.text(type.name));
   }
   ++depth_;

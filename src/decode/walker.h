@@ -76,6 +76,12 @@ class Walker {
   [[nodiscard]] const Outcome* outcome() const { return outcome_; }
   [[nodiscard]] std::optional<std::uint64_t> argument_named(std::string_view name);
   void emit_scalar(const spec::Type& type, std::uint64_t bits);
+  bool value(const spec::Type& type, const Place& place, const Scope* scope);
+  [[nodiscard]] spec::SetId find_set(std::string_view name) const;
+  [[nodiscard]] std::uint64_t next_register() const {
+    const auto& args = state_.entry.args;
+    return slot_ + 1U < args.size() ? args[slot_ + 1U] : 0;
+  }
 
  private:
   using Value = std::optional<std::int64_t>;
@@ -117,7 +123,6 @@ class Walker {
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 
   // values.cpp
-  bool value(const spec::Type& type, const Place& place, const Scope* scope);
   bool follow(const spec::Type& pointer, const Place& place, const Scope* scope);
   bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
   bool choice(const spec::Type& type, const Place& place, const Scope* scope);
@@ -175,6 +180,7 @@ class Walker {
   std::uint64_t rest_ = unlimited;  ///< bytes left in the enclosing sized region
   bool filled_ = false;             ///< an `out` argument holds something, whatever the result
   std::string_view inlined_;        ///< name of the field whose own fields show as its struct's; empty: none
+  std::size_t slot_ = 0;            ///< register of the argument that is being emitted
   unsigned depth_ = 0;
   std::uint32_t values_left_;
 };

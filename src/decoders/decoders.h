@@ -36,6 +36,35 @@ bool hex8(CustomContext& context);
 bool octets(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
+// times.cpp
+bool dated(CustomContext& context);
+bool utime_spec(CustomContext& context);
+bool second_of_time(CustomContext& context);
+// numbers.cpp
+bool clone_flags_and_signal(CustomContext& context);
+bool swap_priority(CustomContext& context);
+bool low_high(CustomContext& context);
+bool high_low(CustomContext& context);
+bool kernel_version(CustomContext& context);
+bool limit(CustomContext& context);
+bool node_or_error(CustomContext& context);
+bool ifreq_count(CustomContext& context);
+// memory.cpp
+bool nodemask(CustomContext& context);
+bool page_residence(CustomContext& context);
+// devices.cpp
+bool termios_flags(CustomContext& context);
+bool termios_cc(CustomContext& context);
+bool hwaddr_data(CustomContext& context);
+// perf.cpp
+bool perf_bits(CustomContext& context);
+bool perf_hw_cache(CustomContext& context);
+// registers.cpp
+bool user_area(CustomContext& context);
+bool user_desc(CustomContext& context);
+bool thread_area_entry(CustomContext& context);
+// capabilities.cpp
+bool capabilities(CustomContext& context);
 // flags_and_mode.cpp
 bool flags_and_mode(CustomContext& context);
 

@@ -80,8 +80,10 @@ void JsonEmitter::next_slot() {
 void JsonEmitter::open(char bracket, bool is_object) {
   require(depth_ + 1 < max_depth, "values nest no deeper than the decoder lets them");
   begin_value();
+  const auto opened_at = text_->size();
   text_->append(bracket);
   levels_[++depth_] = {};
+  levels_[depth_].opened_at = opened_at;
   levels_[depth_].is_object = is_object;
 }
 
@@ -89,6 +91,7 @@ void JsonEmitter::close(char bracket) {
   if (!levels_[depth_].first) {
     end_slot();
   }
+  last_value_ = levels_[depth_].opened_at;
   --depth_;
   text_->append(bracket);
 }

@@ -78,6 +78,7 @@ class JsonEmitter final : public Emitter {
     bool changing = false;        ///< the current value has become a {"before":…,"after":…}
     std::size_t value_start = 0;  ///< where the current value began
     std::size_t first_start = 0;  ///< where the first of the values in its place began
+    std::size_t opened_at = 0;    ///< where its bracket is
     unsigned values = 0;          ///< how many stand in its place
   };
 

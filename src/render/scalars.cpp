@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <ctime>
 
+#include "render/dates.h"
 #include "render/error_names.h"
 #include "spec/signal_names.h"
 
@@ -40,15 +40,14 @@ void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
   text.append(" s */");
 }
 
-/// ` /* 1970-01-01T00:00:05+0000 */`, by the tracer's time zone; nothing for times that no calendar has.
+/// ` /* 1970-01-01T00:00:05+0000 */`
 void date_comment(TextBuffer& text, std::int64_t seconds) {
-  const auto when = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  std::array<char, 64> date{};
-  if (localtime_r(&when, &parts) != nullptr && std::strftime(date.data(), date.size(), "%FT%T%z", &parts) != 0) {
-    text.append(" /* ");
-    text.append(std::string_view(date.data()));
+  const auto before = text.size();
+  text.append(" /* ");
+  if (append_date(text, seconds, 0, 0)) {
     text.append(" */");
+  } else {
+    text.truncate(before);
   }
 }
 

@@ -1,0 +1,69 @@
+// capget(2), capset(2): three sets of capabilities, in one or two halves of 32 bits.
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+constexpr std::uint64_t version_2 = 0x20071026;
+constexpr std::uint64_t version_3 = 0x20080522;
+
+void append_set(CustomContext& context, TextBuffer& text, std::uint64_t set) {
+  bool first = true;
+  std::uint64_t unnamed = 0;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if ((set >> bit & 1) == 0) {
+      continue;
+    }
+    const auto name = context.constant_name("cap_number", bit);
+    if (name.empty()) {
+      unnamed |= std::uint64_t{1} << bit;
+      continue;
+    }
+    text.append(first ? "1<<" : "|1<<");
+    text.append(name);
+    first = false;
+  }
+  // As of the word that they stand in.
+  for (const auto word : {unnamed & 0xffffffff, unnamed >> 32}) {
+    if (word != 0) {
+      text.append(first ? "" : "|");
+      text.hex(word);
+      first = false;
+    }
+  }
+  if (first) {
+    text.append('0');
+  }
+}
+
+}  // namespace
+
+bool capabilities(CustomContext& context) {
+  static constexpr std::array<std::string_view, 3> names = {"effective", "permitted", "inheritable"};
+  std::array<std::byte, 4> version{};
+  const RemoteAddr header(context.argument("hdrp").value_or(0));
+  const bool known = context.memory().read(header, version) == version.size();
+  const auto number = number_at(version, 0, 4);
+  const bool two_halves = known && (number == version_2 || number == version_3);
+  std::array<std::byte, 24> raw{};
+  const auto bytes = std::span(raw).first(two_halves ? 24 : 12);
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  out.begin_struct();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text.clear();
+    append_set(context, text, number_at(raw, 4 * i, 4) | number_at(bytes, 12 + 4 * i, 4) << 32);
+    out.begin_field(names[i], "u64");
+    out.symbol(text.view());
+  }
+  out.end_struct();
+  return true;
+}
+
+}  // namespace tracer::decoders

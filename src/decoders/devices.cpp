@@ -1,0 +1,76 @@
+// Terminals and network devices.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "render/escape.h"
+
+namespace tracer::decoders {
+
+/// The flags of a terminal: names of the fields first, each with a `|`, then plain flags, if any.
+bool termios_flags(CustomContext& context) {
+  std::array<std::byte, 4> raw{};
+  const auto size = std::min<std::size_t>(context.size(), raw.size());
+  if (!context.copy(std::span(raw).first(size))) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 4);
+  const auto count = [](std::string_view text) { return std::count(text.begin(), text.end(), '|'); };
+  TextBuffer fields;
+  context.spell(fields, 0, render::ConstantForm::abbreviate);
+  const bool has_fields = fields.view() != "0";
+  TextBuffer text;
+  if (has_fields || bits != 0) {
+    context.spell(text, bits, render::ConstantForm::abbreviate);
+  }
+  if (has_fields && count(text.view()) == count(fields.view())) {
+    text.append('|');
+  }
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// The control characters of a terminal by their names: `[[VINTR]=0x3, …]`.
+bool termios_cc(CustomContext& context) {
+  static constexpr std::array<std::string_view, 17> names = {
+      "VINTR", "VQUIT", "VERASE", "VKILL",    "VEOF",     "VTIME",   "VMIN",   "VSWTC", "VSTART",
+      "VSTOP", "VSUSP", "VEOL",   "VREPRINT", "VDISCARD", "VWERASE", "VLNEXT", "VEOL2"};
+  std::array<std::byte, 32> raw{};
+  const auto characters = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
+  if (!context.copy(characters)) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  out.begin_array();
+  for (std::size_t i = 0; i < characters.size(); ++i) {
+    text.clear();
+    text.append('[');
+    i < names.size() ? text.append(names[i]) : text.decimal(std::uint64_t{i});
+    text.append("]=");
+    text.hex(std::to_integer<unsigned>(characters[i]));
+    out.begin_element();
+    out.symbol(text.view());
+  }
+  out.end_array();
+  return true;
+}
+
+/// A hardware address behind its type: six bytes of the kinds of Ethernet, else all there are.
+bool hwaddr_data(CustomContext& context) {
+  constexpr std::array<std::uint64_t, 5> six_bytes = {1, 6, 801, 802, 803};  // ARPHRD_ETHER, IEEE802, IEEE80211…
+  std::array<std::byte, 2> type{};
+  std::array<std::byte, 14> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
+  const bool is_short = std::find(six_bytes.begin(), six_bytes.end(), number_at(type, 0, 2)) != six_bytes.end();
+  TextBuffer text;
+  render::append_mac(text, std::span(raw).first(is_short ? 6 : raw.size()));
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders

@@ -1,0 +1,73 @@
+// Sets of NUMA nodes, pages in memory.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+std::uint64_t shown_limit(const CustomContext& context, std::uint64_t all) {
+  constexpr std::uint64_t most = 4096;
+  return std::min(all, context.depth().abbreviate ? std::uint64_t{context.options().string_limit} : most);
+}
+
+}  // namespace
+
+/// mbind(2): words of bits, `[0x00000000000003]`.
+bool nodemask(CustomContext& context) {
+  const unsigned width = word_size(context.entry().abi);
+  const auto bits = context.argument("maxnode").value_or(0);
+  const auto words = bits / (8 * width) + (bits % (8 * width) != 0 ? 1 : 0);
+  const auto shown = shown_limit(context, words);
+  std::array<std::byte, 8> raw{};
+  const auto word = std::span(raw).first(width);
+  TextBuffer text;
+  auto& out = context.out();
+  if (words != 0 && context.memory().read(context.address(), word) != width) {
+    return false;
+  }
+  out.begin_array();
+  for (std::uint64_t i = 0; i < shown; ++i) {
+    out.begin_element();
+    if (context.memory().read(context.address() + i * width, word) != width) {
+      out.symbol("...");
+      break;
+    }
+    const auto value = number_at(raw, 0, width);
+    text.clear();
+    value == 0 ? text.append(2 * std::size_t{width}, '0') : text.hex_padded(value, 2 * width - 2);
+    out.symbol(text.view());
+  }
+  if (shown < words) {
+    out.more();
+  }
+  out.end_array();
+  return true;
+}
+
+/// mincore(2): the lowest bit of a byte for each page.
+bool page_residence(CustomContext& context) {
+  constexpr std::uint64_t page_size = 4096;
+  const auto length = context.argument("length").value_or(0);
+  const auto pages = length / page_size + (length % page_size != 0 ? 1 : 0);
+  const auto shown = shown_limit(context, pages);
+  auto& out = context.out();
+  std::array<std::byte, 1> raw{};
+  if (pages != 0 && context.memory().read(context.address(), raw) != raw.size()) {
+    return false;
+  }
+  out.begin_array();
+  for (std::uint64_t i = 0; i < shown && context.memory().read(context.address() + i, raw) == raw.size(); ++i) {
+    out.begin_element();
+    context.number(std::to_integer<unsigned>(raw[0]) & 1, spec::Style::number, 4, false);
+  }
+  if (shown < pages) {
+    out.more();
+  }
+  out.end_array();
+  return true;
+}
+
+}  // namespace tracer::decoders

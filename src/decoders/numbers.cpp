@@ -1,0 +1,141 @@
+// Numbers that are made of parts.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "render/error_names.h"
+
+namespace tracer::decoders {
+namespace {
+
+/// The value, wherever it is, in the width that the description says.
+std::optional<std::uint64_t> load(const CustomContext& context) {
+  if (!context.in_memory()) {
+    return context.value();
+  }
+  std::array<std::byte, 8> raw{};
+  const auto size = std::min<std::size_t>(context.size(), raw.size());
+  return context.copy(std::span(raw).first(size)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
+}
+
+/// Flags of the described set above `low_bits`, then what is in those as `style`; `0` for neither.
+bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style style) {
+  const auto word = context.value();
+  if ((word & ~low_bits) != 0) {
+    context.described(word & ~low_bits);
+  }
+  if ((word & low_bits) != 0) {
+    context.out().symbol((word & ~low_bits) != 0 ? "|" : "");
+    context.number(word & low_bits, style, 4, false);
+  }
+  if (word == 0) {
+    context.number(0, spec::Style::number, 4, false);
+  }
+  return true;
+}
+
+std::uint64_t joined(const CustomContext& context, std::uint64_t low, std::uint64_t high) {
+  static_cast<void>(context);
+  return (low & 0xffffffff) | high << 32;
+}
+
+}  // namespace
+
+/// `CLONE_CHILD_SETTID|SIGCHLD`: the lowest byte is the signal that the child ends with.
+bool clone_flags_and_signal(CustomContext& context) {
+  return flags_above(context, 0xff, spec::Style::signal);
+}
+
+/// swapon(2): `SWAP_FLAG_PREFER|5`.
+bool swap_priority(CustomContext& context) {
+  return flags_above(context, 0x7fff, spec::Style::number);
+}
+
+/// A 64-bit argument in this register and the next one, the low half first.
+bool low_high(CustomContext& context) {
+  context.number(joined(context, context.value(), context.next_register()), spec::Style::number, 8, true);
+  return true;
+}
+
+bool high_low(CustomContext& context) {
+  context.number(joined(context, context.next_register(), context.value()), spec::Style::number, 8, true);
+  return true;
+}
+
+bool kernel_version(CustomContext& context) {
+  const auto bits = load(context);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("KERNEL_VERSION(");
+  text.decimal(*bits >> 16);
+  text.append(", ");
+  text.decimal(*bits >> 8 & 0xff);
+  text.append(", ");
+  text.decimal(*bits & 0xff);
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// getrlimit(2): `8192*1024`, `RLIM64_INFINITY`.
+bool limit(CustomContext& context) {
+  constexpr std::uint64_t kilo = 1024;
+  const auto bits = load(context);
+  if (!bits) {
+    return false;
+  }
+  const bool is_wide = context.size() == 8;
+  const std::uint64_t infinity = is_wide ? ~std::uint64_t{0} : 0xffffffff;
+  if (*bits == infinity) {
+    context.out().symbol(is_wide ? "RLIM64_INFINITY" : "RLIM_INFINITY");
+  } else if (*bits > kilo && *bits % kilo == 0) {
+    TextBuffer text;
+    text.decimal(*bits / kilo);
+    text.append("*1024");
+    context.out().symbol(text.view());
+  } else {
+    context.number(*bits, spec::Style::number, 8, false);
+  }
+  return true;
+}
+
+/// move_pages(2): the number of a node, or the name of an error with a minus sign.
+bool node_or_error(CustomContext& context) {
+  const auto bits = load(context);
+  if (!bits) {
+    return false;
+  }
+  const auto number = static_cast<std::int32_t>(*bits);
+  const auto name = number < 0 ? render::error_name(-number) : std::string_view{};
+  if (name.empty()) {
+    context.number(render::cut(*bits, 4, true), spec::Style::number, 4, true);
+    return true;
+  }
+  TextBuffer text;
+  text.append('-');
+  text.append(name);
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
+bool ifreq_count(CustomContext& context) {
+  const auto bits = load(context);
+  if (!bits) {
+    return false;
+  }
+  const std::uint64_t size = word_size(context.entry().abi) == 8 ? 40 : 32;  // netdevice(7)
+  context.number(render::cut(*bits, 4, true), spec::Style::number, 4, true);
+  if (*bits % size == 0) {
+    TextBuffer text;
+    text.decimal(*bits / size);
+    text.append(" * sizeof(struct ifreq)");
+    context.out().comment(text.view());
+  }
+  return true;
+}
+
+}  // namespace tracer::decoders

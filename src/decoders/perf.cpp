@@ -1,0 +1,127 @@
+// struct perf_event_attr, perf_event_open(2).
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+struct BitField {
+  std::string_view name;
+  unsigned width = 1;
+};
+
+constexpr std::array<BitField, 37> bit_fields = {{{"disabled"},
+                                                  {"inherit"},
+                                                  {"pinned"},
+                                                  {"exclusive"},
+                                                  {"exclude_user"},
+                                                  {"exclude_kernel"},
+                                                  {"exclude_hv"},
+                                                  {"exclude_idle"},
+                                                  {"mmap"},
+                                                  {"comm"},
+                                                  {"freq"},
+                                                  {"inherit_stat"},
+                                                  {"enable_on_exec"},
+                                                  {"task"},
+                                                  {"watermark"},
+                                                  {"precise_ip", 2},
+                                                  {"mmap_data"},
+                                                  {"sample_id_all"},
+                                                  {"exclude_host"},
+                                                  {"exclude_guest"},
+                                                  {"exclude_callchain_kernel"},
+                                                  {"exclude_callchain_user"},
+                                                  {"mmap2"},
+                                                  {"comm_exec"},
+                                                  {"use_clockid"},
+                                                  {"context_switch"},
+                                                  {"write_backward"},
+                                                  {"namespaces"},
+                                                  {"ksymbol"},
+                                                  {"bpf_event"},
+                                                  {"aux_output"},
+                                                  {"cgroup"},
+                                                  {"text_poke"},
+                                                  {"build_id"},
+                                                  {"inherit_thread"},
+                                                  {"remove_on_exec"},
+                                                  {"sigtrap"}}};
+constexpr unsigned described_bits = 38;
+
+}  // namespace
+
+/// The one-bit fields, each as a field of its own; without -v only those that are set, and precise_ip always.
+bool perf_bits(CustomContext& context) {
+  static constexpr std::array<std::string_view, 4> skids = {"arbitrary skid", "constant skid",
+                                                            "requested to have 0 skid", "must have 0 skid"};
+  std::array<std::byte, 8> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 8);
+  auto& out = context.out();
+  unsigned shift = 0;
+  for (const BitField& field : bit_fields) {
+    const auto value = bits >> shift & ((1U << field.width) - 1);
+    shift += field.width;
+    const bool is_skid = field.width == 2;
+    if (value == 0 && context.depth().abbreviate && !is_skid) {
+      continue;
+    }
+    out.begin_field(field.name, "u64");
+    context.number(value, spec::Style::number, 4, false);
+    if (is_skid) {
+      out.comment(skids[value]);
+    }
+  }
+  if (const auto reserved = bits >> described_bits; reserved != 0) {
+    out.begin_field("__reserved_1", "u64");
+    context.number(reserved, spec::Style::hex, 8, false);
+    out.comment("Bits 63..38");
+  }
+  return true;
+}
+
+/// `PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_LL`
+bool perf_hw_cache(CustomContext& context) {
+  static constexpr std::array<std::string_view, 2> results = {"ACCESS", "MISS"};
+  static constexpr std::array<std::string_view, 3> operations = {"READ", "WRITE", "PREFETCH"};
+  static constexpr std::array<std::string_view, 7> caches = {"L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE"};
+  std::array<std::byte, 8> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 8);
+  TextBuffer text;
+  const auto part = [&](std::span<const std::string_view> names, std::string_view prefix, unsigned shift) {
+    const auto value = bits >> shift & 0xff;
+    if (value < names.size()) {
+      text.append(prefix);
+      text.append(names[value]);
+    } else {
+      text.hex(value);
+      text.append(" /* ");
+      text.append(prefix);
+      text.append("??? */");
+    }
+    if (shift != 0) {
+      text.append("<<");
+      text.decimal(std::uint64_t{shift});
+      text.append('|');
+    }
+  };
+  if (const auto rest = bits & ~std::uint64_t{0xffffff}; rest != 0) {
+    text.hex(rest);
+    text.append('|');
+  }
+  part(results, "PERF_COUNT_HW_CACHE_RESULT_", 16);
+  part(operations, "PERF_COUNT_HW_CACHE_OP_", 8);
+  part(caches, "PERF_COUNT_HW_CACHE_", 0);
+  context.out().symbol(text.view());
+  return true;
+}
+
+}  // namespace tracer::decoders

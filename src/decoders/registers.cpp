@@ -1,0 +1,116 @@
+// Registers and segments of x86.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+/// A member of struct user of sys/user.h on x86-64.
+struct Member {
+  std::uint64_t offset = 0;
+  std::string_view name;
+  bool is_register = false;
+};
+
+constexpr std::uint64_t size_of_user = 912;
+
+constexpr std::array<Member, 34> members = {
+    {{0, "R15", true},        {8, "R14", true},    {16, "R13", true},    {24, "R12", true},  {32, "RBP", true},
+     {40, "RBX", true},       {48, "R11", true},   {56, "R10", true},    {64, "R9", true},   {72, "R8", true},
+     {80, "RAX", true},       {88, "RCX", true},   {96, "RDX", true},    {104, "RSI", true}, {112, "RDI", true},
+     {120, "ORIG_RAX", true}, {128, "RIP", true},  {136, "CS", true},    {144, "EFL", true}, {152, "RSP", true},
+     {160, "SS", true},       {216, "u_fpvalid"},  {224, "i387"},        {736, "u_tsize"},   {744, "u_dsize"},
+     {752, "u_ssize"},        {760, "start_code"}, {768, "start_stack"}, {776, "signal"},    {784, "reserved"},
+     {792, "u_ar0"},          {800, "u_fpstate"},  {808, "magic"},       {816, "u_comm"}}};
+constexpr Member last_member{848, "u_debugreg"};
+
+}  // namespace
+
+/// ptrace(2), PTRACE_PEEKUSER: `8*R13`, `offsetof(struct user, i387)+8`.
+bool user_area(CustomContext& context) {
+  const auto address = context.value();
+  const auto abi = context.entry().abi;
+  if (abi == Abi::aarch64 || abi == Abi::arm || address > size_of_user) {
+    context.number(address, spec::Style::hex, 8, false);
+    return true;
+  }
+  TextBuffer text;
+  if (address == size_of_user) {
+    context.out().symbol("sizeof(struct user)");
+    return true;
+  }
+  const Member* found = &last_member;
+  if (address < last_member.offset) {
+    found =
+        std::find_if(members.rbegin(), members.rend(), [&](const Member& m) { return m.offset <= address; }).base() - 1;
+  }
+  text.append(found->is_register ? "8*" : "offsetof(struct user, ");
+  text.append(found->name);
+  text.append(found->is_register ? "" : ")");
+  if (address != found->offset) {
+    text.append('+');
+    text.decimal(address - found->offset);
+  }
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// modify_ldt(2), set_thread_area(2): struct user_desc.
+bool user_desc(CustomContext& context) {
+  struct BitField {
+    std::string_view name;
+    unsigned width = 1;
+  };
+  static constexpr std::array<BitField, 7> fields = {{{"seg_32bit"},
+                                                      {"contents", 2},
+                                                      {"read_exec_only"},
+                                                      {"limit_in_pages"},
+                                                      {"seg_not_present"},
+                                                      {"useable"},
+                                                      {"lm"}}};
+  std::array<std::byte, 16> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  const auto hex_field = [&](std::string_view name, std::uint64_t value) {
+    text.clear();
+    value == 0 ? text.append("00000000") : text.hex_padded(value, 6);
+    out.begin_field(name, "u32");
+    out.symbol(text.view());
+  };
+  out.begin_struct();
+  out.begin_field("entry_number", "i32");
+  context.number(render::cut(number_at(raw, 0, 4), 4, true), spec::Style::number, 4, true);
+  hex_field("base_addr", number_at(raw, 4, 4));
+  hex_field("limit", number_at(raw, 8, 4));
+  auto bits = number_at(raw, 12, 4);
+  for (const BitField& field : fields) {
+    if (field.name == "lm" && word_size(context.entry().abi) != 8) {
+      break;
+    }
+    out.begin_field(field.name, "u32");
+    context.number(bits & ((1U << field.width) - 1), spec::Style::number, 4, false);
+    bits >>= field.width;
+  }
+  out.end_struct();
+  return true;
+}
+
+/// The note of set_thread_area: `entry_number=12`, which the kernel has chosen.
+bool thread_area_entry(CustomContext& context) {
+  std::array<std::byte, 4> raw{};
+  if (context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
+    TextBuffer text;
+    text.append("entry_number=");
+    text.decimal(number_at(raw, 0, 4));
+    context.out().symbol(text.view());
+  }
+  return true;
+}
+
+}  // namespace tracer::decoders

@@ -1,0 +1,95 @@
+// Moments with their date.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "render/dates.h"
+
+namespace tracer::decoders {
+namespace {
+
+constexpr std::uint64_t nanoseconds = 1'000'000'000;
+constexpr std::uint64_t microseconds = 1'000'000;
+
+/// The date as a comment, for a moment that is neither 0 nor out of range.
+void comment_date(CustomContext& context, std::int64_t seconds, std::uint64_t fraction, std::uint64_t per_second) {
+  if ((seconds == 0 && fraction == 0) || fraction >= per_second) {
+    return;
+  }
+  TextBuffer text;
+  if (render::append_date(text, seconds, fraction, per_second == nanoseconds ? 9 : 6)) {
+    context.out().comment(text.view());
+  }
+}
+
+/// Seconds and fraction of a struct of two parts.
+struct Moment {
+  std::int64_t seconds = 0;
+  std::uint64_t fraction = 0;
+};
+
+std::optional<Moment> moment_at(const CustomContext& context) {
+  std::array<std::byte, 16> raw{};
+  const auto size = std::min<std::size_t>(context.size(), raw.size());
+  if (!context.copy(std::span(raw).first(size))) {
+    return std::nullopt;
+  }
+  const auto width = static_cast<unsigned>(size / 2);
+  // struct statx_timestamp has its fraction in 32 bits.
+  const bool is_statx = context.described_name() == "statx_timestamp";
+  return Moment{static_cast<std::int64_t>(render::cut(number_at(raw, 0, width), width, true)),
+                number_at(raw, width, is_statx ? 4 : width)};
+}
+
+}  // namespace
+
+bool dated(CustomContext& context) {
+  const auto name = context.described_name();
+  if (context.size() <= word_size(context.entry().abi) && name.find("time") == std::string_view::npos) {
+    std::array<std::byte, 8> raw{};
+    const auto size = std::min<std::size_t>(context.size(), raw.size());
+    if (!context.in_memory() || !context.copy(std::span(raw).first(size)) || !context.described()) {
+      return false;
+    }
+    const auto seconds = render::cut(number_at(raw, 0, 8), static_cast<unsigned>(size), true);
+    comment_date(context, static_cast<std::int64_t>(seconds), 0, nanoseconds);
+    return true;
+  }
+  const auto moment = moment_at(context);
+  if (!moment || !context.described()) {
+    return false;
+  }
+  const bool is_timeval = name.find("timeval") != std::string_view::npos;
+  comment_date(context, moment->seconds, moment->fraction, is_timeval ? microseconds : nanoseconds);
+  return true;
+}
+
+/// utimensat(2): two values of tv_nsec have a meaning of their own.
+bool utime_spec(CustomContext& context) {
+  constexpr std::uint64_t utime_now = 0x3fffffff;
+  constexpr std::uint64_t utime_omit = 0x3ffffffe;
+  const auto moment = moment_at(context);
+  if (!moment) {
+    return false;
+  }
+  if (moment->fraction == utime_now || moment->fraction == utime_omit) {
+    context.out().symbol(moment->fraction == utime_now ? "UTIME_NOW" : "UTIME_OMIT");
+    return true;
+  }
+  return dated(context);
+}
+
+/// Seconds whose fraction stands behind them as a field of its own.
+bool second_of_time(CustomContext& context) {
+  std::array<std::byte, 16> raw{};
+  const auto width = static_cast<unsigned>(std::min<std::uint64_t>(context.size(), 8));
+  if (!context.copy(std::span(raw).first(2 * std::size_t{width})) || !context.described()) {
+    return false;
+  }
+  comment_date(context, static_cast<std::int64_t>(render::cut(number_at(raw, 0, width), width, true)),
+               number_at(raw, width, width), nanoseconds);
+  return true;
+}
+
+}  // namespace tracer::decoders
