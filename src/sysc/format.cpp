@@ -18,10 +18,13 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-const Piece* piece_at(const Line& line, Stop stop) {
+/// The template serves lines that may be changed and lines that may not.
+template <typename AnyLine>
+auto* piece_at(AnyLine& line, Stop stop) {
   const auto found =
       std::find_if(line.pieces.begin(), line.pieces.end(), [&](const Piece& piece) { return piece.stop == stop; });
-  return found == line.pieces.end() || (stop == Stop::label && !line.one_label) ? nullptr : &*found;
+  const bool none = found == line.pieces.end() || (stop == Stop::label && !line.one_label);
+  return none ? nullptr : &*found;
 }
 
 /// Column of a piece within its line, without the indentation.
@@ -50,7 +53,7 @@ void line_up(std::vector<Line>& lines, Stop stop) {
       ++end;
     }
     for (auto i = first; i < end; ++i) {
-      auto* piece = const_cast<Piece*>(piece_at(lines[i], stop));
+      auto* piece = piece_at(lines[i], stop);
       const auto own = column_of(lines[i], piece);
       piece->space_before += static_cast<unsigned>(own < column ? column - own : 0);
     }

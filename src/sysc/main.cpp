@@ -90,6 +90,20 @@ int run_format(const Arguments& arguments) {
   return status;
 }
 
+/// A lenient run is part of a build, which should not drown in messages.
+std::string shortened(std::string text, bool lenient) {
+  constexpr int shown_lines = 20;
+  std::size_t end = 0;
+  for (int line = 0; lenient && line < shown_lines && end != std::string::npos; ++line) {
+    end = text.find('\n', end == 0 ? 0 : end + 1);
+  }
+  if (lenient && end != std::string::npos && end + 1 < text.size()) {
+    text.resize(end + 1);
+    text += "... and more: run sysc check\n";
+  }
+  return text;
+}
+
 int run(const Arguments& arguments) {
   if (arguments.command == "format") {
     return run_format(arguments);
@@ -97,7 +111,7 @@ int run(const Arguments& arguments) {
   const auto sources = read_sources(arguments.paths);
   Diagnostics diagnostics;
   const auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused});
-  std::fputs(diagnostics.text(sources).c_str(), stderr);
+  std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
   if (diagnostics.has_errors() && !arguments.lenient) {
     return 1;
   }
