@@ -78,22 +78,13 @@ decode::NameOptions name_options(const cli::Options& options) {
   return result;
 }
 
-std::vector<std::string> traced_paths(const cli::Options& options, const pipeline::Note& note) {
-  std::vector<std::string> paths = options.filters.paths;
+filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note) {
+  filter::PathSet paths;
   for (const std::string& path : options.filters.paths) {
-    char* const real = ::realpath(path.c_str(), nullptr);
-    if (real == nullptr) {
-      continue;
+    const std::string resolved = paths.add(path);
+    if (!resolved.empty() && !options.format.quiet.has(cli::Quiet::path_resolution)) {
+      note(resolved);
     }
-    std::string resolved(real);
-    std::free(real);
-    if (resolved == path) {
-      continue;
-    }
-    if (!options.format.quiet.has(cli::Quiet::path_resolution)) {
-      note("Requested path '" + path + "' resolved into '" + resolved + "'");
-    }
-    paths.push_back(std::move(resolved));
   }
   return paths;
 }
@@ -190,7 +181,7 @@ render::SummaryOptions summary_options(const cli::Options& options) {
   for (const cli::SummaryColumn column : options.summary.columns) {
     result.columns.push_back(column_of(column));
   }
-  result.overhead = options.summary.overhead.value_or(std::chrono::nanoseconds(0));
+  result.overhead = options.summary.overhead;
   return result;
 }
 

@@ -20,7 +20,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 
 /// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.
-std::vector<std::string> traced_paths(const cli::Options& options, const pipeline::Note& note);
+filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note);
 
 /// The sinks that the output goes to.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);

@@ -246,6 +246,9 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
     if (std::get<Stopped>(tracee.thread).signal_info(info)) {
       stop.siginfo = std::as_bytes(std::span(&info, 1));
     }
+    if (const auto state = call_state(tracee, false)) {
+      stop.instruction_pointer = state->instruction_pointer;
+    }
     emit(tracee, stop);
     if (tracee.detaching) {
       finish_detach(tracee, signal);

@@ -91,6 +91,26 @@ void Summary::Times::add_all(const Times& other) {
   longest = std::max(longest, other.longest);
 }
 
+void Summary::Times::take_off(nanoseconds overhead, std::uint64_t calls) {
+  const auto rest = [](nanoseconds time, nanoseconds off) { return std::max(time - off, nanoseconds(0)); };
+  total = rest(total, overhead * static_cast<std::int64_t>(calls));
+  shortest = rest(shortest, overhead);
+  longest = rest(longest, overhead);
+}
+
+nanoseconds Summary::overhead() const {
+  if (options_.overhead || options_.wall_clock) {
+    return options_.overhead.value_or(nanoseconds(0));
+  }
+  nanoseconds least = nanoseconds::max();
+  for (const Rows& rows : rows_) {
+    for (const Row& row : rows) {
+      least = std::min(least, row.times.shortest);
+    }
+  }
+  return least;
+}
+
 Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
   Rows& rows = rows_[index_of(abi)];
   auto place = std::lower_bound(rows.begin(), rows.end(), number,
@@ -108,8 +128,7 @@ void Summary::count(const SummaryCall& call) {
   Row& row = row_of(call.abi, call.number);
   ++row.calls;
   row.errors += call.failed ? 1 : 0;
-  const nanoseconds time = options_.wall_clock ? call.wall_time : call.cpu_time;
-  row.times.add(std::max(time - options_.overhead, nanoseconds(0)));
+  row.times.add(options_.wall_clock ? call.wall_time : call.cpu_time);
   row.wall.add(call.wall_time);
 }
 
@@ -211,7 +230,9 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
 void Summary::write_table(TextBuffer& text, Abi abi) const {
   Rows rows = rows_[index_of(abi)];
   Row total;
-  for (const Row& row : rows) {
+  const nanoseconds watching = overhead();
+  for (Row& row : rows) {
+    row.times.take_off(watching, row.calls);
     total.calls += row.calls;
     total.errors += row.errors;
     total.times.add_all(row.times);

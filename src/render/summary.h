@@ -33,7 +33,8 @@ struct SummaryOptions {
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
-  std::chrono::nanoseconds overhead{};  ///< taken off each call's CPU time
+  /// What watching adds to each call's CPU time. Empty: as much as the shortest call took, whatever it did.
+  std::optional<std::chrono::nanoseconds> overhead;
 };
 
 /// One call that has ended.
@@ -61,6 +62,7 @@ class Summary {
 
     void add(std::chrono::nanoseconds time);
     void add_all(const Times& other);
+    void take_off(std::chrono::nanoseconds overhead, std::uint64_t calls);
   };
   struct Row {
     std::uint64_t number = 0;
@@ -75,6 +77,7 @@ class Summary {
   static constexpr std::size_t most_rows = 4096;
 
   Row& row_of(Abi abi, std::uint64_t number);
+  [[nodiscard]] std::chrono::nanoseconds overhead() const;
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;

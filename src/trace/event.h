@@ -41,7 +41,8 @@ struct SyscallLost {};
 /// A signal is about to be delivered.
 struct SignalStop {
   int signal = 0;
-  std::span<const std::byte> siginfo;  ///< raw, in the tracee's kernel layout (host's siginfo_t); empty if unknown
+  std::span<const std::byte> siginfo;     ///< raw, in the tracee's kernel layout (host's siginfo_t); empty if unknown
+  std::uint64_t instruction_pointer = 0;  ///< where the thread was interrupted; 0 if unknown
 };
 
 /// The whole thread group stopped (SIGSTOP, SIGTSTP, …): `--- stopped by SIGSTOP ---`.

@@ -1,5 +1,7 @@
 #include "trace/pipeline.h"
 
+#include <sys/wait.h>
+
 #include <string>
 
 namespace tracer::pipeline {
@@ -153,6 +155,9 @@ Verdict Pipeline::on(const SyscallLost&, Thread& thread, const Event& event, con
 // ---------------------------------------------------------------------------------------------- what else happens
 
 Verdict Pipeline::on(const SignalStop& stop, Thread& thread, const Event& event, const Memory& memory) {
+  if (stop.instruction_pointer != 0) {
+    thread.call.instruction_pointer = stop.instruction_pointer;
+  }
   if (records() && filter_.wants_signal(stop.signal)) {
     view_.signal(thread, event.time, stop, memory);
   }
@@ -232,7 +237,9 @@ Verdict Pipeline::on(const Detached&, Thread& thread, const Event& event, const 
 
 Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, const Memory&) {
   end_call(thread, event.time);
-  if (records() && !options_.quiet.exit) {
+  // A death by signal goes with the signals; -q is about ordinary ends.
+  const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.exit;
+  if (records() && wanted) {
     view_.exits(thread, event.time, exited.status);
   }
   forget(thread);

@@ -55,21 +55,16 @@ bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
   if (options_.paths.empty()) {
     return false;
   }
-  const std::string_view path = names_.descriptor(entry.tid, fd).text;
-  return std::find(options_.paths.begin(), options_.paths.end(), path) != options_.paths.end();
+  return options_.paths.has_link(names_.descriptor(entry.tid, fd).text);
 }
 
 bool Filter::matches_path(RemoteAddr address, const Memory& memory) const {
-  std::array<std::byte, 4097> raw;  // PATH_MAX and one
-  for (const std::string& path : options_.paths) {
-    const std::size_t wanted = std::min(path.size() + 1, raw.size());
-    if (memory.read(address, std::span(raw).first(wanted)) == wanted &&
-        std::equal(path.begin(), path.end(), reinterpret_cast<const char*>(raw.data())) &&
-        raw[wanted - 1] == std::byte{0}) {
-      return true;
-    }
-  }
-  return false;
+  std::array<std::byte, 4096> raw;  // PATH_MAX
+  const std::size_t most = std::min(options_.paths.longest() + 1, raw.size());
+  const std::size_t got = memory.read(address, std::span(raw).first(most));
+  const std::string_view bytes(reinterpret_cast<const char*>(raw.data()), got);
+  const auto end = bytes.find('\0');
+  return end != std::string_view::npos && options_.paths.has(bytes.substr(0, end));
 }
 
 bool Filter::wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const {

@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "decode/decoder.h"
 #include "filter/number_set.h"
+#include "filter/path.h"
 #include "filter/status.h"
 #include "filter/syscall_set.h"
 #include "spec/spec.h"
@@ -19,7 +19,7 @@ struct FilterOptions {
   filter::SyscallSet calls = filter::SyscallSet::all();
   filter::NumberSet signals = filter::NumberSet::all();
   filter::StatusSet status = filter::every_status;
-  std::vector<std::string> paths;              ///< -P
+  filter::PathSet paths;                       ///< -P
   std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds
   std::vector<int> errnos;                     ///< --errno
   std::optional<std::chrono::nanoseconds> min_duration;

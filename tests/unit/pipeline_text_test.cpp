@@ -209,7 +209,11 @@ TEST_CASE("-e signal= chooses signals") {
   Stage stage(options);
   stage.happens(10, SignalStop{SIGCHLD, {}});
   stage.happens(10, SignalStop{SIGUSR1, {}});
-  CHECK(stage.text() == "--- SIGUSR1 ---\n");
+  stage.happens(10, Exited{SIGTERM});
+  stage.happens(11, Exited{SIGUSR1});
+  CHECK(stage.text() ==
+        "--- SIGUSR1 ---\n"
+        "+++ killed by SIGUSR1 +++\n");
 }
 
 TEST_CASE("a change of the ABI is told before the call that shows it") {
@@ -231,7 +235,10 @@ TEST_CASE("-q levels keep notes back") {
   stage.enter(10, getpid, 0, 0, 0, Abi::i386);
   stage.exit(10, 10, Abi::i386);
   stage.happens(10, Exited{0});
-  CHECK(stage.text() == "getpid()                                = 10\n");
+  stage.happens(11, Exited{SIGKILL});
+  CHECK(stage.text() ==
+        "getpid()                                = 10\n"
+        "+++ killed by SIGKILL +++\n");
   CHECK(stage.notes.empty());
 }
 
@@ -290,7 +297,7 @@ TEST_CASE("a call that the filter leaves out is not decoded, an unknown number a
 
 TEST_CASE("-P takes calls by the path they name or the descriptor they use, --trace-fds by descriptor") {
   StageOptions options;
-  options.pipeline.filter.paths = {"/etc/passwd"};
+  options.pipeline.filter.paths.add("/etc/passwd");
   options.pipeline.filter.trace_fds.emplace();
   options.pipeline.filter.trace_fds->add(4);
   Stage stage(options);

@@ -12,6 +12,7 @@ using render::SummaryColumn;
 StageOptions counting() {
   StageOptions options;
   options.pipeline.summary_only = true;
+  options.summary.overhead.emplace(0);
   return options;
 }
 
@@ -84,6 +85,15 @@ TEST_CASE("the overhead is taken off each call, and time never goes below zero")
   Stage slow(options);
   slow.call(10, getpid);
   CHECK(slow.table().find("  0.00    0.000000           0         1           getpid\n") != std::string::npos);
+}
+
+TEST_CASE("without -O the shortest time of a call counts as overhead") {
+  auto options = counting();
+  options.summary.overhead.reset();
+  Stage stage(options);
+  stage.call(10, getpid);
+  stage.call(10, getpid);
+  CHECK(stage.table().find("  0.00    0.000000           0         2           getpid\n") != std::string::npos);
 }
 
 TEST_CASE("each ABI has a table of its own") {
