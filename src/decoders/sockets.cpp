@@ -1,5 +1,5 @@
 // Parts of socket addresses, and what receiving several messages brings back.
-#include <arpa/inet.h>
+#include <endian.h>
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ bool htons(CustomContext& context) {
   }
   TextBuffer text;
   text.append("htons(");
-  context.spell(text, ntohs(static_cast<std::uint16_t>(*bits)), render::ConstantForm::abbreviate);
+  context.spell(text, be16toh(static_cast<std::uint16_t>(*bits)), render::ConstantForm::abbreviate);
   text.append(')');
   context.out().symbol(text.view());
   return true;
@@ -47,7 +47,7 @@ bool htonl(CustomContext& context) {
   }
   TextBuffer text;
   text.append("htonl(");
-  text.decimal(std::uint64_t{ntohl(static_cast<std::uint32_t>(*bits))});
+  text.decimal(std::uint64_t{be32toh(static_cast<std::uint32_t>(*bits))});
   text.append(')');
   context.out().symbol(text.view());
   return true;
