@@ -21,11 +21,7 @@ Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watc
   sigemptyset(&watched_);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
     sigaddset(&blocked, signal);
-    // What the caller chose to ignore (nohup) must not end the tracer either.
-    struct sigaction action;
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
-      continue;
-    }
+    // Those that the caller ignores (a shell's background jobs) end tracing all the same, as with strace.
     if (interruptible == Interruptible::anywhere || interruptible == Interruptible::waiting) {
       sigaddset(&watched_, signal);
     }
