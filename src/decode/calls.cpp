@@ -163,8 +163,46 @@ void Walker::emit_unknown_call() {
   }
 }
 
+/// How many registers the widest form of a call has.
+std::size_t Walker::register_count(const Signature& signature) const {
+  std::size_t count = 0;
+  for (const Param& param : Tables::slice(tables_.params, signature.params)) {
+    const bool pair = param.wide && register_size(abi_) == 4;
+    count = std::max<std::size_t>(count, param.slot[index_of(abi_)] + (pair ? 2U : 1U));
+  }
+  for (const spec::SignatureRow& row : Tables::slice(tables_.signature_rows, signature.rows)) {
+    count = std::max(count, register_count(tables_.signatures[row.signature]));
+  }
+  if (signature.otherwise != spec::none) {
+    count = std::max(count, register_count(tables_.signatures[signature.otherwise]));
+  }
+  return std::min(count, state_.entry.args.size());
+}
+
+/// -e raw: the registers as they are.
+void Walker::emit_raw_arguments() {
+  const auto count = register_count(tables_.signatures[state_.call->signature]);
+  const auto params = Tables::slice(tables_.params, state_.signature->params);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto param =
+        std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.slot[index_of(abi_)] == i; });
+    const bool described = param != params.end() && param->type != spec::none;
+    out_.begin_argument(described ? tables_.text(param->name) : std::string_view{},
+                        described ? tables_.text(tables_.types[param->type].name) : std::string_view{},
+                        state_.entry.args[i]);
+    out_.scalar(state_.entry.args[i], raw_type);
+    out_.end_argument();
+  }
+}
+
 void Walker::emit_arguments() {
   if (state_.call == nullptr) {
+    return;
+  }
+  if (state_.depth.raw) {
+    if (outcome_ == nullptr) {
+      emit_raw_arguments();
+    }
     return;
   }
   const auto params = Tables::slice(tables_.params, state_.signature->params);
@@ -181,7 +219,7 @@ void Walker::emit_arguments() {
       continue;
     }
     const bool in_halves = comes_in_halves(param);
-    if (outcome_ == nullptr && (param.at_exit || in_halves) && !state_.depth.raw) {
+    if (outcome_ == nullptr && (param.at_exit || in_halves)) {
       begin_argument(param);
       if (in_halves) {
         state_.half_emitted = true;
@@ -201,6 +239,9 @@ void Walker::emit_arguments() {
 void Walker::begin_argument(const Param& param) {
   const auto type_name = tables_.text(tables_.types[param.type].name);
   out_.begin_argument(tables_.text(param.name), type_name, raw_argument(param));
+  if (param.named) {
+    out_.show_argument_name(tables_.text(param.name));
+  }
   state_.argument_open = true;
 }
 
@@ -208,9 +249,7 @@ void Walker::emit_argument(const Param& param) {
   const Type& type = tables_.types[param.type];
   const auto raw = raw_argument(param);
   slot_ = param.slot[index_of(abi_)];
-  if (state_.depth.raw) {
-    out_.scalar(raw, raw_type);
-  } else if (type.kind != TypeKind::pointer) {
+  if (type.kind != TypeKind::pointer) {
     if (!value(type, Place::in_register(raw), nullptr)) {
       out_.address(RemoteAddr(raw));
     }

@@ -44,6 +44,8 @@ class Emitter {
   // The call.
   virtual void begin_call(std::string_view name) = 0;
   virtual void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) = 0;
+  /// The argument that has just begun is one that every reader knows by its name: `child_stack=`.
+  virtual void show_argument_name(std::string_view /*name*/) {}
   virtual void end_argument() = 0;
   /// Closes the arguments: `)` and the padding to the column of the result.
   virtual void end_arguments() = 0;
@@ -79,8 +81,8 @@ class Emitter {
   virtual void bytes(std::span<const std::byte> data, StringForm form) = 0;
   virtual void address(RemoteAddr address) = 0;    ///< NULL for zero
   virtual void symbol(std::string_view text) = 0;  ///< a computed spelling: makedev(1, 2), [INT TERM]
-  /// A number with a name, by -X as a constant of a set.
-  virtual void named(std::string_view name, std::uint64_t bits) = 0;
+  /// A number with a name, by -X as a constant of a set; `style` is that of the number.
+  virtual void named(std::string_view name, std::uint64_t bits, spec::Style style) = 0;
   virtual void comment(std::string_view text) = 0;  ///< ` /* text */`
   /// `<text>suffix` after a descriptor or a process id. The text is escaped already.
   virtual void annotation(std::string_view text, std::string_view suffix) = 0;

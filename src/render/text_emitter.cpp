@@ -33,6 +33,13 @@ void TextEmitter::begin_argument(std::string_view name, std::string_view, std::u
   }
 }
 
+void TextEmitter::show_argument_name(std::string_view name) {
+  if (!options_.argument_names) {
+    text_->append(name);
+    text_->append('=');
+  }
+}
+
 void begin_result_column(TextBuffer& text, unsigned column) {
   text.append(") ");
   const auto line_end = text.view().rfind('\n');
@@ -209,12 +216,12 @@ void TextEmitter::address(RemoteAddr address) {
   address.is_null() ? text_->append("NULL") : text_->hex(address.value());
 }
 
-void TextEmitter::named(std::string_view name, std::uint64_t bits) {
+void TextEmitter::named(std::string_view name, std::uint64_t bits, spec::Style style) {
   if (options_.constants == ConstantForm::abbreviate) {
     text_->append(name);
     return;
   }
-  text_->hex(bits);
+  spell_number(*text_, bits, style, false);
   if (options_.constants == ConstantForm::verbose) {
     comment(name);
   }

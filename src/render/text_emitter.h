@@ -40,6 +40,7 @@ class TextEmitter final : public Emitter {
 
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
+  void show_argument_name(std::string_view name) override;
   void end_argument() override {}
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
@@ -65,7 +66,7 @@ class TextEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override { text_->append(text); }
-  void named(std::string_view name, std::uint64_t bits) override;
+  void named(std::string_view name, std::uint64_t bits, spec::Style style) override;
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override { text_->append(" => "); }

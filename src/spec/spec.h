@@ -220,6 +220,7 @@ struct Param {
   ExprId when = none;       ///< `when`
   bool at_exit = false;     ///< printing must wait for the exit (so do all that follow)
   bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
+  bool named = false;       ///< `named`: shown as name=value
 };
 
 /// Parameters, result and, after `by`, how values choose between longer forms of the same call.

@@ -198,6 +198,8 @@ struct Param {
   std::optional<Type> type;  ///< absent: `_`
   Box<Expr> condition;
   Box<Expr> when;
+  std::optional<std::uint8_t> slot;  ///< `at N`: the register, where it is not the next one
+  bool named = false;                ///< `named`: shown with its name
 };
 struct Row;
 struct Signature {

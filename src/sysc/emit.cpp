@@ -99,7 +99,7 @@ void write(Entry& out, const Choice& c) {
   out.members(c.name, c.param_count, c.rows);
 }
 void write(Entry& out, const Param& p) {
-  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved);
+  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named);
 }
 void write(Entry& out, const Signature& s) {
   out.members(s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);

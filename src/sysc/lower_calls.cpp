@@ -79,6 +79,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
       lowered.wide = registers_of(*param.type) != ast::Type::Registers::one;
       lowered.condition = lower_optional(param.condition, scope);
       lowered.when = lower_optional(param.when, scope);
+      lowered.named = param.named;
     }
     set_.params[row.params.first + i] = lowered;
   }
@@ -97,6 +98,7 @@ void Lowering::assign_slots(const std::vector<const ast::Param*>& params, spec::
       auto& param = set_.params[range.first + p];
       const bool halves = param.wide && registers_of(*params[p]->type) == ast::Type::Registers::halves;
       const bool pair = param.wide && register_size(abi) == 4;
+      slot = params[p]->slot.value_or(static_cast<std::uint8_t>(slot));
       if (pair && !halves && abi == Abi::arm) {
         slot += slot % 2;
       }

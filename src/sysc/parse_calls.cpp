@@ -26,11 +26,15 @@ ast::Param parse_param(TokenStream& in) {
       param.condition = boxed(parse_expr(in));
     } else if (in.accept("when")) {
       param.when = boxed(parse_expr(in));
+    } else if (in.accept("at")) {
+      param.slot = static_cast<std::uint8_t>(std::clamp<std::int64_t>(parse_value(in), 0, 255));
+    } else if (in.accept("named")) {
+      param.named = true;
     } else if (in.at(",") || in.at(")")) {
       return param;
     } else {
-      in.unexpected("',', ')' or one of if, when, as, wide, halves, brief count, sized by",
-                    {"if", "when", "as", "wide", "halves", "brief", "sized"});
+      in.unexpected("',', ')' or one of if, when, at, named, as, wide, halves, brief count, sized by",
+                    {"if", "when", "at", "named", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }
