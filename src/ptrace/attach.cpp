@@ -63,8 +63,7 @@ std::string why_not_permitted(pid_t pid) {
     return "the process has ended already and waits for its parent, process " +
            std::to_string(number_field(pid, "PPid")) + ", to collect its exit status";
   }
-  if (status_field(pid, "Kthread") == "1" ||
-      (pid != ::getpid() && read_proc(proc_path(pid, "maps")).empty() && has_ptrace_capability())) {
+  if (!state.empty() && status_field(pid, "VmSize").empty()) {
     return "it is a thread of the kernel's own, which cannot be traced";
   }
   if (!has_ptrace_capability()) {
@@ -144,6 +143,11 @@ Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
 bool PtraceEngine::attach_process(pid_t pid, const std::function<void(const std::string&)>& complain) {
   if (tracees_.find(pid) != nullptr) {
     return true;  // named twice, or a thread of a process named before
+  }
+  if (pid == ::getpid()) {
+    complain(options_.strict ? "I'm sorry, I can't let you do that, Dave."
+                             : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself");
+    return false;
   }
   const pid_t tgid = process_of(pid);
   if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
