@@ -56,7 +56,7 @@ class CustomContext {
   /// Spells a value as that type says, for those who put more around it.
   virtual void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const = 0;
   /// Emits a number that has a name.
-  virtual void named(std::string_view name, std::uint64_t bits) = 0;
+  virtual void named(std::string_view name, std::uint64_t bits, spec::Style style = spec::Style::hex) = 0;
 };
 
 /// Emits the value. False, with nothing emitted, if it cannot be read: then its address is shown.

@@ -76,8 +76,8 @@ void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, render::Constant
   }
 }
 
-void WalkerContext::named(std::string_view name, std::uint64_t bits) {
-  walker_.out().named(name, bits);
+void WalkerContext::named(std::string_view name, std::uint64_t bits, spec::Style style) {
+  walker_.out().named(name, bits, style);
 }
 
 std::optional<std::uint64_t> WalkerContext::argument(std::string_view name) const {

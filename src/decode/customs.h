@@ -33,7 +33,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
   void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const override;
-  void named(std::string_view name, std::uint64_t bits) override;
+  void named(std::string_view name, std::uint64_t bits, spec::Style style) override;
 
  private:
   Walker& walker_;

@@ -90,12 +90,12 @@ bool limit(CustomContext& context) {
   const bool is_wide = context.size() == 8;
   const std::uint64_t infinity = is_wide ? ~std::uint64_t{0} : 0xffffffff;
   if (*bits == infinity) {
-    context.out().symbol(is_wide ? "RLIM64_INFINITY" : "RLIM_INFINITY");
+    context.named(is_wide ? "RLIM64_INFINITY" : "RLIM_INFINITY", *bits, spec::Style::number);
   } else if (*bits > kilo && *bits % kilo == 0) {
     TextBuffer text;
     text.decimal(*bits / kilo);
     text.append("*1024");
-    context.out().symbol(text.view());
+    context.named(text.view(), *bits, spec::Style::number);
   } else {
     context.number(*bits, spec::Style::number, 8, false);
   }

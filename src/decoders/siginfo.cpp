@@ -224,7 +224,8 @@ class Printer {
   }
   [[nodiscard]] std::uint64_t signed_at(std::size_t offset) const { return number_at(raw_, offset, 4); }
 
-  void field(std::string_view name, std::uint64_t bits, Style style, bool is_signed, unsigned width = 4) {
+  void field(std::string_view name, std::uint64_t bits, Style style, bool is_signed, unsigned width = 0) {
+    width = width != 0 ? width : is_signed ? 4 : 8;
     context_.out().begin_field(name, spec::name_of(style));
     if (is_signed && width == 4) {
       bits = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(bits)});

@@ -150,8 +150,11 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
   const ConstantSet& set = tables.sets[type.set];
   const unsigned width = type.width == 0 ? word_size(abi) : type.width;
   bits = cut(bits, width, false);
+  // The number of an ioctl has a spelling of its own, which is a name too.
+  const bool has_spelling = set.fallback == spec::Style::ioctl;
   if (form != ConstantForm::abbreviate) {
-    spell_number(text, cut(bits, width, type.is_signed), set.fallback, type.is_signed);
+    const auto style = has_spelling ? spec::Style::hex : set.fallback;
+    spell_number(text, cut(bits, width, type.is_signed), style, type.is_signed);
     if (form == ConstantForm::raw) {
       return;
     }
@@ -172,6 +175,10 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
         }
       }
     }
+  }
+  if (!named && has_spelling) {
+    spell_number(text, bits, set.fallback, false);
+    named = true;
   }
   if (named) {
     if (form == ConstantForm::verbose) {

@@ -63,7 +63,7 @@ class JsonEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(std::string_view name, std::uint64_t) override { symbol(name); }
+  void named(std::string_view name, std::uint64_t, spec::Style) override { symbol(name); }
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override;
