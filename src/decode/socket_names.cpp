@@ -102,7 +102,7 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   const std::string_view protocol(protocol_name.data());
   struct Known {
     std::string_view protocol;
-    std::string_view table;
+    std::string_view table;  ///< empty: shown by its inode
     bool is_v6 = false;
   };
   static constexpr std::array<Known, 9> inet_protocols = {{{"TCP", "tcp", false},
@@ -111,9 +111,9 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
                                                            {"UDPv6", "udp6", true},
                                                            {"UDP-Lite", "udplite", false},
                                                            {"UDPLITEv6", "udplite6", true},
-                                                           {"RAW", "raw", false},
-                                                           {"RAWv6", "raw6", true},
-                                                           {"PING", "icmp", false}}};
+                                                           {"RAW", "", false},
+                                                           {"RAWv6", "", true},
+                                                           {"PING", "", false}}};
   const auto start = text.size();
   const auto known = std::find_if(inet_protocols.begin(), inet_protocols.end(),
                                   [&](const Known& k) { return k.protocol == protocol; });
@@ -130,7 +130,7 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
     std::from_chars(inode.data(), inode.data() + inode.size(), number);
     found = unix_socket(text, number);
   } else if (known != inet_protocols.end()) {
-    found = inet(text, tid, known->table, inode, known->is_v6);
+    found = !known->table.empty() && inet(text, tid, known->table, inode, known->is_v6);
   } else {
     found = netlink(text, tid, inode);
   }

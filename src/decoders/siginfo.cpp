@@ -1,4 +1,5 @@
 // siginfo_t, as sigaction(2) tells its parts.
+#include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
@@ -169,12 +170,31 @@ class Printer {
         field("si_call_addr", at(0, word_), Style::address, false);
         field("si_syscall", at(word_, 4), Style::number, true);
         context_.out().begin_field("si_arch", "audit_arch");
-        context_.constant("audit_arch", at(word_ + 4, 4), 4);
+        architecture(at(word_ + 4, 4));
         break;
       default:
         sender_fields();
         value_fields(8);
     }
+  }
+
+  /// linux/audit.h: an ELF machine with bits for word size and byte order.
+  void architecture(std::uint64_t bits) {
+    struct Known {
+      std::uint64_t bits;
+      std::string_view name;
+    };
+    static constexpr std::array<Known, 4> known = {{{0xc000003e, "AUDIT_ARCH_X86_64"},
+                                                    {0x40000003, "AUDIT_ARCH_I386"},
+                                                    {0xc00000b7, "AUDIT_ARCH_AARCH64"},
+                                                    {0x40000028, "AUDIT_ARCH_ARM"}}};
+    const auto found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.bits == bits; });
+    if (found != known.end()) {
+      context_.named(found->name, bits);
+      return;
+    }
+    context_.number(bits, Style::hex, 4, false);
+    context_.out().comment("AUDIT_ARCH_???");
   }
 
   void sender_fields() {
