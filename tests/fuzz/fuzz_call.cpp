@@ -14,8 +14,8 @@
 namespace tracer::fuzz {
 namespace {
 
-constexpr std::size_t most_output = std::size_t{8} << 20;  // bytes of one call
-constexpr std::size_t most_read = std::size_t{256} << 20;  // bytes that decoding one call may read
+constexpr std::size_t most_output = std::size_t{64} << 20;  // bytes of one call
+constexpr std::size_t most_read = std::size_t{256} << 20;   // bytes that decoding one call may read
 
 /// Memory that fails, ends and changes as it likes.
 class HostileMemory final : public Memory {
@@ -38,6 +38,7 @@ class HostileMemory final : public Memory {
 
  private:
   void fill(std::span<std::byte> into) const {
+    const std::size_t width = std::size_t{1} << source_.below(4);
     switch (source_.below(6)) {
       case 0:
         std::ranges::fill(into, std::byte{0});
@@ -45,26 +46,22 @@ class HostileMemory final : public Memory {
       case 1:
         std::ranges::fill(into, std::byte{0xff});
         break;
-      case 2: {  // text, seldom with an end
-        for (std::byte& byte : into) {
-          byte = static_cast<std::byte>(source_.one_in(200) ? 0 : 1 + source_.below(255));
-        }
+      case 2:  // text, seldom with an end
+        words(into, 1, [this] { return source_.one_in(200) ? 0 : 1 + source_.below(255); });
         break;
-      }
       case 3:  // small numbers: counts, lengths, families, keys
-        words(into, [this] { return source_.below(40); });
+        words(into, width, [this] { return source_.below(40); });
         break;
       case 4:  // numbers that some description knows
-        words(into, [this] { return tables_.constants[source_.below(tables_.constants.size())].value; });
+        words(into, width, [this] { return tables_.constants[source_.below(tables_.constants.size())].value; });
         break;
       default:
-        words(into, [this] { return source_.next(); });
+        words(into, width, [this] { return source_.next(); });
     }
   }
 
   template <typename Make>
-  void words(std::span<std::byte> into, Make make) const {
-    const std::size_t width = std::size_t{1} << source_.below(4);
+  void words(std::span<std::byte> into, std::size_t width, Make make) const {
     // Long regions repeat what stands at their start: random numbers are the slow part.
     constexpr std::size_t most_random = 512;
     for (std::size_t at = 0; at < into.size(); at += width) {
@@ -124,7 +121,7 @@ struct CallFuzzer::Implementation {
   explicit Implementation(const spec::Tables& tables)
       : tables(tables),
         brief(tables, {}, names, decoders::all()),
-        long_strings(tables, {.string_limit = 1U << 20, .always_comment_unknown = true}, names, decoders::all()),
+        long_strings(tables, {.string_limit = 1000, .always_comment_unknown = true}, names, decoders::all()),
         state(brief.make_state()),
         long_state(long_strings.make_state()) {}
 
@@ -218,7 +215,7 @@ Complaint CallFuzzer::one_call(Source& source) {
     }
   }
   if (std::max(own.text.size(), own.json.size()) > most_output) {
-    return "Output without bound";
+    return "Output without bound: " + std::to_string(std::max(own.text.size(), own.json.size())) + " bytes";
   }
   if (read > most_read) {
     return "Reads without bound: " + std::to_string(read) + " bytes";
