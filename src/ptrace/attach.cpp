@@ -114,6 +114,11 @@ pid_t process_of(pid_t tid) {
   return tgid > 0 ? tgid : tid;
 }
 
+bool is_alive(pid_t tid) {
+  const std::string state = status_field(tid, "State");
+  return !state.empty() && state[0] != 'Z' && state[0] != 'X';
+}
+
 pid_t parent_of(pid_t tid) {
   return number_field(tid, "PPid");
 }

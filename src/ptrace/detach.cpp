@@ -93,7 +93,7 @@ void PtraceEngine::finish(int wait_status) {
     } else if (std::holds_alternative<NothingLeft>(outcome)) {
       break;
     } else {
-      adopt_early(std::nullopt);
+      adopt_orphans(std::nullopt);
     }
   }
   ::_exit(0);

@@ -60,7 +60,7 @@ void PtraceEngine::serve(EventHandler& handler) {
         begin_detach_all();
       }
     } else if (std::holds_alternative<Quiet>(outcome)) {
-      adopt_early(std::nullopt);
+      adopt_orphans(std::nullopt);
       handler.idle();
       if (detaching_all_) {
         // Threads that cannot stop now, such as a vfork's parent, are let go by the kernel when we end.
@@ -87,19 +87,15 @@ void PtraceEngine::on_report(const Report& report) {
   const Stop stop = stopped ? stop_of(report.status) : Stop{};
   Tracee* tracee = stopped && stop.kind == StopKind::exec ? on_exec(report.tid) : tracees_.find(report.tid);
   if (tracee == nullptr) {
-    if (stopped) {
-      early_[report.tid] = report.status;
-    } else {
-      early_.erase(report.tid);  // or a child that is no tracee, such as the reader of our output
-    }
+    // A child whose parent has not told of it yet; or one that is no tracee, such as the reader of our output.
+    early_[report.tid] = report.status;
     return;
   }
   cpu_.served(report.tid);
   if (!stopped) {
-    const pid_t tgid = tracee->tgid;
     on_end(*tracee, report.status);
-    if (!early_.empty() && tracees_.select([&](const Tracee& t) { return t.tgid == tgid; }).empty()) {
-      adopt_early(tgid);
+    if (!early_.empty()) {
+      adopt_orphans(std::nullopt);
     }
     return;
   }
@@ -298,18 +294,26 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
   }
   const Report report{tid, early->second, {}};
   early_.erase(early);
-  on_report(report);
+  // The end of an earlier bearer of the id is no news of this one.
+  if (WIFSTOPPED(report.status) || !is_alive(tid)) {
+    on_report(report);
+  }
 }
 
-void PtraceEngine::adopt_early(std::optional<pid_t> creator) {
+void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
   std::vector<pid_t> orphans;
   for (const auto& [tid, status] : early_) {
-    if (!creator || process_of(tid) == *creator || parent_of(tid) == *creator) {
+    const pid_t process = process_of(tid);
+    const pid_t parent = parent_of(tid);
+    const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
+    if ((execed && (process == *execed || parent == *execed)) || tracees_.select(may_tell).empty()) {
       orphans.push_back(tid);
     }
   }
   for (const pid_t tid : orphans) {
-    adopt(tid, process_of(tid), nullptr);
+    if (WIFSTOPPED(early_[tid])) {
+      adopt(tid, process_of(tid), nullptr);
+    }
     early_.erase(tid);
   }
 }
@@ -348,7 +352,7 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
     emit(*tracee, Exec{former});
   }
   if (!early_.empty()) {
-    adopt_early(tracee->tgid);  // the threads that the execve ended tell of nothing any more
+    adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
   }
   return tracee;
 }

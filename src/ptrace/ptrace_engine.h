@@ -52,8 +52,9 @@ class PtraceEngine final : public Engine {
   Tracee* on_exec(pid_t tid);
   void on_end(Tracee& tracee, int status);
   void adopt(pid_t tid, pid_t tgid, const Tracee* parent);
-  /// Takes in children whose creator, a process or any, was killed before it could tell of them.
-  void adopt_early(std::optional<pid_t> creator);
+  /// Takes in the children whose creator was killed, or ended by the execve of process `execed`, before it told of
+  /// them.
+  void adopt_orphans(std::optional<pid_t> execed);
 
   std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
 
@@ -96,6 +97,8 @@ std::vector<pid_t> threads_of(pid_t pid);
 pid_t process_of(pid_t tid);
 /// The process that a process descends from; 0 if that cannot be told.
 pid_t parent_of(pid_t tid);
+/// Whether the thread exists and is no zombie.
+bool is_alive(pid_t tid);
 /// argv[0], or the name of the kernel's own; empty if unknown.
 std::string command_of(pid_t pid);
 /// Whether `tid` is a thread of `tgid`.
