@@ -24,6 +24,11 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(ru_(?:maxrss|minflt|majflt|nvcsw|nivcsw|inblock|oublock)=)\d+', r'\1COUNT'),
     (r'(\b(?:time|uptime|loads|freeram|bufferram|sharedram|freeswap|procs)=)(?:\d+|\[[^\]]*\])', r'\1COUNT'),
     (r'(stx_mnt_id=)0x[0-9a-f]+', r'\1ID'),
+    # The first execve is made in the tracer's own memory.
+    (r'^\[[0-9a-f]{8,16}\] (?=execve\()', '[ADDRESS] '),
+    (r'(execve\()0x[0-9a-f]+', r'\1ADDRESS'),
+    (r'(execve\([^,]*, )0x[0-9a-f]+', r'\1ADDRESS'),
+    (r'\b0x7[5-9][0-9a-f]{2}\b', 'PID'),  # a process id under -e raw
     (r'((?:shm|sem|msg)_[acdosr]?time=)\d{10}', r'\1TIME'),
     (r'(getcpu\(\[)\d+', r'\1CPU'),
     (r'(kcmp\(.*) [123]$', r'\1 ORDER'),  # the order of secret addresses

@@ -95,7 +95,7 @@ FULL = QUICK + [
     ['-e', 'trace=%network'], ['-e', 'trace=%desc'], ['-e', 'trace=!%memory'], ['-P', 'data/text'], ['-P', '/etc/passwd'],
     ['-X', 'raw'], ['-X', 'verbose'], ['-n'], ['-i'], ['-xx', '-s', '8'], ['-a', '20'], ['-z'], ['-Z'],
     ['-e', 'raw=all'], ['-e', 'read=3', '-e', 'write=1'], ['-e', 'signal=none'], ['-e', 'abbrev=none'], ['-e', 'verbose=none'],
-    ['-C', '-e', 'trace=/^get'], ['-Y'], ['stderr'], ['-e', 'inject=openat:error=ENOENT:when=3'],
+    ['-C', '-e', 'trace=/^get'], ['-Y'], ['stderr'],
 ]
 MANY = [['-f'], ['-f', '-y', '-T', '-tt'], ['-f', '-e', 'trace=%process'], ['-f', '-v', '-s', '200'], ['-f', '-Y', '-yy']]
 

@@ -46,13 +46,12 @@ def read_differences(path):
     return rules
 
 
-def lines_of(run, tracer, options, program):
+def lines_of(run, options, program):
     """All that a user sees of a run, as {stream: lines}."""
     result = dict(canonical.streams(run.trace, options, program.masks))
     for name, text in (('stderr', run.stderr), ('stdout', run.stdout)):
         if text:
-            result[name] = [canonical.masked(line.replace(tracer, 'strace'), program.masks)
-                            for line in text.split('\n') if line]
+            result[name] = [canonical.masked(line, program.masks) for line in text.split('\n') if line]
     result['exit'] = [run.status]
     return result
 
@@ -85,10 +84,8 @@ class Comparison:
 def compare(arguments, rules, program, options):
     best = None
     for _ in range(ATTEMPTS_OF_MANY if program.many else ATTEMPTS):
-        theirs_run = runner.run(arguments.theirs, options, program)
-        ours_run = runner.run(arguments.ours, options, program)
-        theirs = lines_of(theirs_run, arguments.theirs, options, program)
-        ours = lines_of(ours_run, arguments.ours, options, program)
+        theirs = lines_of(runner.run(arguments.theirs, options, program), options, program)
+        ours = lines_of(runner.run(arguments.ours, options, program), options, program)
         for where, pattern, replacement in rules:
             if where.search(' '.join(options)):
                 theirs = {name: [line for line in (pattern.sub(replacement, line) for line in lines) if line]
