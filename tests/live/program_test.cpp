@@ -1,0 +1,189 @@
+// The whole program as a user sees it: what it prints, where, and how it ends.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "process.h"
+
+namespace tracer::live {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+  std::vector<std::string> lines;
+  int status = -1;
+
+  [[nodiscard]] bool has(const std::string& line) const {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  }
+  [[nodiscard]] bool mentions(const std::string& text) const {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  }
+};
+
+/// Runs a shell command in which $T is the tracer; its output, errors included.
+Ran run(const std::string& command) {
+  Process shell({"/bin/sh", "-c", "T=" TRACER "; " + command}, true);
+  Ran ran;
+  ran.lines = shell.rest();
+  const auto status = shell.wait();
+  REQUIRE(status);
+  ran.status = *status;
+  return ran;
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "tracer-live-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("it ends as the program ends") {
+  const Ran exited = run("exec $T -o /dev/null sh -c 'exit 7'");
+  CHECK(WIFEXITED(exited.status));
+  CHECK(WEXITSTATUS(exited.status) == 7);
+  const Ran killed = run("exec $T -o /dev/null sh -c 'kill -TERM $$'");
+  CHECK(WIFSIGNALED(killed.status));
+  CHECK(WTERMSIG(killed.status) == SIGTERM);
+}
+
+TEST_CASE("a command that is not there is 127, and 1 under the name strace") {
+  const Ran ours = run("exec $T /nonexistent");
+  CHECK(WEXITSTATUS(ours.status) == 127);
+  CHECK(ours.lines == std::vector<std::string>{TRACER ": Can't stat '/nonexistent': No such file or directory"});
+  const Folder folder;
+  const Ran strict = run("ln -s $T " + folder.file("strace") + "; exec " + folder.file("strace") + " /nonexistent");
+  CHECK(WEXITSTATUS(strict.status) == 1);
+}
+
+TEST_CASE("a file that cannot be executed is 126, and the failed execve a line of its own") {
+  const Ran ran = run("exec $T /");
+  CHECK(WEXITSTATUS(ran.status) == 126);
+  CHECK(ran.mentions("= -1 EACCES (Permission denied)"));
+  CHECK(ran.has(TRACER ": exec: Permission denied"));
+}
+
+TEST_CASE("nothing of ours goes to standard output") {
+  CHECK(run("exec $T -f sh -c 'echo hi; :' 2>/dev/null").lines == std::vector<std::string>{"hi"});
+}
+
+TEST_CASE("signals and ends of processes are told") {
+  const Ran ran = run("exec $T -e trace=none sh -c 'kill -TERM $$'");
+  CHECK(ran.mentions("--- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid="));
+  CHECK(ran.lines.back() == "+++ killed by SIGTERM +++");
+}
+
+TEST_CASE("a call that blocks can be read before it ends") {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  Process traced({TRACER, "-o", out, "-e", "trace=read", "/bin/cat"});
+  // Whether the separator before the argument to come stands already is the decoder's business.
+  CHECK(becomes_true([&] { return contents(out).find("\nread(0") != std::string::npos; }));
+  traced.say("hello");
+  CHECK(traced.line() == "hello");
+  CHECK(becomes_true([&] { return contents(out).find(", \"hello\\n\", 131072)") != std::string::npos; }));
+}
+
+TEST_CASE("with -f -o every line says whose it is, with -ff every process has its file") {
+  const Folder folder;
+  run("$T -f -o " + folder.file("all") + " sh -c '/bin/true; :'");
+  std::istringstream all(contents(folder.file("all")));
+  std::size_t lines = 0;
+  for (std::string line; std::getline(all, line); ++lines) {
+    INFO(line);
+    CHECK(line.find_first_not_of("0123456789") != 0);
+  }
+  CHECK(lines > 10);
+
+  fs::create_directory(folder.path() / "each");
+  run("$T -ff -o " + folder.file("each/out") + " sh -c '/bin/true; :'");
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "each")) {
+    ++files;
+    const std::string text = contents(entry.path().string());
+    CHECK(text.find("[pid") == std::string::npos);
+    CHECK(text.find("+++ exited with 0 +++\n") == text.size() - 22);
+  }
+  CHECK(files == 2);
+}
+
+TEST_CASE("output can go to a command, which is waited for") {
+  const Ran ran = run("$T -o '|sleep 0.1; grep -c exited' true; echo end");
+  CHECK(ran.lines == std::vector<std::string>{"1", "end"});
+}
+
+TEST_CASE("a full disk or a reader that goes is told once and does the program no harm") {
+  const Ran full = run("exec $T -o /dev/full sh -c 'echo hi; exit 3'");
+  CHECK(WEXITSTATUS(full.status) == 3);
+  CHECK(full.lines.size() == 2);
+  CHECK(full.has("hi"));
+  CHECK(full.has(TRACER ": /dev/full: No space left on device"));
+  const Ran gone = run("exec $T -o '|exec true' sh -c 'sleep 0.2; echo hi; exit 3'");
+  CHECK(WEXITSTATUS(gone.status) == 3);
+  CHECK(gone.has("hi"));
+  CHECK(std::count(gone.lines.begin(), gone.lines.end(), TRACER ": |exec true: Broken pipe") == 1);
+}
+
+TEST_CASE("-z and -Z choose by success") {
+  const std::string command = " -e trace=chdir sh -c 'cd /; cd /nonexistent' 2>&1 | grep chdir";
+  CHECK(run("$T -z" + command).lines == std::vector<std::string>{"chdir(\"/\")                              = 0"});
+  CHECK(run("$T -Z" + command).lines ==
+        std::vector<std::string>{"chdir(\"/nonexistent\")                   = -1 ENOENT (No such file or directory)"});
+}
+
+TEST_CASE("-c counts") {
+  const Ran ran = run("$T -c -e trace=chdir sh -c 'cd /; cd /nonexistent; cd /tmp' 2>&1 | grep -v nonexistent");
+  REQUIRE(ran.lines.size() == 5);
+  CHECK(ran.lines[0] == "% time     seconds  usecs/call     calls    errors syscall");
+  CHECK(ran.mentions("         3         1 chdir"));
+  CHECK(ran.mentions("         3         1 total"));
+}
+
+TEST_CASE("records of --format=json are JSON, one a line") {
+  const Ran ran =
+      run("$T --format=json -f -o '|/usr/bin/python3 -c \"import json,sys\n"
+          "r=[json.loads(l) for l in sys.stdin]\n"
+          "print(sorted(set(x[\\\"type\\\"] for x in r)), all(x[\\\"v\\\"]==1 for x in r))\"' sh -c '/bin/true; :'");
+  CHECK(ran.lines == std::vector<std::string>{"['exec', 'exit', 'fork', 'signal', 'syscall'] True"});
+}
+
+TEST_CASE("a process that was attached to goes on when tracing is interrupted") {
+  Process sleeper({"/bin/cat"});
+  const std::string pid = std::to_string(sleeper.pid());
+  Process tracer_process({TRACER, "-p", pid}, true);
+  CHECK(tracer_process.reaches(TRACER ": Process " + pid + " attached"));
+  CHECK(becomes_true([&] { return status_field(sleeper.pid(), "State").find('t') == std::string::npos; }));
+  tracer_process.signal(SIGINT);
+  CHECK(tracer_process.wait());
+  CHECK(runs_untraced(sleeper.pid()));
+  sleeper.say("still here");
+  CHECK(sleeper.line() == "still here");
+}
+
+}  // namespace tracer::live
