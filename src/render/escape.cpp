@@ -45,30 +45,6 @@ void append_octal(TextBuffer& text, unsigned c, bool all_digits) {
   text.append(static_cast<char>('0' + (c & 7)));
 }
 
-/// Length of the valid UTF-8 sequence at the start, 0 if there is none (RFC 3629).
-std::size_t utf8_length(std::span<const std::byte> data) {
-  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(data[i]); };
-  const unsigned lead = at(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xc2 ? 0
-                             : lead < 0xe0 ? 2
-                             : lead < 0xf0 ? 3
-                             : lead < 0xf5 ? 4
-                                           : 0;
-  if (length == 0 || length > data.size()) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  const bool overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90);
-  const bool surrogate = lead == 0xed && at(1) >= 0xa0;
-  const bool too_high = lead == 0xf4 && at(1) >= 0x90;
-  return overlong || surrogate || too_high ? 0 : length;
-}
-
 }  // namespace
 
 void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
@@ -109,30 +85,6 @@ bool is_printable(std::span<const std::byte> data) {
     const auto c = std::to_integer<unsigned>(b);
     return is_plain(c) || (c >= '\t' && c <= '\r');
   });
-}
-
-void append_json_escaped(TextBuffer& text, std::span<const std::byte> data) {
-  while (!data.empty()) {
-    const auto c = std::to_integer<unsigned>(data[0]);
-    const auto length = utf8_length(data);
-    if (c == '"' || c == '\\') {
-      text.append('\\');
-      text.append(static_cast<char>(c));
-    } else if (length == 0 || c < ' ' || c == 0x7f) {
-      text.append("\\u00");
-      text.append(hex_digits[c >> 4]);
-      text.append(hex_digits[c & 0xf]);
-    } else {
-      for (std::size_t i = 0; i < length; ++i) {
-        text.append(static_cast<char>(data[i]));
-      }
-    }
-    data = data.subspan(std::max<std::size_t>(length, 1));
-  }
-}
-
-void append_json_escaped(TextBuffer& text, std::string_view data) {
-  append_json_escaped(text, std::as_bytes(std::span(data)));
 }
 
 }  // namespace tracer::render

@@ -21,8 +21,4 @@ void append_mac(TextBuffer& text, std::span<const std::byte> address);
 /// Only printable ASCII and white space: what -x leaves as it is.
 bool is_printable(std::span<const std::byte> data);
 
-/// The inside of a JSON string: valid UTF-8 as it is, other bytes as \u00NN.
-void append_json_escaped(TextBuffer& text, std::span<const std::byte> data);
-void append_json_escaped(TextBuffer& text, std::string_view data);
-
 }  // namespace tracer::render

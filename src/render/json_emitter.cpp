@@ -2,7 +2,7 @@
 
 #include "base/require.h"
 #include "render/error_names.h"
-#include "render/escape.h"
+#include "render/json_text.h"
 #include "render/scalars.h"
 
 namespace tracer::render {
@@ -22,9 +22,7 @@ void JsonEmitter::resume(Progress progress) {
 }
 
 void JsonEmitter::string(std::string_view text) {
-  text_->append('"');
-  append_json_escaped(*text_, text);
-  text_->append('"');
+  append_json_string(*text_, text);
 }
 
 void JsonEmitter::begin_slot() {
@@ -98,7 +96,7 @@ void JsonEmitter::close(char bracket) {
 
 void JsonEmitter::begin_call(std::string_view name) {
   reset();
-  text_->append("\"syscall\":");
+  text_->append("\"name\":");
   string(name);
   text_->append(",\"args\":[");
 }
@@ -113,7 +111,7 @@ void JsonEmitter::begin_argument(std::string_view name, std::string_view type, s
   text_->append(",\"type\":");
   string(type);
   text_->append(",\"raw\":");
-  text_->decimal(raw);
+  append_json_integer(*text_, raw);
   text_->append(",\"value\":");
   begin_slot();
 }
@@ -201,7 +199,7 @@ void JsonEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
   }
   begin_value();
   if (is_plain_number(type.style)) {
-    type.is_signed ? text_->decimal(static_cast<std::int64_t>(bits)) : text_->decimal(bits);
+    type.is_signed ? append_json_integer(*text_, static_cast<std::int64_t>(bits)) : append_json_integer(*text_, bits);
     return;
   }
   const auto start = text_->size();
@@ -225,9 +223,7 @@ void JsonEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) 
 
 void JsonEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   begin_value();
-  text_->append(form.cut ? "{\"string\":\"" : "\"");
-  append_json_escaped(*text_, data);
-  text_->append(form.cut ? "\",\"truncated\":true}" : "\"");
+  append_json_bytes(*text_, data, form.cut);
 }
 
 void JsonEmitter::address(RemoteAddr address) {

@@ -1,4 +1,4 @@
-// A decoded call as members of a JSON object: "syscall", "args", "ret" or "errno", "note".
+// A decoded call as members of a JSON object: "name", "args", "ret" or "errno", "note".
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace tracer::render {
 
-/// Appends `"syscall":"read","args":[{"name":"fd","type":"fd","raw":3,"value":3},…],"ret":5` to a buffer that the
+/// Appends `"name":"read","args":[{"name":"fd","type":"fd","raw":3,"value":3},…],"ret":5` to a buffer that the
 /// caller owns; the braces around it and other members are the caller's.
 ///
-/// Values: numbers; constants and other names as strings; bytes as strings (valid UTF-8 as it is, other bytes as
-/// \u00NN), {"string":…,"truncated":true} if more follows; structs as objects; arrays; addresses as strings "0x…",
-/// null for NULL. A value that the call has changed is {"before":…,"after":…}; one with a name is
+/// Values: numbers, beyond 2^53 as strings; constants and other names as strings; bytes as strings, {"bytes":"48e9"} if
+/// they are not UTF-8, {"string":…,"truncated":true} or the like if more follows; structs as objects; arrays; addresses
+/// as strings "0x…", null for NULL. A value that the call has changed is {"before":…,"after":…}; one with a name is
 /// {"value":3,"name":"/etc/passwd"}; several in one place are an array; where more was there than is shown, an object
 /// has "...":true and an array ends with the string "...".
 class JsonEmitter final : public Emitter {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "decode/call_state.h"
-#include "render/escape.h"
+#include "render/json_text.h"
 #include "render/record.h"
 
 namespace tracer::pipeline {
@@ -44,14 +44,13 @@ void JsonView::begin_record(TextBuffer& text, Thread& thread, std::string_view t
   text.append(",\"type\":\"");
   text.append(type);
   text.append("\",\"ts\":");
-  text.decimal(std::int64_t{time.realtime.count()});
+  render::append_json_integer(text, std::int64_t{time.realtime.count()});
   text.append(",\"pid\":");
   text.decimal(std::int64_t{thread.tgid});
   text.append(",\"tid\":");
   text.decimal(std::int64_t{thread.tid});
-  text.append(",\"comm\":\"");
-  render::append_json_escaped(text, command_of(thread));
-  text.append('"');
+  text.append(",\"comm\":");
+  render::append_json_string(text, command_of(thread));
 }
 
 void JsonView::end_record(TextBuffer& text, Thread& thread) {
@@ -74,7 +73,7 @@ void JsonView::call_begins(Thread& thread, const Memory& memory) {
   text.append(",\"abi\":\"");
   text.append(abi_names[index_of(thread.call.entry.abi)]);
   text.append("\",\"nr\":");
-  text.decimal(thread.call.entry.number);
+  render::append_json_integer(text, thread.call.entry.number);
   text.append(',');
   emitter_.set_buffer(text);
   emitter_.resume({});

@@ -11,7 +11,7 @@
 //   dur     nanoseconds from the entry to the exit; absent where the call did not return
 //   abi     "x86_64", "i386", "x32", "aarch64" or "arm"
 //   nr      number of the call in that ABI
-//   syscall, args, ret, errno, note
+//   name, args, ret, errno, note
 //           the call itself; render/json_emitter.h says how values look. ret is null where there is no result
 //   unfinished
 //           only where the call did not return: "exit", "exec" or "detach" says what ended it
@@ -21,8 +21,8 @@
 // "exec":     former (only if another thread than the leader called execve: its tid until now)
 // "exit":     status, or signal and core (true or false)
 //
-// Integers are exact: up to 64 bits. A reader that keeps numbers as doubles loses digits of those from 2^53 on (ts is
-// one, addresses are strings); Python, jq 1.7 and every typed JSON library read them whole.
+// Nothing is lost to a reader that keeps numbers as doubles: an integer beyond 2^53 is a string of its digits (ts always
+// is one). Bytes that are not UTF-8 are {"bytes":"48e9…"}, in hexadecimal.
 #pragma once
 
 #include "decode/decoder.h"

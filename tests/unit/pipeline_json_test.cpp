@@ -22,7 +22,7 @@ TEST_CASE("a call that has ended is one JSON record") {
   stage.call(10, close_fd, 3);
   CHECK(stage.text() ==
         R"({"v":1,"type":"syscall","ts":43200001000000,"pid":10,"tid":10,"comm":"prog","abi":"x86_64","nr":1,)"
-        R"("syscall":"close","args":[{"name":"fd","type":"fd","raw":3,"value":3}],"ret":0,"dur":1000000})"
+        R"("name":"close","args":[{"name":"fd","type":"fd","raw":3,"value":3}],"ret":0,"dur":1000000})"
         "\n");
 }
 
@@ -35,8 +35,7 @@ TEST_CASE("records of threads are never torn") {
   const std::string text = stage.text();
   const auto end = text.find('\n');
   CHECK(text.substr(0, end).find(
-            R"("tid":11,"comm":"prog","abi":"x86_64","nr":0,"syscall":"getpid","args":[],"ret":10)") !=
-        std::string::npos);
+            R"("tid":11,"comm":"prog","abi":"x86_64","nr":0,"name":"getpid","args":[],"ret":10)") != std::string::npos);
   CHECK(text.substr(end + 1).find(R"("tid":10,)") != std::string::npos);
   CHECK(text.substr(end + 1).find(R"("ret":-1,"errno":"EBADF")") != std::string::npos);
 }
