@@ -17,6 +17,7 @@
 #include "decoders/decoders.h"
 #include "ptrace/front.h"
 #include "trace/pipeline_json.h"
+#include "unbuilt.h"
 #include "wiring.h"
 
 namespace tracer {
@@ -45,29 +46,6 @@ int status_of_failed_launch(const cli::Options& options, int number) {
     return EXIT_FAILURE;
   }
   return number == ENOENT || number == ENOTDIR ? not_found : not_executable;
-}
-
-std::optional<std::string> not_built_yet(const cli::Options& options) {
-  const cli::Extras& extras = options.extras;
-  if (extras.engine == cli::EngineChoice::bpf) {
-    return "--engine=bpf: this build has no BPF engine; leave the option out to trace with ptrace";
-  }
-  if (extras.system_wide || !extras.cgroups.empty() || !extras.comms.empty()) {
-    return "--system-wide, --cgroup and --comm need the BPF engine, which this build does not have; use -p";
-  }
-  if (!extras.libraries.empty() || !extras.symbols.empty() || !extras.probes.empty()) {
-    return "-e library=, -e symbol= and -e usdt=: this build traces system calls only";
-  }
-  if (!extras.define.empty()) {
-    return "--define: this build cannot load descriptions at run time";
-  }
-  if (extras.doctor) {
-    return "--doctor: this build does not have it";
-  }
-  if (!options.injections.empty()) {
-    return "-e inject= and -e fault=: this build does not have them";
-  }
-  return std::nullopt;
 }
 
 /// What tracing came to: a status as from waitpid(2).
