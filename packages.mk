@@ -1,7 +1,7 @@
 # Debian 12 packages. The Makefile installs what is missing.
 
 # To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker.)
-build_packages := g++ cmake ninja-build pkg-config ccache libfmt-dev catch2
+build_packages := g++ cmake ninja-build pkg-config ccache catch2
 
 # To run the tests: the tracer that we compare with, programs that we trace, 32-bit programs, the other compiler.
 test_packages := $(build_packages) strace python3 perl git sqlite3 curl openssh-client tmux mandoc \

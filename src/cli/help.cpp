@@ -14,7 +14,7 @@ constexpr std::size_t help_width = 100;
 
 std::string long_form(const OptionRow& row, std::string_view before, std::string_view after) {
   const std::string argument = std::string(before) + std::string(row.placeholder) + std::string(after);
-  const std::string name = row.long_name.empty() ? std::string{} : "--" + std::string(row.long_name);
+  std::string name = row.long_name.empty() ? std::string{} : "--" + std::string(row.long_name);
   switch (row.form) {
     case ArgumentForm::none:
       return name;

@@ -10,7 +10,6 @@ namespace tracer::cli {
 namespace {
 
 using filter::ChoiceName;
-using filter::ChoiceSet;
 
 constexpr std::array<ChoiceName<filter::CallStatus>, 5> status_names = {{
     {"successful", filter::CallStatus::successful},

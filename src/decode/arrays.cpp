@@ -7,7 +7,6 @@ namespace tracer::decode {
 
 using spec::LengthKind;
 using spec::StructKind;
-using spec::Tables;
 using spec::Type;
 using spec::TypeKind;
 
@@ -18,6 +17,9 @@ constexpr std::uint64_t chunk_size = 4096;
 
 /// What a terminated array is counted up to for `brief count`; a bound for endless ones.
 constexpr std::uint64_t max_counted = 1U << 20;
+
+/// Of one record of a stream no more than this is shown; the tracee may say anything.
+constexpr std::uint64_t max_record = 1U << 20;
 
 }  // namespace
 
@@ -77,7 +79,7 @@ bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream) {
-      return records(element, place, scope, *n);
+      return records(element, place, scope, std::min(*n, rest_));
     }
     if (element.kind == TypeKind::structure || element.kind == TypeKind::choice || element.kind == TypeKind::custom) {
       const auto enclosing_rest = rest_;
@@ -254,10 +256,15 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
   const auto step = evaluate(layout.step, &inner);
   const auto& expr = tables_.exprs[layout.step];
   const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, &inner) : step;
-  if (!step || !data || static_cast<std::uint64_t>(*data) < header) {
+  if (!step || !data) {
     return {};
   }
-  return {std::min(static_cast<std::uint64_t>(*data), left), std::min(static_cast<std::uint64_t>(*step), left)};
+  const auto length = static_cast<std::uint64_t>(*data);
+  if (length < header) {
+    // The header of a list's element shows; nothing follows one with such a length.
+    return layout.is_list ? RecordSize{header, left} : RecordSize{};
+  }
+  return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
 
 std::uint64_t Walker::count_records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
@@ -277,7 +284,9 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   const ScratchGuard guard(state_.scratch);
   const auto params = evaluate_params(type.args, scope);
   const auto enclosing_rest = rest_;
+  const bool is_list = tables_.structs[type.index].is_list;
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  bool alone = false;
   bool begun = false;
   std::uint64_t n = 0;
   for (std::uint64_t at = 0; at < size; ++n) {
@@ -285,15 +294,26 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     const Place here = place.at(at);
     const auto record = record_size(type, here, scope, size - at, params);
     const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
-    if (!bytes && !begun) {
+    const bool is_rest = is_list && record.length == 0;
+    if (!bytes && !begun && !is_rest) {
       return false;
     }
     if (!begun) {
-      out_.begin_array();
+      alone = is_list && (is_rest || record.step >= size);
+      is_list ? out_.begin_series(alone) : out_.begin_array();
       begun = true;
     }
-    if (!bytes || n >= limit || !spend()) {
-      bytes ? out_.more() : unreadable_rest(here.address);
+    if (n >= limit || !spend()) {
+      out_.more();
+      break;
+    }
+    if (is_rest) {
+      out_.begin_element();
+      remaining_bytes(here, size - at);
+      break;
+    }
+    if (!bytes) {
+      unreadable_rest(here.address);
       break;
     }
     out_.begin_element();
@@ -305,7 +325,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   if (!begun) {
     out_.begin_array();
   }
-  out_.end_array();
+  begun && is_list ? out_.end_series(alone) : out_.end_array();
   return true;
 }
 

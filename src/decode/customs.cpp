@@ -7,7 +7,6 @@
 namespace tracer::decode {
 
 using spec::Type;
-using spec::TypeKind;
 
 bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
   const CustomFunction function = setting_.custom_of_type[static_cast<std::size_t>(&type - tables_.types.data())];

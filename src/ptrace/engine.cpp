@@ -386,7 +386,7 @@ void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
   event.abi = tracee.abi;
   event.time.realtime = clock_now(CLOCK_REALTIME);
   event.time.monotonic = clock_now(CLOCK_MONOTONIC);
-  event.what = std::move(what);
+  event.what = what;
   switch (handler_->handle(event, tracee.memory)) {
     case Verdict::go_on:
       break;

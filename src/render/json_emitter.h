@@ -95,7 +95,6 @@ class JsonEmitter final : public Emitter {
   const spec::Tables& tables_;
   TextBuffer* text_;
   bool first_argument_ = true;
-  bool empty_note_ = false;
   std::size_t note_start_ = 0;
   std::size_t last_value_ = 0;
   std::size_t depth_ = 0;

@@ -169,7 +169,7 @@ class Planner {
   /// What and how much: `timespec, 16 bytes`, `text`, `fd, ret times`.
   std::string extent(TypeId id) const {
     const auto& type = t_.types[id];
-    const auto name = type.name == none ? std::string("value") : text(type.name);
+    auto name = type.name == none ? std::string("value") : text(type.name);
     switch (type.kind) {
       case TypeKind::scalar:
         return name + ", " + std::to_string(type.width == 0 ? word_size(shown_abi) : type.width) + " bytes";

@@ -10,9 +10,6 @@ namespace tracer::pipeline {
 
 namespace {
 
-using spec::Direction;
-using spec::TypeKind;
-
 /// Never more than this of one buffer: the length is the tracee's word.
 constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
 constexpr std::size_t row = 16;
