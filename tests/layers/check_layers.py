@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # How single values are spelled: functions over base and spec, for whoever writes text.
-SPELLING = ['render/constants.h', 'render/error_names.h', 'render/escape.h', 'render/scalars.h']
+SPELLING = ['render/constants.h', 'render/dates.h', 'render/error_names.h', 'render/escape.h', 'render/scalars.h']
 
 # A room is a folder of src/. `trace/pipeline*` is a room of its own: it and main meet both engines and decoder.
 # What each room may include besides itself: rooms, or single headers of rooms.
