@@ -57,19 +57,20 @@ class Reader {
     Case& c = file_.cases.back();
     std::istringstream words(rest_);
     if (word == "abi") {
-      const auto found = std::find(abi_names.begin(), abi_names.end(), rest_);
-      found != abi_names.end() ? void() : fail("no ABI is called " + rest_);
-      c.abi = static_cast<Abi>(found - abi_names.begin());
+      abis(c, words);
     } else if (word == "options") {
       options(c, words);
     } else if (word == "call") {
-      words >> c.call;
-      arguments(c, words);
+      c.call = call(words);
+    } else if (word == "before") {
+      c.before.push_back(call(words));
     } else if (word == "number") {
       std::string text;
       words >> text;
-      c.entry.number = number(text);
-      arguments(c, words);
+      c.call.number = number(text);
+      arguments(c.call, words);
+    } else if (word == "stack") {
+      c.stack = number(rest_);
     } else if (word == "memory") {
       c.memory.push_back(memory(words));
     } else if (word == "change") {
@@ -135,11 +136,27 @@ class Reader {
     }
   }
 
-  void arguments(Case& c, std::istringstream& words) {
+  void abis(Case& c, std::istringstream& words) {
+    c.abis.clear();
+    for (std::string word; words >> word;) {
+      const auto found = std::find(abi_names.begin(), abi_names.end(), word);
+      found != abi_names.end() ? void() : fail("no ABI is called " + word);
+      c.abis.push_back(static_cast<Abi>(found - abi_names.begin()));
+    }
+  }
+
+  CallLine call(std::istringstream& words) {
+    CallLine line;
+    words >> line.name;
+    arguments(line, words);
+    return line;
+  }
+
+  void arguments(CallLine& line, std::istringstream& words) {
     std::size_t i = 0;
     for (std::string word; words >> word; ++i) {
-      i < c.entry.args.size() ? void() : fail("found more than six arguments");
-      c.entry.args[i] = number(word);
+      i < line.args.size() ? void() : fail("found more than six arguments");
+      line.args[i] = number(word);
     }
   }
 
@@ -172,29 +189,47 @@ class Reader {
     words >> word;
     item.address = number(word);
     while (words >> word) {
+      MemoryItem::Piece& piece = item.pieces.emplace_back();
       if (word.front() == '"') {
         // Take the string from the line again: it may hold spaces.
         const auto from = static_cast<std::size_t>(words.tellg() == -1 ? static_cast<std::streamoff>(rest_.size())
                                                                        : static_cast<std::streamoff>(words.tellg())) -
                           word.size() + 1;
         words.clear();
-        words.seekg(static_cast<std::streamoff>(string(item.bytes, from)));
+        words.seekg(static_cast<std::streamoff>(string(piece.bytes, from)));
         continue;
       }
       std::string value;
       words >> value;
       const auto n = number(value);
       if (word == "zero") {
-        item.bytes.insert(item.bytes.end(), n, std::byte{0});
-        continue;
-      }
-      const std::size_t width = word == "u8" ? 1 : word == "u16" ? 2 : word == "u32" ? 4 : word == "u64" ? 8 : 0;
-      width != 0 ? void() : fail("found " + word + ", expected u8, u16, u32, u64, zero or a string");
-      for (std::size_t i = 0; i < width; ++i) {
-        item.bytes.push_back(static_cast<std::byte>(n >> (8 * i) & 0xff));
+        piece.bytes.assign(n, std::byte{0});
+      } else if (word == "fill") {
+        words >> value;
+        piece.bytes.assign(number(value), static_cast<std::byte>(n));
+      } else if (word == "word") {
+        piece.is_word = true;
+        piece.word = n;
+      } else {
+        piece.bytes = integer(word, n);
       }
     }
     return item;
+  }
+
+  [[nodiscard]] std::vector<std::byte> integer(const std::string& type, std::uint64_t n) const {
+    static const std::array<std::string, 4> types{"u8", "u16", "u32", "u64"};
+    const bool big = type.size() > 3 && type.substr(type.size() - 2) == "be";
+    const auto found = std::find(types.begin(), types.end(), big ? type.substr(0, type.size() - 2) : type);
+    found != types.end() ? void() : fail("found " + type + ", which is no kind of memory");
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < std::size_t{1} << (found - types.begin()); ++i) {
+      bytes.push_back(static_cast<std::byte>(n >> (8 * i) & 0xff));
+    }
+    if (big) {
+      std::reverse(bytes.begin(), bytes.end());
+    }
+    return bytes;
   }
 
   /// Reads a C string of the line from `at` on, after its opening quote; returns where it ends.
@@ -232,6 +267,17 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::byte> MemoryItem::bytes(Abi abi) const {
+  std::vector<std::byte> all;
+  for (const Piece& piece : pieces) {
+    all.insert(all.end(), piece.bytes.begin(), piece.bytes.end());
+    for (unsigned i = 0; piece.is_word && i < word_size(abi); ++i) {
+      all.push_back(static_cast<std::byte>(piece.word >> (8 * i) & 0xff));
+    }
+  }
+  return all;
+}
 
 CaseFile read_case_file(const std::string& path) {
   return Reader(path).read();

@@ -1,6 +1,7 @@
 // The cases of the decoder: see README.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,21 +13,36 @@
 
 namespace tracer::test {
 
+/// A piece of the tracee's memory as the file says it; the ABI decides how wide a word is.
 struct MemoryItem {
+  struct Piece {
+    std::vector<std::byte> bytes;
+    bool is_word = false;
+    std::uint64_t word = 0;
+  };
   std::uint64_t address = 0;
-  std::vector<std::byte> bytes;
+  std::vector<Piece> pieces;
+
+  [[nodiscard]] std::vector<std::byte> bytes(Abi abi) const;
+};
+
+struct CallLine {
+  std::string name;  ///< empty: `number` says it
+  std::uint64_t number = 0;
+  std::array<std::uint64_t, 6> args{};
 };
 
 struct Case {
   std::string name;
   std::size_t line = 0;
-  Abi abi = Abi::x86_64;
+  std::vector<Abi> abis{Abi::x86_64};
   decode::Options options;
   decode::Depth depth;
   render::TextOptions text_options;
   bool names = false;
-  std::string call;  ///< empty: `entry.number` says it
-  decode::Entry entry;
+  std::vector<CallLine> before;  ///< calls of the same thread that are not shown
+  CallLine call;
+  std::uint64_t stack = 0;
   decode::Outcome outcome;
   std::vector<MemoryItem> memory;
   std::vector<MemoryItem> changes;

@@ -15,10 +15,11 @@ namespace {
 
 class FakeMemory final : public Memory {
  public:
-  void put(const std::vector<MemoryItem>& items) {
+  void put(const std::vector<MemoryItem>& items, Abi abi) {
     for (const MemoryItem& item : items) {
-      for (std::size_t i = 0; i < item.bytes.size(); ++i) {
-        bytes_[item.address + i] = item.bytes[i];
+      auto address = item.address;
+      for (const std::byte byte : item.bytes(abi)) {
+        bytes_[address++] = byte;
       }
     }
   }
@@ -69,8 +70,8 @@ class CaseTables {
     }
     std::vector<std::string> names;
     for (const Case& c : file.cases) {
-      if (std::find(names.begin(), names.end(), c.call) == names.end() && !c.call.empty()) {
-        names.push_back(c.call);
+      if (std::find(names.begin(), names.end(), c.call.name) == names.end() && !c.call.name.empty()) {
+        names.push_back(c.call.name);
       }
     }
     std::string numbers;
@@ -92,19 +93,31 @@ class CaseTables {
 
   [[nodiscard]] const spec::Tables& view() const { return tables_; }
 
-  [[nodiscard]] std::uint64_t number_of(const Case& c) const {
-    if (c.call.empty()) {
-      return c.entry.number;
+  [[nodiscard]] decode::Entry entry(const Case& c, const CallLine& call, Abi abi) const {
+    decode::Entry entry;
+    entry.abi = abi;
+    entry.number = number_of(call, abi);
+    entry.args = call.args;
+    for (auto& arg : entry.args) {
+      arg &= register_size(abi) == 4 ? 0xffffffff : ~std::uint64_t{0};
     }
-    for (const spec::NumberedCall& row : tables_.numbers[index_of(c.abi)]) {
-      if (tables_.text(tables_.calls[row.call].name) == c.call) {
-        return row.number;
-      }
-    }
-    throw std::runtime_error("no call " + c.call + " on " + std::string(abi_names[index_of(c.abi)]));
+    entry.stack_pointer = c.stack;
+    return entry;
   }
 
  private:
+  [[nodiscard]] std::uint64_t number_of(const CallLine& call, Abi abi) const {
+    if (call.name.empty()) {
+      return call.number;
+    }
+    for (const spec::NumberedCall& row : tables_.numbers[index_of(abi)]) {
+      if (tables_.text(tables_.calls[row.call].name) == call.name) {
+        return row.number;
+      }
+    }
+    throw std::runtime_error("no call " + call.name + " on " + std::string(abi_names[index_of(abi)]));
+  }
+
   spec::TableSet set_;
   spec::Tables tables_;
 };
@@ -116,21 +129,24 @@ struct Shown {
 };
 
 template <typename MakeEmitter>
-Shown show(const Case& c, const CaseTables& tables, MakeEmitter make_emitter) {
+Shown show(const Case& c, Abi abi, const CaseTables& tables, MakeEmitter make_emitter) {
   FakeNames names(c.names);
   FakeMemory memory;
-  memory.put(c.memory);
+  memory.put(c.memory, abi);
   const decode::Decoder decoder(tables.view(), c.options, names, decoders::all());
   const auto state = decoder.make_state();
+  for (const CallLine& earlier : c.before) {
+    TextBuffer unseen;
+    auto emitter = make_emitter(unseen);
+    decoder.enter(*state, tables.entry(c, earlier, abi), c.depth, memory, *emitter);
+    decoder.exit(*state, {}, memory, *emitter);
+  }
   TextBuffer text;
   auto emitter = make_emitter(text);
-  auto entry = c.entry;
-  entry.abi = c.abi;
-  entry.number = tables.number_of(c);
-  decoder.enter(*state, entry, c.depth, memory, *emitter);
+  decoder.enter(*state, tables.entry(c, c.call, abi), c.depth, memory, *emitter);
   Shown shown;
   shown.entered = text.view();
-  memory.put(c.changes);
+  memory.put(c.changes, abi);
   decoder.exit(*state, c.outcome, memory, *emitter);
   shown.all = text.view();
   return shown;
@@ -145,13 +161,14 @@ bool expect(const std::string& place, const char* what, const std::optional<std:
   return false;
 }
 
-bool run(const Case& c, const CaseTables& tables, const std::string& path) {
-  const auto place = path + ":" + std::to_string(c.line) + ": " + c.name;
-  const auto text = show(c, tables, [&](TextBuffer& buffer) {
+bool run(const Case& c, Abi abi, const CaseTables& tables, const std::string& path) {
+  const auto place =
+      path + ":" + std::to_string(c.line) + ": " + c.name + " (" + std::string(abi_names[index_of(abi)]) + ")";
+  const auto text = show(c, abi, tables, [&](TextBuffer& buffer) {
     return std::make_unique<render::TextEmitter>(tables.view(), buffer, c.text_options);
   });
-  const auto json =
-      show(c, tables, [&](TextBuffer& buffer) { return std::make_unique<render::JsonEmitter>(tables.view(), buffer); });
+  const auto json = show(
+      c, abi, tables, [&](TextBuffer& buffer) { return std::make_unique<render::JsonEmitter>(tables.view(), buffer); });
   const bool entered = expect(place, "at entry", c.entered, text.entered);
   const bool all = expect(place, "text", c.text, text.all);
   return expect(place, "JSON", c.json, json.all) && entered && all;
@@ -162,7 +179,9 @@ std::size_t run_file(const std::string& path) {
   const CaseTables tables(file, path);
   std::size_t failed = 0;
   for (const Case& c : file.cases) {
-    failed += run(c, tables, path) ? 0 : 1;
+    const bool passed =
+        std::count_if(c.abis.begin(), c.abis.end(), [&](Abi abi) { return !run(c, abi, tables, path); }) == 0;
+    failed += passed ? 0 : 1;
   }
   std::printf("%s: %zu cases, %zu failed\n", path.c_str(), file.cases.size(), failed);
   return failed;
