@@ -18,6 +18,9 @@ std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t
 /// From the register, where Registers::call_abi has told the ABI.
 CallNumber call_number_of(Abi abi, std::uint64_t number);
 
+/// The other way round: what the kernel wants to see in the register.
+std::uint64_t raw_call_number(CallNumber call);
+
 /// The ABI of the tracer itself and of what it launches before the first execve.
 Abi native_abi();
 

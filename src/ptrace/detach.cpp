@@ -16,14 +16,20 @@ void PtraceEngine::let_go(Tracee& tracee) {
   if (tracee.filtered) {
     // It cannot do without a tracer; it only ceases to be reported.
     tracee.call_reported = false;
+    tracee.tampering.wish = nullptr;
     const bool was_visible = tracee.visible();
     tracees_.set_visibility(tracee, Visibility::silent);
     if (was_visible) {
       emit(tracee, Detached{});
     }
+    release(tracee);
     return;
   }
   tracee.detaching = true;
+  if (tracee.held_until) {
+    release(tracee);
+    return;
+  }
   // A stopped one is being served just now and is let go when that is done.
   if (const auto* running = std::get_if<Running>(&tracee.thread)) {
     running->interrupt();
@@ -44,6 +50,7 @@ void PtraceEngine::begin_detach_all() {
   for (const pid_t tid : tracees_.select([](const Tracee&) { return true; })) {
     let_go(*tracees_.find(tid));
   }
+  held_.clear();
 }
 
 void PtraceEngine::finish_detach(Tracee& tracee, int signal) {

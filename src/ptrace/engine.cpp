@@ -48,7 +48,7 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
 
 void PtraceEngine::serve(EventHandler& handler) {
   while (tracees_.size() != tracees_.silent()) {
-    const Outcome outcome = waiter_->next();
+    const Outcome outcome = waiter_->next(next_release());
     if (const auto* report = std::get_if<Report>(&outcome)) {
       on_report(*report);
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
@@ -59,6 +59,8 @@ void PtraceEngine::serve(EventHandler& handler) {
       } else {
         begin_detach_all();
       }
+    } else if (std::holds_alternative<Due>(outcome)) {
+      release_due();
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
       handler.idle();
@@ -100,6 +102,7 @@ void PtraceEngine::on_report(const Report& report) {
     return;
   }
   tracee->thread = Running::followed(report.tid).stopped();
+  tracee->held_until.reset();
   if (options_.cpu_time) {
     tracee->system_time = report.system_time;
   }
@@ -110,6 +113,8 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
   if (tracee.detaching) {
     if (stop.kind == StopKind::fork) {
       on_fork(tracee);
+    } else if (stop.kind == StopKind::syscall) {
+      pay_result(tracee);
     }
     finish_detach(tracee, stop.kind == StopKind::signal ? stop.signal : 0);
     return;
@@ -135,103 +140,6 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
       resume(tracee);
       break;
   }
-}
-
-std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccomp) {
-  const auto& stopped = std::get<Stopped>(tracee.thread);
-  if (call_info_works_) {
-    auto state = stopped.call_state();
-    if (state) {
-      return state.value();
-    }
-    if (state.error().number == ESRCH) {
-      return std::nullopt;
-    }
-    call_info_works_ = false;
-  }
-  const Direction expected = by_seccomp                ? Direction::entry
-                             : !tracee.direction_known ? Direction::unknown
-                             : tracee.in_call          ? Direction::exit
-                                                       : Direction::entry;
-  auto state = stopped.call_state_from_registers(expected);
-  if (!state) {
-    return std::nullopt;
-  }
-  return state.value();
-}
-
-void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
-  if (by_seccomp && tracee.visibility == Visibility::silent) {
-    resume(tracee);
-    return;
-  }
-  const auto state = call_state(tracee, by_seccomp);
-  if (!state || state->direction == Direction::neither) {
-    resume(tracee);
-    return;
-  }
-  tracee.direction_known = true;
-  if (state->direction == Direction::entry) {
-    on_entry(tracee, *state);
-  } else {
-    on_exit(tracee, *state);
-  }
-}
-
-void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
-  if (tracee.in_call) {
-    // The filter's stop follows the entry's where a thread is stopped at both.
-    resume(tracee);
-    return;
-  }
-  tracee.in_call = true;
-  tracee.abi = state.abi;
-  tracee.call_system_time = tracee.system_time;
-  if (tracee.visibility == Visibility::launching && is_execve(state.abi, state.number)) {
-    tracees_.set_visibility(tracee, Visibility::visible);
-  }
-  tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
-  if (tracee.visible()) {
-    SyscallEnter enter;
-    enter.number = state.number;
-    enter.args = state.args;
-    enter.instruction_pointer = state.instruction_pointer;
-    enter.stack_pointer = state.stack_pointer;
-    tracee.call_reported = true;
-    emit(tracee, enter);
-  }
-  resume(tracee);
-}
-
-void PtraceEngine::on_exit(Tracee& tracee, const CallState& state) {
-  const bool reported = tracee.call_reported;
-  tracee.in_call = false;
-  tracee.call_reported = false;
-  if (tracee.installing_filter && !state.is_error) {
-    // A filter of its own can hide calls from ours; SECCOMP_FILTER_FLAG_TSYNC even those of the other threads.
-    for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tracee.tgid; })) {
-      tracees_.find(tid)->stops_at_all = true;
-    }
-  }
-  if (reported) {
-    SyscallExit exit;
-    exit.value = state.result;
-    exit.is_error = state.is_error;
-    exit.instruction_pointer = state.instruction_pointer;
-    if (options_.cpu_time) {
-      exit.cpu_time = tracee.system_time - tracee.call_system_time;
-    }
-    emit(tracee, exit);
-    if (tracee.tid() == program_ && !program_started_) {
-      // The one call until then is the execve. Of a child that could not exec, the rest is our own code.
-      program_started_ = true;
-      if (state.is_error) {
-        end_.exec_error = static_cast<int>(-state.result);
-        tracees_.set_visibility(tracee, Visibility::launching);
-      }
-    }
-  }
-  resume(tracee);
 }
 
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
@@ -261,125 +169,7 @@ void PtraceEngine::on_group_stop(Tracee& tracee, int signal) {
   listen(tracee);
 }
 
-void PtraceEngine::on_fork(Tracee& parent) {
-  const auto child = std::get<Stopped>(parent.thread).event_message();
-  if (!child || *child <= 0) {
-    return;
-  }
-  const bool is_thread = is_thread_of(*child, parent.tgid);
-  if (parent.visible() && options_.follow_forks) {
-    emit(parent, Fork{*child, is_thread});
-  }
-  adopt(*child, is_thread ? parent.tgid : *child, &parent);
-}
-
-void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
-  if (tracees_.find(tid) != nullptr) {
-    return;
-  }
-  const bool seen = options_.follow_forks && (parent == nullptr || parent->visible());
-  const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
-  const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
-  Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
-  tracee.abi = parent != nullptr ? parent->abi : native_abi();
-  tracee.filtered = filtered;
-  tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
-  tracee.detaching = detaching;
-  if (seen && !detaching) {
-    emit(tracee, Attached{});
-  }
-  const auto early = early_.find(tid);
-  if (early == early_.end()) {
-    return;
-  }
-  const Report report{tid, early->second, {}};
-  early_.erase(early);
-  // The end of an earlier bearer of the id is no news of this one.
-  if (WIFSTOPPED(report.status) || !is_alive(tid)) {
-    on_report(report);
-  }
-}
-
-void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
-  std::vector<pid_t> orphans;
-  for (const auto& [tid, status] : early_) {
-    const pid_t process = process_of(tid);
-    const pid_t parent = parent_of(tid);
-    const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
-    if ((execed && (process == *execed || parent == *execed)) || tracees_.select(may_tell).empty()) {
-      orphans.push_back(tid);
-    }
-  }
-  for (const pid_t tid : orphans) {
-    if (WIFSTOPPED(early_[tid])) {
-      adopt(tid, process_of(tid), nullptr);
-    }
-    early_.erase(tid);
-  }
-}
-
-Tracee* PtraceEngine::on_exec(pid_t tid) {
-  Tracee* tracee = tracees_.find(tid);
-  const auto message = Running::followed(tid).stopped().event_message();
-  const pid_t former = message.value_or(tid);
-  if (former != tid) {
-    // A thread other than the leader called execve and takes over the leader's id.
-    if (Tracee* caller = tracees_.find(former); caller != nullptr) {
-      if (tracee != nullptr) {
-        end_call(*tracee);
-      } else {
-        tracee = &tracees_.add(Running::followed(tid), tid, caller->visibility);
-      }
-      caller = tracees_.find(former);
-      tracee->abi = caller->abi;
-      tracees_.set_visibility(*tracee, caller->visibility);
-      tracee->in_call = caller->in_call;
-      tracee->call_reported = caller->call_reported;
-      tracee->direction_known = caller->direction_known;
-      tracee->filtered = caller->filtered;
-      tracee->stops_at_all = caller->stops_at_all;
-      tracee->detaching = caller->detaching;
-      tracee->call_system_time = caller->call_system_time;
-      tracees_.erase(former);
-      tracee = tracees_.find(tid);
-    }
-  }
-  if (tracee == nullptr) {
-    return nullptr;
-  }
-  tracee->memory.forget();
-  if (tracee->visible()) {
-    emit(*tracee, Exec{former});
-  }
-  if (!early_.empty()) {
-    adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
-  }
-  return tracee;
-}
-
-void PtraceEngine::end_call(Tracee& tracee) {
-  if (tracee.call_reported) {
-    tracee.call_reported = false;
-    emit(tracee, SyscallLost{});
-  }
-}
-
-void PtraceEngine::on_end(Tracee& tracee, int status) {
-  const pid_t tid = tracee.tid();
-  end_call(tracee);
-  if (tid == program_) {
-    end_.program_status = status;
-  }
-  if (tracee.visible() || (tid == program_ && end_.exec_error != 0)) {
-    emit(tracee, Exited{status});
-  }
-  tracees_.erase(tid);
-}
-
-void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
-  if (handler_ == nullptr) {
-    return;
-  }
+Event PtraceEngine::event_of(const Tracee& tracee, decltype(Event::what) what) {
   Event event;
   event.tid = tracee.tid();
   event.tgid = tracee.tgid;
@@ -387,6 +177,17 @@ void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
   event.time.realtime = clock_now(CLOCK_REALTIME);
   event.time.monotonic = clock_now(CLOCK_MONOTONIC);
   event.what = what;
+  return event;
+}
+
+void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
+  hand_out(tracee, event_of(tracee, what));
+}
+
+void PtraceEngine::hand_out(const Tracee& tracee, const Event& event) {
+  if (handler_ == nullptr) {
+    return;
+  }
   switch (handler_->handle(event, tracee.memory)) {
     case Verdict::go_on:
       break;
@@ -404,14 +205,15 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
   if (stopped == nullptr) {
     return;
   }
-  if (tracee.detaching) {
+  if (tracee.detaching && !tracee.tampering.owed) {
     finish_detach(tracee, signal);
     return;
   }
   tracee.memory.forget();
   const bool freely =
-      tracee.visibility == Visibility::silent ||
-      (tracee.filtered && !tracee.stops_at_all && !tracee.in_call && tracee.visibility != Visibility::launching);
+      !tracee.tampering.owed &&
+      (tracee.visibility == Visibility::silent ||
+       (tracee.filtered && !tracee.stops_at_all && !tracee.in_call && tracee.visibility != Visibility::launching));
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }
 

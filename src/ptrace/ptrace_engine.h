@@ -59,10 +59,25 @@ class PtraceEngine final : public Engine {
   std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
 
   // What goes out, and going on.
+  static Event event_of(const Tracee& tracee, decltype(Event::what) what);
   void emit(Tracee& tracee, decltype(Event::what) what);
+  void hand_out(const Tracee& tracee, const Event& event);
   void end_call(Tracee& tracee);
   void resume(Tracee& tracee, int signal = 0);
   void listen(Tracee& tracee);
+
+  // Tampering.
+  void tamper_at_entry(Tracee& tracee, Event& entry);
+  /// Changes `state` to what the thread will see.
+  void tamper_at_exit(Tracee& tracee, CallState& state);
+  static void poke(Tracee& tracee, const std::vector<Poke>& pokes);
+  /// Puts the result in that the thread's call owes, if it does.
+  static void pay_result(Tracee& tracee);
+  /// As resume(), but after `delay`.
+  void resume_after(Tracee& tracee, std::optional<std::chrono::nanoseconds> delay, int signal);
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> next_release() const;
+  void release(Tracee& tracee);
+  void release_due();
 
   // Letting go.
   void begin_detach(pid_t tgid);
@@ -76,7 +91,7 @@ class PtraceEngine final : public Engine {
   TraceeTable tracees_;
   std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
   std::vector<Requested> requested_;  ///< attached and not announced yet
-  std::vector<sock_filter> filter_;   ///< what the launched program has; often empty
+  std::vector<sock_filter> filter_;  ///< what the launched program has; often empty
   std::optional<Launched> launched_;
   std::optional<Backstage> backstage_;
   std::optional<Waiter> waiter_;
@@ -84,6 +99,8 @@ class PtraceEngine final : public Engine {
   bool program_started_ = false;
   EventHandler* handler_ = nullptr;  ///< during run()
   bool detaching_all_ = false;
+  /// When to look at which thread; it may be gone by then, or held no longer.
+  std::multimap<std::chrono::nanoseconds, pid_t> held_;
   CpuFollower cpu_;
   RunEnd end_;
 };

@@ -28,6 +28,27 @@ std::chrono::nanoseconds nanoseconds_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
+Status set_register_set(pid_t tid, unsigned long which, std::span<const std::byte> bytes) {
+  iovec vector{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  if (ptrace_call(PTRACE_SETREGSET, tid, which, &vector) < 0) {
+    return last_error();
+  }
+  return Done{};
+}
+
+/// PTRACE_SET_SYSCALL_INFO (linux/ptrace.h, since Linux 6.16) of what `change` makes of the thread's present state;
+/// `change` says whether the state is one that can be changed so. False if that did not work.
+template <typename Change>
+bool change_call_info(pid_t tid, Change change) {
+  constexpr auto set_syscall_info = static_cast<__ptrace_request>(0x4212);
+  __ptrace_syscall_info info{};
+  return ptrace_call(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0 && change(info) &&
+         ptrace_call(set_syscall_info, tid, sizeof info, &info) == 0;
+}
+
+/// NT_ARM_SYSTEM_CALL, where the number does not travel with the other registers (arch/arm64 ptrace ABI).
+constexpr unsigned long arm_call_number = 0x404;
+
 CallState state_of(const __ptrace_syscall_info& info) {
   CallState state;
   state.instruction_pointer = info.instruction_pointer;
@@ -185,12 +206,43 @@ Result<Registers> Stopped::registers() const {
 }
 
 Status Stopped::set_registers(const Registers& registers) const {
-  const auto bytes = registers.bytes();
-  iovec vector{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  if (ptrace_call(PTRACE_SETREGSET, tid_, static_cast<unsigned long>(NT_PRSTATUS), &vector) < 0) {
-    return last_error();
+  return set_register_set(tid_, NT_PRSTATUS, registers.bytes());
+}
+
+Status Stopped::set_call_number(std::uint64_t raw_number) const {
+  if (change_call_info(tid_, [&](__ptrace_syscall_info& info) {
+        // Both have the number in the same place.
+        info.entry.nr = raw_number;
+        return info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP;
+      })) {
+    return Done{};
   }
-  return Done{};
+  if constexpr (Registers::number_in_registers) {
+    Result<Registers> set = registers();
+    if (!set) {
+      return set.error();
+    }
+    set.value().set_call_number(raw_number);
+    return set_registers(set.value());
+  }
+  auto number = static_cast<std::int32_t>(raw_number);
+  return set_register_set(tid_, arm_call_number, std::as_writable_bytes(std::span(&number, 1)));
+}
+
+Status Stopped::set_call_result(std::int64_t value, bool is_error) const {
+  if (change_call_info(tid_, [&](__ptrace_syscall_info& info) {
+        info.exit.rval = value;
+        info.exit.is_error = is_error ? 1 : 0;
+        return info.op == PTRACE_SYSCALL_INFO_EXIT;
+      })) {
+    return Done{};
+  }
+  Result<Registers> set = registers();
+  if (!set) {
+    return set.error();
+  }
+  set.value().set_result(value);
+  return set_registers(set.value());
 }
 
 std::optional<pid_t> Stopped::event_message() const {
@@ -216,6 +268,25 @@ std::optional<long> peek_word(pid_t tid, RemoteAddr address) {
     return std::nullopt;
   }
   return word;
+}
+
+Status Stopped::write(RemoteAddr address, std::span<const std::byte> bytes) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const std::uint64_t here = address.value() + done;
+    const std::uint64_t aligned = here & ~std::uint64_t{sizeof(long) - 1};
+    const auto offset = static_cast<std::size_t>(here - aligned);
+    const std::size_t count = std::min(sizeof(long) - offset, bytes.size() - done);
+    auto word = peek(RemoteAddr(aligned));
+    if (!word) {
+      return Error{EFAULT, {}};
+    }
+    std::memcpy(reinterpret_cast<std::byte*>(&*word) + offset, bytes.data() + done, count);
+    if (ptrace_call(PTRACE_POKEDATA, tid_, aligned, *word) < 0) {
+      return last_error();
+    }
+    done += count;
+  }
+  return Done{};
 }
 
 Running Stopped::resume(Resume how, int signal) && {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "arch/arch.h"
@@ -116,12 +117,19 @@ class Stopped {
   [[nodiscard]] Result<Registers> registers() const;
   Status set_registers(const Registers& registers) const;
 
+  /// At the entry of a call: what runs is the call of this number (as in the register), or none with -1.
+  Status set_call_number(std::uint64_t raw_number) const;
+  /// At the exit of a call. `value` is -errno for an error.
+  Status set_call_result(std::int64_t value, bool is_error) const;
+
   /// PTRACE_GETEVENTMSG: a child's id or a former thread id.
   [[nodiscard]] std::optional<pid_t> event_message() const;
   /// PTRACE_GETSIGINFO; false if it is not known.
   bool signal_info(siginfo_t& info) const;
   /// PTRACE_PEEKDATA of one word.
   [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
+  /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
+  Status write(RemoteAddr address, std::span<const std::byte> bytes) const;
 
   /// Delivers `signal` (0: none). If the thread is gone, its end is yet to be waited for, as of any running one.
   [[nodiscard]] Running resume(Resume how, int signal) &&;

@@ -1,6 +1,7 @@
 // What the engine knows of one thread, and the table of all of them.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
+#include "trace/tampering.h"
 
 namespace tracer {
 
@@ -18,6 +20,14 @@ enum class Visibility : std::uint8_t {
   launching,  ///< between fork and its execve
   visible,
   silent,  ///< not reported at all: it is traced only because it has our seccomp filter
+};
+
+/// What is done to the call that a thread is in.
+struct CallTampering {
+  const Tampering* wish = nullptr;  ///< the handler's; null: nothing (more)
+  Tampered done;
+  std::array<std::uint64_t, 6> args{};
+  std::optional<Tampering::Result> owed;  ///< the call does not run; this has yet to be put in at its exit
 };
 
 struct Tracee {
@@ -41,8 +51,11 @@ struct Tracee {
   bool stops_at_all = false;       ///< in spite of that, as it has a filter of its own besides
   bool installing_filter = false;  ///< inside a call that gives it a filter of its own
   bool detaching = false;
-  std::chrono::nanoseconds system_time{};       ///< at the last stop
-  std::chrono::nanoseconds call_system_time{};  ///< at the entry of the call
+  CallTampering tampering;
+  std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC
+  int held_signal = 0;                                 ///< to be delivered then
+  std::chrono::nanoseconds system_time{};              ///< at the last stop
+  std::chrono::nanoseconds call_system_time{};         ///< at the entry of the call
 };
 
 class TraceeTable {

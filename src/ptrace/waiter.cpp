@@ -2,6 +2,7 @@
 
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace tracer {
@@ -11,6 +12,10 @@ constexpr int tick_microseconds = 50'000;
 constexpr unsigned reports_between_looks = 128;
 
 void tick(int) {}
+
+std::chrono::nanoseconds monotonic_now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
 
 }  // namespace
 
@@ -50,11 +55,18 @@ Waiter::~Waiter() {
   sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
 }
 
-Outcome Waiter::next() {
+Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due) {
   if (kept_) {
     return *std::exchange(kept_, std::nullopt);
   }
+  if (due && mode_ == Mode::busy) {
+    mode_ = Mode::about_to_sleep;
+    set_ticking(false);
+  }
   for (;;) {
+    if (due && *due <= monotonic_now()) {
+      return Due{};
+    }
     const auto got = wait_for_any(mode_ == Mode::busy ? Waiting::block : Waiting::poll, with_system_time_);
     if (!got) {
       return NothingLeft{};
@@ -89,16 +101,11 @@ Outcome Waiter::next() {
       case Mode::about_to_sleep:
         mode_ = Mode::asleep;
         return Quiet{};
-      case Mode::asleep: {
-        sigset_t awaited = watched_;
-        sigaddset(&awaited, SIGCHLD);
-        siginfo_t info;
-        const int signal = sigwaitinfo(&awaited, &info);
-        if (signal > 0 && signal != SIGCHLD) {
+      case Mode::asleep:
+        if (const int signal = sleep(due); signal != 0) {
           return Interrupted{signal};
         }
         break;
-      }
     }
   }
 }
@@ -109,6 +116,22 @@ void Waiter::ignore_signals() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
+int Waiter::sleep(std::optional<std::chrono::nanoseconds> due) const {
+  sigset_t awaited = watched_;
+  sigaddset(&awaited, SIGCHLD);
+  siginfo_t info;
+  int signal = 0;
+  if (due) {
+    const auto left = std::max(*due - monotonic_now(), std::chrono::nanoseconds(0));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec limit{seconds.count(), (left - seconds).count()};
+    signal = sigtimedwait(&awaited, &info, &limit);
+  } else {
+    signal = sigwaitinfo(&awaited, &info);
+  }
+  return signal > 0 && signal != SIGCHLD ? signal : 0;
 }
 
 int Waiter::pending_signal() const {

@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <chrono>
+#include <optional>
 #include <variant>
 
 #include "base/result.h"
@@ -23,7 +25,10 @@ struct NothingLeft {};
 /// Nothing happened for a moment; the next wait may be long.
 struct Quiet {};
 
-using Outcome = std::variant<Report, Interrupted, Quiet, NothingLeft>;
+/// The time has come that next() was given.
+struct Due {};
+
+using Outcome = std::variant<Report, Interrupted, Quiet, Due, NothingLeft>;
 
 /// While one exists, the fatal signals and SIGCHLD are blocked and SIGALRM is the waiter's.
 ///
@@ -38,7 +43,8 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  Outcome next();
+  /// `due`: by CLOCK_MONOTONIC, when to come back at the latest. Then it never blocks in wait4, whose timer is coarse.
+  Outcome next(std::optional<std::chrono::nanoseconds> due = std::nullopt);
 
   /// From now on no signal ends anything, and the terminal's do not stop us.
   void ignore_signals();
@@ -47,6 +53,8 @@ class Waiter {
   enum class Mode : std::uint8_t { busy, about_to_sleep, asleep };
 
   [[nodiscard]] int pending_signal() const;
+  /// Sleeps until a signal comes, that of a tracee included, or until `due`; the signal if it ends tracing, else 0.
+  [[nodiscard]] int sleep(std::optional<std::chrono::nanoseconds> due) const;
   void set_ticking(bool on);
 
   sigset_t watched_;  ///< signals that end tracing

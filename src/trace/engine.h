@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "trace/event.h"
 #include "trace/memory.h"
+#include "trace/tampering.h"
 
 namespace tracer {
 
@@ -24,6 +25,12 @@ class EventHandler {
   EventHandler(const EventHandler&) = delete;
   EventHandler& operator=(const EventHandler&) = delete;
   virtual ~EventHandler() = default;
+
+  /// A thread is about to enter a call: `enter` is the SyscallEnter that handle() will get when this is done. What
+  /// comes back outlives the engine's run; nullptr: nothing.
+  virtual const Tampering* tamper([[maybe_unused]] const Event& enter, [[maybe_unused]] const Memory& memory) {
+    return nullptr;
+  }
 
   /// `memory` is the tracee's and is valid only during the call. A fork's child has its events only after Fork.
   virtual Verdict handle(const Event& event, const Memory& memory) = 0;

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "spec/abi.h"
+#include "trace/tampering.h"
 
 namespace tracer {
 
@@ -25,14 +26,17 @@ struct SyscallEnter {
   std::array<std::uint64_t, 6> args{};  ///< zero-extended on 32-bit ABIs
   std::uint64_t instruction_pointer = 0;
   std::uint64_t stack_pointer = 0;
+  Tampered tampered;  ///< so far; `result`: the call will not run and has a result
 };
 
 struct SyscallExit {
   std::int64_t value = 0;  ///< the result register, sign-extended; -errno on error
-  bool is_error = false;   ///< as the kernel says (PTRACE_SYSCALL_INFO_EXIT), not guessed from the value
+  /// As the kernel says (PTRACE_SYSCALL_INFO_EXIT), not guessed from the value; of an injected result, as asked for.
+  bool is_error = false;
   std::uint64_t instruction_pointer = 0;
   /// System CPU time that the call took, where the engine was asked for it (EngineOptions::cpu_time).
   std::chrono::nanoseconds cpu_time{};
+  Tampered tampered;  ///< in all
 };
 
 /// The thread went away inside a call, or was found inside one when it was attached: no result is known.

@@ -32,6 +32,10 @@ CallNumber call_number_of(Abi abi, std::uint64_t number) {
   return {abi, number};
 }
 
+std::uint64_t raw_call_number(CallNumber call) {
+  return call.number;
+}
+
 Abi native_abi() {
   return Abi::aarch64;
 }

@@ -37,6 +37,10 @@ CallNumber call_number_of(Abi abi, std::uint64_t number) {
   return {abi, abi == Abi::x32 ? number & ~std::uint64_t{x32_bit} : number};
 }
 
+std::uint64_t raw_call_number(CallNumber call) {
+  return call.abi == Abi::x32 ? call.number | x32_bit : call.number;
+}
+
 Abi native_abi() {
   return Abi::x86_64;
 }

@@ -1,0 +1,126 @@
+// The two stops of a system call: its entry and its exit.
+#include "arch/syscall_abi.h"
+#include "ptrace/ptrace_engine.h"
+
+namespace tracer {
+
+std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccomp) {
+  const auto& stopped = std::get<Stopped>(tracee.thread);
+  if (call_info_works_) {
+    auto state = stopped.call_state();
+    if (state) {
+      return state.value();
+    }
+    if (state.error().number == ESRCH) {
+      return std::nullopt;
+    }
+    call_info_works_ = false;
+  }
+  const Direction expected = by_seccomp                ? Direction::entry
+                             : !tracee.direction_known ? Direction::unknown
+                             : tracee.in_call          ? Direction::exit
+                                                       : Direction::entry;
+  auto state = stopped.call_state_from_registers(expected);
+  if (!state) {
+    return std::nullopt;
+  }
+  return state.value();
+}
+
+void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
+  if (by_seccomp && tracee.visibility == Visibility::silent) {
+    resume(tracee);
+    return;
+  }
+  const auto state = call_state(tracee, by_seccomp);
+  if (!state || state->direction == Direction::neither) {
+    resume(tracee);
+    return;
+  }
+  tracee.direction_known = true;
+  if (state->direction == Direction::entry) {
+    on_entry(tracee, *state);
+  } else {
+    on_exit(tracee, *state);
+  }
+}
+
+void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
+  if (tracee.in_call) {
+    // The filter's stop follows the entry's where a thread is stopped at both.
+    resume(tracee);
+    return;
+  }
+  tracee.in_call = true;
+  tracee.abi = state.abi;
+  tracee.call_system_time = tracee.system_time;
+  if (tracee.visibility == Visibility::launching && is_execve(state.abi, state.number)) {
+    tracees_.set_visibility(tracee, Visibility::visible);
+  }
+  tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
+  if (tracee.visible()) {
+    SyscallEnter enter;
+    enter.number = state.number;
+    enter.args = state.args;
+    enter.instruction_pointer = state.instruction_pointer;
+    enter.stack_pointer = state.stack_pointer;
+    tracee.call_reported = true;
+    Event event = event_of(tracee, enter);
+    tamper_at_entry(tracee, event);
+    hand_out(tracee, event);
+  }
+  const Tampering* wish = tracee.tampering.wish;
+  if (wish != nullptr) {
+    resume_after(tracee, wish->delay_enter, wish->signal);
+  } else {
+    resume(tracee);
+  }
+}
+
+void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
+  CallState state = kernels;
+  const bool reported = tracee.call_reported;
+  tracee.in_call = false;
+  tracee.call_reported = false;
+  if (tracee.installing_filter && !state.is_error) {
+    // A filter of its own can hide calls from ours; SECCOMP_FILTER_FLAG_TSYNC even those of the other threads.
+    for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tracee.tgid; })) {
+      tracees_.find(tid)->stops_at_all = true;
+    }
+  }
+  tamper_at_exit(tracee, state);
+  if (reported) {
+    SyscallExit exit;
+    exit.tampered = tracee.tampering.done;
+    exit.value = state.result;
+    exit.is_error = state.is_error;
+    exit.instruction_pointer = state.instruction_pointer;
+    if (options_.cpu_time) {
+      exit.cpu_time = tracee.system_time - tracee.call_system_time;
+    }
+    emit(tracee, exit);
+    if (tracee.tid() == program_ && !program_started_) {
+      // The one call until then is the execve. Of a child that could not exec, the rest is our own code.
+      program_started_ = true;
+      if (state.is_error) {
+        end_.exec_error = static_cast<int>(-state.result);
+        tracees_.set_visibility(tracee, Visibility::launching);
+      }
+    }
+  }
+  const CallTampering tampering = std::exchange(tracee.tampering, {});
+  if (tampering.wish != nullptr) {
+    resume_after(tracee, tampering.wish->delay_exit, 0);
+  } else {
+    resume(tracee);
+  }
+}
+
+void PtraceEngine::end_call(Tracee& tracee) {
+  if (tracee.call_reported) {
+    tracee.call_reported = false;
+    emit(tracee, SyscallLost{});
+  }
+}
+
+}  // namespace tracer

@@ -1,0 +1,119 @@
+// Threads come, become another program, and go.
+#include <sys/wait.h>
+
+#include "arch/syscall_abi.h"
+#include "ptrace/ptrace_engine.h"
+
+namespace tracer {
+
+void PtraceEngine::on_fork(Tracee& parent) {
+  const auto child = std::get<Stopped>(parent.thread).event_message();
+  if (!child || *child <= 0) {
+    return;
+  }
+  const bool is_thread = is_thread_of(*child, parent.tgid);
+  if (parent.visible() && options_.follow_forks) {
+    emit(parent, Fork{*child, is_thread});
+  }
+  adopt(*child, is_thread ? parent.tgid : *child, &parent);
+}
+
+void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
+  if (tracees_.find(tid) != nullptr) {
+    return;
+  }
+  const bool seen = options_.follow_forks && (parent == nullptr || parent->visible());
+  const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
+  const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
+  Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
+  tracee.abi = parent != nullptr ? parent->abi : native_abi();
+  tracee.filtered = filtered;
+  tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
+  tracee.detaching = detaching;
+  if (seen && !detaching) {
+    emit(tracee, Attached{});
+  }
+  const auto early = early_.find(tid);
+  if (early == early_.end()) {
+    return;
+  }
+  const Report report{tid, early->second, {}};
+  early_.erase(early);
+  // The end of an earlier bearer of the id is no news of this one.
+  if (WIFSTOPPED(report.status) || !is_alive(tid)) {
+    on_report(report);
+  }
+}
+
+void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
+  std::vector<pid_t> orphans;
+  for (const auto& [tid, status] : early_) {
+    const pid_t process = process_of(tid);
+    const pid_t parent = parent_of(tid);
+    const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
+    if ((execed && (process == *execed || parent == *execed)) || tracees_.select(may_tell).empty()) {
+      orphans.push_back(tid);
+    }
+  }
+  for (const pid_t tid : orphans) {
+    if (WIFSTOPPED(early_[tid])) {
+      adopt(tid, process_of(tid), nullptr);
+    }
+    early_.erase(tid);
+  }
+}
+
+Tracee* PtraceEngine::on_exec(pid_t tid) {
+  Tracee* tracee = tracees_.find(tid);
+  const auto message = Running::followed(tid).stopped().event_message();
+  const pid_t former = message.value_or(tid);
+  if (former != tid) {
+    // A thread other than the leader called execve and takes over the leader's id.
+    if (Tracee* caller = tracees_.find(former); caller != nullptr) {
+      if (tracee != nullptr) {
+        end_call(*tracee);
+      } else {
+        tracee = &tracees_.add(Running::followed(tid), tid, caller->visibility);
+      }
+      caller = tracees_.find(former);
+      tracee->abi = caller->abi;
+      tracees_.set_visibility(*tracee, caller->visibility);
+      tracee->in_call = caller->in_call;
+      tracee->call_reported = caller->call_reported;
+      tracee->direction_known = caller->direction_known;
+      tracee->filtered = caller->filtered;
+      tracee->stops_at_all = caller->stops_at_all;
+      tracee->detaching = caller->detaching;
+      tracee->call_system_time = caller->call_system_time;
+      tracee->tampering = caller->tampering;
+      tracee->held_until.reset();
+      tracees_.erase(former);
+      tracee = tracees_.find(tid);
+    }
+  }
+  if (tracee == nullptr) {
+    return nullptr;
+  }
+  tracee->memory.forget();
+  if (tracee->visible()) {
+    emit(*tracee, Exec{former});
+  }
+  if (!early_.empty()) {
+    adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
+  }
+  return tracee;
+}
+
+void PtraceEngine::on_end(Tracee& tracee, int status) {
+  const pid_t tid = tracee.tid();
+  end_call(tracee);
+  if (tid == program_) {
+    end_.program_status = status;
+  }
+  if (tracee.visible() || (tid == program_ && end_.exec_error != 0)) {
+    emit(tracee, Exited{status});
+  }
+  tracees_.erase(tid);
+}
+
+}  // namespace tracer
