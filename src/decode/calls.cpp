@@ -163,25 +163,9 @@ void Walker::emit_unknown_call() {
   }
 }
 
-/// How many registers the widest form of a call has.
-std::size_t Walker::register_count(const Signature& signature) const {
-  std::size_t count = 0;
-  for (const Param& param : Tables::slice(tables_.params, signature.params)) {
-    const bool pair = param.wide && register_size(abi_) == 4;
-    count = std::max<std::size_t>(count, param.slot[index_of(abi_)] + (pair ? 2U : 1U));
-  }
-  for (const spec::SignatureRow& row : Tables::slice(tables_.signature_rows, signature.rows)) {
-    count = std::max(count, register_count(tables_.signatures[row.signature]));
-  }
-  if (signature.otherwise != spec::none) {
-    count = std::max(count, register_count(tables_.signatures[signature.otherwise]));
-  }
-  return std::min(count, state_.entry.args.size());
-}
-
 /// -e raw: the registers as they are.
 void Walker::emit_raw_arguments() {
-  const auto count = register_count(tables_.signatures[state_.call->signature]);
+  const auto count = tables_.register_count(tables_.signatures[state_.call->signature], abi_);
   const auto params = Tables::slice(tables_.params, state_.signature->params);
   for (std::size_t i = 0; i < count; ++i) {
     const auto param =

@@ -96,7 +96,6 @@ class Walker {
   void settle_on_signature();
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
   void emit_unknown_call();
-  [[nodiscard]] std::size_t register_count(const spec::Signature& signature) const;
   void emit_raw_arguments();
   void emit_arguments();
   void begin_argument(const spec::Param& param);

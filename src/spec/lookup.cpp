@@ -15,4 +15,20 @@ const Call* Tables::find(Abi abi, std::uint64_t number) const {
   return &calls[row->call];
 }
 
+std::size_t Tables::register_count(const Signature& signature, Abi abi) const {
+  constexpr std::size_t most = 6;
+  std::size_t count = 0;
+  for (const Param& param : slice(params, signature.params)) {
+    const bool pair = param.wide && register_size(abi) == 4;
+    count = std::max<std::size_t>(count, param.slot[index_of(abi)] + (pair ? 2U : 1U));
+  }
+  for (const SignatureRow& row : slice(signature_rows, signature.rows)) {
+    count = std::max(count, register_count(signatures[row.signature], abi));
+  }
+  if (signature.otherwise != none) {
+    count = std::max(count, register_count(signatures[signature.otherwise], abi));
+  }
+  return std::min(count, most);
+}
+
 }  // namespace tracer::spec

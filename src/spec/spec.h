@@ -324,6 +324,8 @@ struct Tables {
   }
   /// The description of a call number, or nullptr: beyond the table, or reserved.
   [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
+  /// How many registers the widest form of a call has: 0 to 6.
+  [[nodiscard]] std::size_t register_count(const Signature& signature, Abi abi) const;
   /// Checks what `sysc` promises. Empty if all holds, else the first thing that does not.
   [[nodiscard]] std::string verify() const;
 };
