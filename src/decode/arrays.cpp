@@ -52,6 +52,10 @@ std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope
 }
 
 void Walker::unreadable_rest(RemoteAddr address) {
+  if (state_.budget.exhausted()) {
+    out_.more();
+    return;
+  }
   out_.begin_element();
   TextBuffer& text = state_.words;
   text.clear();
@@ -120,7 +124,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   };
   std::uint64_t i = 0;
   bool readable = true;
-  while (i < shown && readable && values_left_ != 0) {
+  while (i < shown && readable && !state_.budget.exhausted()) {
     Place chunk = place.at(i * size);
     std::uint64_t there = shown - i;
     if (chunk.kind == Place::Kind::remote) {
@@ -133,7 +137,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
       there = std::min(there, chunk.bytes.size() / size);
       readable = there != 0;
     }
-    for (std::uint64_t end = i + there; i < end && values_left_ != 0; ++i, chunk = chunk.at(size)) {
+    for (std::uint64_t end = i + there; i < end && !state_.budget.exhausted(); ++i, chunk = chunk.at(size)) {
       begin();
       out_.begin_element();
       rest_ = size;
@@ -181,7 +185,7 @@ bool Walker::terminated(const Type& type, const Place& place, const Scope* scope
     if (*bits == 0) {
       break;
     }
-    if (i >= limit || values_left_ == 0) {
+    if (i >= limit || state_.budget.exhausted()) {
       out_.more();
       break;
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text_buffer.h"
+#include "decode/budget.h"
 #include "decode/decoder.h"
 #include "decode/scratch.h"
 
@@ -20,6 +21,7 @@ struct SavedTarget {
 struct CallState {
   Entry entry;
   Depth depth;
+  Budget budget;  ///< of this call, entry and exit together
   const spec::Call* call = nullptr;           ///< null: a number beyond the table
   const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;
@@ -27,6 +29,7 @@ struct CallState {
   bool argument_open = false;  ///< next_param's argument has begun, and with it the text stops before the exit
   bool half_emitted = false;   ///< next_param's argument is open: its `before` stands, its `after` is to come
   bool half_readable = false;  ///< and could be read
+  bool unreadable = false;     ///< what the call should have filled in could not be read
   std::vector<SavedTarget> saved;
   std::vector<std::byte> saved_bytes;
   TextBuffer unknown_name;  ///< syscall_0x3e8

@@ -19,9 +19,6 @@ using spec::TypeKind;
 
 namespace {
 
-/// Values that one call may show, nested ones included: no honest call comes near it.
-constexpr std::uint32_t max_values = 200'000;
-
 /// What is kept of an argument's target from entry to exit.
 constexpr std::uint64_t max_saved = 4096;
 
@@ -37,19 +34,21 @@ Walker::Walker(const Setting& setting, CallState& state, const Memory& memory, r
     : setting_(setting),
       tables_(setting.tables),
       state_(state),
-      memory_(memory),
+      memory_(memory, state.budget),
       out_(out),
       outcome_(outcome),
       abi_(state.entry.abi),
-      values_left_(max_values) {}
+      written_(out.written()) {}
 
 void Walker::enter() {
+  state_.budget = Budget(setting_.options.string_limit);
   settle_on_call();
   if (state_.call == nullptr) {
     emit_unknown_call();
     return;
   }
-  out_.begin_call(tables_.text(state_.call->name));
+  const bool is_renamed = state_.signature->shown != spec::none && !state_.depth.raw;
+  out_.begin_call(tables_.text(is_renamed ? state_.signature->shown : state_.call->name));
   save_targets();
   emit_arguments();
 }
@@ -67,6 +66,7 @@ void Walker::settle_on_call() {
   state_.next_param = 0;
   state_.half_emitted = false;
   state_.argument_open = false;
+  state_.unreadable = false;
   state_.saved.clear();
   state_.saved_bytes.clear();
   if (state_.call == nullptr) {
@@ -247,7 +247,9 @@ void Walker::emit_argument(const Param& param) {
     // `when 1` says that there always is.
     filled_ = param.when != spec::none &&
               (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
+    shown_ = true;
     follow(type, Place::in_register(raw), nullptr);
+    state_.unreadable = state_.unreadable || (!shown_ && type.direction == Direction::out);
     filled_ = false;
   }
 }
@@ -289,10 +291,16 @@ void Walker::emit_second_half(const Param& param) {
     emit_after_fields(type, bits);
     return;
   }
+  const RemoteAddr address(bits);
+  const Type& target_type = tables_.types[type.target];
+  if (target_type.kind == TypeKind::scalar &&
+      load(target_type, saved_at(address, size_of(target_type))) == load(target_type, Place::remote(address))) {
+    return;
+  }
   view_ = View::after;
   out_.changed();
-  if (!target(type, RemoteAddr(bits), nullptr)) {
-    out_.address(RemoteAddr(bits));
+  if (!target(type, address, nullptr)) {
+    out_.address(address);
   }
 }
 
@@ -413,8 +421,7 @@ Place Walker::saved_at(RemoteAddr address, std::size_t size) const {
 void Walker::emit_result() {
   CallResult result;
   result.value = outcome_->value;
-  const bool never = state_.call != nullptr && state_.call->never_returns;
-  if (!outcome_->known || never) {
+  if (!outcome_->known) {
     result.kind = CallResult::Kind::unknown;
   } else if (outcome_->is_error) {
     result.kind = CallResult::Kind::error;
@@ -428,6 +435,8 @@ void Walker::emit_result() {
     const Type& type = described ? tables_.types[state_.signature->result] : plain;
     if (state_.depth.raw) {
       out_.scalar(bits, raw_type);
+    } else if (type.kind == TypeKind::scalar) {
+      emit_scalar(type, *load(type, Place::in_register(bits)));  // whatever the arguments have cost
     } else if (!value(type, Place::in_register(bits), nullptr)) {
       out_.scalar(bits, plain);
     }
@@ -438,11 +447,22 @@ void Walker::emit_result() {
   out_.end_result();
 }
 
+/// A number without a name: `= 0`, not `= 0 (flags 0)`.
+bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
+  if (note.kind != TypeKind::scalar) {
+    return false;
+  }
+  if (note.set != spec::none) {
+    const auto& set = tables_.sets[note.set];
+    return set.is_flags ? bits == 0 && !render::has_name_for_zero(tables_, note.set)
+                        : set.unknown == spec::none && render::constant_name(tables_, note.set, bits, abi_).empty();
+  }
+  return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
+}
+
 void Walker::emit_note(std::uint64_t bits) {
   const Type& note = tables_.types[state_.signature->note];
-  // A word without a name explains nothing: `= 0`, not `= 0 (flags 0)`.
-  if (note.set != spec::none && tables_.sets[note.set].is_flags && bits == 0 &&
-      !render::has_name_for_zero(tables_, note.set)) {
+  if ((state_.unreadable && note.kind == TypeKind::scalar) || explains_nothing(note, bits)) {
     return;
   }
   out_.begin_note(tables_.text(state_.signature->note_prefix));

@@ -38,6 +38,9 @@ class CustomContext {
   [[nodiscard]] virtual std::optional<std::uint64_t> argument(std::string_view name) const = 0;
 
   // The means.
+  /// Whether one more value may be emitted. To be asked for each element of what the tracee says the length of; where
+  /// it is false, what is left shows as `...`.
+  virtual bool spend() = 0;
   [[nodiscard]] virtual const Memory& memory() const = 0;
   [[nodiscard]] virtual Names& names() const = 0;
   [[nodiscard]] virtual render::Emitter& out() const = 0;

@@ -52,6 +52,10 @@ std::string_view WalkerContext::call_name() const {
 
 std::string_view WalkerContext::previous_call() const {
   const auto* call = walker_.state().previous_call;
+  if (call == nullptr) {
+    // What a thread was in when it was attached cannot be told; strace names the call of number 0.
+    call = walker_.setting().tables.find(walker_.state().entry.abi, 0);
+  }
   return call != nullptr ? walker_.setting().tables.text(call->name) : std::string_view{};
 }
 

@@ -23,6 +23,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] std::string_view call_name() const override;
   [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
+  bool spend() override { return walker_.spend(); }
   [[nodiscard]] const Memory& memory() const override { return walker_.memory(); }
   [[nodiscard]] Names& names() const override { return walker_.setting().names; }
   [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }

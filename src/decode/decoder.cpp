@@ -21,6 +21,7 @@ struct Decoder::Implementation {
 Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs)
     : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
   Setting& setting = implementation_->setting;
+  setting.options.string_limit = std::min(setting.options.string_limit, Budget::most_string_bytes);
   setting.custom_of_type.resize(tables.types.size());
   for (std::size_t i = 0; i < tables.types.size(); ++i) {
     if (tables.types[i].kind != spec::TypeKind::custom) {

@@ -37,6 +37,12 @@ class Names {
   virtual std::string_view process(std::int32_t tid, std::int32_t pid) = 0;
   /// Name of a network interface, empty if unknown.
   virtual std::string_view interface(std::uint32_t index) = 0;
+  /// The protocol (NETLINK_ROUTE, ...) of a descriptor that is a netlink socket, else -1.
+  virtual std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) {
+    static_cast<void>(tid);
+    static_cast<void>(fd);
+    return -1;
+  }
   /// Path of the tracee's current directory, for AT_FDCWD under -y.
   virtual std::string_view current_directory(std::int32_t tid) = 0;
 };

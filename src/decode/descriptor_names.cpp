@@ -118,6 +118,19 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
   return false;
 }
 
+std::int32_t DescriptorNames::netlink_protocol(std::int32_t tid, std::int32_t fd) {
+  static constexpr std::string_view socket_prefix = "socket:[";
+  PathBuffer path;
+  TargetBuffer buffer;
+  auto target = read_link(fd_path(path, tid, fd), buffer);
+  if (!starts_with(target, socket_prefix)) {
+    return -1;
+  }
+  target.remove_prefix(socket_prefix.size());
+  target.remove_suffix(1);
+  return sockets_.netlink_protocol(tid, fd, target);
+}
+
 bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
   static constexpr std::string_view label = "\nPid:\t";
   PathBuffer path;

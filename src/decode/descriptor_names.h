@@ -28,6 +28,7 @@ class DescriptorNames final : public Names {
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
   std::string_view interface(std::uint32_t index) override;
+  std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) override;
   std::string_view current_directory(std::int32_t tid) override;
 
  private:

@@ -32,6 +32,9 @@ bool Walker::mentions_result(spec::ExprId id) const {
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
   }
+  if (e.op == ExprOp::netlink) {
+    return mentions_result(e.a);
+  }
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
 }
 
@@ -73,6 +76,15 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return word_size(abi_);
     case ExprOp::everything:
       return wrapping(unlimited);
+    case ExprOp::member: {
+      const auto offset = tables_.fields[e.b].offset[index_of(abi_)];
+      return field_value(e.a, scope, offset, &tables_.types[tables_.fields[e.b].type]);
+    }
+    case ExprOp::netlink: {
+      const auto fd = evaluate(e.a, scope);
+      return fd ? Value(setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*fd)))
+                : std::nullopt;
+    }
     default:
       return binary(e, scope);
   }
@@ -112,11 +124,13 @@ Walker::Value Walker::binary(const Expr& expr, const Scope* scope) {
   }
 }
 
-Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope) {
+/// A field, or what of the given type is `offset` bytes into it.
+Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset, const Type* type) {
   for (; scope != nullptr; scope = scope->outer) {
     if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
       const spec::Field& f = tables_.fields[field];
-      const auto bits = load(tables_.types[f.type], scope->place.at(f.offset[index_of(abi_)]));
+      const auto bits = load(type != nullptr ? *type : tables_.types[f.type],
+                             scope->place.at(f.offset[index_of(abi_)] + offset));
       return bits ? Value(wrapping(*bits)) : std::nullopt;
     }
   }
@@ -147,7 +161,14 @@ Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
   if (pointer.kind != TypeKind::pointer || address == 0) {
     return std::nullopt;
   }
-  const auto bits = load(tables_.types[pointer.target], Place::remote(RemoteAddr(address)));
+  const Type* target = &tables_.types[pointer.target];
+  if (target->kind == TypeKind::array) {
+    target = &tables_.types[target->target];
+  }
+  if (target->kind == TypeKind::structure && tables_.structs[target->index].fields.count != 0) {
+    target = &tables_.types[tables_.fields[tables_.structs[target->index].fields.first].type];
+  }
+  const auto bits = load(*target, Place::remote(RemoteAddr(address)));
   return bits ? Value(wrapping(*bits)) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Short-lived bytes, taken and given back in stack order, so that decoding a call allocates nothing in the long run.
+// Short-lived bytes, taken and given back in stack order, so that decoding an ordinary call allocates nothing in the long run.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Scratch {
     }
     if (block_ == blocks_.size()) {
       const std::size_t capacity = size > block_size ? size : block_size;
-      blocks_.push_back({std::make_unique<std::byte[]>(capacity), capacity});
+      blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(capacity), capacity});
       used_ = 0;
     }
     const std::span<std::byte> taken(blocks_[block_].bytes.get() + used_, size);
@@ -35,6 +35,10 @@ class Scratch {
 
   [[nodiscard]] Mark mark() const { return {block_, used_}; }
   void release(Mark mark) {
+    // What was made for one big value does not stay for the thread's life.
+    while (blocks_.size() > mark.block + 1 && blocks_.back().size > block_size) {
+      blocks_.pop_back();
+    }
     block_ = mark.block;
     used_ = mark.used;
   }

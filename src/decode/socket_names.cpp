@@ -81,6 +81,22 @@ struct Endpoint {
   }
 };
 
+/// `TCP`, `NETLINK`: the kernel tells it as an attribute of a socket's inode. Empty: no socket.
+struct ProtocolName {
+  std::array<char, 32> text{};
+  [[nodiscard]] std::string_view view() const { return text.data(); }
+};
+
+ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
+  std::array<char, 64> path{};
+  ProtocolName name;
+  std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", tid, fd);
+  if (getxattr(path.data(), "system.sockprotoname", name.text.data(), name.text.size() - 1) <= 0) {
+    return {};
+  }
+  return name;
+}
+
 std::string_view netlink_family(std::uint64_t number) {
   static constexpr std::array<std::string_view, 23> names = {
       "ROUTE",   "UNUSED", "USERSOCK",      "FIREWALL",  "SOCK_DIAG", "NFLOG",  "XFRM",    "SELINUX",
@@ -92,14 +108,11 @@ std::string_view netlink_family(std::uint64_t number) {
 }  // namespace
 
 bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode) {
-  // The kernel tells a socket's protocol as an attribute of its inode.
-  std::array<char, 64> path{};
-  std::array<char, 32> protocol_name{};
-  std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", tid, fd);
-  if (getxattr(path.data(), "system.sockprotoname", protocol_name.data(), protocol_name.size() - 1) <= 0) {
+  const auto name = protocol_name(tid, fd);
+  const auto protocol = name.view();
+  if (protocol.empty()) {
     return false;
   }
-  const std::string_view protocol(protocol_name.data());
   struct Known {
     std::string_view protocol;
     std::string_view table;  ///< empty: shown by its inode
@@ -140,6 +153,24 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   }
   text.append(']');
   return text.size() > start;
+}
+
+std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode) {
+  std::uint32_t number = 0;
+  std::from_chars(inode.data(), inode.data() + inode.size(), number);
+  Known& known = known_[number % known_.size()];
+  if (known.inode == number && number != 0) {
+    return known.protocol;
+  }
+  known = {number, -1};
+  if (protocol_name(tid, fd).view() == "NETLINK") {
+    any_line(tid, "netlink", [&](std::string_view line) {
+      const auto digits = word(line, 1);
+      return word(line, 9) == inode &&
+             std::from_chars(digits.data(), digits.data() + digits.size(), known.protocol).ec == std::errc{};
+    });
+  }
+  return known.protocol;
 }
 
 bool SocketNames::inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6) {

@@ -1,6 +1,8 @@
 // Sockets by their inode: protocol and addresses, as the tracee's network namespace has them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "base/text_buffer.h"
@@ -12,12 +14,20 @@ class SocketNames {
  public:
   /// Appends `TCP:[127.0.0.1:80->127.0.0.1:4711]`; false, with nothing appended, for sockets of other families.
   bool append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode);
+  /// The protocol of a netlink socket, -1 for any other.
+  std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:
   bool inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
   bool netlink(TextBuffer& text, std::int32_t tid, std::string_view inode);
   bool unix_socket(TextBuffer& text, std::uint32_t inode);
 
+  /// What a socket is, by its inode, which no other socket has while it lives and for long after.
+  struct Known {
+    std::uint32_t inode = 0;
+    std::int32_t protocol = -1;
+  };
+  std::array<Known, 64> known_{};
   UniqueFd diag_;
 };
 

@@ -14,6 +14,7 @@ using spec::Type;
 namespace {
 
 constexpr std::uint64_t page_size = 4096;
+constexpr std::uint64_t first_piece = 256;
 constexpr std::uint64_t max_path = 4096;  // PATH_MAX of linux/limits.h
 constexpr std::uint64_t max_hex_bytes = 4096;
 
@@ -26,6 +27,9 @@ std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::
   if (place.kind == Place::Kind::copied && size <= place.bytes.size()) {
     return place.bytes.first(size);
   }
+  if (!state_.budget.affords(size)) {
+    return std::nullopt;
+  }
   const auto into = state_.scratch.take(size);
   if (memory_.read(place.address, into) != size) {
     return std::nullopt;
@@ -35,7 +39,7 @@ std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::
 
 bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (type.style == spec::Style::mac || type.style == spec::Style::inet6) {
-    return network_address(type, place, {});
+    return network_address(type, place, scope, {});
   }
   const auto n = length(type, scope);
   if (!n) {
@@ -43,24 +47,35 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   }
   const auto shown = std::min<std::uint64_t>(*n, type.hex ? max_hex_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
-  const auto data = copy(place, shown);
+  auto data = copy(place, shown);
   if (!data) {
     return false;
   }
   render::StringForm form;
-  form.cut = shown < *n;
+  form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
+  if (type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0}) {
+    form.cut = false;
+    data = data->first(shown - 1);
+  }
   out_.bytes(*data, form);
   return true;
 }
 
+/// Whether the tracee's length goes beyond the type's own limit.
+bool Walker::holds_more(const Type& type, const Scope* scope) {
+  const auto said = type.length != spec::none ? evaluate(type.length, scope) : std::nullopt;
+  return said && static_cast<std::uint64_t>(*said) > type.max;
+}
+
 /// A hardware address, or an IPv6 address by the call that makes one: `inet_pton(AF_INET6, "::1", &sin6_addr)`.
-bool Walker::network_address(const Type& type, const Place& place, std::string_view field) {
-  constexpr std::size_t mac_size = 6;
+bool Walker::network_address(const Type& type, const Place& place, const Scope* scope, std::string_view field) {
+  constexpr std::size_t max_hardware_address = 32;  // MAX_ADDR_LEN of linux/netdevice.h
   constexpr std::size_t ipv6_size = 16;
   const bool is_mac = type.style == spec::Style::mac;
   const ScratchGuard guard(state_.scratch);
-  const auto raw = copy(place, is_mac ? mac_size : ipv6_size);
+  const auto size = is_mac ? std::min<std::uint64_t>(length(type, scope).value_or(0), max_hardware_address) : ipv6_size;
+  const auto raw = copy(place, size);
   if (!raw) {
     return false;
   }
@@ -84,9 +99,11 @@ bool Walker::network_address(const Type& type, const Place& place, std::string_v
 
 bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
   const bool is_path = type.style == spec::Style::path;
-  const bool is_fixed = type.length != spec::none;
+  // `all max N` is no field but a limit of its own.
+  const bool is_limited = type.length != spec::none && tables_.exprs[type.length].op == spec::ExprOp::everything;
+  const bool is_fixed = type.length != spec::none && !is_limited;
   std::uint64_t capacity = unlimited;
-  if (is_fixed) {
+  if (type.length != spec::none) {
     const auto n = length(type, scope);
     if (!n) {
       return false;
@@ -112,8 +129,10 @@ bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
   const auto end = std::find(data.begin(), data.end(), std::byte{0});
   const auto found = static_cast<std::size_t>(end - data.begin());
   render::StringForm form;
-  form.cut = end == data.end() && (!is_fixed || found > limit);
-  out_.bytes(data.first(std::min<std::uint64_t>(found, limit)), form);
+  // A field that is full has no room for the NUL: its last character makes way for the dots.
+  const bool is_full = is_fixed && end == data.end() && found == capacity && found != 0;
+  form.cut = end == data.end() && (!is_fixed || found > limit || is_full);
+  out_.bytes(data.first(std::min<std::uint64_t>(is_full ? found - 1 : found, limit)), form);
   return true;
 }
 
@@ -121,9 +140,10 @@ bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
 std::optional<std::span<const std::byte>> Walker::read_text(RemoteAddr address, std::uint64_t wanted) {
   const auto into = state_.scratch.take(wanted);
   std::uint64_t got = 0;
-  while (got < wanted) {
+  std::uint64_t most = first_piece;  // then more and more: texts are short, and the budget counts what is asked for
+  for (; got < wanted; most *= 2) {
     const RemoteAddr from = address + got;
-    const auto piece = into.subspan(got, std::min(wanted - got, page_size - from.value() % page_size));
+    const auto piece = into.subspan(got, std::min({wanted - got, page_size - from.value() % page_size, most}));
     const auto read = memory_.read(from, piece);
     const auto fresh = piece.first(read);
     got += read;

@@ -1,5 +1,6 @@
 // Structs and unions: one read, then every field from the copy.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "decode/walker.h"
@@ -38,6 +39,10 @@ std::uint64_t Walker::size_of_first_field(const Struct& layout) const {
   return layout.fields.count != 0 ? size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
 }
 
+std::uint64_t Walker::end_of(const Field& field) const {
+  return field.offset[index_of(abi_)] + size_of(tables_.types[field.type]);
+}
+
 bool Walker::structure(const Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params) {
   const Struct& layout = tables_.structs[type.index];
   if (place.kind == Place::Kind::reg) {
@@ -45,6 +50,10 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
   }
   if (layout.kind == StructKind::stream) {
     return records(type, place, scope, rest_);
+  }
+  const bool in_part = is_part(layout, scope);
+  if (in_part && !layout.has_short) {
+    return false;
   }
   const ScratchGuard guard(state_.scratch);
   Scope inner;
@@ -58,9 +67,12 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
     if (!said) {
       return false;
     }
-    available = std::min(available, static_cast<std::uint64_t>(*said));
+    // The field that says how much there is is there in any case.
+    const auto& expr = tables_.exprs[layout.sized_by];
+    const std::uint64_t least = expr.op == spec::ExprOp::field ? end_of(tables_.fields[expr.a]) : 0;
+    available = std::min(available, std::max(static_cast<std::uint64_t>(*said), least));
   }
-  if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout))) {
+  if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout)) && !layout.is_list) {
     return false;
   }
   const std::uint64_t full = layout.layout.size[index_of(abi_)];
@@ -74,9 +86,19 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
   }
   inner.place = Place::copied(*read, place.address);
   const auto enclosing_rest = rest_;
-  fields(inner, available);
+  show_part_ = in_part;
+  layout.is_list ? elements(inner, available) : fields(inner, available);
   rest_ = enclosing_rest;
   return true;
+}
+
+/// Whether of an element of a list only a part is there.
+bool Walker::is_part(const Struct& layout, const Scope* scope) const {
+  while (scope != nullptr && scope->type == nullptr) {
+    scope = scope->outer;
+  }
+  return scope != nullptr && scope->type->is_list && layout.kind == StructKind::plain && !layout.is_list &&
+         !layout.variable && layout.sized_by == spec::none && rest_ < layout.layout.size[index_of(abi_)];
 }
 
 /// A record of a stream, all of it copied.
@@ -87,8 +109,68 @@ void Walker::record_body(const Type& type, const Place& place, const Scope* scop
   inner.place = place;
   inner.params = params;
   const auto enclosing_rest = rest_;
-  fields(inner, place.bytes.size());
+  inner.type->is_list ? elements(inner, place.bytes.size()) : fields(inner, place.bytes.size());
   rest_ = enclosing_rest;
+}
+
+/// The fields of a list: `[{…}, {…}]`, one alone without brackets.
+void Walker::elements(const Scope& scope, std::uint64_t available) {
+  struct Shown {
+    const Field* field = nullptr;
+    std::uint64_t offset = 0;
+  };
+  constexpr std::size_t max_elements = 8;
+  std::array<Shown, max_elements> shown;
+  std::size_t count = 0;
+  std::size_t spliced = 0;
+  for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
+    const auto offset = offset_of(f, scope);
+    if (count == max_elements || offset > available ||
+        (count == 0 && size_of(tables_.types[f.type]) > available - offset)) {
+      continue;
+    }
+    rest_ = available - offset;
+    if (wanted(f, scope)) {
+      shown[count++] = {&f, offset};
+      spliced += f.inlined ? 1 : 0;
+    }
+  }
+  // What is spliced into the list around has no brackets of its own; of what is spliced in, something shows.
+  const bool bare = std::exchange(splicing_, false);
+  const bool alone = count == 1 && spliced == 0;
+  bare ? void() : out_.begin_series(alone);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [f, offset] = shown[i];
+    rest_ = available - offset;
+    if (f->inlined) {
+      splicing_ = true;
+    } else {
+      out_.begin_element();
+    }
+    if (!value(tables_.types[f->type], scope.place.at(offset), &scope)) {
+      if (std::exchange(splicing_, false)) {
+        out_.begin_element();
+      }
+      rest_ = available - offset;
+      remaining_bytes(scope.place.at(offset), rest_);
+    }
+  }
+  bare ? void() : out_.end_series(alone);
+}
+
+/// Bytes that make no element of a list.
+void Walker::remaining_bytes(const Place& place, std::uint64_t size) {
+  const ScratchGuard guard(state_.scratch);
+  const auto length = std::min<std::uint64_t>(size, setting_.options.string_limit);
+  const auto data = copy(place, length);
+  if (!data) {
+    out_.address(place.address);
+    return;
+  }
+  render::StringForm form;
+  form.hex = true;
+  form.cut = length < size;
+  out_.bytes(*data, form);
 }
 
 void Walker::fields(const Scope& scope, std::uint64_t available) {
@@ -96,17 +178,19 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   const bool braces = std::exchange(inlined_, {}).empty();
   braces ? out_.begin_struct() : void();
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
-  bool left_out = brief;
+  const bool part = std::exchange(show_part_, false);
+  bool left_out = brief || part;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
-    const auto offset = f.offset[index_of(abi_)];
-    if ((brief && !f.in_brief) || offset + size_of(tables_.types[f.type]) > available) {
+    const auto offset = offset_of(f, scope);
+    if ((brief && !f.in_brief) || (part && !f.in_short) || offset > available ||
+        size_of(tables_.types[f.type]) > available - offset) {
       continue;
     }
     rest_ = available == unlimited ? unlimited : available - offset;
     if (!wanted(f, scope)) {
       continue;
     }
-    if (values_left_ == 0) {
+    if (state_.budget.exhausted()) {
       left_out = true;
       break;
     }
@@ -116,6 +200,12 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
     out_.more();
   }
   braces ? out_.end_struct() : void();
+}
+
+/// In bytes from the begin of its struct; beyond any end if that cannot be told.
+std::uint64_t Walker::offset_of(const Field& field, const Scope& scope) {
+  return field.at == spec::none ? field.offset[index_of(abi_)]
+                                : static_cast<std::uint64_t>(evaluate(field.at, &scope).value_or(-1));
 }
 
 bool Walker::wanted(const Field& field, const Scope& scope) {
@@ -145,8 +235,7 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
 
 bool Walker::field(const Field& field, const Scope& scope) {
   const Type& type = tables_.types[field.type];
-  const auto offset = field.offset[index_of(abi_)];
-  const Place place = scope.place.at(offset);
+  const Place place = scope.place.at(offset_of(field, scope));
   if (field.inlined) {
     inlined_ = tables_.text(field.name);
     const bool done = value(type, place, &scope);
@@ -155,7 +244,7 @@ bool Walker::field(const Field& field, const Scope& scope) {
   }
   if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
     out_.begin_bare_field(tables_.text(field.name), tables_.text(type.name));
-    return network_address(type, place, tables_.text(field.name)) || (out_.address(place.address), true);
+    return network_address(type, place, &scope, tables_.text(field.name)) || (out_.address(place.address), true);
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
   const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, &scope));

@@ -22,11 +22,10 @@ constexpr unsigned max_depth = 20;
 }  // namespace
 
 bool Walker::spend() {
-  if (values_left_ == 0) {
-    return false;
-  }
-  --values_left_;
-  return true;
+  const std::size_t written = out_.written();
+  state_.budget.spend_written(written - std::min(written_, written));
+  written_ = written;
+  return state_.budget.spend_value();
 }
 
 unsigned Walker::scalar_width(const Type& type) const {
@@ -68,6 +67,11 @@ std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) 
   if (type.kind == TypeKind::custom && type.target != spec::none) {
     return load(tables_.types[type.target], place);
   }
+  if (type.kind == TypeKind::choice && tables_.choices[type.index].rows.count != 0) {
+    // Of a table of sets, whatever the set, the number is the same.
+    const Type& any = tables_.types[tables_.choice_rows[tables_.choices[type.index].rows.first].type];
+    return any.kind == TypeKind::scalar ? load(any, place) : std::nullopt;
+  }
   if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer && type.kind != TypeKind::custom) {
     return place.kind == Place::Kind::reg ? std::optional(place.bits) : std::nullopt;
   }
@@ -94,6 +98,12 @@ bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
     inlined_ = {};  // it emits the fields
   } else if (!inlined_.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
     out_.begin_field(std::exchange(inlined_, {}), tables_.text(type.name));
+  }
+  if (splicing_ && type.kind != TypeKind::choice &&
+      !(type.kind == TypeKind::structure && tables_.structs[type.index].is_list &&
+        tables_.structs[type.index].kind == spec::StructKind::plain)) {
+    splicing_ = false;
+    out_.begin_element();
   }
   ++depth_;
   bool done = false;
@@ -130,6 +140,12 @@ bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
   return done;
 }
 
+/// `NULL /* 0 entries */`: what a call fills with as many bytes as it says needs no address if there are none.
+bool Walker::counts_nothing(const Type& type) const {
+  return type.brief != spec::none && type.length_kind == spec::LengthKind::byte_count && outcome_ != nullptr &&
+         outcome_->value == 0;
+}
+
 bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope) {
   const auto bits = load(pointer, place);
   if (!bits) {
@@ -137,16 +153,17 @@ bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope)
   }
   const RemoteAddr address(*bits);
   const bool unfilled = pointer.direction == Direction::out && !succeeded() && !filled_;
-  if (address.is_null() || unfilled || !target(pointer, address, scope)) {
+  const bool nothing = address.is_null() && !counts_nothing(tables_.types[pointer.target]);
+  if (nothing || unfilled || !target(pointer, address, scope)) {
     out_.address(address);
+    shown_ = false;
   }
   return true;
 }
 
 bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope) {
   const Type& type = tables_.types[pointer.target];
-  const bool is_string = type.kind == TypeKind::bytes || type.kind == TypeKind::cstr;
-  if (!state_.depth.dereference && !is_string) {
+  if (!state_.depth.dereference && !is_text(type, scope)) {
     return false;
   }
   const auto enclosing_rest = rest_;
@@ -154,7 +171,7 @@ bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope)
   if (pointer.sized_by != spec::none) {
     const auto size = evaluate(pointer.sized_by, scope);
     rest_ = size && *size >= 0 ? static_cast<std::uint64_t>(*size) : 0;
-    if (!size) {
+    if (!size || *size < 0) {
       rest_ = enclosing_rest;
       return false;
     }
@@ -174,13 +191,9 @@ bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope)
   return done;
 }
 
-bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
-  const ScratchGuard guard(state_.scratch);
+/// The row of a table that its values choose; nullptr: none.
+const Type* Walker::chosen(const Type& type, const Scope& inner) {
   const spec::Choice& table = tables_.choices[type.index];
-  Scope inner;
-  inner.outer = scope;
-  inner.place = place;
-  inner.params = evaluate_params(type.args, scope);
   for (const spec::ChoiceRow& row : Tables::slice(tables_.choice_rows, table.rows)) {
     bool matches = true;
     for (std::size_t i = 0; i < row.keys.size(); ++i) {
@@ -191,25 +204,50 @@ bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
       matches = matches && key && i < inner.params.size() && *key == inner.params[i];
     }
     if (matches) {
-      if (row.type == spec::none) {
-        return false;
-      }
-      const Type& chosen = tables_.types[row.type];
-      if (place.kind != Place::Kind::reg && chosen.kind == TypeKind::scalar) {
-        const auto bits = load(chosen, place);
-        if (!bits || rest_ < scalar_width(chosen)) {
-          return false;
-        }
-        const bool bare = place.kind == Place::Kind::copied;
-        bare ? void() : out_.begin_target();
-        value(chosen, Place::in_register(*bits), &inner);
-        bare ? void() : out_.end_target();
-        return true;
-      }
-      return value(chosen, place, &inner);
+      return row.type == spec::none ? nullptr : &tables_.types[row.type];
     }
   }
-  return false;
+  return nullptr;
+}
+
+bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = scope;
+  inner.place = place;
+  inner.params = evaluate_params(type.args, scope);
+  const Type* found = chosen(type, inner);
+  if (found == nullptr) {
+    return false;
+  }
+  if (place.kind == Place::Kind::reg || found->kind != TypeKind::scalar) {
+    return value(*found, place, &inner);
+  }
+  const auto bits = load(*found, place);
+  if (!bits || rest_ < scalar_width(*found)) {
+    return false;
+  }
+  const bool bare = place.kind == Place::Kind::copied;
+  bare ? void() : out_.begin_target();
+  value(*found, Place::in_register(*bits), &inner);
+  bare ? void() : out_.end_target();
+  return true;
+}
+
+/// Whether a type is text, by what its table chooses if it is one.
+bool Walker::is_text(const Type& type, const Scope* scope) {
+  if (type.kind == TypeKind::array && type.length_kind == spec::LengthKind::byte_count) {
+    return is_text(tables_.types[type.target], scope);
+  }
+  if (type.kind != TypeKind::choice) {
+    return type.kind == TypeKind::bytes || type.kind == TypeKind::cstr;
+  }
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = scope;
+  inner.params = evaluate_params(type.args, scope);
+  const Type* found = chosen(type, inner);
+  return found != nullptr && found->kind != TypeKind::choice && is_text(*found, &inner);
 }
 
 void Walker::annotate_descriptor(std::int64_t fd) {

@@ -78,6 +78,8 @@ class Walker {
   void emit_scalar(const spec::Type& type, std::uint64_t bits);
   bool value(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] spec::SetId find_set(std::string_view name) const;
+  /// Whether one more value may be emitted: charges the budget with it and with what was written since.
+  bool spend();
   [[nodiscard]] std::uint64_t next_register() const {
     const auto& args = state_.entry.args;
     return slot_ + 1U < args.size() ? args[slot_ + 1U] : 0;
@@ -107,6 +109,7 @@ class Walker {
   [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
   void emit_result();
   void emit_note(std::uint64_t bits);
+  [[nodiscard]] bool explains_nothing(const spec::Type& note, std::uint64_t bits) const;
   void save_targets();
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
   [[nodiscard]] std::optional<std::uint64_t> saved_value(spec::ParamId param) const;
@@ -116,7 +119,8 @@ class Walker {
   // evaluate.cpp
   Value evaluate(spec::ExprId id, const Scope* scope);
   Value binary(const spec::Expr& expr, const Scope* scope);
-  Value field_value(spec::FieldId field, const Scope* scope);
+  Value field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset = 0,
+                    const spec::Type* type = nullptr);
   Value outer_value(spec::StringRef name, const Scope* scope);
   Value target_value(const spec::Type& pointer, std::uint64_t address);
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
@@ -125,8 +129,11 @@ class Walker {
 
   // values.cpp
   bool follow(const spec::Type& pointer, const Place& place, const Scope* scope);
+  [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
   bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
   bool choice(const spec::Type& type, const Place& place, const Scope* scope);
+  const spec::Type* chosen(const spec::Type& type, const Scope& inner);
+  bool is_text(const spec::Type& type, const Scope* scope);
   bool custom(const spec::Type& type, const Place& place, const Scope* scope);
   void annotate_descriptor(std::int64_t fd);
   [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const;
@@ -137,8 +144,13 @@ class Walker {
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   void record_body(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   void fields(const Scope& scope, std::uint64_t available);
+  void elements(const Scope& scope, std::uint64_t available);
+  void remaining_bytes(const Place& place, std::uint64_t size);
+  [[nodiscard]] bool is_part(const spec::Struct& layout, const Scope* scope) const;
   bool field(const spec::Field& field, const Scope& scope);
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
+  [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
   bool wanted(const spec::Field& field, const Scope& scope);
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
 
@@ -161,29 +173,31 @@ class Walker {
 
   // strings.cpp
   bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
-  bool network_address(const spec::Type& type, const Place& place, std::string_view field);
+  bool holds_more(const spec::Type& type, const Scope* scope);
+  bool network_address(const spec::Type& type, const Place& place, const Scope* scope, std::string_view field);
   bool text(const spec::Type& type, const Place& place, const Scope* scope);
   std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted);
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
   std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size);
 
-  /// Whether one more value may be emitted: a bound for tracees that describe endless data.
-  bool spend();
 
   const Setting& setting_;
   const spec::Tables& tables_;
   CallState& state_;
-  const Memory& memory_;
+  MeteredMemory memory_;
   render::Emitter& out_;
   const Outcome* outcome_;
   Abi abi_;
   View view_ = View::input;
   std::uint64_t rest_ = unlimited;  ///< bytes left in the enclosing sized region
   bool filled_ = false;             ///< an `out` argument holds something, whatever the result
+  bool shown_ = true;               ///< no pointer showed as an address since this was set
   std::string_view inlined_;        ///< name of the field whose own fields show as its struct's; empty: none
+  bool splicing_ = false;           ///< the elements of the next value show as its list's own
+  bool show_part_ = false;          ///< of the next struct only a part is there
   std::size_t slot_ = 0;            ///< register of the argument that is being emitted
   unsigned depth_ = 0;
-  std::uint32_t values_left_;
+  std::size_t written_;  ///< by the emitter, as far as the budget is charged with it
 };
 
 }  // namespace tracer::decode

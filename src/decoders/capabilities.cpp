@@ -48,6 +48,9 @@ bool capabilities(CustomContext& context) {
   const bool known = context.memory().read(header, version) == version.size();
   const auto number = number_at(version, 0, 4);
   const bool two_halves = known && (number == version_2 || number == version_3);
+  if (!known) {
+    return false;
+  }
   std::array<std::byte, 24> raw{};
   const auto bytes = std::span(raw).first(two_halves ? 24 : 12);
   if (!context.copy(bytes)) {

@@ -4,6 +4,7 @@ namespace tracer::decoders {
 
 std::span<const decode::Custom> all() {
   static constexpr decode::Custom customs[] = {
+      {"bpf_program", bpf_program},
       {"capabilities", capabilities},
       {"clone_flags_and_signal", clone_flags_and_signal},
       {"cpuset", cpuset},
@@ -20,6 +21,7 @@ std::span<const decode::Custom> all() {
       {"in6_scope", in6_scope},
       {"interrupted_call", interrupted_call},
       {"ioprio", ioprio},
+      {"ipc_call", ipc_call},
       {"kernel_version", kernel_version},
       {"limit", limit},
       {"low_high", low_high},
@@ -30,9 +32,12 @@ std::span<const decode::Custom> all() {
       {"perf_bits", perf_bits},
       {"perf_hw_cache", perf_hw_cache},
       {"poll_result", poll_result},
+      {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
       {"second_of_time", second_of_time},
+      {"seccomp_program", seccomp_program},
       {"select_result", select_result},
+      {"shmat_result", shmat_result},
       {"siginfo", siginfo},
       {"sigreturn", sigreturn},
       {"sigset", sigset},

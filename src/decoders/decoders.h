@@ -45,6 +45,9 @@ bool clone_flags_and_signal(CustomContext& context);
 bool swap_priority(CustomContext& context);
 bool low_high(CustomContext& context);
 bool high_low(CustomContext& context);
+bool ipc_call(CustomContext& context);
+bool shmat_result(CustomContext& context);
+bool quota_command(CustomContext& context);
 bool kernel_version(CustomContext& context);
 bool limit(CustomContext& context);
 bool node_or_error(CustomContext& context);
@@ -63,6 +66,10 @@ bool perf_hw_cache(CustomContext& context);
 bool user_area(CustomContext& context);
 bool user_desc(CustomContext& context);
 bool thread_area_entry(CustomContext& context);
+// bpf_program.cpp
+bool bpf_program(CustomContext& context);
+bool seccomp_program(CustomContext& context);
+
 // capabilities.cpp
 bool capabilities(CustomContext& context);
 // flags_and_mode.cpp

@@ -13,6 +13,14 @@ std::uint64_t shown_limit(const CustomContext& context, std::uint64_t all) {
   return std::min(all, context.depth().abbreviate ? std::uint64_t{context.options().string_limit} : most);
 }
 
+/// `... /* 0x7fff0000 */`: from there on nothing can be read.
+void unreadable_from(render::Emitter& out, RemoteAddr address) {
+  TextBuffer text;
+  text.hex(address.value());
+  out.symbol("...");
+  out.comment(text.view());
+}
+
 }  // namespace
 
 /// mbind(2): words of bits, `[0x00000000000003]`.
@@ -29,18 +37,20 @@ bool nodemask(CustomContext& context) {
     return false;
   }
   out.begin_array();
-  for (std::uint64_t i = 0; i < shown; ++i) {
+  std::uint64_t i = 0;
+  for (; i < shown && context.spend(); ++i) {
     out.begin_element();
     if (context.memory().read(context.address() + i * width, word) != width) {
-      out.symbol("...");
-      break;
+      unreadable_from(out, context.address() + i * width);
+      out.end_array();
+      return true;
     }
     const auto value = number_at(raw, 0, width);
     text.clear();
     value == 0 ? text.append(2 * std::size_t{width}, '0') : text.hex_padded(value, 2 * width - 2);
     out.symbol(text.view());
   }
-  if (shown < words) {
+  if (i < words) {
     out.more();
   }
   out.end_array();
@@ -59,11 +69,17 @@ bool page_residence(CustomContext& context) {
     return false;
   }
   out.begin_array();
-  for (std::uint64_t i = 0; i < shown && context.memory().read(context.address() + i, raw) == raw.size(); ++i) {
+  std::uint64_t i = 0;
+  for (; i < shown && context.spend(); ++i) {
     out.begin_element();
+    if (context.memory().read(context.address() + i, raw) != raw.size()) {
+      unreadable_from(out, context.address() + i);
+      out.end_array();
+      return true;
+    }
     context.number(std::to_integer<unsigned>(raw[0]) & 1, spec::Style::number, 4, false);
   }
-  if (shown < pages) {
+  if (i < pages) {
     out.more();
   }
   out.end_array();

@@ -63,6 +63,40 @@ bool high_low(CustomContext& context) {
   return true;
 }
 
+/// The first argument of ipc(2): the number of a call below a version.
+bool ipc_call(CustomContext& context) {
+  const auto bits = context.value() & 0xffffffff;
+  TextBuffer text;
+  if (bits >> 16 != 0) {
+    text.decimal(bits >> 16);
+    text.append("<<16|");
+  }
+  text.decimal(bits & 0xffff);
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// shmat by ipc(2): the address is where the third argument points.
+bool shmat_result(CustomContext& context) {
+  std::array<std::byte, 4> raw{};
+  if (context.memory().read(RemoteAddr(context.argument("raddr").value_or(0)), raw) != raw.size()) {
+    return false;
+  }
+  context.number(number_at(raw, 0, 4), spec::Style::hex, 4, false);
+  return true;
+}
+
+/// quotactl(2): `QCMD(Q_GETQUOTA, USRQUOTA)`.
+bool quota_command(CustomContext& context) {
+  const auto bits = context.value();
+  context.out().symbol("QCMD(");
+  context.constant("quota_command", (bits & 0xffffffff) >> 8, 4);
+  context.out().symbol(", ");
+  context.constant("quota_type", bits & 0xff, 4);
+  context.out().symbol(")");
+  return true;
+}
+
 bool kernel_version(CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {

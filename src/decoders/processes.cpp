@@ -90,7 +90,7 @@ bool wait_status(CustomContext& context) {
 }
 
 bool cpuset(CustomContext& context) {
-  constexpr std::size_t max_bytes = 4096;
+  constexpr std::size_t max_bytes = 128;  // 1024 processors
   std::array<std::byte, max_bytes> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
   const auto bytes = std::span(raw).first(size);
@@ -104,6 +104,9 @@ bool cpuset(CustomContext& context) {
       out.begin_element();
       context.number(cpu, spec::Style::number, 4, false);
     }
+  }
+  if (size < context.size()) {
+    out.more();
   }
   out.end_array();
   return true;

@@ -121,7 +121,7 @@ class Printer {
     if (const auto error = number_at(raw_, 4, 4); error != 0) {
       field("si_errno", error, Style::errno_value, false);
     }
-    if (code_ <= 0 || (code_ == si_kernel && codes_of(signal_).empty())) {
+    if (code_ <= 0) {
       sent();
     } else {
       raised();
@@ -135,7 +135,8 @@ class Printer {
     if (code_ == si_timer) {
       field("si_timerid", at(0, 4), Style::hex, false);
       field("si_overrun", at(4, 4), Style::number, true);
-      value_fields(8);
+      field("si_int", at(8, 4), Style::number, true);
+      field("si_ptr", at(8, word_), Style::address, false);
       return;
     }
     if (code_ == si_sigio) {
@@ -173,7 +174,9 @@ class Printer {
         architecture(at(word_ + 4, 4));
         break;
       default:
-        sender_fields();
+        if (at(0, 8) != 0) {
+          sender_fields();
+        }
         value_fields(8);
     }
   }
@@ -203,6 +206,9 @@ class Printer {
   }
 
   void value_fields(std::size_t offset) {
+    if (at(offset, word_) == 0) {
+      return;
+    }
     field("si_int", at(offset, 4), Style::number, true);
     field("si_ptr", at(offset, word_), Style::address, false);
   }

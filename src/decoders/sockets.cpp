@@ -140,9 +140,15 @@ bool recvmmsg_result(CustomContext& context) {
 
 /// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
 bool with_name(CustomContext& context) {
+  const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
+  if (!bits) {
+    return false;
+  }
   TextBuffer text;
-  context.spell(text, context.value(), render::ConstantForm::verbose);
+  context.spell(text, *bits, render::ConstantForm::verbose);
+  context.in_memory() ? context.out().begin_target() : void();
   context.out().symbol(text.view());
+  context.in_memory() ? context.out().end_target() : void();
   return true;
 }
 

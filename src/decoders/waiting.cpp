@@ -31,18 +31,22 @@ class FdSet {
     return context.memory().read(address, bytes_) == size;
   }
 
+  /// As long as the function returns true.
   template <typename Function>
   void for_each(Function function) const {
     for (std::size_t fd = 0; fd < nfds_; ++fd) {
-      if (bit_of(bytes_, fd) != 0) {
-        function(fd);
+      if (bit_of(bytes_, fd) != 0 && !function(fd)) {
+        break;
       }
     }
   }
 
   [[nodiscard]] bool empty() const {
     bool any = false;
-    for_each([&](std::size_t) { any = true; });
+    for_each([&](std::size_t) {
+      any = true;
+      return false;
+    });
     return !any;
   }
 
@@ -50,8 +54,13 @@ class FdSet {
     auto& out = context.out();
     out.begin_list();
     for_each([&](std::size_t fd) {
+      if (!context.spend()) {
+        out.more();
+        return false;
+      }
       out.begin_element();
       context.number(fd, Style::fd, 4, true);
+      return true;
     });
     out.end_array();
   }
@@ -137,7 +146,7 @@ bool poll_result(CustomContext& context) {
     if (revents == 0) {
       continue;
     }
-    if (shown++ >= limit) {
+    if (shown++ >= limit || !context.spend()) {
       out.more();
       break;
     }

@@ -1,5 +1,7 @@
 #include "render/constants.h"
 
+#include <utility>
+
 #include "render/scalars.h"
 
 namespace tracer::render {
@@ -10,84 +12,12 @@ using spec::ConstantGroup;
 using spec::ConstantSet;
 using spec::Tables;
 
-/// Writes the names of a flag set one by one, with `|` between them.
-class FlagSpeller {
- public:
-  FlagSpeller(TextBuffer& text, const Tables& tables, std::uint64_t bits, unsigned width, Abi abi)
-      : text_(text), tables_(tables), bits_(bits), left_(bits), width_(width), abi_(mask_of(abi)) {}
+bool shows_sign(spec::Style style) {
+  return style != spec::Style::hex && style != spec::Style::octal;
+}
 
-  void group(const ConstantGroup& group) {
-    if (group.label != spec::none) {
-      shifted_number(group);
-    } else if (group.mask != 0) {
-      field_value(group);
-    } else {
-      plain(group);
-    }
-  }
-
-  [[nodiscard]] bool any() const { return any_; }
-  [[nodiscard]] std::uint64_t left() const { return left_; }
-
- private:
-  void plain(const ConstantGroup& group) {
-    for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
-      const auto value = cut(c.value, width_, false);
-      const bool all_there = value == 0 ? bits_ == 0 && !any_ : (left_ & value) == value;
-      if (all_there && (c.abis & abi_) != 0) {
-        name(c.name);
-        left_ &= ~value;
-      }
-    }
-  }
-
-  void field_value(const ConstantGroup& group) {
-    for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
-      if (cut(c.value, width_, false) == (bits_ & group.mask) && (c.abis & abi_) != 0) {
-        name(c.name);
-        left_ &= ~group.mask;
-        return;
-      }
-    }
-  }
-
-  void shifted_number(const ConstantGroup& group) {
-    const auto number = (bits_ & group.mask) >> group.shift;
-    if (number != 0) {
-      separator();
-      text_.decimal(number);
-      text_.append("<<");
-      text_.append(tables_.text(group.label));
-    }
-    left_ &= ~group.mask;
-  }
-
-  void name(spec::StringRef name) {
-    separator();
-    text_.append(tables_.text(name));
-  }
-
-  void separator() {
-    if (any_) {
-      text_.append('|');
-    }
-    any_ = true;
-  }
-
-  TextBuffer& text_;
-  const Tables& tables_;
-  std::uint64_t bits_;
-  std::uint64_t left_;
-  unsigned width_;
-  AbiMask abi_;
-  bool any_ = false;
-};
-
-// The size in an ioctl request, which requests such as _IOC(_IOC_READ, 'E', 6, length) leave open.
-constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
-
-bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
-  return cut(c.value, width, false) == (c.any_size ? bits & ~ioctl_size_bits : bits);
+bool is_label(const ConstantGroup& group) {
+  return group.label != spec::none;
 }
 
 void comment(TextBuffer& text, std::string_view what) {
@@ -96,18 +26,185 @@ void comment(TextBuffer& text, std::string_view what) {
   text.append(" */");
 }
 
-/// Flags: whether any name was written.
-bool spell_flags(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
-                 Abi abi) {
-  FlagSpeller speller(text, tables, bits, width, abi);
-  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
-    speller.group(group);
+/// Writes a word of flags. Most of it is one list of names with `|` between them; groups that are `apart` stand by
+/// themselves, with a number or a comment of their own if numbers or comments are asked for.
+class FlagSpeller {
+ public:
+  FlagSpeller(TextBuffer& text, const Tables& tables, const ConstantSet& set, unsigned width, Abi abi)
+      : text_(text),
+        tables_(tables),
+        set_(set),
+        groups_(Tables::slice(tables.groups, set.groups)),
+        width_(width),
+        abi_(mask_of(abi)) {}
+
+  void spell(std::uint64_t bits, bool is_signed, ConstantForm form) {
+    bool first = true;
+    const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
+    std::uint64_t labels = 0;
+    std::uint64_t rest = bits;
+    for (const ConstantGroup& group : groups_) {
+      if (!group.apart) {
+        continue;
+      }
+      const auto value = bits & group.mask;
+      if (is_label(group)) {
+        labels |= value;
+        rest &= ~group.mask;
+      } else if (const auto name = name_of(group, value); !name.empty() || group.unknown != spec::none) {
+        separate();
+        own_value(group, value, name, form);
+        rest &= ~group.mask;
+      }
+    }
+    if (rest != 0 || (first && labels == 0)) {
+      separate();
+      main_part(rest, is_signed, form);
+    }
+    for (const ConstantGroup& group : groups_) {
+      if (group.apart && is_label(group) && (bits & group.mask) != 0) {
+        separate();
+        apart_number(group, bits, form);
+      }
+    }
   }
-  if (speller.any() && speller.left() != 0) {
-    text.append('|');
-    spell_number(text, speller.left(), set.fallback, false);
+
+ private:
+  [[nodiscard]] std::string_view name_of(const ConstantGroup& group, std::uint64_t value) const {
+    for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
+      if (cut(c.value, width_, false) == value && (c.abis & abi_) != 0) {
+        return tables_.text(c.name);
+      }
+    }
+    return {};
   }
-  return speller.any();
+
+  void own_value(const ConstantGroup& group, std::uint64_t value, std::string_view name, ConstantForm form) {
+    if (form == ConstantForm::raw && group.unknown == spec::none && value == 0) {
+      return;  // strace shows nothing at all: `|0x100`
+    }
+    if (form != ConstantForm::abbreviate || name.empty()) {
+      spell_number(text_, value, set_.fallback, false);
+    } else {
+      text_.append(name);
+      return;
+    }
+    if (form != ConstantForm::raw) {
+      comment(text_, name.empty() ? tables_.text(group.unknown) : name);
+    }
+  }
+
+  void apart_number(const ConstantGroup& group, std::uint64_t bits, ConstantForm form) {
+    text_.decimal((bits & group.mask) >> group.shift);
+    text_.append("<<");
+    if (form == ConstantForm::abbreviate) {
+      text_.append(tables_.text(group.label));
+      return;
+    }
+    text_.decimal(std::uint64_t{group.shift});
+    if (form == ConstantForm::verbose) {
+      comment(text_, tables_.text(group.label));
+    }
+  }
+
+  void main_part(std::uint64_t bits, bool is_signed, ConstantForm form) {
+    const auto number = [&] {
+      const bool as_signed = is_signed && shows_sign(set_.fallback);
+      spell_number(text_, cut(bits, width_, as_signed), set_.fallback, as_signed);
+    };
+    const auto start = text_.size();
+    if (form != ConstantForm::abbreviate) {
+      number();
+      if (form == ConstantForm::raw) {
+        return;
+      }
+      text_.append(" /* ");
+    }
+    if (names(bits)) {
+      text_.append(form == ConstantForm::verbose ? " */" : "");
+      return;
+    }
+    text_.truncate(start);
+    number();
+    if (set_.unknown != spec::none && bits != 0) {
+      comment(text_, tables_.text(set_.unknown));
+    }
+  }
+
+  /// `A|B|0x40|2<<SHIFT`; false if there is no name to write.
+  bool names(std::uint64_t bits) {
+    bool any = false;
+    std::uint64_t left = bits;
+    const auto name = [&](std::string_view text) {
+      std::exchange(any, true) ? text_.append('|') : void();
+      text_.append(text);
+    };
+    for (const ConstantGroup& group : groups_) {
+      if (group.apart) {
+        continue;
+      }
+      if (is_label(group)) {
+        left &= ~group.mask;
+      } else if (group.mask == 0) {
+        for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
+          const auto value = cut(c.value, width_, false);
+          const bool all_there = value == 0 ? bits == 0 && !any : (left & value) == value;
+          if (all_there && (c.abis & abi_) != 0) {
+            name(tables_.text(c.name));
+            left &= ~value;
+          }
+        }
+      } else if (const auto found = name_of(group, bits & group.mask); !found.empty()) {
+        name(found);
+        left &= ~group.mask;
+      } else if (group.unknown != spec::none) {
+        name({});
+        spell_number(text_, bits & group.mask, set_.fallback, false);
+        comment(text_, tables_.text(group.unknown));
+        left &= ~group.mask;
+      }
+    }
+    const auto labelled = labels(bits);
+    if (left != 0 && (any || labelled != 0)) {
+      const bool alone = !any;
+      name({});
+      spell_number(text_, left, set_.fallback, false);
+      if (alone && set_.unknown != spec::none) {
+        comment(text_, tables_.text(set_.unknown));
+      }
+    }
+    for (const ConstantGroup& group : groups_) {
+      if (is_label(group) && !group.apart && (bits & group.mask) != 0) {
+        name({});
+        text_.decimal((bits & group.mask) >> group.shift);
+        text_.append("<<");
+        text_.append(tables_.text(group.label));
+      }
+    }
+    return any;
+  }
+
+  [[nodiscard]] std::uint64_t labels(std::uint64_t bits) const {
+    std::uint64_t mask = 0;
+    for (const ConstantGroup& group : groups_) {
+      mask |= is_label(group) && !group.apart ? group.mask : 0;
+    }
+    return bits & mask;
+  }
+
+  TextBuffer& text_;
+  const Tables& tables_;
+  const ConstantSet& set_;
+  std::span<const ConstantGroup> groups_;
+  unsigned width_;
+  AbiMask abi_;
+};
+
+// The size in an ioctl request, which requests such as _IOC(_IOC_READ, 'E', 6, length) leave open.
+constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
+
+bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
+  return cut(c.value, width, false) == (c.any_size ? bits & ~ioctl_size_bits : bits);
 }
 
 }  // namespace
@@ -150,11 +247,16 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
   const ConstantSet& set = tables.sets[type.set];
   const unsigned width = type.width == 0 ? word_size(abi) : type.width;
   bits = cut(bits, width, false);
+  if (set.is_flags) {
+    FlagSpeller(text, tables, set, width, abi).spell(bits, type.is_signed, form);
+    return;
+  }
+  const bool is_signed = type.is_signed && shows_sign(set.fallback);
   // The number of an ioctl has a spelling of its own, which is a name too.
   const bool has_spelling = set.fallback == spec::Style::ioctl;
   if (form != ConstantForm::abbreviate) {
     const auto style = has_spelling ? spec::Style::hex : set.fallback;
-    spell_number(text, cut(bits, width, type.is_signed), style, type.is_signed);
+    spell_number(text, cut(bits, width, is_signed), style, is_signed);
     if (form == ConstantForm::raw) {
       return;
     }
@@ -164,15 +266,12 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
     text.append(" /* ");
   }
   bool named = false;
-  if (set.is_flags) {
-    named = spell_flags(text, tables, set, bits, width, abi);
-  } else {
-    for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
-      for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
-        if (!named && matches(c, bits, width) && (c.abis & mask_of(abi)) != 0) {
-          text.append(tables.text(c.name));
-          named = true;
-        }
+  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || has_spelling)) {
+        text.append(named ? " or " : "");
+        text.append(tables.text(c.name));
+        named = true;
       }
     }
   }
@@ -188,10 +287,9 @@ void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& ty
   }
   text.truncate(before);
   if (form == ConstantForm::abbreviate) {
-    spell_number(text, cut(bits, width, type.is_signed), set.fallback, type.is_signed);
+    spell_number(text, cut(bits, width, is_signed), set.fallback, is_signed);
   }
-  const bool empty_set = set.is_flags && bits == 0;
-  if (set.unknown != spec::none && !empty_set) {
+  if (set.unknown != spec::none) {
     comment(text, tables.text(set.unknown));
   }
 }

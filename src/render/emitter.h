@@ -41,6 +41,9 @@ class Emitter {
   Emitter& operator=(const Emitter&) = delete;
   virtual ~Emitter() = default;
 
+  /// Bytes of text so far. Tells how much a value made of itself; between calls it may start anew.
+  [[nodiscard]] virtual std::size_t written() const = 0;
+
   // The call.
   virtual void begin_call(std::string_view name) = 0;
   virtual void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) = 0;
@@ -64,6 +67,9 @@ class Emitter {
   virtual void end_struct() = 0;
   virtual void begin_array() = 0;
   virtual void begin_list() { begin_array(); }  ///< an array without commas: `[0 1 5]`; ends with end_array
+  /// An array whose only element stands without brackets.
+  virtual void begin_series(bool /*alone*/) { begin_array(); }
+  virtual void end_series(bool /*alone*/) { end_array(); }
   virtual void begin_element() = 0;
   virtual void end_array() = 0;
   virtual void more() = 0;  ///< `...`: the rest of a struct or an array is not shown

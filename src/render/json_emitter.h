@@ -37,6 +37,7 @@ class JsonEmitter final : public Emitter {
   }
   void resume(Progress progress);
 
+  [[nodiscard]] std::size_t written() const override { return text_->size(); }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void end_argument() override;

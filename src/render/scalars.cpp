@@ -242,6 +242,11 @@ void spell_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, 
     }
     return;
   }
+  const bool is_id = type.style == Style::uid || type.style == Style::gid;
+  if (is_id && type.width == 2 && bits == 0xffff) {
+    text.append("-1");  // as the calls with ids of 16 bits take it
+    return;
+  }
   if (type.style == Style::big_endian) {
     const auto swapped = type.width == 2   ? ntohs(static_cast<std::uint16_t>(bits))
                          : type.width == 4 ? ntohl(static_cast<std::uint32_t>(bits))

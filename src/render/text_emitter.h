@@ -38,6 +38,7 @@ class TextEmitter final : public Emitter {
     first_argument_ = progress.first_argument;
   }
 
+  [[nodiscard]] std::size_t written() const override { return text_->size(); }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void show_argument_name(std::string_view name) override;
@@ -53,6 +54,8 @@ class TextEmitter final : public Emitter {
   void end_struct() override;
   void begin_array() override;
   void begin_list() override;
+  void begin_series(bool alone) override { open(alone ? "" : "["); }
+  void end_series(bool alone) override { close(alone ? "" : "]"); }
   void begin_element() override;
   void end_array() override;
   void more() override;

@@ -57,6 +57,8 @@ enum class ExprOp : std::uint8_t {
   rest,   // bytes left in the enclosing sized region
   word,   // size in bytes of the tracee's long
   everything,  // `all`: no limit
+  member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
+  netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none
   align,       // `a` rounded up to a multiple of `b`
   bit_and,
   bit_or,
@@ -91,6 +93,8 @@ struct ConstantGroup {
   std::uint64_t mask = 0;
   std::uint8_t shift = 0;
   StringRef label = none;
+  StringRef unknown = none;  ///< `mask M "X_???"`: a value without a name prints too, before all else
+  bool apart = false;        ///< `apart`: raw or with its comment it stands by itself: `0x1|0x80000`
   Range constants;  ///< into Tables::constants, in the order of the description, which is the order of printing
 };
 
@@ -171,6 +175,8 @@ struct Struct {
   StructKind kind = StructKind::plain;
   bool variable = false;   ///< the last field has a length that only run time knows; layout.size is the fixed part
   bool has_brief = false;  ///< without -v only the fields in_brief show, then `...`
+  bool is_list = false;    ///< its fields show as elements, one alone without brackets
+  bool has_short = false;  ///< with fewer bytes than it has only the fields in_short show, then `...`
   std::uint8_t param_count = 0;
   Layout layout;
   ExprId sized_by = none;      ///< `sized by EXPR`: bytes that the tracee has there
@@ -190,7 +196,9 @@ struct Field {
   bool hidden = false;   ///< a field that is read but never shown (reserved, padding)
   Index together = 0;    ///< fields with the same non-zero number show only if one of them is not 0
   bool in_brief = true;  ///< shown without -v too
+  bool in_short = true;  ///< shown of a part of the struct too
   bool inlined = false;  ///< `inline`: the fields of its type show as if they were this struct's own
+  ExprId at = none;      ///< `at`: where it begins, in bytes from the struct's begin; else `offset` says it
 };
 
 /// The value of a key on an ABI that does not have the constant: no tracee's value equals it.
@@ -225,6 +233,7 @@ struct Param {
 
 /// Parameters, result and, after `by`, how values choose between longer forms of the same call.
 struct Signature {
+  StringRef shown = none;  ///< name of the call that this form stands for, if it is another
   Range params;  ///< all of them, those of the enclosing signature included, in order of printing
   TypeId result = none;
   TypeId note = none;  ///< explanation after the result: `(flags O_RDWR)`

@@ -39,15 +39,16 @@ enum class Style : std::uint8_t {
   errno_value,  // ENOENT
   clock_ticks,  // 1/100 s: 262 /* 2.62 s */
   time,         // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
+  text,         // of bytes: a NUL at their end does not show
 };
 
-inline constexpr std::array<std::string_view, 29> style_names = {
+inline constexpr std::array<std::string_view, 30> style_names = {
     "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
     "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
     "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks",
-    "time"};
+    "time",   "text"};
 
-static_assert(style_names.size() == static_cast<std::size_t>(Style::time) + 1);
+static_assert(style_names.size() == static_cast<std::size_t>(Style::text) + 1);
 
 constexpr std::string_view name_of(Style style) {
   return style_names[static_cast<std::size_t>(style)];

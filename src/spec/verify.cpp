@@ -85,6 +85,12 @@ class Verifier {
         case ExprOp::deref_field:
           good = in(t_.fields, e.a);
           break;
+        case ExprOp::member:
+          good = in(t_.fields, e.a) && in(t_.fields, e.b);
+          break;
+        case ExprOp::netlink:
+          good = e.a < i;
+          break;
         case ExprOp::outer:
           good = text(e.a);
           break;
@@ -105,8 +111,9 @@ class Verifier {
     }
     for (Index i = 0; i < t_.groups.size(); ++i) {
       const auto& group = t_.groups[i];
-      expect(in(t_.constants, group.constants) && group.shift < 64 && text_or_none(group.label), "groups", i,
-             "constants, shift or label out of range");
+      expect(in(t_.constants, group.constants) && group.shift < 64 && text_or_none(group.label) &&
+                 text_or_none(group.unknown),
+             "groups", i, "constants, shift or label out of range");
     }
     for (Index i = 0; i < t_.sets.size(); ++i) {
       const auto& set = t_.sets[i];

@@ -68,10 +68,14 @@ struct Align {
   Box<Expr> value;
   Box<Expr> to;
 };
+/// `netlink(fd)`
+struct Netlink {
+  Box<Expr> descriptor;
+};
 
 struct Expr {
   Position at;
-  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Align> node;
+  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Align, Netlink> node;
 };
 
 // ---------------------------------------------------------------------------------------------- types
@@ -138,12 +142,14 @@ struct Member {
   Name name;
   std::array<std::optional<std::int64_t>, abi_count> values;
 };
-/// `mask M {…}` or `mask M shift N "LABEL"`; the plain members of a set have mask 0.
+/// `mask M "X_???" apart {…}` or `mask M shift N "LABEL" apart`; the plain members of a set have mask 0.
 struct Group {
   Position at;
   std::uint64_t mask = 0;
   std::uint8_t shift = 0;
   std::string label;
+  std::string unknown;
+  bool apart = false;
   std::vector<Member> members;
 };
 struct Include {
@@ -167,6 +173,7 @@ struct Field {
   bool after = false;
   bool inlined = false;
   std::uint32_t together = 0;
+  Box<Expr> offset;  ///< `at EXPR`
 };
 struct Struct {
   Name name;
@@ -179,6 +186,8 @@ struct Struct {
   std::vector<Field> fields;  ///< in the order of memory
   std::vector<Name> print;
   std::optional<std::vector<Name>> brief;
+  std::optional<std::vector<Name>> if_short;  ///< `short {…}`
+  bool is_list = false;
 };
 
 /// Keys by parameter; each a list of alternatives, empty for `else`.
@@ -204,6 +213,7 @@ struct Param {
 struct Row;
 struct Signature {
   Position at;
+  std::string shown;  ///< `"semget"` before the parameters of a row: the name that shows
   std::vector<Param> params;
   std::optional<Type> result;
   std::optional<Name> never;

@@ -75,7 +75,7 @@ void write(Entry& out, const Constant& c) {
   out.members(c.name, c.abis, c.value, c.any_size);
 }
 void write(Entry& out, const ConstantGroup& g) {
-  out.members(g.mask, g.shift, g.label, g.constants);
+  out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
 }
 void write(Entry& out, const ConstantSet& s) {
   out.members(s.name, s.unknown, s.is_flags, s.fallback, s.groups);
@@ -85,12 +85,12 @@ void write(Entry& out, const Type& t) {
               t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index, t.args);
 }
 void write(Entry& out, const Struct& s) {
-  out.members(s.name, s.kind, s.variable, s.has_brief, s.param_count, s.layout, s.sized_by, s.min_size, s.step,
-              s.fields);
+  out.members(s.name, s.kind, s.variable, s.has_brief, s.is_list, s.has_short, s.param_count, s.layout, s.sized_by,
+              s.min_size, s.step, s.fields);
 }
 void write(Entry& out, const Field& f) {
   out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.after, f.hidden, f.together, f.in_brief,
-              f.inlined);
+              f.in_short, f.inlined, f.at);
 }
 void write(Entry& out, const ChoiceRow& r) {
   out.members(r.keys, r.type);
@@ -102,7 +102,7 @@ void write(Entry& out, const Param& p) {
   out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named);
 }
 void write(Entry& out, const Signature& s) {
-  out.members(s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
+  out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
 }
 void write(Entry& out, const SignatureRow& r) {
   out.members(r.value, r.abis, r.signature, r.any_size);

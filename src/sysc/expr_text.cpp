@@ -68,6 +68,10 @@ std::string expr_text(const Tables& t, ExprId id) {
       return "word";
     case ExprOp::everything:
       return "all";
+    case ExprOp::member:
+      return name(t.text(t.fields[e.a].name)) + "." + name(t.text(t.fields[e.b].name));
+    case ExprOp::netlink:
+      return "netlink(" + expr_text(t, e.a) + ")";
     case ExprOp::align:
       return "align(" + expr_text(t, e.a) + ", " + expr_text(t, e.b) + ")";
     default:

@@ -45,6 +45,8 @@ spec::Index Lowering::lower_signature(const ast::Signature& signature, std::vect
   row.result = result.result ? lower_type(*result.result, scope) : builtin("int");
   row.note = result.note ? lower_type(*result.note, scope) : none;
   row.note_prefix = builder_.optional_string(result.note_prefix);
+  const bool is_shown_by_row = signature.shown.empty() && enclosing != nullptr;
+  row.shown = builder_.optional_string(is_shown_by_row ? enclosing->shown : signature.shown);
   if (signature.never && enclosing != nullptr) {
     diagnostics_.error(signature.never->at, "found never in a row, expected it after the call's own parameters");
   }

@@ -83,7 +83,36 @@ spec::ExprId Lowering::lower_expr(const ast::Expr& expr, const Scope& scope, con
     const auto value = lower_expr(*align->value, scope);
     return builder_.expr({ExprOp::align, value, lower_expr(*align->to, scope), 0});
   }
+  if (const auto* netlink = std::get_if<ast::Netlink>(&expr.node)) {
+    return builder_.expr({ExprOp::netlink, lower_expr(*netlink->descriptor, scope), none, 0});
+  }
   return lower_binary(expr, std::get<ast::Binary>(expr.node), scope, preferred);
+}
+
+/// `header.nlmsg_type`: a field of a field.
+spec::ExprId Lowering::lower_member(const ast::Expr& at, const ast::Reference& reference, const Scope& scope) {
+  const auto* entry = scope.kind == Scope::Kind::structure ? find_entry(scope, reference.name) : nullptr;
+  const ast::Type* behind = entry == nullptr ? nullptr : resolve(*entry->type);
+  const auto* named = behind == nullptr ? nullptr : std::get_if<ast::Named>(&behind->node);
+  const Symbol* symbol = named == nullptr ? nullptr : symbols_.find_type(named->name);
+  const auto* structure = symbol == nullptr ? nullptr : std::get_if<const ast::Struct*>(&symbol->declaration);
+  if (structure == nullptr) {
+    diagnostics_.error(at.at, "found " + reference.name + "." + reference.member + ", expected a field before '.'" +
+                                  " that is a structure; what is outside is written ^" + reference.member);
+    return builder_.literal(0);
+  }
+  const auto ids = print_order(**structure, set_.structs[symbol->index].fields.first);
+  NearMiss near(reference.member);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto& name = (*structure)->fields[i].name.text;
+    if (name == reference.member) {
+      return builder_.expr({ExprOp::member, entry->id, ids[i], 0});
+    }
+    near.consider(name);
+  }
+  diagnostics_.error(
+      at.at, "found " + reference.member + ", expected a field of " + (*structure)->name.text + near.suggestion());
+  return builder_.literal(0);
 }
 
 spec::ExprId Lowering::lower_binary(const ast::Expr& at, const ast::Binary& binary, const Scope& scope,
@@ -119,9 +148,7 @@ spec::ExprId Lowering::lower_binary(const ast::Expr& at, const ast::Binary& bina
 spec::ExprId Lowering::lower_reference(const ast::Expr& at, const ast::Reference& reference, const Scope& scope,
                                        const ast::Set* preferred) {
   if (!reference.member.empty()) {
-    diagnostics_.error(at.at, "found " + reference.name + "." + reference.member +
-                                  ", expected a plain name; what is outside is written ^" + reference.member);
-    return builder_.literal(0);
+    return lower_member(at, reference, scope);
   }
   if (const auto* entry = find_entry(scope, reference.name)) {
     return builder_.expr({scope.kind == Scope::Kind::call ? ExprOp::arg : ExprOp::field, entry->id, none, 0});

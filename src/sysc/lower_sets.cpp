@@ -53,7 +53,8 @@ void Lowering::lower_set(const ast::Set& set, spec::ConstantSet& row) {
     for (const auto& member : group.members) {
       add_constants(member, constants);
     }
-    rows.push_back({group.mask, group.shift, builder_.optional_string(group.label), append(set_.constants, constants)});
+    rows.push_back({group.mask, group.shift, builder_.optional_string(group.label),
+                    builder_.optional_string(group.unknown), group.apart, append(set_.constants, constants)});
   }
   row.groups = append(set_.groups, rows);
 }
@@ -143,7 +144,9 @@ void Lowering::lower_ioctl_set() {
   spec::ConstantSet row;
   row.name = builder_.string("ioctl_cmd");
   row.fallback = spec::Style::ioctl;
-  row.groups = append(set_.groups, {spec::ConstantGroup{0, 0, spec::none, append(set_.constants, constants)}});
+  spec::ConstantGroup group;
+  group.constants = append(set_.constants, constants);
+  row.groups = append(set_.groups, {group});
   set_.sets[ioctl_set_] = row;
 }
 

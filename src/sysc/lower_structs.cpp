@@ -61,6 +61,8 @@ bool Lowering::lower_struct(spec::Index index, Position use) {
   row.name = builder_.string(structure.name.text);
   row.kind = structure.kind;
   row.has_brief = structure.brief.has_value();
+  row.has_short = structure.if_short.has_value();
+  row.is_list = structure.is_list;
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
   const auto ids = print_order(structure, row.fields.first);
@@ -94,10 +96,12 @@ bool Lowering::lower_struct(spec::Index index, Position use) {
     lowered.together = field.together;
     lowered.hidden = field.name.text == "_" || (!structure.print.empty() && !listed(structure.print, field.name.text));
     lowered.in_brief = !structure.brief || listed(*structure.brief, field.name.text);
+    lowered.in_short = !structure.if_short || listed(*structure.if_short, field.name.text);
+    lowered.at = lower_optional(field.offset, scope);
     set_.fields[ids[i]] = lowered;
   }
-  if (structure.brief) {
-    for (const auto& name : *structure.brief) {
+  for (const auto* names : {&structure.brief, &structure.if_short}) {
+    for (const auto& name : names->value_or(std::vector<ast::Name>{})) {
       if (std::none_of(scope.entries.begin(), scope.entries.end(),
                        [&](const auto& e) { return e.name == name.text; })) {
         NearMiss near(name.text);
@@ -124,6 +128,10 @@ void Lowering::place_fields(const ast::Struct& structure, spec::Struct& row, con
     const auto layout = layout_of(set_.fields[ids[i]].type, field.type.at);
     if (layout.recursive) {
       set_.fields[ids[i]].type = fallback_type();
+      continue;
+    }
+    if (field.offset != nullptr) {
+      row.variable = true;
       continue;
     }
     if (row.variable && structure.kind != StructKind::overlay) {

@@ -65,6 +65,7 @@ class Lowering {
   spec::ExprId lower_optional(const ast::Box<ast::Expr>& expr, const Scope& scope);
   spec::ExprId lower_reference(const ast::Expr& at, const ast::Reference& reference, const Scope& scope,
                                const ast::Set* preferred);
+  spec::ExprId lower_member(const ast::Expr& at, const ast::Reference& reference, const Scope& scope);
   spec::ExprId lower_binary(const ast::Expr& at, const ast::Binary& binary, const Scope& scope,
                             const ast::Set* preferred);
   spec::ExprId lower_pointer_name(Position at, const std::string& name, const Scope& scope, bool was);

@@ -104,10 +104,12 @@ void parse_selector(TokenStream& in, ast::Signature& signature) {
         in.unexpected("a constant, 'else' or '}'");
       }
     }
+    std::string shown = in.at_kind(TokenKind::string) ? in.expect_string("a name") : std::string{};
     if (!in.at("(")) {
       in.unexpected("'(' and the parameters of the row");
     }
     row.signature = parse_signature(in);
+    row.signature.shown = std::move(shown);
     if (in.at("by")) {
       parse_selector(in, row.signature);
     }

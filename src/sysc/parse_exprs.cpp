@@ -72,6 +72,13 @@ Expr parse_primary(TokenStream& in) {
     in.expect(")");
     return {at, ast::Align{boxed(std::move(value)), boxed(std::move(to))}};
   }
+  if (in.at("netlink") && in.peek(1).is("(")) {
+    in.take();
+    in.take();
+    Expr descriptor = parse_expr(in);
+    in.expect(")");
+    return {at, ast::Netlink{boxed(std::move(descriptor))}};
+  }
   ast::Reference reference{in.expect_name("a name").text, {}};
   if (in.accept(".")) {
     reference.member = in.expect_name("the name of a member").text;

@@ -23,10 +23,18 @@ ast::Alias parse_alias(TokenStream& in) {
   return alias;
 }
 
+/// `NAME=`, or `NAME|NAME=`: a value that shows as several.
+bool at_member(const TokenStream& in) {
+  return in.at_kind(TokenKind::name) && (in.peek(1).is("=") || in.peek(1).is("|"));
+}
+
 std::vector<ast::Member> parse_members(TokenStream& in) {
   std::vector<ast::Member> members;
-  while (in.at_kind(TokenKind::name) && in.peek(1).is("=")) {
+  while (at_member(in)) {
     ast::Member member{in.expect_name("a constant"), {}};
+    while (in.accept("|")) {
+      member.name.text += "|" + in.expect_name("a constant").text;
+    }
     in.expect("=");
     member.values = parse_values(in);
     members.push_back(std::move(member));
@@ -47,8 +55,13 @@ ast::Group parse_group(TokenStream& in) {
     }
     group.shift = static_cast<std::uint8_t>(shift);
     group.label = in.expect_string("a label such as \"MAP_HUGE_SHIFT\"");
+    group.apart = in.accept_word("apart");
     return group;
   }
+  if (in.at_kind(TokenKind::string)) {
+    group.unknown = in.expect_string("a string");
+  }
+  group.apart = in.accept("apart");
   in.expect("{");
   group.members = parse_members(in);
   if (!in.accept("}")) {
@@ -74,6 +87,8 @@ ast::Field parse_field(TokenStream& in, std::uint32_t together) {
       field.after = true;
     } else if (in.accept_word("inline")) {
       field.inlined = true;
+    } else if (in.accept_word("at")) {
+      field.offset = boxed(parse_expr(in));
     } else {
       return field;
     }
@@ -96,8 +111,8 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
     } else if (structure.fields.empty()) {
       in.unexpected("NAME: TYPE or '}'");
     } else {
-      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, as, brief count",
-                    {"if", "when", "out", "inout", "after", "inline", "as", "wide", "brief", "together"});
+      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, at, as, brief count",
+                    {"if", "when", "out", "inout", "after", "inline", "at", "as", "wide", "brief", "together"});
     }
   }
 }
@@ -113,7 +128,7 @@ bool begins_item(const TokenStream& in) {
 std::vector<ast::Name> parse_name_list(TokenStream& in) {
   std::vector<ast::Name> names;
   const bool braces = in.accept("{");
-  while (in.at_kind(TokenKind::name) && !(!braces && (begins_item(in) || in.at("brief")))) {
+  while (in.at_kind(TokenKind::name) && !(!braces && (begins_item(in) || in.at("brief") || in.at("short")))) {
     names.push_back(in.expect_name("a field"));
   }
   if (braces && !in.accept("}")) {
@@ -170,7 +185,7 @@ ast::Set parse_set(TokenStream& in, bool is_flags) {
       flush();
       in.take();
       set.parts.emplace_back(ast::Include{in.expect_name("the name of a set")});
-    } else if (in.at_kind(TokenKind::name) && in.peek(1).is("=")) {
+    } else if (at_member(in)) {
       plain.members = parse_members(in);
       flush();
     } else if (in.at_kind(TokenKind::name)) {
@@ -203,8 +218,10 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       structure.min_size = static_cast<std::uint32_t>(size);
     } else if (in.accept("step")) {
       structure.step = boxed(parse_expr(in));
+    } else if (in.accept("list")) {
+      structure.is_list = true;
     } else {
-      in.unexpected("'{', 'packed', 'sized by' or 'step'", {"packed", "sized", "min", "step"});
+      in.unexpected("'{', 'packed', 'list', 'sized by' or 'step'", {"packed", "list", "sized", "min", "step"});
     }
   }
   if (kind == StructKind::stream && structure.step == nullptr) {
@@ -218,6 +235,9 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
     } else if (in.at("brief") && in.peek(1).is("{")) {
       in.take();
       structure.brief = parse_name_list(in);
+    } else if (in.at("short") && in.peek(1).is("{")) {
+      in.take();
+      structure.if_short = parse_name_list(in);
     } else {
       return structure;
     }
@@ -301,8 +321,8 @@ ast::Item parse_item(TokenStream& in) {
   if (in.at_kind(TokenKind::name) && (in.peek(1).is("(") || in.peek(1).is("@"))) {
     return parse_call(in);
   }
-  in.unexpected("type, enum, flags, struct, union, stream, table, ioctls, library or NAME(…)",
-                {"type", "enum", "flags", "struct", "union", "stream", "table", "ioctls", "library"});
+  in.unexpected("type, enum, flags, struct, union, stream, table, attributes, ioctls, library or NAME(…)",
+                {"type", "enum", "flags", "struct", "union", "stream", "table", "attributes", "ioctls", "library"});
 }
 
 }  // namespace tracer::sysc

@@ -9,6 +9,9 @@ namespace tracer::sysc {
 /// A type, set, struct, table, block of ioctls, library or call. Throws SyntaxError.
 ast::Item parse_item(TokenStream& in);
 
+/// After the word `attributes`: a family of netlink attributes becomes several items.
+void parse_attributes(TokenStream& in, std::vector<ast::Item>& items);
+
 ast::Set parse_set(TokenStream& in, bool is_flags);
 ast::Struct parse_struct(TokenStream& in, spec::StructKind kind);
 ast::Table parse_table(TokenStream& in);

@@ -42,7 +42,11 @@ void parse_description_file(TokenStream& in, ast::Program& program) {
   while (!in.at_end()) {
     const Position start = in.position();
     try {
-      program.items.push_back(parse_item(in));
+      if (in.peek(1).kind == TokenKind::name && in.accept("attributes")) {
+        parse_attributes(in, program.items);
+      } else {
+        program.items.push_back(parse_item(in));
+      }
     } catch (const SyntaxError&) {
       if (in.position().line == start.line && in.position().column == start.column) {
         in.take();

@@ -59,6 +59,8 @@ class Timing {
         const auto type = set_.params[e.a].type;
         return type != none && set_.types[type].direction != Direction::in;
       }
+      case ExprOp::netlink:
+        return of_expr(e.a);
       case ExprOp::align:
       case ExprOp::bit_and:
       case ExprOp::bit_or:

@@ -1,0 +1,201 @@
+// Programs of the classic Berkeley packet filter: of a socket, of seccomp(2). Codes by linux/bpf_common.h.
+#include <algorithm>
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+namespace {
+
+struct Instruction {
+  std::uint64_t code = 0;
+  std::uint64_t if_true = 0;
+  std::uint64_t if_false = 0;
+  std::uint64_t k = 0;
+};
+constexpr std::size_t instruction_size = 8;
+
+constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5, give_back = 6;
+
+/// A name of a table by its index, or a number with a comment.
+void append_part(TextBuffer& text, std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) {
+  const auto index = bits >> shift;
+  if (index < names.size() && !names[index].empty()) {
+    text.append(names[index]);
+  } else {
+    text.hex(bits);
+    text.append(" /* BPF_??? */");
+  }
+}
+
+void append_rest(TextBuffer& text, std::uint64_t bits) {
+  if (bits != 0) {
+    text.append('|');
+    append_part(text, {}, bits, 0);
+  }
+}
+
+void append_code(TextBuffer& text, std::uint64_t code) {
+  static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",  "BPF_STX",
+                                                              "BPF_ALU", "BPF_JMP", "BPF_RET", "BPF_MISC"};
+  static constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
+  static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
+                                                            "BPF_LEN", "BPF_MSH", "BPF_XADD"};
+  static constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
+  static constexpr std::array<std::string_view, 14> operations = {
+      "BPF_ADD", "BPF_SUB", "BPF_MUL", "BPF_DIV", "BPF_OR",  "BPF_AND",  "BPF_LSH",
+      "BPF_RSH", "BPF_NEG", "BPF_MOD", "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
+  static constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
+                                                             "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
+                                                             "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
+  static constexpr std::array<std::string_view, 3> values = {"BPF_K", "BPF_X", "BPF_A"};
+  const auto kind = static_cast<unsigned>(code & 7);
+  text.append(classes[kind]);
+  switch (kind) {
+    case load:
+    case load_index:
+      text.append('|');
+      append_part(text, sizes, code & 0x18, 3);
+      text.append('|');
+      append_part(text, modes, code & 0xe0, 5);
+      break;
+    case store:
+    case store_index:
+      append_rest(text, code & ~std::uint64_t{7});
+      break;
+    case arithmetic:
+    case jump:
+      text.append('|');
+      append_part(text, sources, code & 8, 3);
+      text.append('|');
+      append_part(text, kind == jump ? jumps : operations, code & 0xf0, 4);
+      break;
+    case give_back:
+      text.append('|');
+      append_part(text, values, code & 0x18, 3);
+      append_rest(text, code & ~std::uint64_t{0x1f});
+      break;
+    default: {
+      const auto operation = code & 0xf8;
+      text.append('|');
+      if (operation == 0 || operation == 0x80) {
+        text.append(operation == 0 ? "BPF_TAX" : "BPF_TXA");
+      } else {
+        append_part(text, {}, operation, 0);
+      }
+      append_rest(text, code & ~std::uint64_t{0xff});
+    }
+  }
+}
+
+/// What seccomp does: an action and 16 bits for whoever is told.
+void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
+  const auto name = context.constant_name("seccomp_action", k & 0xffff0000);
+  if (name.empty()) {
+    text.hex(k & 0xffff0000);
+    text.append(" /* SECCOMP_RET_??? */");
+  } else {
+    text.append(name);
+  }
+  if ((k & 0xffff) != 0) {
+    text.append('|');
+    text.hex(k & 0xffff);
+  }
+}
+
+/// What a socket's filter loads: at SKF_AD_OFF it is not the packet but what is known about it.
+bool append_ancillary(TextBuffer& text, std::uint64_t k) {
+  static constexpr std::array<std::string_view, 16> names = {
+      "PROTOCOL", "PKTTYPE", "IFINDEX",   "NLATTR",   "NLATTR_NEST",      "MARK",       "QUEUE",  "HATYPE",
+      "RXHASH",   "CPU",     "ALU_XOR_X", "VLAN_TAG", "VLAN_TAG_PRESENT", "PAY_OFFSET", "RANDOM", "VLAN_TPID"};
+  constexpr std::uint64_t ancillary = 0xfffff000;
+  const auto offset = k - ancillary;
+  if (k < ancillary || offset % 4 != 0 || offset / 4 >= names.size()) {
+    return false;
+  }
+  text.append("SKF_AD_OFF+SKF_AD_");
+  text.append(names[offset / 4]);
+  return true;
+}
+
+using AppendOperand = void (*)(CustomContext&, TextBuffer&, const Instruction&);
+
+void socket_operand(CustomContext&, TextBuffer& text, const Instruction& instruction) {
+  constexpr std::uint64_t class_and_mode = 0xe7, absolute_load = 0x20;
+  if ((instruction.code & class_and_mode) != absolute_load || !append_ancillary(text, instruction.k)) {
+    text.hex(instruction.k);
+  }
+}
+
+void seccomp_operand(CustomContext& context, TextBuffer& text, const Instruction& instruction) {
+  (instruction.code & 7) == give_back ? append_action(context, text, instruction.k) : text.hex(instruction.k);
+}
+
+void append_instruction(CustomContext& context, TextBuffer& text, const Instruction& instruction,
+                        AppendOperand operand) {
+  const bool branches = instruction.if_true != 0 || instruction.if_false != 0;
+  text.append(branches ? "BPF_JUMP(" : "BPF_STMT(");
+  append_code(text, instruction.code);
+  text.append(", ");
+  branches ? text.hex(instruction.k) : operand(context, text, instruction);
+  if (branches) {
+    text.append(", ");
+    text.hex(instruction.if_true);
+    text.append(", ");
+    text.hex(instruction.if_false);
+  }
+  text.append(')');
+}
+
+bool program(CustomContext& context, AppendOperand operand) {
+  constexpr std::size_t per_read = 64;
+  std::array<std::byte, per_read * instruction_size> raw{};
+  const auto count = context.size() / instruction_size;
+  if (context.depth().abbreviate) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto here = i % per_read * instruction_size;
+    if (here == 0) {
+      const auto chunk = std::span(raw).first(std::min<std::size_t>(count - i, per_read) * instruction_size);
+      if (context.memory().read(context.address() + i * instruction_size, chunk) != chunk.size()) {
+        if (i == 0) {
+          return false;
+        }
+        out.begin_element();
+        out.symbol("...");
+        break;
+      }
+    }
+    i == 0 ? out.begin_array() : void();
+    if (!context.spend()) {
+      out.more();
+      break;
+    }
+    text.clear();
+    append_instruction(context, text,
+                       {number_at(raw, here, 2), number_at(raw, here + 2, 1), number_at(raw, here + 3, 1),
+                        number_at(raw, here + 4, 4)},
+                       operand);
+    out.begin_element();
+    out.symbol(text.view());
+  }
+  count == 0 ? out.begin_array() : void();
+  out.end_array();
+  return true;
+}
+
+}  // namespace
+
+bool bpf_program(CustomContext& context) {
+  return program(context, socket_operand);
+}
+
+bool seccomp_program(CustomContext& context) {
+  return program(context, seccomp_operand);
+}
+
+}  // namespace tracer::decoders
