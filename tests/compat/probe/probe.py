@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+"""Compares how two tracers show the calls of a plan that make_plan derives from the descriptions.
+
+execute.c makes the calls, nothing acts on them. Both tracers see the same calls, so their lines pair up one to one. What
+differs on purpose is in ../differences.txt; besides, a constant that we name and the other tracer shows as an unknown
+value is no difference (as long as the values are the same), nor is a call that the other does not know.
+Fails when the share of equal lines is below THRESHOLDS. `--ours /usr/bin/strace` compares strace with itself.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import canonical  # noqa: E402
+import compare  # noqa: E402
+
+# Per cent of equal lines: what has been reached so far. Raise it, never lower.
+THRESHOLDS = {'x86_64': 50.0, 'i386': 50.0}
+FLAGS = {'x86_64': ['-m64'], 'i386': ['-m32']}
+COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
+CHUNK = 10000  # scenes of one run of the tracers
+TIMEOUT = 120  # seconds, of one such run
+LARGEST_TRACE = 100 << 20  # bytes
+
+
+def compile_executor(abi, build):
+    binary = build / f'execute-{abi}'
+    source = HERE / 'execute.c'
+    if binary.exists() and binary.stat().st_mtime > source.stat().st_mtime:
+        return binary
+    for compiler in COMPILERS[abi]:
+        if shutil.which(compiler):
+            done = subprocess.run([compiler, *FLAGS[abi], '-O1', '-D_GNU_SOURCE', '-w', '-o', binary, source, '-idirafter',
+                                   '/usr/include/x86_64-linux-gnu'], capture_output=True, text=True)
+            if done.returncode == 0:
+                return binary
+    return None
+
+
+def read_excluded():
+    """What no plan may contain, from the file that gives the reasons."""
+    lines = (HERE / 'excluded.txt').read_text().splitlines()
+    return re.compile('|'.join(line.split(' | ')[0] for line in lines if line and not line.startswith('#')))
+
+
+def chunks(plan, index):
+    """(scenes, their labels), CHUNK at a time."""
+    excluded = read_excluded()
+    start, scenes, labels = 0, [], []
+    for label in index:
+        size = struct.unpack_from('<I', plan, start)[0]
+        if not excluded.fullmatch(label.replace('\t', ' ')):
+            scenes.append(plan[start:start + size])
+            labels.append(label)
+        start += size
+        if len(scenes) == CHUNK:
+            yield b''.join(scenes), labels
+            scenes, labels = [], []
+    if scenes:
+        yield b''.join(scenes), labels
+
+
+def trace(tracer, options, executor, plan, count):
+    """The lines that a tracer shows of the plan's calls. It is called strace, since the program behaves by its name."""
+    with tempfile.TemporaryDirectory(prefix='probe.') as folder:
+        os.symlink(tracer, folder + '/strace')
+        try:
+            subprocess.run(['prlimit', f'--fsize={LARGEST_TRACE}', 'setarch', 'x86_64', '-R', folder + '/strace', '-o', folder + '/trace', *options, executor,
+                            plan], timeout=TIMEOUT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            print(f'{tracer}: took too long', file=sys.stderr)
+        lines = pathlib.Path(folder + '/trace').read_bytes().decode('latin-1').split('\n')
+    if lines[-2:] != ['+++ exited with 0 +++', '']:
+        print(f'{tracer}: the trace ends early: {lines[-2:]}', file=sys.stderr)
+        return None
+    return lines[-3 - count:-3]
+
+
+WORD = r'(?:0x[0-9a-f]+|\d+|[A-Z_][A-Za-z_0-9]*)(?:<<[A-Z_]+)?'
+VALUES = re.compile(rf'{WORD}(?:\|{WORD})*(?: /\* \w+_\?\?\? \*/)?')
+
+
+class Names:
+    """Tells lines that differ only in what has a name."""
+
+    def __init__(self, make_plan, abi):
+        self.values = collections.defaultdict(set)
+        listed = subprocess.run([make_plan, '--constants', abi], capture_output=True, text=True, check=True)
+        for line in listed.stdout.splitlines():
+            name, value = line.split()
+            self.values[name].add(int(value))
+
+    def possible(self, text):
+        """The values that a text such as O_RDWR|0x8 may stand for."""
+        sums = {0}
+        for part in text.split(' /*')[0].split('|'):
+            if '<<' in part:
+                return set()
+            found = self.values[part] if part in self.values else {int(part, 0)} if part[0].isdigit() and (
+                part[:2] == '0x' or part == '0' or part[0] != '0') else set()
+            sums = {known | more for known in sums for more in found}
+        return {value & mask for value in sums for mask in (0xffffffffffffffff, 0xffffffff)}
+
+    def only_names_differ(self, theirs, ours):
+        if '_???' not in theirs or VALUES.sub('', theirs) != VALUES.sub('', ours):
+            return False
+        for their, our in zip(VALUES.findall(theirs), VALUES.findall(ours)):
+            if their != our and not ('_???' in their and self.possible(their) & self.possible(our)):
+                return False
+        return True
+
+
+class Tally:
+    """Equal and different lines, by call."""
+
+    def __init__(self):
+        self.equal = collections.Counter()
+        self.total = collections.Counter()
+        self.differences = collections.defaultdict(list)
+
+    def add(self, call, equal, difference):
+        self.total[call] += 1
+        if equal:
+            self.equal[call] += 1
+        else:
+            self.differences[call].append(difference)
+
+    def share(self):
+        return 100 * sum(self.equal.values()) / max(1, sum(self.total.values()))
+
+
+def compare_lines(tally, labels, theirs, ours, rules, names):
+    for label, their, our in zip(labels, theirs, ours):
+        call, what = label.split('\t', 1)
+        if their.startswith('syscall_0x'):
+            continue
+        equal = their == our
+        if not equal:
+            for pattern, replacement in rules:
+                their = pattern.sub(replacement, their)
+            equal = canonical.without_padding(their) == canonical.without_padding(our) if their != our else True
+            equal = equal and len(their) == len(our) or names.only_names_differ(
+                canonical.without_padding(their), canonical.without_padding(our))
+        tally.add(call, equal, (what, their, our))
+
+
+def report(tally, abi, shown, only_calls, full_lines):
+    worst = sorted(tally.differences, key=lambda call: -len(tally.differences[call]))
+    for call in worst[:only_calls]:
+        found = tally.differences[call]
+        print(f'{abi} {call}: {len(found)} of {tally.total[call]} differ')
+        step = max(1, len(found) // max(1, shown))
+        for what, theirs, ours in found[::step][:shown]:
+            print(f'    {what}')
+            for sign, line, other in (('-', theirs, ours), ('+', ours, theirs)):
+                print(f'  {sign} ' + (line if full_lines else compare.around_first_difference(line, other)))
+    total, equal = sum(tally.total.values()), sum(tally.equal.values())
+    perfect = sum(1 for call in tally.total if call not in tally.differences)
+    print(f'{abi}: {tally.share():.3f} % of {total} lines are equal ({total - equal} differ); '
+          f'{perfect} of {len(tally.total)} calls show no difference')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--ours', required=True)
+    parser.add_argument('--theirs', default='/usr/bin/strace')
+    parser.add_argument('--make-plan', required=True, help='the program that writes plans')
+    parser.add_argument('--build', type=pathlib.Path, help='directory for the executors')
+    parser.add_argument('--abi', choices=list(THRESHOLDS), action='append')
+    parser.add_argument('--every', type=int, default=1, help='only one scene of so many')
+    parser.add_argument('--calls', default='', help='only these calls, separated by commas')
+    parser.add_argument('--options', default='', help='options for the tracers, separated by blanks')
+    parser.add_argument('--show', type=int, default=2, help='differences of each call to show')
+    parser.add_argument('--worst', type=int, default=20, help='calls to show')
+    parser.add_argument('--full-lines', action='store_true')
+    parser.add_argument('--threshold', type=float)
+    arguments = parser.parse_args()
+    if not shutil.which(arguments.theirs):
+        print(f'skipped: no {arguments.theirs} here')
+        sys.exit(compare.SKIPPED)
+    arguments.ours, arguments.theirs = (str(pathlib.Path(shutil.which(name)).resolve()) for name in
+                                        (arguments.ours, arguments.theirs))
+    rules = [(theirs, ours) for options, theirs, ours in compare.read_differences(HERE.parent / 'differences.txt')
+             if options.search(arguments.options)]
+    failed = False
+    with tempfile.TemporaryDirectory(prefix='probe.') as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        scratch = pathlib.Path(scratch)
+        build = arguments.build or scratch
+        build.mkdir(parents=True, exist_ok=True)
+        for abi in arguments.abi or list(THRESHOLDS):
+            executor = compile_executor(abi, build)
+            if executor is None:
+                print(f'{abi}: skipped: no compiler for it')
+                continue
+            calls = [name for name in arguments.calls.split(',') if name]
+            subprocess.run([arguments.make_plan, abi, scratch / 'all', scratch / 'index', str(arguments.every), *calls],
+                           check=True, timeout=TIMEOUT)
+            tally = Tally()
+            names = Names(arguments.make_plan, abi)
+            for scenes, labels in chunks((scratch / 'all').read_bytes(), (scratch / 'index').read_text().splitlines()):
+                (scratch / 'plan').write_bytes(scenes)
+                runs = [pool.submit(trace, tracer, arguments.options.split(), executor, scratch / 'plan', len(labels))
+                        for tracer in (arguments.theirs, arguments.ours)]
+                theirs, ours = (run.result() for run in runs)
+                if theirs is None or ours is None:
+                    failed = True
+                    continue
+                compare_lines(tally, labels, theirs, ours, rules, names)
+            report(tally, abi, arguments.show, arguments.worst, arguments.full_lines)
+            threshold = arguments.threshold if arguments.threshold is not None else THRESHOLDS[abi]
+            if not calls and tally.share() < threshold:
+                print(f'FAILED: {abi} below {threshold} %')
+                failed = True
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()
