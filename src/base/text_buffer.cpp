@@ -13,7 +13,17 @@ std::string_view digits_of(Digits& buffer, auto value, int base) {
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
 }
 
+/// Buffers live as long as their thread; one long line must not stay with each of thousands.
+constexpr std::size_t most_kept = std::size_t{1} << 20;
+
 }  // namespace
+
+void TextBuffer::clear() {
+  if (text_.capacity() > most_kept) {
+    std::string().swap(text_);
+  }
+  text_.clear();
+}
 
 void TextBuffer::decimal(std::int64_t value) {
   Digits buffer;

@@ -27,7 +27,7 @@ class TextBuffer {
 
   /// Moves what stands from `position` on and puts `text` before it.
   void insert(std::size_t position, std::string_view text) { text_.insert(position, text); }
-  void clear() { text_.clear(); }
+  void clear();  ///< Keeps the memory, unless it has become much.
   void truncate(std::size_t size) { text_.resize(size); }
   [[nodiscard]] std::size_t size() const { return text_.size(); }
   [[nodiscard]] bool empty() const { return text_.empty(); }
