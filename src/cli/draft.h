@@ -56,7 +56,8 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value);
 /// -e
 Applied apply_expression(Draft& draft, std::string_view text);
 
-/// Checks what contradicts what, in strace's order, and applies the defaults that depend on other options.
-Applied finish(Draft& draft);
+/// Checks what contradicts what, in strace's order, and applies the defaults that depend on other options. `user` is
+/// who runs the tracer.
+Applied finish(Draft& draft, uid_t user);
 
 }  // namespace tracer::cli

@@ -194,7 +194,7 @@ void finish_interruptible(Draft& draft) {
 
 }  // namespace
 
-Applied finish(Draft& draft) {
+Applied finish(Draft& draft, uid_t user) {
   if (auto failure = check_targets(draft.options)) {
     return failure;
   }
@@ -210,6 +210,9 @@ Applied finish(Draft& draft) {
   finish_seccomp_and_forks(draft);
   if (auto failure = finish_summary(draft)) {
     return failure;
+  }
+  if (draft.options.startup.user && user != 0) {
+    return Failure{"You must be root to use the -u/--username option"};
   }
   if (auto failure = finish_output(draft)) {
     return failure;

@@ -230,7 +230,7 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
     return Information{version_text()};
   }
   draft.options.startup.program.assign(reader.rest().begin(), reader.rest().end());
-  if (const auto failure = finish(draft)) {
+  if (const auto failure = finish(draft, surroundings.user)) {
     return usage_error(draft.options, *failure);
   }
   return std::move(draft.options);

@@ -45,6 +45,12 @@ bool WalkerContext::copy(std::span<std::byte> into) const {
   return false;
 }
 
+std::string_view WalkerContext::call_numbered(std::uint64_t number) const {
+  const auto& tables = walker_.setting().tables;
+  const auto* call = tables.find(entry().abi, number);
+  return call != nullptr ? tables.text(call->name) : std::string_view{};
+}
+
 std::string_view WalkerContext::call_name() const {
   const auto* call = walker_.state().call;
   return call != nullptr ? walker_.setting().tables.text(call->name) : std::string_view{};

@@ -141,26 +141,26 @@ Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   seized.value().interrupt();
   Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
   tracee.abi = native_abi();
-  requested_.push_back({tid, threads});
+  requested_.push_back({tid, threads, {}});
   return Done{};
 }
 
-bool PtraceEngine::attach_process(pid_t pid, const std::function<void(const std::string&)>& complain) {
-  if (tracees_.find(pid) != nullptr) {
-    return true;  // named twice, or a thread of a process named before
-  }
+Status PtraceEngine::attach_process(pid_t pid) {
   if (pid == ::getpid()) {
-    complain(options_.strict ? "I'm sorry, I can't let you do that, Dave."
-                             : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself");
-    return false;
+    return Error{EPERM, options_.strict
+                            ? "I'm sorry, I can't let you do that, Dave."
+                            : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself"};
+  }
+  if (tracees_.find(pid) != nullptr && !options_.strict) {
+    return Done{};  // named twice, or a thread of a process named before
   }
   const pid_t tgid = process_of(pid);
   if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
-    complain(attach_failure(pid, attached.error().number, options_.strict));
-    return false;
+    const int why = attached.error().number;
+    return Error{why, attach_failure(pid, why, options_.strict)};
   }
   if (!options_.follow_forks) {
-    return true;
+    return Done{};
   }
   const std::size_t first = requested_.size() - 1;
   // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
@@ -174,11 +174,15 @@ bool PtraceEngine::attach_process(pid_t pid, const std::function<void(const std:
       }
     }
   }
-  return true;
+  return Done{};
 }
 
 void PtraceEngine::announce_attached() {
   for (const Requested& request : requested_) {
+    if (!request.failure.empty()) {
+      complain_(request.failure);
+      continue;
+    }
     Tracee* tracee = tracees_.find(request.tid);
     if (tracee == nullptr) {
       continue;
@@ -221,11 +225,14 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
     backstage_ = std::move(launched.value().backstage);
     launched_ = std::move(launched).value();
   }
-  std::size_t attached = 0;
+  complain_ = complain;
   for (const pid_t pid : options_.attach) {
-    attached += attach_process(pid, complain) ? 1 : 0;
+    if (const Status attached = attach_process(pid); !attached) {
+      requested_.push_back({pid, 0, attached.error().message});
+    }
   }
-  if (!options_.launch && attached == 0) {
+  if (!options_.launch && tracees_.size() == 0) {
+    announce_attached();
     return Error{ESRCH, {}};
   }
   return Done{};

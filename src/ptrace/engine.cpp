@@ -81,6 +81,13 @@ void PtraceEngine::start_program() {
   Tracee& tracee = tracees_.add(std::move(running), program_, Visibility::launching);
   tracee.abi = native_abi();
   tracee.filtered = !filter_.empty();
+  if (options_.launch->daemonize != Daemonize::no) {
+    // The program is no child of ours: it was attached to.
+    Attached attached;
+    attached.command = options_.launch->args.front();
+    attached.by_request = true;
+    emit(tracee, attached);
+  }
   open_gate(launched.gate);
 }
 

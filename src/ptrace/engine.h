@@ -41,10 +41,10 @@ struct LaunchOptions {
   std::string message_prefix;
 };
 
-/// -I: when the signals that would end the tracer make it detach and stop. SIGKILL always ends it.
+/// -I: what the signals do that would end the tracer. SIGKILL always ends it.
 enum class Interruptible : std::uint8_t {
-  anywhere,
-  waiting,     ///< the default
+  anywhere,    ///< they end it at once, even where it is stuck in writing; the kernel lets the tracees go
+  waiting,     ///< they make it detach and stop; the default
   never,       ///< -o FILE PROG
   never_tstp,  ///< and SIGTSTP is blocked as well; with -D
 };
@@ -60,7 +60,7 @@ struct EngineOptions {
   /// Calls to report; everything if empty. The engine may report more than these, never less.
   std::optional<WantedCalls> wanted;
   /// Whether a seccomp filter may keep unwanted calls from stopping. Must be false where a tracee may be let go before
-  /// its end (-b, --syscall-limit): a filter without a tracer makes the calls it traps fail with ENOSYS.
+  /// its end (-b, --syscall-limit, -I1): a filter without a tracer makes the calls it traps fail with ENOSYS.
   bool allow_filter = true;
 };
 

@@ -13,6 +13,18 @@
 namespace tracer {
 namespace {
 
+/// Keeps nothing open but the standard streams and `kept`: whoever reads the tracer's output waits for its end.
+UniqueFd close_all_but(UniqueFd kept) {
+  UniqueFd moved(::fcntl(kept.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  kept.reset();
+  const auto number = static_cast<unsigned>(moved.get());
+  if (number > STDERR_FILENO + 1) {
+    ::close_range(STDERR_FILENO + 1, number - 1, 0);
+  }
+  ::close_range(number + 1, ~0U, 0);
+  return moved;
+}
+
 /// Waits for word from the tracer, and passes on to it what it would have got in our place.
 [[noreturn]] void stand_in_front(pid_t tracer, UniqueFd status_pipe) {
   sigset_t awaited;
@@ -70,7 +82,7 @@ Result<Backstage> Backstage::step_behind_front() {
   }
   if (tracer > 0) {
     write_end.reset();
-    stand_in_front(tracer, std::move(read_end));
+    stand_in_front(tracer, close_all_but(std::move(read_end)));
   }
   sigaction(SIGCHLD, &former, nullptr);
   sigset_t front_died;

@@ -31,9 +31,11 @@ class PtraceEngine final : public Engine {
   struct Requested {
     pid_t tid;
     unsigned threads;
+    std::string failure;  ///< why it could not be attached; empty if it was
   };
   Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
-  bool attach_process(pid_t pid, const std::function<void(const std::string&)>& complain);
+  Status attach_process(pid_t pid);
+  /// Tells what became of each request, in their order.
   void announce_attached();
   void start_program();
   [[nodiscard]] unsigned ptrace_options() const;
@@ -90,7 +92,8 @@ class PtraceEngine final : public Engine {
   bool call_info_works_ = true;
   TraceeTable tracees_;
   std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
-  std::vector<Requested> requested_;  ///< attached and not announced yet
+  std::vector<Requested> requested_;  ///< not announced yet
+  std::function<void(const std::string&)> complain_;
   std::vector<sock_filter> filter_;  ///< what the launched program has; often empty
   std::optional<Launched> launched_;
   std::optional<Backstage> backstage_;

@@ -24,11 +24,14 @@ Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watc
   sigset_t blocked;
   sigemptyset(&blocked);
   sigemptyset(&watched_);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
-    sigaddset(&blocked, signal);
-    // Those that the caller ignores (a shell's background jobs) end tracing all the same, as with strace.
-    if (interruptible == Interruptible::anywhere || interruptible == Interruptible::waiting) {
-      sigaddset(&watched_, signal);
+  // With -I1 they do at once what they do to any program.
+  if (interruptible != Interruptible::anywhere) {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
+      sigaddset(&blocked, signal);
+      // Those that the caller ignores (a shell's background jobs) end tracing all the same, as with strace.
+      if (interruptible == Interruptible::waiting) {
+        sigaddset(&watched_, signal);
+      }
     }
   }
   if (also_watched != 0) {

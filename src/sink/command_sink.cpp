@@ -1,8 +1,12 @@
 #include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 
 #include "sink/sink.h"
@@ -11,23 +15,30 @@ namespace tracer::sink {
 
 namespace {
 
-struct ClosePipe {
-  void operator()(std::FILE* stream) const { ::pclose(stream); }
-};
-using Pipe = std::unique_ptr<std::FILE, ClosePipe>;
-
-/// The last bytes must be in the pipe before the stream is closed and the command waited for: members are destroyed
-/// in reverse order.
 class CommandSink final : public Sink {
  public:
-  CommandSink(Pipe pipe, UniqueFd fd, std::string name, Complain complain)
-      : pipe_(std::move(pipe)), sink_(std::make_unique<FdSink>(std::move(fd), std::move(name), std::move(complain))) {}
+  CommandSink(pid_t command, UniqueFd pipe, std::string name, Complain complain)
+      : command_(command),
+        command_fd_(static_cast<int>(::syscall(SYS_pidfd_open, command, 0))),
+        sink_(std::make_unique<FdSink>(std::move(pipe), std::move(name), std::move(complain))) {}
+
+  /// The last bytes must be in the pipe before it is closed and the command waited for.
+  ~CommandSink() override {
+    sink_.reset();
+    // The tracer may have forked meanwhile: then the command is its parent's child, which waitpid does not wait for.
+    pollfd end{command_fd_.get(), POLLIN, 0};
+    while (command_fd_.valid() && ::poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
+    while (::waitpid(command_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
 
   void write(std::string_view bytes) override { sink_->write(bytes); }
   void flush() override { sink_->flush(); }
 
  private:
-  Pipe pipe_;
+  pid_t command_;
+  UniqueFd command_fd_;  ///< a pidfd
   std::unique_ptr<FdSink> sink_;
 };
 
@@ -43,22 +54,53 @@ void survive_broken_pipes() {
   }
 }
 
+/// A shell that runs `command` and reads from `input`; an errno value on failure.
+Result<pid_t> start_shell(const std::string& command, const UniqueFd& input) {
+  posix_spawn_file_actions_t actions;
+  if (const int why = ::posix_spawn_file_actions_init(&actions); why != 0) {
+    return Error{why, {}};
+  }
+  pid_t pid = 0;
+  int why = ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
+  if (why == 0) {
+    std::string shell = "sh";
+    std::string option = "-c";
+    std::string text = command;
+    char* const words[] = {shell.data(), option.data(), text.data(), nullptr};
+    why = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr, words, environ);
+  }
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (why != 0) {
+    return Error{why, {}};
+  }
+  return pid;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Sink>> open_command(const std::string& command, std::string name, Complain complain) {
-  Pipe pipe(::popen(command.c_str(), "we"));
-  if (!pipe) {
-    const int number = errno;
+  const auto failure = [&command](int number) {
     return Error{number, "Can't popen '" + command + "': " + std::strerror(number)};
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) {
+    return failure(errno);
   }
-  UniqueFd copy(::fcntl(::fileno(pipe.get()), F_DUPFD_CLOEXEC, 3));
-  if (!copy.valid()) {
-    const int number = errno;
-    return Error{number, "Can't popen '" + command + "': " + std::strerror(number)};
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  if (write_end.get() <= STDERR_FILENO) {
+    write_end.reset(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!write_end.valid()) {
+      return failure(errno);
+    }
+  }
+  const Result<pid_t> shell = start_shell(command, read_end);
+  if (!shell) {
+    return failure(shell.error().number);
   }
   survive_broken_pipes();
   return std::unique_ptr<Sink>(
-      std::make_unique<CommandSink>(std::move(pipe), std::move(copy), std::move(name), std::move(complain)));
+      std::make_unique<CommandSink>(shell.value(), std::move(write_end), std::move(name), std::move(complain)));
 }
 
 }  // namespace tracer::sink

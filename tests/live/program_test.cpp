@@ -150,7 +150,7 @@ TEST_CASE("a full disk or a reader that goes is told once and does the program n
   CHECK(std::count(gone.lines.begin(), gone.lines.end(), TRACER ": |exec true: Broken pipe") == 1);
 }
 
-TEST_CASE("-z and -Z choose by success") {
+TEST_CASE("calls are chosen by success with -z and -Z") {
   const std::string command = " -e trace=chdir sh -c 'cd /; cd /nonexistent' 2>&1 | grep chdir";
   CHECK(run("$T -z" + command).lines == std::vector<std::string>{"chdir(\"/\")                              = 0"});
   CHECK(run("$T -Z" + command).lines ==

@@ -111,7 +111,7 @@ TEST_CASE("numbers out of range") {
   CHECK(error({"--syscall-limit=0"}) == "strace: invalid --syscall-limit argument: '0' TRY");
 }
 
-TEST_CASE("-p") {
+TEST_CASE("option -p") {
   const auto options = good({"-p", "5,6 7\n5,", "-p9"});
   CHECK(options.startup.attach == std::vector<pid_t>{5, 6, 7, 9});
   CHECK(error({"-p", "1,x"}) == "strace: Invalid process id: 'x'");
@@ -130,11 +130,13 @@ TEST_CASE("start-up") {
   CHECK_FALSE(options.startup.environment[1].value);
   CHECK(options.startup.user->name == "nobody");
   CHECK(options.startup.argv0 == "x");
+  CHECK(text_of(parse_command_line({"strace", "-u", "nobody", "prog"}, tables, {mask_of(Abi::x86_64), 1000})) ==
+        "strace: You must be root to use the -u/--username option\n");
   CHECK(good({"-u", "1:2"}).startup.user->group == 2U);
   CHECK(good({"-u", "-1:2"}).startup.user->name == "-1:2");
 }
 
-TEST_CASE("-D and -I") {
+TEST_CASE("option -D and -I") {
   CHECK(good({"-DD"}).startup.daemonize == Daemonize::process_group);
   CHECK(good({"--daemonize=PGRP"}).startup.daemonize == Daemonize::process_group);
   CHECK(good({"--daemonize", "--daemonize=session"}).startup.daemonize == Daemonize::session);
@@ -149,7 +151,7 @@ TEST_CASE("-D and -I") {
   CHECK(error({"-b", "foo", "ls"}) == "strace: Syscall 'foo' for -b isn't supported");
 }
 
-TEST_CASE("-e") {
+TEST_CASE("option -e") {
   const auto options = good({"-e", "t=read", "-e", "signal=!int", "-e", "r=3", "-e", "raw=write", "-e", "v=none"});
   CHECK(options.filters.trace.contains(Abi::x86_64, 0));
   CHECK_FALSE(options.filters.trace.contains(Abi::x86_64, 1));
