@@ -23,13 +23,19 @@ SIMPLE = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\S+')
 
 
+def number(text):
+    """As in C: 0x10, 010, 10."""
+    digits = text.lstrip("-")
+    return int(text, 8) if re.fullmatch("0[0-7]+", digits) else int(text, 0)
+
+
 def call_numbers(abi):
     numbers = {}
     with open(os.path.join(HERE, "../../syscalls/abi", abi + ".nr"), encoding="utf-8") as lines:
         for line in lines:
             words = line.split("#")[0].split()
             if len(words) >= 2:
-                numbers.setdefault(words[1], int(words[0], 0))
+                numbers.setdefault(words[1], number(words[0]))
     return numbers
 
 
@@ -52,13 +58,13 @@ def item_bytes(tokens, word):
         if token.startswith('"'):
             out += c_string(token[1:-1])
         elif token == "zero":
-            out += bytes(int(next(tokens), 0))
+            out += bytes(number(next(tokens)))
         elif token == "fill":
-            out += bytes([int(next(tokens), 0)]) * int(next(tokens), 0)
+            out += bytes([number(next(tokens))]) * number(next(tokens))
         else:
             width = word if token == "word" else int(token[1:].rstrip("be")) // 8
             order = "big" if token.endswith("be") else "little"
-            out += (int(next(tokens), 0) & (1 << 8 * width) - 1).to_bytes(width, order)
+            out += (number(next(tokens)) & (1 << 8 * width) - 1).to_bytes(width, order)
     return out
 
 
@@ -71,7 +77,7 @@ class Case:
 
 def read_cases(lines):
     cases, defines = [], False
-    for number, line in enumerate(lines):
+    for place, line in enumerate(lines):
         line = line.strip()
         word, _, rest = line.partition(" ")
         if defines:
@@ -79,7 +85,7 @@ def read_cases(lines):
         elif word == "define":
             return []
         elif word == "case":
-            cases.append(Case(rest, number))
+            cases.append(Case(rest, place))
         elif not cases or not word or word.startswith("#"):
             continue
         else:
@@ -93,16 +99,16 @@ def read_cases(lines):
             elif word in ("memory", "change"):
                 case.memory.append((word, TOKEN.findall(rest)))
             elif word == "result":
-                case.result = int(rest, 0)
+                case.result = number(rest)
             elif word == "error":
-                case.result = -int(rest, 0) if rest.isdigit() else rest
+                case.result = -number(rest) if rest.isdigit() else rest
             elif word == "unknown":
                 case.supported = False
             elif word == "stack":
-                case.stack = int(rest, 0)
+                case.stack = number(rest)
             elif word == "text":
                 case.text = rest
-            case.end = number
+            case.end = place
     return cases
 
 
@@ -138,16 +144,16 @@ def ask(program, case, abi, numbers):
     lines = []
     for kind, tokens in case.memory:
         data = item_bytes(tokens[1:], WORD[abi])
-        lines.append(f"{kind} {int(tokens[0], 0):x} {len(data)} {data.hex()}")
+        lines.append(f"{kind} {number(tokens[0]):x} {len(data)} {data.hex()}")
     if case.stack:
         lines.append(f"stack {case.stack:x}")
     result = -ERRORS[case.result] if isinstance(case.result, str) else case.result
     width = 32 if abi == "i386" else 64
     for kind, words in case.calls:
-        number = int(words[0], 0) if kind == "number" else numbers[abi][words[0]]
-        args = [int(word, 0) & (1 << width) - 1 for word in words[1:]]
+        nr = number(words[0]) if kind == "number" else numbers[abi][words[0]]
+        args = [number(word) & (1 << width) - 1 for word in words[1:]]
         args += [0] * (6 - len(args))
-        lines.append(f"call {int(abi == 'i386')} {number | (X32_BIT if abi == 'x32' else 0):x} "
+        lines.append(f"call {int(abi == 'i386')} {nr | (X32_BIT if abi == 'x32' else 0):x} "
                      + " ".join(f"{a:x}" for a in args) + f" {0 if kind == 'before' else result}")
     with tempfile.TemporaryDirectory() as where:
         script, log = os.path.join(where, "script"), os.path.join(where, "log")
