@@ -88,7 +88,13 @@ def trace(tracer, options, executor, plan, count):
 
 
 WORD = r'(?:0x[0-9a-f]+|\d+|[A-Z_][A-Za-z_0-9]*)(?:<<[A-Z_]+)?'
-VALUES = re.compile(rf'{WORD}(?:\|{WORD})*(?: /\* \w+_\?\?\? \*/)?')
+VALUES = re.compile(rf'{WORD}(?:\|{WORD})*(?: /\* \w+_\?\?+ \*/)?')
+IOCTL = re.compile(r'_IOC\((\w+(?:\|\w+)?), (\w+), (\w+), (\w+)\)')
+
+
+def ioctl_number(match):
+    direction = ('_IOC_WRITE' in match[1]) + 2 * ('_IOC_READ' in match[1])
+    return f'{direction << 30 | int(match[4], 0) << 16 | int(match[2], 0) << 8 | int(match[3], 0):#x} /* _IOC_??? */'
 
 
 class Names:
@@ -113,12 +119,17 @@ class Names:
         return {value & mask for value in sums for mask in (0xffffffffffffffff, 0xffffffff)}
 
     def only_names_differ(self, theirs, ours):
-        if '_???' not in theirs or VALUES.sub('', theirs) != VALUES.sub('', ours):
+        if '_IOC(' in theirs and '_IOC(' not in ours:
+            theirs = IOCTL.sub(ioctl_number, theirs)
+        if VALUES.sub('', theirs) != VALUES.sub('', ours):
             return False
-        for their, our in zip(VALUES.findall(theirs), VALUES.findall(ours)):
-            if their != our and not ('_???' in their and self.possible(their) & self.possible(our)):
-                return False
-        return True
+        return all(their == our or self.names_more(their, our)
+                   for their, our in zip(VALUES.findall(theirs), VALUES.findall(ours)))
+
+    def names_more(self, theirs, ours):
+        """Whether both stand for one value and our text has names for more of it."""
+        known, more = (set(re.findall(r'[A-Z_]\w+', text.split(' /*')[0])) for text in (theirs, ours))
+        return known < more and bool(self.possible(theirs) & self.possible(ours))
 
 
 class Tally:
@@ -155,14 +166,23 @@ def compare_lines(tally, labels, theirs, ours, rules, names):
         tally.add(call, equal, (what, their, our))
 
 
+def kind_of(theirs, ours):
+    """What differences have in common that a reader would take for one: the text around, without numbers."""
+    at = len(os.path.commonprefix([theirs, ours]))
+    return tuple(re.sub(r'0x[0-9a-f]+|\d+', '0', text) for text in (theirs[max(0, at - 16):at + 10], ours[at:at + 10]))
+
+
 def report(tally, abi, shown, only_calls, full_lines):
     worst = sorted(tally.differences, key=lambda call: -len(tally.differences[call]))
     for call in worst[:only_calls]:
         found = tally.differences[call]
         print(f'{abi} {call}: {len(found)} of {tally.total[call]} differ')
-        step = max(1, len(found) // max(1, shown))
-        for what, theirs, ours in found[::step][:shown]:
-            print(f'    {what}')
+        kinds = collections.defaultdict(list)
+        for difference in found:
+            kinds[kind_of(*difference[1:])].append(difference)
+        for alike in sorted(kinds.values(), key=len, reverse=True)[:shown]:
+            what, theirs, ours = alike[0]
+            print(f'    {len(alike)} as for {what}')
             for sign, line, other in (('-', theirs, ours), ('+', ours, theirs)):
                 print(f'  {sign} ' + (line if full_lines else compare.around_first_difference(line, other)))
     total, equal = sum(tally.total.values()), sum(tally.equal.values())
