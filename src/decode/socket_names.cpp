@@ -134,7 +134,7 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   if (known == inet_protocols.end() && !is_unix && protocol != "NETLINK") {
     return false;
   }
-  text.append(protocol);
+  render::append_escaped(text, std::as_bytes(std::span(protocol)), "<>");
   text.append(":[");
   const auto content = text.size();
   bool found = false;

@@ -10,8 +10,9 @@ namespace tracer::pipeline {
 
 namespace {
 
-/// Never more than this of one buffer: the length is the tracee's word.
+/// Never more than this of one call: lengths are the tracee's word, and thousands of them may point to one buffer.
 constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
+constexpr std::uint64_t header_cost = 64;  // what the line above a buffer counts for, also above an unreadable one
 constexpr std::size_t row = 16;
 
 /// How a call carries its data.
@@ -54,12 +55,13 @@ class Dumper {
 
   void buffer(RemoteAddr address, std::uint64_t length) {
     std::array<std::byte, 256 * row> chunk;
-    length = std::min(length, most_bytes);
+    length = std::min(length, left_);
     for (std::uint64_t offset = 0; offset < length;) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), length - offset));
       const std::size_t got = memory_.read(address + offset, std::span(chunk).first(wanted));
       const std::string_view bytes(reinterpret_cast<const char*>(chunk.data()), got);
       render::append_dump(text_, bytes, static_cast<std::size_t>(offset));
+      left_ -= got;
       if (got < wanted) {
         break;
       }
@@ -69,12 +71,13 @@ class Dumper {
 
   /// Up to `total` bytes, in the buffers of an array of struct iovec.
   void vector(RemoteAddr array, std::uint64_t count, std::uint64_t total) {
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && total > 0; ++i) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && total > 0 && left_ > 0; ++i) {
       const auto base = word(array + i * 2 * word_);
       const auto size = word(array + i * 2 * word_ + word_);
       if (!base || !size || *size == 0) {
         break;
       }
+      left_ -= std::min(left_, header_cost);
       const std::uint64_t length = std::min(*size, total);
       text_.append(" * ");
       text_.decimal(length);
@@ -97,7 +100,7 @@ class Dumper {
 
   /// struct mmsghdr: a msghdr of seven words and the bytes transferred, padded to a word.
   void messages(RemoteAddr address, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries); ++i) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && left_ > 0; ++i) {
       const RemoteAddr header = address + i * 8 * word_;
       const auto buffers = word(header + 3 * word_);
       const auto length = word(header + 7 * word_, 4);
@@ -132,6 +135,7 @@ class Dumper {
   TextBuffer& text_;
   const Memory& memory_;
   unsigned word_;
+  std::uint64_t left_ = most_bytes;
 };
 
 }  // namespace
