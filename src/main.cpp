@@ -80,7 +80,7 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   decode::DescriptorNames plain_names(plain);  // for -P and for records, whatever -y and -Y say
   const decode::Decoder decoder(tables, decoder_options(options), names, decoders::all());
 
-  auto pipeline_settings = pipeline_options(options);
+  auto pipeline_settings = pipeline_options(options, tables);
   pipeline_settings.filter.paths = traced_paths(options, complain);
   auto view_settings = text_view_options(options);
   view_settings.hold_calls = pipeline::Filter(pipeline_settings.filter, tables, plain_names).needs_end();

@@ -26,7 +26,6 @@ std::optional<std::string> not_built_yet(const cli::Options& options) {
       Missing{!extras.define.empty(), "--define: this build cannot load descriptions at run time"},
       Missing{extras.doctor, "--doctor: this build does not have it"},
       Missing{options.tips.shown, "--tips: this build has none"},
-      Missing{!options.injections.empty(), "-e inject= and -e fault=: this build does not have them"},
       Missing{format.stack_trace != cli::StackTrace::none, "-k: this build cannot print stack traces"},
       Missing{format.kvm != cli::Kvm::none, "-e kvm=: this build cannot decode what KVM_RUN leaves behind"},
       Missing{format.namespaces, "--namespace: this build cannot show namespaces"},

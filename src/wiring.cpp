@@ -56,6 +56,43 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, const spec::Tables& ta
   return wanted;
 }
 
+std::vector<Poke> pokes_of(const std::vector<cli::Poke>& pokes) {
+  std::vector<Poke> result;
+  for (const cli::Poke& poke : pokes) {
+    result.push_back({poke.argument - 1, poke.data});
+  }
+  return result;
+}
+
+pipeline::TamperRule tamper_rule(const cli::Injection& injection, const spec::Tables& tables) {
+  pipeline::TamperRule rule;
+  rule.calls = injection.calls;
+  rule.first = injection.first;
+  rule.step = injection.step;
+  if (injection.last != cli::Injection::no_end) {
+    rule.last = injection.last;
+  }
+  Tampering& what = rule.what;
+  if (injection.error) {
+    what.result = Tampering::Result{static_cast<std::uint64_t>(*injection.error), true};
+  } else if (injection.retval) {
+    what.result = Tampering::Result{*injection.retval, false};
+  }
+  what.signal = injection.signal.value_or(0);
+  what.delay_enter = injection.delay_enter;
+  what.delay_exit = injection.delay_exit;
+  what.poke_enter = pokes_of(injection.poke_enter);
+  what.poke_exit = pokes_of(injection.poke_exit);
+  for (std::size_t abi = 0; abi < abi_count && !injection.syscall.empty(); ++abi) {
+    for (const spec::NumberedCall& row : tables.numbers[abi]) {
+      if (row.call != spec::none && tables.text(tables.calls[row.call].name) == injection.syscall) {
+        what.instead[abi] = row.number;
+      }
+    }
+  }
+  return rule;
+}
+
 }  // namespace
 
 decode::Options decoder_options(const cli::Options& options) {
@@ -89,7 +126,7 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
   return paths;
 }
 
-pipeline::PipelineOptions pipeline_options(const cli::Options& options) {
+pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables) {
   using cli::Quiet;
   pipeline::PipelineOptions result;
   result.filter.calls = options.filters.trace;
@@ -110,6 +147,9 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options) {
   result.detach_on_execve = options.startup.detach_on_execve;
   result.launched = !options.startup.program.empty();
   result.syscall_limit = options.startup.syscall_limit;
+  for (const cli::Injection& injection : options.injections) {
+    result.tampering.push_back(tamper_rule(injection, tables));
+  }
   return result;
 }
 
@@ -251,6 +291,10 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     result.wanted = wanted_calls(options.filters.trace, tables);
   }
   result.allow_filter = !startup.detach_on_execve && startup.syscall_limit == 0 && startup.attach.empty();
+  // A signal sent at a filter's stop does not arrive.
+  for (const cli::Injection& injection : options.injections) {
+    result.allow_filter = result.allow_filter && !injection.signal;
+  }
   return result;
 }
 

@@ -15,7 +15,7 @@ namespace tracer {
 
 decode::Options decoder_options(const cli::Options& options);
 decode::NameOptions name_options(const cli::Options& options);
-pipeline::PipelineOptions pipeline_options(const cli::Options& options);
+pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables);
 pipeline::TextViewOptions text_view_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 

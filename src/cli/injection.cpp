@@ -11,7 +11,7 @@ namespace tracer::cli {
 namespace {
 
 constexpr std::uint32_t max_count = 65535;
-constexpr std::uint32_t no_end = 65535;
+constexpr std::uint32_t no_end = Injection::no_end;
 constexpr std::size_t max_poke_digits = 2048;
 constexpr unsigned max_poke_argument = 7;
 constexpr std::uint64_t max_error = 4095;
@@ -177,12 +177,10 @@ class ActionReader {
 
   /// Applies defaults; false if nothing is asked for.
   bool finish() {
-    result.delay_enter = delay_enter_.value_or(std::chrono::nanoseconds{});
-    result.delay_exit = delay_exit_.value_or(std::chrono::nanoseconds{});
     if (kind_ == Tampering::fault && !result.error) {
       result.error = ENOSYS;
     }
-    return result.error || result.retval || result.signal || delay_enter_ || delay_exit_ ||
+    return result.error || result.retval || result.signal || result.delay_enter || result.delay_exit ||
            !result.poke_enter.empty() || !result.poke_exit.empty();
   }
 
@@ -205,10 +203,10 @@ class ActionReader {
       return good;
     }
     if (const auto delay = value_of(action, "delay_enter")) {
-      return read_delay(*delay, delay_enter_);
+      return read_delay(*delay, result.delay_enter);
     }
     if (const auto delay = value_of(action, "delay_exit")) {
-      return read_delay(*delay, delay_exit_);
+      return read_delay(*delay, result.delay_exit);
     }
     if (const auto pokes = value_of(action, "poke_enter")) {
       return read_pokes(*pokes, result.poke_enter);
@@ -222,8 +220,6 @@ class ActionReader {
   Tampering kind_;
   const filter::SyscallNames& names_;
   std::vector<std::string>& warnings_;
-  std::optional<std::chrono::nanoseconds> delay_enter_;
-  std::optional<std::chrono::nanoseconds> delay_exit_;
 };
 
 }  // namespace

@@ -160,18 +160,20 @@ struct Poke {
 };
 
 struct Injection {
+  static constexpr std::uint16_t no_end = 65535;
+
   filter::SyscallSet calls;
   std::optional<int> error;             ///< an errno value
   std::optional<std::uint64_t> retval;  ///< at most one of error and retval
   std::optional<int> signal;
   std::string syscall;  ///< a %pure call to run instead; empty: none
-  std::chrono::nanoseconds delay_enter{};
-  std::chrono::nanoseconds delay_exit{};
+  std::optional<std::chrono::nanoseconds> delay_enter;  ///< zero marks the call and delays nothing
+  std::optional<std::chrono::nanoseconds> delay_exit;
   std::vector<Poke> poke_enter;
   std::vector<Poke> poke_exit;
-  // Counted for each call and each tracee, from 1: first, first + step, … up to last. step 0: only `first`.
+  // Counted for each call and each tracee, from 1: first, first + step, … up to last.
   std::uint16_t first = 1;
-  std::uint16_t last = 65535;  ///< 65535: no end
+  std::uint16_t last = no_end;
   std::uint16_t step = 1;
 };
 

@@ -120,6 +120,15 @@ void append_duration(TextBuffer& text, std::chrono::nanoseconds time, unsigned d
   text.append('>');
 }
 
+void append_tampered(TextBuffer& text, bool arguments, bool result, bool delayed) {
+  if (arguments || result) {
+    text.append(!arguments ? " (INJECTED)" : result ? " (INJECTED: args, retval)" : " (INJECTED: args)");
+  }
+  if (delayed) {
+    text.append(" (DELAYED)");
+  }
+}
+
 std::string_view mode_name(Abi abi) {
   if (abi == Abi::x32) {
     return "x32";

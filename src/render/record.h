@@ -65,6 +65,9 @@ void append_seconds(TextBuffer& text, std::chrono::nanoseconds time, unsigned di
 /// ` <0.000012>`, for -T.
 void append_duration(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits);
 
+/// ` (INJECTED)`, ` (INJECTED: args)`, ` (INJECTED: args, retval)` and ` (DELAYED)`, for -e inject.
+void append_tampered(TextBuffer& text, bool arguments, bool result, bool delayed);
+
 /// What notes call an ABI: "64 bit", "32 bit", "x32".
 std::string_view mode_name(Abi abi);
 

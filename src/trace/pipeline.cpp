@@ -11,12 +11,23 @@ namespace {
 /// Output that a busy tracee produces is never older than this.
 constexpr std::chrono::seconds oldest_output(1);
 
+decode::Entry entry_of(const Event& event, const SyscallEnter& enter) {
+  decode::Entry entry;
+  entry.tid = event.tid;
+  entry.abi = event.abi;
+  entry.number = enter.number;
+  entry.args = enter.args;
+  entry.stack_pointer = enter.stack_pointer;
+  return entry;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
                    decode::Names& names, View& view, render::Summary* summary, Note note)
     : options_(std::move(options)),
       filter_(options_.filter, tables, names),
+      tamper_rules_(std::move(options_.tampering), tables),
       decoder_(decoder),
       view_(view),
       summary_(summary),
@@ -61,6 +72,28 @@ void Pipeline::forget(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- calls
 
+bool Pipeline::wants(const decode::Entry& entry, const Memory& memory) const {
+  return filter_.wants(entry.abi, entry.number) && filter_.wants_arguments(entry, memory);
+}
+
+const Tampering* Pipeline::tamper(const Event& event, const Memory& memory) {
+  const auto& enter = std::get<SyscallEnter>(event.what);
+  if (!tamper_rules_.mention(event.abi, enter.number) || !wants(entry_of(event, enter), memory)) {
+    return nullptr;
+  }
+  Thread& thread = thread_of(event);
+  const TamperRules::Choice choice = tamper_rules_.choose(event.abi, enter.number, thread.call_counts);
+  if (choice.what == nullptr) {
+    return nullptr;
+  }
+  thread.call.tampered = true;
+  for (const std::size_t argument : *choice.missing_arguments) {
+    note_failed_poke(event.tid, "there is no argument " + std::to_string(argument + 1) + ", as the call has only " +
+                                    std::to_string(choice.argument_count));
+  }
+  return choice.what;
+}
+
 Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory) {
   if (thread.call.open) {
     end_call(thread, event.time);
@@ -75,12 +108,9 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.open = true;
   call.shown = false;
   call.entered = event.time;
-  call.entry.tid = event.tid;
-  call.entry.abi = event.abi;
-  call.entry.number = enter.number;
-  call.entry.args = enter.args;
-  call.entry.stack_pointer = enter.stack_pointer;
-  if (!filter_.wants(event.abi, enter.number) || !filter_.wants_arguments(call.entry, memory)) {
+  call.entry = entry_of(event, enter);
+  const bool chosen = std::exchange(call.tampered, false);
+  if (!chosen && !wants(call.entry, memory)) {
     return Verdict::go_on;
   }
   call.shown = true;
@@ -92,7 +122,7 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.depth.raw = !options_.raw.empty() && options_.raw.contains(event.abi, enter.number);
   view_.call_begins(thread, memory);
   const spec::Call* described = decoder_.call_of(*thread.state);
-  if (described != nullptr && described->never_returns) {
+  if (described != nullptr && described->never_returns && !enter.tampered.result) {
     CallEnd end;
     end.time = event.time;
     end.outcome.known = false;
@@ -115,11 +145,16 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
   end.time = event.time;
   end.outcome.value = exit.value;
   end.outcome.is_error = exit.is_error;
+  end.tampered = exit.tampered;
   end.duration = event.time.monotonic - call.entered.monotonic;
   if (summary_ != nullptr) {
     summary_->count({call.entry.abi, call.entry.number, exit.is_error, exit.cpu_time, end.duration});
   }
-  return finish(thread, end, memory);
+  const Verdict verdict = finish(thread, end, memory);
+  if (exit.tampered.poke_failed) {
+    note_failed_poke(event.tid, "its memory cannot be written where an argument points to");
+  }
+  return verdict;
 }
 
 Verdict Pipeline::finish(Thread& thread, const CallEnd& end, const Memory& memory) {
@@ -180,6 +215,7 @@ Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const
     }
     thread.call = former->call;
     thread.abi = former->abi;
+    std::swap(thread.call_counts, former->call_counts);
     std::swap(thread.state, former->state);
     std::swap(thread.line, former->line);
     thread.interrupted = former->interrupted;
@@ -251,6 +287,11 @@ Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, c
 void Pipeline::note_process(pid_t pid, std::string_view what) {
   view_.flush();
   note_("Process " + std::to_string(pid) + ' ' + std::string(what));
+}
+
+void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {
+  view_.flush();
+  note_("Failed to tamper with process " + std::to_string(pid) + ": " + std::string(why));
 }
 
 void Pipeline::note_attached() {

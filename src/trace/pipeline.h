@@ -10,6 +10,7 @@
 #include "render/summary.h"
 #include "trace/engine.h"
 #include "trace/pipeline_filter.h"
+#include "trace/pipeline_tampering.h"
 #include "trace/pipeline_thread.h"
 #include "trace/pipeline_view.h"
 
@@ -29,10 +30,11 @@ struct PipelineOptions {
   filter::SyscallSet dereference = filter::SyscallSet::all();
   filter::SyscallSet raw;
   Quiet quiet;
-  Abi native = Abi::x86_64;         ///< what a program runs in before its first call
-  bool summary_only = false;        ///< -c: calls are counted and nothing else
-  bool detach_on_execve = false;    ///< -b execve
-  bool launched = false;            ///< the first execve is the launch of the program itself
+  Abi native = Abi::x86_64;       ///< what a program runs in before its first call
+  bool summary_only = false;      ///< -c: calls are counted and nothing else
+  bool detach_on_execve = false;  ///< -b execve
+  bool launched = false;          ///< the first execve is the launch of the program itself
+  std::vector<TamperRule> tampering;
   std::uint64_t syscall_limit = 0;  ///< detach after so many calls have been shown; 0: never
 };
 
@@ -45,6 +47,7 @@ class Pipeline final : public EventHandler {
   Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
            View& view, render::Summary* summary, Note note);
 
+  const Tampering* tamper(const Event& event, const Memory& memory) override;
   Verdict handle(const Event& event, const Memory& memory) override;
   void idle() override;
 
@@ -53,7 +56,9 @@ class Pipeline final : public EventHandler {
   void forget(Thread& thread);
   void end_call(Thread& thread, const EventTime& time);
   [[nodiscard]] bool records() const { return !options_.summary_only; }
+  [[nodiscard]] bool wants(const decode::Entry& entry, const Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
+  void note_failed_poke(pid_t pid, std::string_view why);
   void note_attached();
 
   Verdict on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory);
@@ -71,6 +76,7 @@ class Pipeline final : public EventHandler {
 
   PipelineOptions options_;
   Filter filter_;
+  TamperRules tamper_rules_;
   const decode::Decoder& decoder_;
   View& view_;
   render::Summary* summary_;

@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <array>
 #include <utility>
 
 #include "decode/call_state.h"
@@ -85,6 +86,9 @@ void JsonView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
   emitter_.set_buffer(thread.line);
   emitter_.resume(thread.json_progress);
   decoder_.exit(*thread.state, end.outcome, memory, emitter_);
+  if (end.tampered.any()) {
+    write_tampered(thread.line, end.tampered);
+  }
   if (end.outcome.known) {
     thread.line.append(",\"dur\":");
     thread.line.decimal(std::int64_t{end.duration.count()});
@@ -92,6 +96,22 @@ void JsonView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
     thread.line.append(",\"unfinished\":\"exit\"");
   }
   end_record(thread.line, thread);
+}
+
+void JsonView::write_tampered(TextBuffer& text, const Tampered& tampered) {
+  const std::array<std::pair<bool, std::string_view>, 4> kinds = {{{tampered.arguments, "\"arguments\""},
+                                                                   {tampered.result, "\"result\""},
+                                                                   {tampered.signal, "\"signal\""},
+                                                                   {tampered.delayed, "\"delay\""}}};
+  text.append(",\"tampered\":[");
+  bool first = true;
+  for (const auto& [done, name] : kinds) {
+    if (done) {
+      text.append(std::exchange(first, false) ? "" : ",");
+      text.append(name);
+    }
+  }
+  text.append(']');
 }
 
 void JsonView::close_unfinished(Thread& thread, std::string_view cause) {

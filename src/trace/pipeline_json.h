@@ -13,6 +13,8 @@
 //   nr      number of the call in that ABI
 //   name, args, ret, errno, note
 //           the call itself; render/json_emitter.h says how values look. ret is null where there is no result
+//   tampered
+//           only where -e inject= changed the call: what of it, some of "arguments", "result", "signal" and "delay"
 //   unfinished
 //           only where the call did not return: "exit", "exec" or "detach" says what ended it
 // "signal":   signal "SIGINT", info {…} (as siginfo_t; absent if unknown)
@@ -63,6 +65,7 @@ class JsonView final : public View {
  private:
   void begin_record(TextBuffer& text, Thread& thread, std::string_view type, const EventTime& time);
   void end_record(TextBuffer& text, Thread& thread);
+  static void write_tampered(TextBuffer& text, const Tampered& tampered);
   void close_unfinished(Thread& thread, std::string_view cause);
   void write_signal(int signal);
   [[nodiscard]] std::string_view command_of(Thread& thread);

@@ -139,6 +139,7 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
   take_emitter(thread);
   decoder_.exit(*thread.state, end.outcome, memory, emitter_);
   leave_emitter(thread);
+  render::append_tampered(thread.line, end.tampered.arguments, end.tampered.result, end.tampered.delayed);
   if (options_.duration_digits && end.outcome.known) {
     render::append_duration(thread.line, end.duration, *options_.duration_digits);
   }

@@ -12,6 +12,7 @@
 #include "render/text_emitter.h"
 #include "sink/sink.h"
 #include "trace/event.h"
+#include "trace/pipeline_tampering.h"
 
 namespace tracer::pipeline {
 
@@ -26,8 +27,9 @@ struct Channel {
 
 /// The current call of a thread, or its last one.
 struct OpenCall {
-  bool open = false;   ///< entered and not ended
-  bool shown = false;  ///< has passed the filters so far; only then is it decoded
+  bool open = false;      ///< entered and not ended
+  bool shown = false;     ///< has passed the filters so far; only then is it decoded
+  bool tampered = false;  ///< was chosen for that, and so has passed the filters, before it began
   decode::Entry entry;
   decode::Depth depth;
   EventTime entered;
@@ -44,6 +46,7 @@ struct Thread {
   pid_t tgid = 0;
   std::optional<Abi> abi;  ///< of the last call; empty before the first
   OpenCall call;
+  CallCounts call_counts;
   DecoderState state;
 
   // For the views.

@@ -12,6 +12,7 @@ namespace tracer::pipeline {
 struct CallEnd {
   EventTime time;
   decode::Outcome outcome;
+  Tampered tampered;
   std::chrono::nanoseconds duration{};  ///< wall clock
 };
 
