@@ -253,8 +253,17 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
 Result<EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables) {
   const cli::Startup& startup = options.startup;
   EngineOptions result;
+  LaunchOptions launch;
+  if (startup.user) {
+    const cli::RunAs& user = *startup.user;
+    auto identity = find_identity(user.user ? std::to_string(*user.user) + ':' + std::to_string(user.group.value_or(0))
+                                            : user.name);
+    if (!identity) {
+      return identity.error();
+    }
+    launch.identity = std::move(identity).value();
+  }
   if (!startup.program.empty()) {
-    LaunchOptions launch;
     auto path = find_program(startup.program.front());
     if (!path) {
       return path.error();
@@ -266,15 +275,6 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     }
     for (const cli::EnvironmentChange& change : startup.environment) {
       launch.environment.push_back({change.name, change.value});
-    }
-    if (startup.user) {
-      const cli::RunAs& user = *startup.user;
-      auto identity = find_identity(
-          user.user ? std::to_string(*user.user) + ':' + std::to_string(user.group.value_or(0)) : user.name);
-      if (!identity) {
-        return identity.error();
-      }
-      launch.identity = std::move(identity).value();
     }
     launch.daemonize = static_cast<Daemonize>(startup.daemonize);
     launch.message_prefix = options.program_name + ": ";
@@ -290,7 +290,8 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   if (!options.filters.trace.full()) {
     result.wanted = wanted_calls(options.filters.trace, tables);
   }
-  result.allow_filter = !startup.detach_on_execve && startup.syscall_limit == 0 && startup.attach.empty();
+  result.allow_filter = !startup.detach_on_execve && startup.syscall_limit == 0 && startup.attach.empty() &&
+                        result.interruptible != Interruptible::anywhere;
   // A signal sent at a filter's stop does not arrive.
   for (const cli::Injection& injection : options.injections) {
     result.allow_filter = result.allow_filter && !injection.signal;

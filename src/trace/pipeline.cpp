@@ -34,9 +34,6 @@ Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const de
       note_(std::move(note)) {}
 
 Verdict Pipeline::handle(const Event& event, const Memory& memory) {
-  if (attached_.threads != 0 && !std::holds_alternative<Attached>(event.what)) {
-    note_attached();
-  }
   Thread& thread = thread_of(event);
   const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
   view_.event_done();
@@ -48,9 +45,6 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
 }
 
 void Pipeline::idle() {
-  if (attached_.threads != 0) {
-    note_attached();
-  }
   view_.flush();
 }
 
@@ -246,17 +240,11 @@ Verdict Pipeline::on(const Attached& attached, Thread& thread, const Event& even
   if (options_.quiet.attach) {
     return Verdict::go_on;
   }
-  if (!attached.by_request) {
+  if (attached.threads == 1) {
     note_process(event.tid, "attached");
-    return Verdict::go_on;
+  } else if (attached.threads > 1) {
+    note_process(event.tid, "attached with " + std::to_string(attached.threads) + " threads");
   }
-  if (attached_.threads != 0 && attached_.pid != event.tgid) {
-    note_attached();
-  }
-  if (attached_.threads == 0) {
-    attached_.pid = event.tid;
-  }
-  ++attached_.threads;
   return Verdict::go_on;
 }
 
@@ -292,13 +280,6 @@ void Pipeline::note_process(pid_t pid, std::string_view what) {
 void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {
   view_.flush();
   note_("Failed to tamper with process " + std::to_string(pid) + ": " + std::string(why));
-}
-
-void Pipeline::note_attached() {
-  const PendingNote pending = std::exchange(attached_, {});
-  const std::string more =
-      pending.threads > 1 ? " with " + std::to_string(pending.threads) + " threads" : std::string();
-  note_process(pending.pid, "attached" + more);
 }
 
 }  // namespace tracer::pipeline

@@ -59,7 +59,6 @@ class Pipeline final : public EventHandler {
   [[nodiscard]] bool wants(const decode::Entry& entry, const Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
   void note_failed_poke(pid_t pid, std::string_view why);
-  void note_attached();
 
   Verdict on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const SyscallExit& exit, Thread& thread, const Event& event, const Memory& memory);
@@ -82,13 +81,6 @@ class Pipeline final : public EventHandler {
   render::Summary* summary_;
   Note note_;
   ThreadTable threads_;
-
-  /// Threads of a process that was attached to by request: one note stands for all.
-  struct PendingNote {
-    pid_t pid = 0;
-    unsigned threads = 0;
-  };
-  PendingNote attached_;
   bool launch_seen_ = false;
   std::uint64_t shown_ = 0;
   std::chrono::nanoseconds last_flush_{};

@@ -23,8 +23,8 @@
 // "exec":     former (only if another thread than the leader called execve: its tid until now)
 // "exit":     status, or signal and core (true or false)
 //
-// Nothing is lost to a reader that keeps numbers as doubles: an integer beyond 2^53 is a string of its digits (ts always
-// is one). Bytes that are not UTF-8 are {"bytes":"48e9…"}, in hexadecimal.
+// Nothing is lost to a reader that keeps numbers as doubles: an integer beyond 2^53 is a string of its digits (ts
+// always is one). Bytes that are not UTF-8 are {"bytes":"48e9…"}, in hexadecimal.
 #pragma once
 
 #include "decode/decoder.h"

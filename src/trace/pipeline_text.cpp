@@ -210,15 +210,11 @@ void TextView::group_stop(Thread& thread, const EventTime& time, int signal) {
 
 void TextView::superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) {
   const bool begun = former.call.open && former.call.shown;
-  if (channels_.separate()) {
-    if (begun && !options_.hold_calls) {
-      former.line.append(" <pid changed to ");
-      former.line.decimal(std::int64_t{leader.tid});
-      former.line.append(" ...>");
-      end_line(former);
-    }
-  } else if (former.channel->owner == &former) {
-    interrupt(former);
+  if (begun && !options_.hold_calls && (channels_.separate() || former.channel->owner == &former)) {
+    former.line.append(" <pid changed to ");
+    former.line.decimal(std::int64_t{leader.tid});
+    former.line.append(" ...>");
+    end_line(former);
   }
   if (!quietly) {
     --threads_;  // The leader's thread is gone already.

@@ -125,6 +125,21 @@ TEST_CASE("execve in a thread supersedes the leader") {
                             "<... execve resumed>)                   = 0\n");
 }
 
+TEST_CASE("the thread whose execve was told last is followed to its new id") {
+  Stage stage;
+  stage.tgid = 10;
+  stage.call(10, getpid, 0, 10);
+  stage.happens(11, Attached{});
+  stage.enter(11, execve, 0);
+  stage.happens(10, Exec{11});
+  stage.exit(10);
+  CHECK(stage.text() ==
+        "getpid()                                = 10\n"
+        "[pid    11] execve(NULL <pid changed to 10 ...>\n"
+        "+++ superseded by execve in pid 11 +++\n"
+        "<... execve resumed>)                   = 0\n");
+}
+
 TEST_CASE("with a file for each thread, execve in a thread ends its file") {
   StageOptions options;
   options.separate = true;
@@ -173,7 +188,7 @@ TEST_CASE("calls that a filter holds back come out whole") {
         "[pid    11] +++ killed by SIGTERM +++\n");
 }
 
-TEST_CASE("--errno and --min-duration choose by the end of a call") {
+TEST_CASE("option --errno and --min-duration choose by the end of a call") {
   StageOptions by_errno;
   by_errno.pipeline.filter.errnos = {2};
   Stage first(by_errno);
@@ -202,7 +217,7 @@ TEST_CASE("signals, stops and ends have lines of their own") {
         "+++ exited with 3 +++\n");
 }
 
-TEST_CASE("-e signal= chooses signals") {
+TEST_CASE("option -e signal= chooses signals") {
   StageOptions options;
   options.pipeline.filter.signals = {};
   options.pipeline.filter.signals.add(SIGUSR1);
@@ -227,7 +242,7 @@ TEST_CASE("a change of the ABI is told before the call that shows it") {
         "getpid()                                = 10\n");
 }
 
-TEST_CASE("-q levels keep notes back") {
+TEST_CASE("option -q levels keep notes back") {
   StageOptions options;
   options.pipeline.quiet = {true, true, true, true};
   Stage stage(options);
@@ -245,12 +260,11 @@ TEST_CASE("-q levels keep notes back") {
 TEST_CASE("one note stands for all threads of a process that is attached to") {
   Stage stage;
   stage.tgid = 10;
-  stage.happens(10, Attached{{}, true});
-  stage.happens(11, Attached{{}, true});
-  stage.happens(12, Attached{{}, true});
+  stage.happens(10, Attached{{}, true, 3});
+  stage.happens(11, Attached{{}, true, 0});
+  stage.happens(12, Attached{{}, true, 0});
   stage.tgid = 20;
   stage.happens(20, Attached{{}, true});
-  stage.idle();
   CHECK(stage.notes == "Process 10 attached with 3 threads\nProcess 20 attached\n");
 }
 
@@ -262,7 +276,7 @@ TEST_CASE("detaching leaves the line that was begun last marked") {
   CHECK(stage.notes == "Process 10 detached\n");
 }
 
-TEST_CASE("-b execve lets a process go that starts another program, but not the launch") {
+TEST_CASE("option -b execve lets a process go that starts another program, but not the launch") {
   StageOptions options;
   options.pipeline.detach_on_execve = true;
   options.pipeline.launched = true;
@@ -274,7 +288,7 @@ TEST_CASE("-b execve lets a process go that starts another program, but not the 
   CHECK(stage.happens(10, Exec{10}) == Verdict::detach);
 }
 
-TEST_CASE("--syscall-limit ends tracing after so many lines") {
+TEST_CASE("option --syscall-limit ends tracing after so many lines") {
   StageOptions options;
   options.pipeline.syscall_limit = 2;
   Stage stage(options);
@@ -295,7 +309,7 @@ TEST_CASE("a call that the filter leaves out is not decoded, an unknown number a
         "syscall_0x3e7(0x1, 0, 0, 0, 0, 0)       = -1 ENOSYS (Function not implemented)\n");
 }
 
-TEST_CASE("-P takes calls by the path they name or the descriptor they use, --trace-fds by descriptor") {
+TEST_CASE("option -P takes calls by the path they name or the descriptor they use, --trace-fds by descriptor") {
   StageOptions options;
   options.pipeline.filter.paths.add("/etc/passwd");
   options.pipeline.filter.trace_fds.emplace();
@@ -331,7 +345,7 @@ TEST_CASE("prefixes stand in strace's order") {
         "43200.003000 (+     0.002000) [   0] [????????????????] +++ exited with 0 +++\n");
 }
 
-TEST_CASE("-e read= dumps what came in, in rows of sixteen") {
+TEST_CASE("option -e read= dumps what came in, in rows of sixteen") {
   StageOptions options;
   options.text.dump_reads.add(3);
   Stage stage(options);
