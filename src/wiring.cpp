@@ -266,7 +266,13 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   if (!startup.program.empty()) {
     auto path = find_program(startup.program.front());
     if (!path) {
-      return path.error();
+      Error error = path.error();
+      const std::string& name = startup.program.front();
+      if (!options.strict && error.number == ENOENT && name.find('/') == std::string::npos) {
+        const bool here = ::access(name.c_str(), F_OK) == 0;
+        error.message += here ? ": it is not in PATH, but in this folder: ./" + name : ": it is not in PATH";
+      }
+      return error;
     }
     launch.path = std::move(path).value();
     launch.args = startup.program;

@@ -111,6 +111,9 @@ Applied finish_summary(Draft& draft) {
     }
     return std::nullopt;
   }
+  if (format.output == OutputFormat::json) {
+    return Failure{"--format=json has no form for the tables of " + either, true};
+  }
   if (options.output.separate) {
     return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
   }

@@ -47,11 +47,34 @@ bool await_token(const UniqueFd& socket) {
   return got == 1;
 }
 
-[[noreturn]] void die(const LaunchOptions& options, const char* what, int number, int status) {
-  const std::string message = options.message_prefix + what + ": " + std::strerror(number) + "\n";
+[[noreturn]] void die(const LaunchOptions& options, const char* what, int number, int status,
+                      const std::string& advice = {}) {
+  const std::string message =
+      options.message_prefix + what + ": " + std::strerror(number) + (advice.empty() ? "" : ": " + advice) + "\n";
   // Nothing can be done if even this fails.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(status);
+}
+
+/// What to do about a failed execve; empty if errno says all.
+std::string remedy(const std::string& path, int number) {
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  switch (number) {
+    case ENOENT:
+      return there ? "the file is there, but the interpreter that it names is not" : "";
+    case EACCES:
+      return there && S_ISDIR(info.st_mode) ? "it is a directory, not a program"
+             : there && (info.st_mode & 0111) == 0
+                 ? "it is not marked as executable; chmod +x would do that"
+                 : "this user may not run it, or its interpreter, or may not enter a folder on the way";
+    case ENOEXEC:
+      return "it is neither a program for this machine nor a script that begins with #!; start a script with its "
+             "interpreter, as in sh " +
+             path;
+    default:
+      return {};
+  }
 }
 
 bool install_filter(std::span<const sock_filter> filter) {
@@ -106,7 +129,10 @@ bool install_filter(std::span<const sock_filter> filter) {
   args.push_back(nullptr);
   ::execve(options.path.c_str(), args.data(), environ);
   const int why = errno;
-  die(options, "exec", why, strict ? 1 : why == ENOENT ? 127 : 126);
+  if (strict) {
+    die(options, "exec", why, 1);
+  }
+  die(options, "exec", why, why == ENOENT ? 127 : 126, remedy(options.path, why));
 }
 
 /// Stops `pid`, which waits behind the gate.

@@ -8,61 +8,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "process.h"
+#include "program_run.h"
 
 namespace tracer::live {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-struct Ran {
-  std::vector<std::string> lines;
-  int status = -1;
-
-  [[nodiscard]] bool has(const std::string& line) const {
-    return std::find(lines.begin(), lines.end(), line) != lines.end();
-  }
-  [[nodiscard]] bool mentions(const std::string& text) const {
-    return std::any_of(lines.begin(), lines.end(),
-                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
-  }
-};
-
-/// Runs a shell command in which $T is the tracer; its output, errors included.
-Ran run(const std::string& command) {
-  Process shell({"/bin/sh", "-c", "T=" TRACER "; " + command}, true);
-  Ran ran;
-  ran.lines = shell.rest();
-  const auto status = shell.wait();
-  REQUIRE(status);
-  ran.status = *status;
-  return ran;
-}
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "tracer-live-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-}  // namespace
 
 TEST_CASE("it ends as the program ends") {
   const Ran exited = run("exec $T -o /dev/null sh -c 'exit 7'");
@@ -86,7 +36,7 @@ TEST_CASE("a file that cannot be executed is 126, and the failed execve a line o
   const Ran ran = run("exec $T /");
   CHECK(WEXITSTATUS(ran.status) == 126);
   CHECK(ran.mentions("= -1 EACCES (Permission denied)"));
-  CHECK(ran.has(TRACER ": exec: Permission denied"));
+  CHECK(ran.has(TRACER ": exec: Permission denied: it is a directory, not a program"));
 }
 
 TEST_CASE("nothing of ours goes to standard output") {

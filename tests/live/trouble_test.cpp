@@ -1,0 +1,134 @@
+// What a user sees when something is wrong: under our own name a cause and a remedy, under the name strace its words.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "program_run.h"
+
+namespace tracer::live {
+
+namespace {
+
+/// A shell command in a folder of its own, where ./strace is the tracer.
+Ran run_strict(const Folder& folder, const std::string& command) {
+  return run("cd " + folder.path().string() + "; ln -sf $T strace; " + command);
+}
+
+}  // namespace
+
+TEST_CASE("what cannot be executed is named with a remedy") {
+  const Folder folder;
+  const std::string prepare = "cd " + folder.path().string() + "; : > plain; printf '\\001' > odd; chmod +x odd; ";
+  Ran ran = run(prepare + "exec $T ./plain");
+  CHECK(WEXITSTATUS(ran.status) == 126);
+  CHECK(ran.mentions("execve(\"./plain\""));
+  CHECK(ran.has(TRACER ": exec: Permission denied: it is not marked as executable; chmod +x would do that"));
+  ran = run(prepare + "exec $T ./odd");
+  CHECK(WEXITSTATUS(ran.status) == 126);
+  CHECK(ran.mentions("start a script with its interpreter, as in sh ./odd"));
+  ran = run(prepare + "printf '#!/nonexistent\\n' > script; chmod +x script; exec $T ./script");
+  CHECK(WEXITSTATUS(ran.status) == 127);
+  CHECK(ran.mentions("the interpreter that it names is not"));
+  ran = run(prepare + "exec $T odd");
+  CHECK(WEXITSTATUS(ran.status) == 127);
+  CHECK(ran.lines ==
+        std::vector<std::string>{
+            TRACER ": Can't stat 'odd': No such file or directory: it is not in PATH, but in this folder: ./odd"});
+}
+
+TEST_CASE("under the name strace the words are its own") {
+  const Folder folder;
+  const Ran ran = run_strict(folder, ": > e; chmod +x e; exec ./strace -e trace=none ./e");
+  CHECK(WEXITSTATUS(ran.status) == 1);
+  CHECK(ran.lines == std::vector<std::string>{"./strace: exec: Exec format error", "+++ exited with 1 +++"});
+  CHECK(run_strict(folder, "./strace nonexistent").lines ==
+        std::vector<std::string>{"./strace: Can't stat 'nonexistent': No such file or directory"});
+  CHECK(run_strict(folder, "./strace -p 2147483647").lines ==
+        std::vector<std::string>{"./strace: attach: ptrace(PTRACE_SEIZE, 2147483647): No such process"});
+}
+
+TEST_CASE("of several processes the bad ones are told in their order") {
+  const Folder folder;
+  Process sleeper({"/bin/cat"});
+  const std::string pid = std::to_string(sleeper.pid());
+  Process tracer_process({TRACER, "-p", pid, "-p", "2147483647"}, true);
+  CHECK(tracer_process.line() == TRACER ": Process " + pid + " attached");
+  CHECK(tracer_process.line() == TRACER ": attach: ptrace(PTRACE_SEIZE, 2147483647): No such process");
+}
+
+TEST_CASE("who traces a process already is named") {
+  Process sleeper({"/bin/cat"});
+  const std::string pid = std::to_string(sleeper.pid());
+  Process first({TRACER, "-p", pid}, true);
+  REQUIRE(first.reaches(TRACER ": Process " + pid + " attached"));
+  const Ran ran = run("exec $T -p " + pid);
+  CHECK(WEXITSTATUS(ran.status) == 1);
+  CHECK(ran.mentions("process " + std::to_string(first.pid()) + " (tracer) is tracing it"));
+}
+
+TEST_CASE("a process that has ended and was not waited for is told as that") {
+  Process ended({"/bin/true"});
+  REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").rfind("Z", 0) == 0; }));
+  const Ran ran = run("exec $T -p " + std::to_string(ended.pid()));
+  CHECK(WEXITSTATUS(ran.status) == 1);
+  CHECK(ran.mentions("the process has ended already and waits for its parent"));
+}
+
+TEST_CASE("option -u is for root, also where the user is unknown") {
+  const std::string as_nobody = "cd /; exec setpriv --reuid=65534 --clear-groups ";
+  if (::geteuid() == 0 && ::access(TRACER, X_OK) == 0 && WEXITSTATUS(run(as_nobody + TRACER " -V").status) == 0) {
+    const Ran ran = run(as_nobody + TRACER " -u nonexistent true");
+    CHECK(WEXITSTATUS(ran.status) == 1);
+    CHECK(ran.lines == std::vector<std::string>{TRACER ": You must be root to use the -u/--username option"});
+  }
+}
+
+TEST_CASE("the command that reads the output is waited for, whichever calls are wanted") {
+  CHECK(run("$T -o '|sleep 0.3; cat' -e trace=exit_group true; echo end").lines ==
+        std::vector<std::string>{"exit_group(0)                           = ?", "+++ exited with 0 +++", "end"});
+}
+
+TEST_CASE("a reader of our errors that goes away does not change how the program ends") {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  run("(exec 3>" + out + "; $T -o '|exec true' sh -c 'sleep 0.2; echo hi >&3; exit 3'; echo $? >&3) 2>&1 | true");
+  CHECK(contents(out) == "hi\n3\n");
+}
+
+TEST_CASE("closed standard streams do no harm") {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  const Ran ran = run("$T -o " + out + " -e trace=exit_group sh -c 'exit 3' <&- >&- 2>&-; echo $?");
+  CHECK(ran.lines == std::vector<std::string>{"3"});
+  CHECK(contents(out) == "exit_group(3)                           = ?\n+++ exited with 3 +++\n");
+}
+
+TEST_CASE("a launched program outlives a tracer that is ended") {
+  const Folder folder;
+  const Ran ran = run_strict(folder, "trap '' CHLD; ./strace -e trace=clock_nanosleep sh -c 'sleep 1; echo done >" +
+                                         folder.file("out") + "' & sleep 0.4; kill -TERM $!; wait $!; echo $?");
+  CHECK(ran.mentions("detached"));
+  CHECK(ran.has("143"));
+  CHECK(becomes_true([&] { return contents(folder.file("out")) == "done\n"; }));
+}
+
+TEST_CASE("with -D the program stays the shell's own child") {
+  const Folder folder;
+  const Ran ran = run("$T -D -o " + folder.file("out") + " sh -c 'echo $PPID; exit 5'; echo $? $$");
+  REQUIRE(ran.lines.size() == 2);
+  CHECK(ran.lines[1] == "5 " + ran.lines[0]);
+  CHECK(run("$T -D -e trace=none true; sleep 0.3").mentions(" attached"));
+}
+
+TEST_CASE("what is not built is refused in one line") {
+  for (const char* option : {"--engine=bpf", "--doctor", "--define=/dev/null", "--system-wide", "-e symbol=x"}) {
+    INFO(option);
+    const Ran ran = run(std::string("exec $T ") + option + " true");
+    CHECK(WEXITSTATUS(ran.status) == 1);
+    CHECK(ran.lines.size() == 1);
+  }
+  CHECK(run("$T --format=json -C true").mentions("--format=json has no form for the tables of"));
+}
+
+}  // namespace tracer::live
