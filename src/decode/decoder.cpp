@@ -35,6 +35,7 @@ Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std:
   }
   setting.wait_status = find_custom(customs, "wait_status");
   setting.siginfo = find_custom(customs, "siginfo");
+  setting.user_desc = find_custom(customs, "user_desc");
 }
 
 Decoder::~Decoder() = default;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "decode/walker.h"
+#include "render/escape.h"
 
 namespace tracer::decode {
 
@@ -179,11 +180,14 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   braces ? out_.begin_struct() : void();
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   const bool part = std::exchange(show_part_, false);
-  bool left_out = brief || part;
+  bool left_out = part;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
     const auto offset = offset_of(f, scope);
-    if ((brief && !f.in_brief) || (part && !f.in_short) || offset > available ||
-        size_of(tables_.types[f.type]) > available - offset) {
+    if ((part && !f.in_short) || offset > available || size_of(tables_.types[f.type]) > available - offset) {
+      continue;
+    }
+    if (brief && !f.in_brief) {
+      left_out = left_out || wanted(f, scope);
       continue;
     }
     rest_ = available == unlimited ? unlimited : available - offset;
@@ -198,8 +202,41 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   }
   if (left_out) {
     out_.more();
+  } else if (braces) {
+    unknown_bytes(scope, available);
   }
   braces ? out_.end_struct() : void();
+}
+
+/// `/* bytes 24..31 */ "\x05\x00"`: what a program says to have in a struct beyond what we know of, if it is not 0.
+void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
+  const Struct& layout = *scope.type;
+  const std::uint64_t known = layout.layout.size[index_of(abi_)];
+  const bool by_argument = layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer;
+  if (!by_argument || layout.variable || available <= known || available > max_struct_size) {
+    return;
+  }
+  const ScratchGuard guard(state_.scratch);
+  const auto data = copy(Place::remote(scope.place.address + known), available - known);
+  if (data && std::all_of(data->begin(), data->end(), [](std::byte b) { return b == std::byte{0}; })) {
+    return;
+  }
+  TextBuffer& text = state_.words;
+  text.clear();
+  if (data) {
+    const auto shown = data->first(std::min<std::size_t>(data->size(), setting_.options.string_limit));
+    text.append("/* bytes ");
+    text.decimal(known);
+    text.append("..");
+    text.decimal(available - 1);
+    text.append(" */ \"");
+    render::append_hex(text, shown);
+    text.append(shown.size() < data->size() ? "\"..." : "\"");
+  } else {
+    text.append("???");
+  }
+  out_.begin_bare_field("unknown", "bytes");
+  out_.symbol(text.view());
 }
 
 /// In bytes from the begin of its struct; beyond any end if that cannot be told.

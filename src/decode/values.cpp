@@ -32,7 +32,7 @@ unsigned Walker::scalar_width(const Type& type) const {
   if (type.kind == TypeKind::pointer) {
     return type.wide_pointer ? 8 : word_size(abi_);
   }
-  return type.width == 0 ? word_size(abi_) : type.width;
+  return spec::bytes_of(type.width, abi_);
 }
 
 std::uint64_t Walker::size_of(const Type& type) const {
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) 
   if (type.kind == TypeKind::choice && tables_.choices[type.index].rows.count != 0) {
     // Of a table of sets, whatever the set, the number is the same.
     const Type& any = tables_.types[tables_.choice_rows[tables_.choices[type.index].rows.first].type];
-    return any.kind == TypeKind::scalar ? load(any, place) : std::nullopt;
+    return any.kind == TypeKind::scalar || any.kind == TypeKind::choice ? load(any, place) : std::nullopt;
   }
   if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer && type.kind != TypeKind::custom) {
     return place.kind == Place::Kind::reg ? std::optional(place.bits) : std::nullopt;
@@ -295,6 +295,17 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
         WalkerContext context(*this, nullptr, Place::in_register(bits), 4);
         setting_.wait_status(context);
         return;
+      }
+      out_.scalar(bits, type);
+      return;
+    case Style::tls:
+      // Where threads have segments, a description of one.
+      if (abi_ == Abi::i386 && bits != 0 && state_.depth.dereference && setting_.user_desc != nullptr) {
+        constexpr std::uint64_t user_desc_size = 16;
+        WalkerContext context(*this, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size);
+        if (setting_.user_desc(context)) {
+          return;
+        }
       }
       out_.scalar(bits, type);
       return;

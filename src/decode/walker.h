@@ -23,6 +23,7 @@ struct Setting {
   std::string_view missing_custom;
   CustomFunction wait_status = nullptr;
   CustomFunction siginfo = nullptr;
+  CustomFunction user_desc = nullptr;
 };
 
 /// Where a value is.
@@ -149,6 +150,7 @@ class Walker {
   [[nodiscard]] bool is_part(const spec::Struct& layout, const Scope* scope) const;
   bool field(const spec::Field& field, const Scope& scope);
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
+  void unknown_bytes(const Scope& scope, std::uint64_t available);
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
   bool wanted(const spec::Field& field, const Scope& scope);

@@ -31,6 +31,17 @@ std::string_view ptrace_event(std::uint64_t event) {
   return event < names.size() - 1 ? names[event] : std::string_view{};
 }
 
+void append_event(TextBuffer& text, std::uint64_t event) {
+  const auto name = ptrace_event(event);
+  text.append('|');
+  if (name.empty()) {
+    text.hex(event);
+    text.append(" /* PTRACE_EVENT_??? */");
+  }
+  text.append(name);
+  text.append("<<16");
+}
+
 }  // namespace
 
 /// As wait(2) takes a status apart.
@@ -48,28 +59,17 @@ bool wait_status(CustomContext& context) {
   std::uint64_t rest = 0;
   TextBuffer text;
   if ((status & 0xff) == 0x7f) {
-    const auto event = status >> 16;
     text.append("{WIFSTOPPED(s) && WSTOPSIG(s) == ");
     append_signal(text, (status >> 8) & 0x7f);
     if ((status >> 8 & 0x80) != 0) {
       text.append(" | 0x80");
     }
     text.append('}');
-    if (event != 0) {
-      text.append(" | ");
-      const auto name = ptrace_event(event);
-      if (name.empty()) {
-        text.hex(event << 16);
-      } else {
-        text.append(name);
-        text.append("<<16");
-      }
-    }
   } else if (low == 0) {
     text.append("{WIFEXITED(s) && WEXITSTATUS(s) == ");
     text.decimal((status >> 8) & 0xff);
     text.append('}');
-    rest = status & ~std::uint64_t{0xff00};
+    rest = status & 0x80;
   } else if (status == 0xffff) {
     text.append("{WIFCONTINUED(s)}");
   } else {
@@ -79,11 +79,14 @@ bool wait_status(CustomContext& context) {
       text.append(" && WCOREDUMP(s)");
     }
     text.append('}');
-    rest = status & ~std::uint64_t{0xff};
+    rest = status & 0xff00;
   }
   if (rest != 0) {
-    text.append(" | ");
+    text.append('|');
     text.hex(rest);
+  }
+  if (const auto event = status >> 16; event != 0) {
+    append_event(text, event);
   }
   context.out().symbol(text.view());
   return true;

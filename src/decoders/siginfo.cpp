@@ -111,6 +111,10 @@ class Printer {
 
   void print() {
     context_.out().begin_struct();
+    if (signal_ == 0) {
+      context_.out().end_struct();  // waitid(2) found nobody
+      return;
+    }
     field("si_signo", signed_at(0), Style::signal, true);
     context_.out().begin_field("si_code", "int");
     if (const auto name = code_name(signal_, code_); !name.empty()) {
@@ -169,7 +173,7 @@ class Printer {
         break;
       case sigsys:
         field("si_call_addr", at(0, word_), Style::address, false);
-        field("si_syscall", at(word_, 4), Style::number, true);
+        refused_call(at(word_, 4));
         context_.out().begin_field("si_arch", "audit_arch");
         architecture(at(word_ + 4, 4));
         break;
@@ -179,6 +183,19 @@ class Printer {
         }
         value_fields(8);
     }
+  }
+
+  void refused_call(std::uint64_t number) {
+    const auto name = context_.call_numbered(number);
+    if (name.empty()) {
+      field("si_syscall", number, Style::number, true);
+      return;
+    }
+    TextBuffer text;
+    text.append("__NR_");
+    text.append(name);
+    context_.out().begin_field("si_syscall", "int");
+    context_.named(text.view(), number, Style::number);
   }
 
   /// linux/audit.h: an ELF machine with bits for word size and byte order.

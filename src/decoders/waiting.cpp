@@ -50,7 +50,8 @@ class FdSet {
     return !any;
   }
 
-  void emit(CustomContext& context) const {
+  /// With the names of the descriptors, or (what has become of them) without.
+  void emit(CustomContext& context, Style style) const {
     auto& out = context.out();
     out.begin_list();
     for_each([&](std::size_t fd) {
@@ -59,7 +60,7 @@ class FdSet {
         return false;
       }
       out.begin_element();
-      context.number(fd, Style::fd, 4, true);
+      context.number(fd, style, 4, true);
       return true;
     });
     out.end_array();
@@ -79,7 +80,7 @@ bool fd_set(CustomContext& context) {
   if (!set.read(context, context.address(), static_cast<std::int32_t>(context.argument("nfds").value_or(0)))) {
     return false;
   }
-  set.emit(context);
+  set.emit(context, Style::fd);
   return true;
 }
 
@@ -102,7 +103,7 @@ bool select_result(CustomContext& context) {
     const auto address = context.argument(parameter).value_or(0);
     if (address != 0 && set.read(context, RemoteAddr(address), nfds) && !set.empty()) {
       out.begin_part(word);
-      set.emit(context);
+      set.emit(context, Style::number);
     }
   }
   if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0) {
@@ -153,7 +154,7 @@ bool poll_result(CustomContext& context) {
     out.begin_element();
     out.begin_struct();
     out.begin_field("fd", "fd");
-    context.number(render::cut(number_at(raw, 0, 4), 4, true), Style::fd, 4, true);
+    context.number(render::cut(number_at(raw, 0, 4), 4, true), Style::number, 4, true);
     out.begin_field("revents", "poll_events");
     context.constant("poll_events", revents, 2);
     out.end_struct();

@@ -16,8 +16,9 @@ bool shows_sign(spec::Style style) {
   return style != spec::Style::hex && style != spec::Style::octal;
 }
 
+/// A number before a label, behind all names. Where the number has names, it takes its place among the others.
 bool is_label(const ConstantGroup& group) {
-  return group.label != spec::none;
+  return group.label != spec::none && group.constants.count == 0;
 }
 
 void comment(TextBuffer& text, std::string_view what) {
@@ -154,6 +155,14 @@ class FlagSpeller {
             left &= ~value;
           }
         }
+      } else if (group.label != spec::none) {
+        if (const auto found = name_of(group, (bits & group.mask) >> group.shift); (bits & group.mask) != 0) {
+          name(found);
+          found.empty() ? text_.decimal((bits & group.mask) >> group.shift) : void();
+          text_.append("<<");
+          text_.append(tables_.text(group.label));
+        }
+        left &= ~group.mask;
       } else if (const auto found = name_of(group, bits & group.mask); !found.empty()) {
         name(found);
         left &= ~group.mask;
@@ -245,7 +254,7 @@ std::string_view constant_name(const Tables& tables, spec::SetId set, std::uint6
 void spell_constant(TextBuffer& text, const Tables& tables, const spec::Type& type, std::uint64_t bits, Abi abi,
                     ConstantForm form) {
   const ConstantSet& set = tables.sets[type.set];
-  const unsigned width = type.width == 0 ? word_size(abi) : type.width;
+  const unsigned width = spec::bytes_of(type.width, abi);
   bits = cut(bits, width, false);
   if (set.is_flags) {
     FlagSpeller(text, tables, set, width, abi).spell(bits, type.is_signed, form);

@@ -121,6 +121,13 @@ enum class TypeKind : std::uint8_t {
 
 enum class Direction : std::uint8_t { in, out, inout };
 
+// Widths of scalars that differ by ABI.
+inline constexpr std::uint8_t word_wide = 0;      ///< the tracee's long
+inline constexpr std::uint8_t register_wide = 9;  ///< the kernel's long: 8 bytes on x32 too
+constexpr unsigned bytes_of(std::uint8_t width, Abi abi) {
+  return width == word_wide ? word_size(abi) : width == register_wide ? register_size(abi) : width;
+}
+
 /// How `T[…]` says where it ends.
 enum class LengthKind : std::uint8_t {
   none,
@@ -135,7 +142,7 @@ struct Type {
   StringRef name = none;  ///< as written in the description: "fd", "open_flags", "timespec" (JSON's `type`)
 
   // scalar
-  std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes; 0: the tracee's word
+  std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes, word_wide or register_wide
   bool is_signed = false;
   Style style = Style::number;  ///< also of cstr (path)
   SetId set = none;             ///< names for values
@@ -234,7 +241,7 @@ struct Param {
 /// Parameters, result and, after `by`, how values choose between longer forms of the same call.
 struct Signature {
   StringRef shown = none;  ///< name of the call that this form stands for, if it is another
-  Range params;  ///< all of them, those of the enclosing signature included, in order of printing
+  Range params;            ///< all of them, those of the enclosing signature included, in order of printing
   TypeId result = none;
   TypeId note = none;  ///< explanation after the result: `(flags O_RDWR)`
   StringRef note_prefix = none;

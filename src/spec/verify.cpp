@@ -132,7 +132,7 @@ class Verifier {
       expect(in_or_none(t_.exprs, type.length) && in_or_none(t_.exprs, type.budget) &&
                  in_or_none(t_.exprs, type.sized_by) && in(t_.expr_lists, type.args),
              "types", i, "an expression out of range");
-      expect(type.width <= 8 && (type.width & (type.width - 1)) == 0, "types", i,
+      expect(type.width == register_wide || (type.width <= 8 && (type.width & (type.width - 1)) == 0), "types", i,
              "a width that is none of 0, 1, 2, 4, 8");
       const bool has_target = type.kind == TypeKind::pointer || type.kind == TypeKind::array;
       expect(!has_target || type.target != none, "types", i, "no target");
@@ -168,7 +168,7 @@ class Verifier {
 
   void choices() {
     for (Index i = 0; i < t_.choices.size(); ++i) {
-      expect(text(t_.choices[i].name) && in(t_.choice_rows, t_.choices[i].rows) && t_.choices[i].param_count <= 2,
+      expect(text(t_.choices[i].name) && in(t_.choice_rows, t_.choices[i].rows) && t_.choices[i].param_count <= 8,
              "choices", i, "name or rows out of range");
     }
     for (Index i = 0; i < t_.choice_rows.size(); ++i) {

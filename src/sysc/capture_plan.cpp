@@ -172,7 +172,7 @@ class Planner {
     auto name = type.name == none ? std::string("value") : text(type.name);
     switch (type.kind) {
       case TypeKind::scalar:
-        return name + ", " + std::to_string(type.width == 0 ? word_size(shown_abi) : type.width) + " bytes";
+        return name + ", " + std::to_string(spec::bytes_of(type.width, shown_abi)) + " bytes";
       case TypeKind::pointer:
         return "pointer";
       case TypeKind::cstr:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/near_miss.h"
 #include "sysc/source.h"
 
 namespace tracer::sysc {
@@ -33,21 +34,6 @@ class Diagnostics {
 
   std::vector<Diagnostic> list_;
   std::size_t errors_ = 0;
-};
-
-/// The candidate that a typist most likely meant by `word`, or empty if none is near.
-class NearMiss {
- public:
-  explicit NearMiss(std::string_view word);
-  void consider(std::string_view candidate);
-  [[nodiscard]] std::string_view best() const { return best_; }
-  /// `; did you mean X?`, or nothing.
-  [[nodiscard]] std::string suggestion() const;
-
- private:
-  std::string word_;
-  std::string best_;
-  std::size_t distance_;
 };
 
 }  // namespace tracer::sysc

@@ -77,7 +77,10 @@ class LineMaker {
       line.depth -= line.depth > 0 ? 1 : 0;
     } else if (any_of(token, {"%", "%%", "->", "|", "&", "note", "if", "when"})) {
       line.depth += 2;  // goes on from the line before
+    } else if (brackets_.empty() && listing_ && token.at.column > 1 && token.kind == TokenKind::name) {
+      line.depth = 1;  // a name in the first column would begin an item
     }
+    listing_ = listing_ && (token.at.column > 1 || token.is("print"));
     labels_ = 0;
     last_line_ = token.at.line;
     lines_.push_back(std::move(line));
@@ -92,6 +95,7 @@ class LineMaker {
     if (token.kind != TokenKind::name || next().is(":") || next().is("=")) {
       return;
     }
+    listing_ = listing_ || (brackets_.empty() && token.is("print"));
     if (any_of(token, {"struct", "union", "stream", "together"})) {
       next_block_ = Block::fields;
     } else if (any_of(token, {"enum", "flags", "mask"})) {
@@ -246,6 +250,7 @@ class LineMaker {
   bool label_ends_ = false;
   bool after_class_ = false;
   bool unary_ = false;
+  bool listing_ = false;  ///< after `print` without braces
 };
 
 }  // namespace

@@ -146,7 +146,7 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
   const auto& selector = set_.exprs[row.selector];
   if (selector.op == spec::ExprOp::arg && set_.params[selector.a].type != none) {
     const auto& type = set_.types[set_.params[selector.a].type];
-    const unsigned unused = type.width == 0 || type.width == 8 ? 0 : 64 - 8U * type.width;
+    const unsigned unused = type.width == spec::word_wide || type.width >= 8 ? 0 : 64 - 8U * type.width;
     for (auto& r : rows) {
       const auto shifted = r.value << unused;
       r.value =

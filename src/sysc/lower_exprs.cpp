@@ -151,6 +151,9 @@ spec::ExprId Lowering::lower_reference(const ast::Expr& at, const ast::Reference
     return lower_member(at, reference, scope);
   }
   if (const auto* entry = find_entry(scope, reference.name)) {
+    if (scope.kind == Scope::Kind::structure && entry->type != nullptr && is_chosen(*entry->type)) {
+      diagnostics_.error(at.at, "found " + reference.name + ", whose type a table chooses, expected a number");
+    }
     return builder_.expr({scope.kind == Scope::Kind::call ? ExprOp::arg : ExprOp::field, entry->id, none, 0});
   }
   if (const auto number = find_formal(scope, reference.name)) {
@@ -203,6 +206,29 @@ spec::ExprId Lowering::unknown_name(Position at, const std::string& name, const 
   diagnostics_.error(
       at, "found " + name + ", expected " + place + (place.empty() ? "" : " or ") + "a constant" + near.suggestion());
   return builder_.literal(0);
+}
+
+/// Whether it is a table that says what the type is: it then has no value of its own.
+bool Lowering::is_chosen(const ast::Type& type, unsigned depth) {
+  const ast::Type* behind = resolve(type);
+  const auto* named = behind == nullptr ? nullptr : std::get_if<ast::Named>(&behind->node);
+  const Symbol* symbol = named == nullptr ? nullptr : symbols_.find_type(named->name);
+  const auto* table = symbol == nullptr ? nullptr : std::get_if<const ast::Table*>(&symbol->declaration);
+  if (table == nullptr) {
+    return false;
+  }
+  // Where all that it chooses from are sets, there is a number whatever it chooses.
+  const auto& rows = (*table)->rows;
+  return std::any_of(rows.begin(), rows.end(), [&](const ast::TableRow& row) {
+    return set_of(row.type) == nullptr && (depth == 0 || is_chosen(row.type, depth - 1) || !is_table(row.type));
+  });
+}
+
+bool Lowering::is_table(const ast::Type& type) {
+  const ast::Type* behind = resolve(type);
+  const auto* named = behind == nullptr ? nullptr : std::get_if<ast::Named>(&behind->node);
+  const Symbol* symbol = named == nullptr ? nullptr : symbols_.find_type(named->name);
+  return symbol != nullptr && std::holds_alternative<const ast::Table*>(symbol->declaration);
 }
 
 const ast::Set* Lowering::set_of(const ast::Type& type) {

@@ -163,7 +163,7 @@ TypeLayout Lowering::layout_of(spec::TypeId id, Position at) {
   const auto scalar = [&](std::uint8_t width) {
     for (std::size_t i = 0; i < abi_count; ++i) {
       const auto abi = static_cast<Abi>(i);
-      const auto size = static_cast<std::uint8_t>(width == 0 ? word_size(abi) : width);
+      const auto size = static_cast<std::uint8_t>(spec::bytes_of(width, abi));
       layout.size[i] = size;
       layout.align[i] = abi == Abi::i386 && size == 8 ? std::uint8_t{4} : size;  // System V ABI, i386 supplement
     }

@@ -32,6 +32,8 @@ constexpr Scalar scalars[] = {{"i8", 1, true},
                               {"uint", 4, false},
                               {"long", 0, true},
                               {"ulong", 0, false},
+                              {"klong", spec::register_wide, true},
+                              {"kulong", spec::register_wide, false},
                               {"hex", 4, true, Style::hex}};
 
 const Scalar* find_scalar(std::string_view name) {

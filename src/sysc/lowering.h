@@ -72,6 +72,8 @@ class Lowering {
   spec::ExprId unknown_name(Position at, const std::string& name, const Scope& scope);
   const ast::Set* set_of(const ast::Expr& expr, const Scope& scope);
   const ast::Set* set_of(const ast::Type& type);
+  bool is_chosen(const ast::Type& type, unsigned depth = 4);
+  bool is_table(const ast::Type& type);
   /// The values of a key (a constant or a number), reported if there are none.
   AbiValues key_values(const ast::Expr& key, const ast::Set* preferred);
   const ConstantSymbol* find_constant(Position at, const std::string& name, const ast::Set* preferred);

@@ -1,5 +1,6 @@
 #include "sysc/parse_items.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "sysc/parse_types.h"
@@ -56,6 +57,10 @@ ast::Group parse_group(TokenStream& in) {
     group.shift = static_cast<std::uint8_t>(shift);
     group.label = in.expect_string("a label such as \"MAP_HUGE_SHIFT\"");
     group.apart = in.accept_word("apart");
+    if (in.accept("{")) {
+      group.members = parse_members(in);
+      in.expect("}");
+    }
     return group;
   }
   if (in.at_kind(TokenKind::string)) {
@@ -248,9 +253,9 @@ ast::Table parse_table(TokenStream& in) {
   ast::Table table;
   table.name = in.expect_name("the name of the table");
   table.params = parse_formal_params(in);
-  if (table.params.empty() || table.params.size() > 2) {
+  if (table.params.empty() || table.params.size() > 4) {
     in.fail(table.name.at, "found a table with " + std::to_string(table.params.size()) +
-                               " parameters, expected one or two in parentheses");
+                               " parameters, expected one to four in parentheses");
   }
   in.expect("{");
   while (!in.accept("}")) {
@@ -278,10 +283,11 @@ ast::Table parse_table(TokenStream& in) {
       }
       row.keys.resize(1);
     }
-    if (row.keys.empty() || row.keys.size() > table.params.size() ||
-        (row.keys.size() < table.params.size() && !is_else)) {
-      in.fail(row.at, "found " + std::to_string(row.keys.size()) + " keys, expected " +
-                          std::to_string(table.params.size()) + ", or 'else'");
+    // Parameters after the second are only passed on.
+    const auto keyed = std::min<std::size_t>(table.params.size(), 2);
+    if (row.keys.empty() || row.keys.size() > keyed || (row.keys.size() < keyed && !is_else)) {
+      in.fail(row.at, "found " + std::to_string(row.keys.size()) + " keys, expected " + std::to_string(keyed) +
+                          ", or 'else'");
     }
     row.type = parse_type(in);
     table.rows.push_back(std::move(row));
