@@ -33,7 +33,9 @@ bool htonl(CustomContext& context);
 bool sun_path(CustomContext& context);
 bool in6_scope(CustomContext& context);
 bool hex8(CustomContext& context);
+bool negative_errno(CustomContext& context);
 bool octets(CustomContext& context);
+bool terminated_text(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
 // times.cpp
