@@ -213,11 +213,12 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
   const Struct& layout = *scope.type;
   const std::uint64_t known = layout.layout.size[index_of(abi_)];
   const bool by_argument = layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer;
-  if (!by_argument || layout.variable || available <= known || available > max_struct_size) {
+  if (!by_argument || layout.variable || available <= known) {
     return;
   }
   const ScratchGuard guard(state_.scratch);
-  const auto data = copy(Place::remote(scope.place.address + known), available - known);
+  const auto data =
+      available <= max_struct_size ? copy(Place::remote(scope.place.address + known), available - known) : std::nullopt;
   if (data && std::all_of(data->begin(), data->end(), [](std::byte b) { return b == std::byte{0}; })) {
     return;
   }

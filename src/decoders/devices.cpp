@@ -24,7 +24,9 @@ bool termios_flags(CustomContext& context) {
   if (has_fields || bits != 0) {
     context.spell(text, bits, render::ConstantForm::abbreviate);
   }
-  if (has_fields && count(text.view()) == count(fields.view())) {
+  // A speed of input that is not that of output is one field more.
+  const auto extra = text.view().find("<<") != std::string_view::npos ? 1 : 0;
+  if (has_fields && count(text.view()) == count(fields.view()) + extra) {
     text.append('|');
   }
   context.out().symbol(text.view());
