@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 
+#include "decode/bound_sockets.h"
 #include "render/escape.h"
 
 namespace tracer::decode {
@@ -64,6 +65,7 @@ struct Endpoint {
   std::array<std::uint32_t, 4> words{};
   std::uint32_t port = 0;
 
+  explicit Endpoint(const LocalAddress& address) : words(address.words), port(address.port) {}
   Endpoint(std::string_view text, bool is_v6) {
     for (std::size_t i = 0; i < (is_v6 ? 4U : 1U); ++i) {
       words[i] = hex(text.substr(std::min(8 * i, text.size()), 8));
@@ -138,12 +140,14 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   text.append(":[");
   const auto content = text.size();
   bool found = false;
+  std::uint32_t number = 0;
+  std::from_chars(inode.data(), inode.data() + inode.size(), number);
   if (is_unix) {
-    std::uint32_t number = 0;
-    std::from_chars(inode.data(), inode.data() + inode.size(), number);
     found = unix_socket(text, number);
   } else if (known != inet_protocols.end()) {
-    found = !known->table.empty() && inet(text, tid, known->table, inode, known->is_v6);
+    const bool is_tcp = known->table.substr(0, 3) == "tcp";
+    found = (!known->table.empty() && inet(text, tid, known->table, inode, known->is_v6)) ||
+            (is_tcp && bound(text, number, known->is_v6));
   } else {
     found = netlink(text, tid, inode);
   }
@@ -205,11 +209,23 @@ bool SocketNames::netlink(TextBuffer& text, std::int32_t tid, std::string_view i
   });
 }
 
-/// sock_diag(7): one socket of the AF_UNIX family by its inode.
-bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
+bool SocketNames::bound(TextBuffer& text, std::uint32_t inode, bool is_v6) {
+  const auto address = find_bound_socket(diag(), is_v6, inode);
+  if (address) {
+    Endpoint(*address).append(text, is_v6);
+  }
+  return address.has_value();
+}
+
+int SocketNames::diag() {
   if (!diag_.valid()) {
     diag_.reset(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   }
+  return diag_.get();
+}
+
+/// sock_diag(7): one socket of the AF_UNIX family by its inode.
+bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
   struct {
     nlmsghdr header;
     unix_diag_req request;
@@ -223,10 +239,10 @@ bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
   query.request.udiag_cookie[0] = ~std::uint32_t{0};
   query.request.udiag_cookie[1] = ~std::uint32_t{0};
   alignas(nlmsghdr) std::array<char, 4096> answer{};
-  if (send(diag_.get(), &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
+  if (send(diag(), &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
     return false;
   }
-  const auto length = recv(diag_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+  const auto length = recv(diag(), answer.data(), answer.size(), MSG_DONTWAIT);
   nlmsghdr header{};
   if (length < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(unix_diag_msg)))) {
     return false;

@@ -20,7 +20,10 @@ class SocketNames {
  private:
   bool inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
   bool netlink(TextBuffer& text, std::int32_t tid, std::string_view inode);
+  bool bound(TextBuffer& text, std::uint32_t inode, bool is_v6);
   bool unix_socket(TextBuffer& text, std::uint32_t inode);
+  /// The socket to ask sock_diag(7) over; opened at the first question.
+  int diag();
 
   /// What a socket is, by its inode, which no other socket has while it lives and for long after.
   struct Known {
