@@ -90,8 +90,10 @@ class HostileMemory final : public Memory {
       const std::uint64_t word = make();
       std::memcpy(&into[at], &word, std::min(width, into.size() - at));
       if (at >= most_random) {
-        for (std::size_t i = at + width; i < into.size(); ++i) {
-          into[i] = into[i % most_random];
+        for (std::size_t done = at; done < into.size();) {
+          const std::size_t count = std::min(done, into.size() - done);
+          std::memcpy(&into[done], into.data(), count);
+          done += count;
         }
         return;
       }
