@@ -429,12 +429,16 @@ void Walker::emit_result() {
   }
   out_.begin_result(result);
   if (result.kind == CallResult::Kind::value) {
-    static const Type plain = render::scalar_type(8, true, spec::Style::number);
-    const auto bits = static_cast<std::uint64_t>(outcome_->value);
+    // What is no error is no negative number either, whatever the type says: -2 shows as a register's worth of bits.
+    static const Type plain = render::scalar_type(8, false, spec::Style::number);
+    const auto bits = register_size(abi_) == 4 ? static_cast<std::uint32_t>(outcome_->value)
+                                               : static_cast<std::uint64_t>(outcome_->value);
     const bool described = state_.call != nullptr && state_.signature->result != spec::none;
     const Type& type = described ? tables_.types[state_.signature->result] : plain;
     if (state_.depth.raw) {
       out_.scalar(bits, raw_type);
+    } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
+      out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar) {
       emit_scalar(type, *load(type, Place::in_register(bits)));  // whatever the arguments have cost
     } else if (!value(type, Place::in_register(bits), nullptr)) {

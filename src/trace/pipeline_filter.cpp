@@ -21,7 +21,7 @@ bool Filter::wants_arguments(const decode::Entry& entry, const Memory& memory) c
   }
   const spec::Call* call = tables_.find(entry.abi, entry.number);
   if (call == nullptr) {
-    return true;
+    return false;
   }
   const auto& signature = tables_.signatures[call->signature];
   for (const spec::Param& param : spec::Tables::slice(tables_.params, signature.params)) {

@@ -1,0 +1,104 @@
+// -e inject= and -e fault= against live processes: what the tracee gets, and what the tracer says about it.
+#include <sys/wait.h>
+
+#include <chrono>
+
+#include <catch2/catch.hpp>
+
+#include "process.h"
+#include "program_run.h"
+
+namespace tracer::live {
+
+namespace {
+
+/// Through PTRACE_SET_SYSCALL_INFO, where the kernel has it, and through registers.
+const std::vector<std::string> ways = {"$T", TRACEE " poorly " TRACER};
+
+}  // namespace
+
+TEST_CASE("a fault reaches the program and does not run the call") {
+  for (const std::string& tracer : ways) {
+    const Ran ran = run(tracer + " -e trace=write -e fault=write:error=EIO:when=1 sh -c 'echo one || echo two'");
+    CHECK(ran.has("write(1, \"one\\n\", 4)                    = -1 EIO (Input/output error) (INJECTED)"));
+    CHECK_FALSE(ran.has("one"));
+    CHECK(ran.mentions("write(1, \"two\\n\", 4"));
+  }
+}
+
+TEST_CASE("a result is believed") {
+  for (const std::string& tracer : ways) {
+    const Ran ran = run(tracer + " -e trace=chdir -e inject=chdir:retval=0 sh -c 'cd /nonexistent && echo there'");
+    CHECK(ran.has("chdir(\"/nonexistent\")                   = 0 (INJECTED)"));
+    CHECK(ran.has("there"));
+  }
+}
+
+TEST_CASE("a pure call can run instead, and what it returns is lost") {
+  for (const std::string& tracer : ways) {
+    const Ran ran = run(tracer + " -e trace=chdir -e inject=chdir:syscall=getpid:error=EBUSY sh -c 'cd /'");
+    CHECK(ran.mentions("= -1 EBUSY (Device or resource busy) (INJECTED)"));
+    CHECK(WEXITSTATUS(ran.status) == 2);
+  }
+}
+
+TEST_CASE("arguments are changed in memory, read-only or not") {
+  const Ran ran = run("$T -e trace=chdir -e inject=chdir:poke_enter=@arg1=2f00 sh -c 'cd /nonexistent && echo there'");
+  CHECK(ran.has("chdir(\"/\")                              = 0 (INJECTED: args)"));
+  CHECK(ran.has("there"));
+}
+
+TEST_CASE("a signal interrupts a call that blocks") {
+  // Whether a filter was possible or not.
+  for (const char* const options :
+       {"-e trace=pause -e inject=pause:signal=TERM", "-f --seccomp-bpf -e trace=pause -e inject=pause:signal=TERM"}) {
+    const Ran ran = run("$T " + std::string(options) + " " TRACEE " sleeper");
+    CHECK(ran.has("pause()                                 = ? ERESTARTNOHAND (To be restarted if no handler)"));
+    CHECK(ran.has("--- SIGTERM {si_signo=SIGTERM, si_code=SI_KERNEL} ---"));
+    CHECK(ran.has("+++ killed by SIGTERM +++"));
+  }
+}
+
+TEST_CASE("a delayed thread holds back nobody else") {
+  const auto start = std::chrono::steady_clock::now();
+  const Ran ran = run("$T -f -e trace=chdir -e inject=chdir:delay_enter=600ms sh -c '(cd /; :) & (cd /; :) & wait; :'");
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(ran.mentions("(DELAYED)"));
+  CHECK(took >= std::chrono::milliseconds(600));
+  CHECK(took < std::chrono::milliseconds(1150));
+}
+
+TEST_CASE("a delayed thread can be killed") {
+  const Ran killed = run("$T -e trace=chdir -e inject=chdir:delay_enter=60s sh -c '(sleep 0.2; kill -9 $$) & cd /'");
+  CHECK(killed.has("+++ killed by SIGKILL +++"));
+}
+
+TEST_CASE("an injected call has its result even if tracing ends meanwhile") {
+  // The shell says so after the tracer has gone: both write to the same pipe.
+  Process tracer(
+      {TRACER, "-o", "/dev/null", "-I2", "-e", "trace=chdir", "-e", "inject=chdir:error=EBUSY:delay_enter=60s",
+       "/bin/sh", "-c", "echo ready; cd / && echo came || echo failed"},
+      true);
+  REQUIRE(tracer.reaches("ready"));
+  pause_briefly(std::chrono::milliseconds(300));
+  tracer.signal(SIGTERM);
+  bool busy = false;
+  for (auto line = tracer.line(); line; line = tracer.line()) {
+    busy = busy || *line == "failed";
+  }
+  CHECK(busy);
+}
+
+TEST_CASE("the launching execve is not tampered with") {
+  const Ran ran = run("$T -f -e trace=execve -e fault=execve:error=EACCES:when=1 sh -c '/bin/true; exit 4'");
+  CHECK(ran.mentions("= -1 EACCES (Permission denied) (INJECTED)"));
+  CHECK(WEXITSTATUS(ran.status) == 4);
+}
+
+TEST_CASE("filtered calls are tampered with, others are not") {
+  const Ran ran = run("$T -f --seccomp-bpf -e trace=chdir -e inject=chdir,write:error=EIO sh -c 'cd / || echo no'");
+  CHECK(ran.has("chdir(\"/\")                              = -1 EIO (Input/output error) (INJECTED)"));
+  CHECK(ran.has("no"));
+}
+
+}  // namespace tracer::live
