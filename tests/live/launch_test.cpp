@@ -80,7 +80,7 @@ TEST_CASE("the first event is the program's execve and the last its end") {
 
 TEST_CASE("a program that cannot be executed shows its execve, says why, and ends") {
   const auto lines = traced({}, {"/dev/null"});
-  CHECK(find_line(lines, "event_log: exec: Permission denied"));
+  CHECK(find_line(lines, "event_log: exec: Permission denied: it is not marked as executable;"));
   CHECK(find_line(lines, "error"));
   CHECK(find_line(lines, "# exec error 13"));
   CHECK(lines.back() == "# status 0x7e00");

@@ -107,7 +107,7 @@ TEST_CASE("calls are chosen by success with -z and -Z") {
         std::vector<std::string>{"chdir(\"/nonexistent\")                   = -1 ENOENT (No such file or directory)"});
 }
 
-TEST_CASE("-c counts") {
+TEST_CASE("option -c counts") {
   const Ran ran = run("$T -c -e trace=chdir sh -c 'cd /; cd /nonexistent; cd /tmp' 2>&1 | grep -v nonexistent");
   REQUIRE(ran.lines.size() == 5);
   CHECK(ran.lines[0] == "% time     seconds  usecs/call     calls    errors syscall");

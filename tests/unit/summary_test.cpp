@@ -115,7 +115,7 @@ TEST_CASE("numbers that a tracee makes up do not fill the memory") {
   CHECK(table.find("    10000     10000 total\n") != std::string::npos);
 }
 
-TEST_CASE("-C shows the calls as well") {
+TEST_CASE("option -C shows the calls as well") {
   Stage stage;
   stage.call(10, getpid, 0, 10);
   CHECK(stage.text() == "getpid()                                = 10\n");
