@@ -11,7 +11,7 @@ using spec::Style;
 
 /// How wide the parts of a timespec or timeval are in this call: those named …_time64 have 64 bits everywhere.
 unsigned time_width(const CustomContext& context) {
-  return context.call_name().find("time64") != std::string_view::npos ? 8 : word_size(context.entry().abi);
+  return context.call_name().find("time64") != std::string_view::npos ? 8 : register_size(context.entry().abi);
 }
 
 }  // namespace
