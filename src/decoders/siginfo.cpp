@@ -240,10 +240,11 @@ class Printer {
     const bool exited = code_ == 1;
     const auto status = at(8, 4);
     field("si_status", status, exited ? Style::number : Style::signal, true);
-    // clock_t is a long and so aligned.
+    // clock_t is the kernel's long and so aligned, but not on x32, where it is a long of 64 bits that is not.
     const std::size_t times = word_ == 8 ? 16 : 12;
-    field("si_utime", at(times, word_), Style::clock_ticks, true, word_);
-    field("si_stime", at(times + word_, word_), Style::clock_ticks, true, word_);
+    const auto width = register_size(context_.entry().abi);
+    field("si_utime", at(times, width), Style::clock_ticks, false, width);
+    field("si_stime", at(times + width, width), Style::clock_ticks, false, width);
   }
 
   void fault_fields() {
