@@ -37,6 +37,14 @@ std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::
   return into;
 }
 
+/// In a list even bytes in hexadecimal are a string of limited length.
+bool Walker::in_list(const Scope* scope) {
+  while (scope != nullptr && (scope->type == nullptr || !scope->type->is_list)) {
+    scope = scope->outer;
+  }
+  return scope != nullptr;
+}
+
 bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (type.style == spec::Style::mac || type.style == spec::Style::inet6) {
     return network_address(type, place, scope, {});
@@ -45,7 +53,7 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (!n) {
     return false;
   }
-  const auto shown = std::min<std::uint64_t>(*n, type.hex ? max_hex_bytes : setting_.options.string_limit);
+  const auto shown = std::min<std::uint64_t>(*n, type.hex && !in_list(scope) ? max_hex_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
   auto data = copy(place, shown);
   if (!data) {

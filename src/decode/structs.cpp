@@ -126,8 +126,7 @@ void Walker::elements(const Scope& scope, std::uint64_t available) {
   std::size_t spliced = 0;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
     const auto offset = offset_of(f, scope);
-    if (count == max_elements || offset > available ||
-        (count == 0 && size_of(tables_.types[f.type]) > available - offset)) {
+    if (count == max_elements || offset > available) {
       continue;
     }
     rest_ = available - offset;

@@ -174,6 +174,7 @@ class Walker {
   std::optional<std::uint64_t> length(const spec::Type& type, const Scope* scope);
 
   // strings.cpp
+  static bool in_list(const Scope* scope);
   bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
   bool holds_more(const spec::Type& type, const Scope* scope);
   bool network_address(const spec::Type& type, const Place& place, const Scope* scope, std::string_view field);

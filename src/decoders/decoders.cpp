@@ -47,6 +47,7 @@ std::span<const decode::Custom> all() {
       {"terminated_text", terminated_text},
       {"termios_cc", termios_cc},
       {"termios_flags", termios_flags},
+      {"text_to_nul", text_to_nul},
       {"thread_area_entry", thread_area_entry},
       {"user_area", user_area},
       {"user_desc", user_desc},

@@ -36,6 +36,7 @@ bool hex8(CustomContext& context);
 bool negative_errno(CustomContext& context);
 bool octets(CustomContext& context);
 bool terminated_text(CustomContext& context);
+bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
 // times.cpp

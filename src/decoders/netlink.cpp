@@ -27,6 +27,21 @@ bool terminated_text(CustomContext& context) {
   return true;
 }
 
+/// Text up to its first NUL, in a size that the NUL may be beyond: `"lo"...`.
+bool text_to_nul(CustomContext& context) {
+  constexpr std::size_t most = 64 * 1024;
+  std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most)));
+  if (text.empty() || !context.copy(text)) {
+    return false;
+  }
+  const auto length = static_cast<std::size_t>(std::find(text.begin(), text.end(), std::byte{0}) - text.begin());
+  const auto limit = std::size_t{context.options().string_limit};
+  render::StringForm form;
+  form.cut = length == text.size() || length > limit;
+  context.out().bytes(std::span(text).first(std::min(length, limit)), form);
+  return true;
+}
+
 /// `-ENOENT`: an error as the kernel hands it on.
 bool negative_errno(CustomContext& context) {
   std::array<std::byte, 4> raw{};

@@ -53,6 +53,7 @@ class FakeNames final : public decode::Names {
   }
   std::string_view process(std::int32_t, std::int32_t) override { return {}; }
   std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
+  std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override { return fd == 5 ? 0 : -1; }
   std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
 
  private:
