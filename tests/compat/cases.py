@@ -26,6 +26,7 @@ class Program:
     masks: list = ()     # (pattern, replacement) besides canonical.MASKS
     group: str = 'everyday'  # shares are counted by group
     table: bool = False  # a sweep over all calls: only the options in TABLE
+    options: list = ()   # each a list of options; these instead of the usual ones
 
 
 def everyday():
@@ -54,6 +55,26 @@ def everyday():
         Program('ssh-keygen', ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', 'key'],
                 masks=[(r'(write\(\d+(?:<[^>]*>+)?, )' + STRING, r'\1KEY')]),
     ]
+
+
+def tampering():
+    """A shell whose calls are tampered with, each time in another way."""
+    four = 'cd /1; cd /2; cd /3; cd /4; :'
+    chdir = ['error=EPERM', 'error=2000:when=2', 'error=ERESTARTSYS:when=3', 'error=EIO:when=2..4+2', 'retval=5:when=2+',
+             'retval=-5000', 'signal=CONT:when=2', 'error=EPERM:signal=CHLD:when=3', 'delay_enter=1ms:when=2',
+             'delay_exit=0:error=EIO:when=1', 'syscall=getpid:retval=9:when=3', 'syscall=getpid:signal=CONT',
+             'poke_enter=@arg1=2f00:when=3', 'poke_enter=@arg1=2f00:error=EIO', 'poke_exit=@arg1=41:retval=3']
+    exit_group = ['retval=5:when=1', 'error=EIO:when=1', 'delay_enter=1ms']
+    each = [['-e', 'trace=chdir', '-e', f'inject=chdir:{how}'] for how in chdir]
+    each += [['-e', 'trace=exit_group', '-e', f'inject=exit_group:{how}'] for how in exit_group]
+    each += [['-c', '-e', 'trace=chdir', '-e', 'fault=chdir:when=2'], ['-z', '-e', 'inject=chdir:retval=0'],
+             ['-e', 'trace=none', '-e', 'fault=chdir'], ['-P', '/2', '-e', 'fault=chdir:error=EIO'],
+             ['-e', 'trace=chdir', '-e', 'fault=chdir:error=EIO', '-e', 'fault=%file:error=EPERM:when=2']]
+    forked = [['-f', '-e', 'trace=chdir,execve', '-e', 'fault=chdir,execve:error=EBUSY:when=2']]
+    return [Program('tampering', ['sh', '-c', four], options=each),
+            Program('tampering in children', ['sh', '-c', '(cd /1; cd /2); (cd /1; cd /2); cd /3; cd /4'], options=forked),
+            Program('tampering with outputs', ['cat', 'data/text'],
+                    options=[['-e', 'inject=read:retval=3:when=1'], ['-e', 'fault=read:error=EIO:when=2']])]
 
 
 def compile_program(source, build, name, *flags):
@@ -107,6 +128,8 @@ TABLE = [[], ['-v'], ['-X', 'raw'], ['-X', 'verbose'], ['-yy'], ['-e', 'raw=all'
 
 
 def options_of(program, full):
+    if program.options:
+        return list(program.options)
     if program.table:
         return TABLE if full else TABLE[:2]
     if full:
@@ -120,4 +143,4 @@ def options_of(program, full):
 
 def pairs(build, full):
     """(program, options) in the order in which they are run."""
-    return [(program, options) for program in everyday() + probes(build) for options in options_of(program, full)]
+    return [(program, options) for program in everyday() + tampering() + probes(build) for options in options_of(program, full)]
