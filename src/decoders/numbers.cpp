@@ -1,6 +1,7 @@
 // Numbers that are made of parts.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
@@ -143,7 +144,8 @@ bool node_or_error(CustomContext& context) {
     return false;
   }
   const auto number = static_cast<std::int32_t>(*bits);
-  const auto name = number < 0 ? render::error_name(-number) : std::string_view{};
+  const auto name = number < 0 && number != std::numeric_limits<std::int32_t>::min() ? render::error_name(-number)
+                                                                                     : std::string_view{};
   if (name.empty()) {
     context.number(render::cut(*bits, 4, true), spec::Style::number, 4, true);
     return true;

@@ -117,7 +117,7 @@ void JsonView::write_tampered(TextBuffer& text, const Tampered& tampered) {
 void JsonView::close_unfinished(Thread& thread, std::string_view cause) {
   emitter_.set_buffer(thread.line);
   emitter_.resume(thread.json_progress);
-  if (thread.state->half_emitted) {
+  if (thread.state->argument_open) {
     emitter_.end_argument();
   }
   emitter_.end_arguments();
