@@ -35,7 +35,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: all run test sanitize clang lint format tidy bench compat install clean \
+.PHONY: all run test sanitize clang lint format tidy bench compat probe install clean \
         build-packages test-packages lint-packages
 
 all: build-packages build/build.ninja
@@ -67,6 +67,9 @@ tidy: clang
 
 bench: test-packages all
 	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)
+
+probe: test-packages all
+	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)
 
 compat: test-packages all
 	$(PYTHON) tests/compat/compare.py --ours build/tracer --full $(ARGS_COMPAT)

@@ -258,6 +258,9 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
   if (!holds(field.condition, &scope)) {
     return false;
   }
+  if (tables_.types[field.type].kind == spec::TypeKind::choice && !has_row(tables_.types[field.type], scope)) {
+    return false;
+  }
   if (field.together != 0) {
     for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
       if (f.together == field.together &&

@@ -210,6 +210,16 @@ const Type* Walker::chosen(const Type& type, const Scope& inner) {
   return nullptr;
 }
 
+/// Whether a table says what to make of the bytes that are left, and there are enough.
+bool Walker::has_row(const Type& type, const Scope& scope) {
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = &scope;
+  inner.params = evaluate_params(type.args, &scope);
+  const Type* found = chosen(type, inner);
+  return found != nullptr && size_of(*found) <= rest_;
+}
+
 bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
   const ScratchGuard guard(state_.scratch);
   Scope inner;

@@ -133,6 +133,7 @@ class Walker {
   [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
   bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
   bool choice(const spec::Type& type, const Place& place, const Scope* scope);
+  [[nodiscard]] bool has_row(const spec::Type& type, const Scope& scope);
   const spec::Type* chosen(const spec::Type& type, const Scope& inner);
   bool is_text(const spec::Type& type, const Scope* scope);
   bool custom(const spec::Type& type, const Place& place, const Scope* scope);

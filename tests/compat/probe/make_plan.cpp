@@ -85,7 +85,8 @@ class Prober {
       emit(scene, path + "result " + std::to_string(result));
     }
     emit(base, path + "as built");
-    for (const Background background : {Background::ascending, Background::ones, Background::zeros, Background::all_bits}) {
+    for (const Background background :
+         {Background::ascending, Background::ones, Background::zeros, Background::all_bits}) {
       if (!first && background == Background::zeros) {
         break;
       }

@@ -1,4 +1,5 @@
-// A plan: calls to make, one after the other, with the memory that they point to. Written by make_plan, read by execute.c.
+// A plan: calls to make, one after the other, with the memory that they point to. Written by make_plan, read by
+// execute.c.
 #pragma once
 
 #include <array>

@@ -40,7 +40,7 @@ std::uint64_t usual_value(const Tables& tables, Abi abi, const spec::Type& type)
       }
     }
   }
-  return 3;
+  return tables.text(type.name) == "size" ? 64 : 3;  // room for most structures
 }
 
 unsigned SceneBuilder::decide(unsigned rows) {
@@ -60,6 +60,14 @@ std::optional<std::int64_t> SceneBuilder::literal(spec::ExprId id) const {
   if (expr.op == ExprOp::variable_literal) {
     const std::int64_t value = tables_.abi_values[expr.a + index_of(abi_)];
     return value == spec::absent_key ? std::nullopt : std::optional(value);
+  }
+  if (expr.op == ExprOp::word) {
+    return word_size(abi_);
+  }
+  if (expr.op == ExprOp::multiply || expr.op == ExprOp::add) {
+    const auto a = literal(expr.a);
+    const auto b = literal(expr.b);
+    return a && b ? std::optional(expr.op == ExprOp::add ? *a + *b : *a * *b) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -129,8 +137,9 @@ std::optional<Place> SceneBuilder::resolve(spec::ExprId id, const Context* conte
         return Place{true, address, width_of(field.type), {}};
       }
       const auto target = pointed_.find(address);
-      return target == pointed_.end() ? std::nullopt
-                                      : std::optional(Place{true, target->second, width_of(tables_.types[field.type].target), {}});
+      return target == pointed_.end()
+                 ? std::nullopt
+                 : std::optional(Place{true, target->second, width_of(tables_.types[field.type].target), {}});
     }
     case ExprOp::outer:
       return find_outer(expr.a, context == nullptr ? nullptr : context->user);
@@ -400,7 +409,8 @@ std::uint32_t SceneBuilder::build_array(const spec::Type& type, std::uint32_t ad
   std::uint32_t size = 0;
   for (std::uint32_t i = 0; i < count && size < page_size / 2; i++) {
     const std::size_t before = leaves_.size();
-    size += build_memory(type.target, address + size, context, name + (i == 0 ? "" : "[" + std::to_string(i) + "]"), changes);
+    size += build_memory(type.target, address + size, context, name + (i == 0 ? "" : "[" + std::to_string(i) + "]"),
+                         changes);
     if (i > 0) {  // the first element is enough to vary
       leaves_.resize(before);
     }
@@ -430,7 +440,9 @@ std::uint32_t SceneBuilder::build_struct(const spec::Type& type, std::uint32_t a
   if (structure.sized_by != none) {
     lengths_.push_back({structure.sized_by, own, end, false});
   }
-  if (structure.step != none) {
+  if (const auto step = literal(structure.step)) {
+    end = static_cast<std::uint32_t>(*step);
+  } else if (structure.step != none) {
     end = (end + 7) / 8 * 8;
     lengths_.push_back({structure.step, own, end, false});
   }
@@ -456,7 +468,8 @@ std::uint32_t SceneBuilder::build_memory(spec::TypeId id, std::uint32_t address,
     case TypeKind::bytes:
     case TypeKind::cstr: {
       const auto fixed = literal(type.length);
-      const std::uint32_t length = fixed && *fixed < 200 && *fixed > 0 ? static_cast<std::uint32_t>(*fixed) : text_length;
+      const std::uint32_t length =
+          fixed && *fixed < 200 && *fixed > 0 ? static_cast<std::uint32_t>(*fixed) : text_length;
       Patch patch{address, {}, false};
       for (std::uint32_t i = 0; i < std::min(length, text_length); i++) {
         patch.bytes.push_back(static_cast<std::uint8_t>("na\1e\0"[i % text_length]));

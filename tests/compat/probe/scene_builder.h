@@ -15,8 +15,8 @@ namespace tracer::probe {
 /// Where a value stands: in argument registers, or in memory.
 struct Place {
   bool in_memory = false;
-  std::uint32_t at = 0;    ///< register, or address
-  std::uint8_t width = 8;  ///< bytes
+  std::uint32_t at = 0;              ///< register, or address
+  std::uint8_t width = 8;            ///< bytes
   std::optional<std::uint8_t> high;  ///< the register of the high half
 };
 
@@ -63,7 +63,8 @@ class SceneBuilder {
   void build_signature(spec::Index index, std::optional<std::uint32_t> args_address);
   spec::Index choose_row(spec::Index index, std::optional<std::uint32_t> args_address);
   void place_params(spec::Index signature, std::optional<std::uint32_t> args_address);
-  void build_value(spec::TypeId type, const Place& place, const Context* context, const std::string& name, bool changes);
+  void build_value(spec::TypeId type, const Place& place, const Context* context, const std::string& name,
+                   bool changes);
   void build_scalar(const spec::Type& type, spec::TypeId id, const Place& place, const std::string& name, bool changes);
   std::uint32_t build_pointer(spec::TypeId id, const Place& place, const Context* context, const std::string& name,
                               bool changes);

@@ -11,7 +11,8 @@ using spec::Tables;
 constexpr std::uint64_t every_bit = ~std::uint64_t{0};
 constexpr std::size_t most_named = 64;  // of a set that another call has swept already
 
-void add_set(std::vector<std::uint64_t>& values, const Tables& tables, Abi abi, const spec::ConstantSet& set, bool sweep) {
+void add_set(std::vector<std::uint64_t>& values, const Tables& tables, Abi abi, const spec::ConstantSet& set,
+             bool sweep) {
   std::size_t named = 0;
   for (const spec::ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
     for (const spec::Constant& constant : Tables::slice(tables.constants, group.constants)) {
