@@ -1,5 +1,6 @@
 // The compiler's word against ours: the structs of the descriptions as C, with sizes and offsets asserted by clang.
 #include <unistd.h>
+#include <algorithm>
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -25,6 +26,12 @@ const std::map<std::string, std::string> c_scalars = {
     {"int", "int"},          {"uint", "unsigned"},      {"long", "long"},    {"ulong", "unsigned long"},
     {"hex", "int"}};
 
+/// What a struct is called in C; the header of an attribute has a dot in its name.
+std::string c_type(bool overlay, std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return (overlay ? "union s_" : "struct s_") + name;
+}
+
 /// Writes structs as C, from the syntax tree alone.
 class CWriter {
  public:
@@ -48,7 +55,7 @@ class CWriter {
     written_[name] = false;
     const auto& structure = *structs_.at(name);
     const bool overlay = structure.kind == spec::StructKind::overlay;
-    std::string body = (overlay ? "union s_" : "struct s_") + name + " {\n";
+    std::string body = c_type(overlay, name) + " {\n";
     std::size_t number = 0;
     for (const auto& field : structure.fields) {
       const auto declared = declaration(field.type, "f" + std::to_string(number++));
@@ -101,7 +108,7 @@ class CWriter {
     }
     if (const auto structure = structs_.find(type); structure != structs_.end()) {
       const bool overlay = structure->second->kind == spec::StructKind::overlay;
-      return write(type) ? std::optional((overlay ? "union s_" : "struct s_") + type + " " + name) : std::nullopt;
+      return write(type) ? std::optional(c_type(overlay, type) + " " + name) : std::nullopt;
     }
     return scalar(type, name);
   }
@@ -139,7 +146,7 @@ std::string assertions(const ast::Program& program, const spec::Tables& tables, 
     if (row.variable || !writer.write(structure->name.text)) {
       continue;
     }
-    const auto type = (structure->kind == spec::StructKind::overlay ? "union s_" : "struct s_") + structure->name.text;
+    const auto type = c_type(structure->kind == spec::StructKind::overlay, structure->name.text);
     const auto expect = [&](const std::string& what, std::uint32_t value) {
       checks += "_Static_assert(" + what + " == " + std::to_string(value) + ", \"" + structure->name.text + "\");\n";
       ++count;
