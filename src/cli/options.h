@@ -166,7 +166,7 @@ struct Injection {
   std::optional<int> error;             ///< an errno value
   std::optional<std::uint64_t> retval;  ///< at most one of error and retval
   std::optional<int> signal;
-  std::string syscall;  ///< a %pure call to run instead; empty: none
+  std::string syscall;                                  ///< a %pure call to run instead; empty: none
   std::optional<std::chrono::nanoseconds> delay_enter;  ///< zero marks the call and delays nothing
   std::optional<std::chrono::nanoseconds> delay_exit;
   std::vector<Poke> poke_enter;

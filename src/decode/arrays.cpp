@@ -329,7 +329,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   if (!begun) {
     out_.begin_array();
   }
-  begun && is_list ? out_.end_series(alone) : out_.end_array();
+  begun&& is_list ? out_.end_series(alone) : out_.end_array();
   return true;
 }
 

@@ -21,7 +21,7 @@ struct SavedTarget {
 struct CallState {
   Entry entry;
   Depth depth;
-  Budget budget;  ///< of this call, entry and exit together
+  Budget budget;                              ///< of this call, entry and exit together
   const spec::Call* call = nullptr;           ///< null: a number beyond the table
   const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;

@@ -129,8 +129,8 @@ Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope, std::
   for (; scope != nullptr; scope = scope->outer) {
     if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
       const spec::Field& f = tables_.fields[field];
-      const auto bits = load(type != nullptr ? *type : tables_.types[f.type],
-                             scope->place.at(f.offset[index_of(abi_)] + offset));
+      const auto bits =
+          load(type != nullptr ? *type : tables_.types[f.type], scope->place.at(f.offset[index_of(abi_)] + offset));
       return bits ? Value(wrapping(*bits)) : std::nullopt;
     }
   }

@@ -1,4 +1,5 @@
-// Short-lived bytes, taken and given back in stack order, so that decoding an ordinary call allocates nothing in the long run.
+// Short-lived bytes, taken and given back in stack order, so that decoding an ordinary call allocates nothing in the
+// long run.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,8 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (!n) {
     return false;
   }
-  const auto shown = std::min<std::uint64_t>(*n, type.hex && !in_list(scope) ? max_hex_bytes : setting_.options.string_limit);
+  const auto shown =
+      std::min<std::uint64_t>(*n, type.hex && !in_list(scope) ? max_hex_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
   auto data = copy(place, shown);
   if (!data) {

@@ -184,7 +184,6 @@ class Walker {
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
   std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size);
 
-
   const Setting& setting_;
   const spec::Tables& tables_;
   CallState& state_;

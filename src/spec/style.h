@@ -45,8 +45,7 @@ enum class Style : std::uint8_t {
 inline constexpr std::array<std::string_view, 30> style_names = {
     "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
     "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
-    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks",
-    "time",   "text"};
+    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks",   "time",  "text"};
 
 static_assert(style_names.size() == static_cast<std::size_t>(Style::text) + 1);
 

@@ -286,8 +286,8 @@ ast::Table parse_table(TokenStream& in) {
     // Parameters after the second are only passed on.
     const auto keyed = std::min<std::size_t>(table.params.size(), 2);
     if (row.keys.empty() || row.keys.size() > keyed || (row.keys.size() < keyed && !is_else)) {
-      in.fail(row.at, "found " + std::to_string(row.keys.size()) + " keys, expected " + std::to_string(keyed) +
-                          ", or 'else'");
+      in.fail(row.at,
+              "found " + std::to_string(row.keys.size()) + " keys, expected " + std::to_string(keyed) + ", or 'else'");
     }
     row.type = parse_type(in);
     table.rows.push_back(std::move(row));

@@ -43,7 +43,10 @@ static void fill(uint32_t background) {
   for (int i = 0; i < slot_count; i++) {
     unsigned char* memory = (unsigned char*)(uintptr_t)(first_slot + i * slot_step);
     for (int at = 0; at < page; at++) {
-      memory[at] = background == 2 ? (unsigned char)at : (unsigned char)(background == 1 ? 0x11 : background == 3 ? 0xff : 0);
+      memory[at] = background == 2 ? (unsigned char)at
+                                   : (unsigned char)(background == 1   ? 0x11
+                                                     : background == 3 ? 0xff
+                                                                       : 0);
     }
   }
 }

@@ -51,7 +51,8 @@ int main(void) {
   begin(RTM_DELLINK, 0x700, &link, sizeof link);
   attribute(IFLA_QDISC, "q", 2);
   finish(fd);
-  const struct ifaddrmsg address = {.ifa_family = AF_INET, .ifa_prefixlen = 8, .ifa_scope = RT_SCOPE_HOST, .ifa_index = 1};
+  const struct ifaddrmsg address = {
+      .ifa_family = AF_INET, .ifa_prefixlen = 8, .ifa_scope = RT_SCOPE_HOST, .ifa_index = 1};
   begin(RTM_NEWADDR, 0, &address, sizeof address);
   attribute(IFA_LOCAL, "\177\0\0\1", 4);
   finish(fd);
