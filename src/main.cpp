@@ -99,6 +99,10 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   pipeline::Pipeline pipeline(std::move(pipeline_settings), tables, decoder, plain_names, *view,
                               summary ? &*summary : nullptr, complain);
 
+  if (options.startup.debug) {
+    speak("engine: ptrace (this build has no other)");
+    launch.value().debug = complain;
+  }
   auto engine = make_ptrace_engine(std::move(launch).value(), complain);
   if (!engine) {
     if (!engine.error().message.empty()) {

@@ -56,8 +56,29 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, const spec::Tables& ta
   return wanted;
 }
 
+/// See EngineOptions::no_filter_because.
+std::string why_no_filter(const cli::Options& options) {
+  const cli::Startup& startup = options.startup;
+  if (startup.detach_on_execve) {
+    return "-b lets processes go early";
+  }
+  if (startup.syscall_limit != 0) {
+    return "--syscall-limit lets processes go early";
+  }
+  if (startup.interruptible == cli::Interruptible::anywhere) {
+    return "-I1 lets signals end the tracer at once";
+  }
+  for (const cli::Injection& injection : options.injections) {
+    if (injection.signal) {
+      return "a signal is injected, which does not arrive if it is sent at a filter's stop";
+    }
+  }
+  return {};
+}
+
 std::vector<Poke> pokes_of(const std::vector<cli::Poke>& pokes) {
   std::vector<Poke> result;
+  result.reserve(pokes.size());
   for (const cli::Poke& poke : pokes) {
     result.push_back({poke.argument - 1, poke.data});
   }
@@ -296,12 +317,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   if (!options.filters.trace.full()) {
     result.wanted = wanted_calls(options.filters.trace, tables);
   }
-  result.allow_filter = !startup.detach_on_execve && startup.syscall_limit == 0 && startup.attach.empty() &&
-                        result.interruptible != Interruptible::anywhere;
-  // A signal sent at a filter's stop does not arrive.
-  for (const cli::Injection& injection : options.injections) {
-    result.allow_filter = result.allow_filter && !injection.signal;
-  }
+  result.no_filter_because = why_no_filter(options);
   return result;
 }
 

@@ -211,15 +211,36 @@ unsigned PtraceEngine::ptrace_options() const {
   return options;
 }
 
+void PtraceEngine::choose_filter() {
+  std::string reason = options_.no_filter_because;
+  if (reason.empty() && !options_.wanted) {
+    reason = "every call is wanted";
+  } else if (reason.empty() && !options_.attach.empty()) {
+    // They cannot share the options that a filter asks for.
+    reason = "processes are attached to, which outlive the tracer";
+  } else if (reason.empty()) {
+    filter_ = make_seccomp_filter(*options_.wanted);
+    reason = "it would spare no stop, or the kernel has none";
+  }
+  if (options_.debug) {
+    options_.debug(filter_.empty() ? "seccomp filter disabled: " + reason
+                                   : "seccomp filter enabled: " + std::to_string(filter_.size()) + " instructions");
+  }
+}
+
 Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
+  choose_filter();
+  if (options_.debug) {
+    debug_kernel();
+  }
   if (options_.launch) {
-    // Processes attached to must outlive us, so they cannot share the options that a filter asks for.
-    if (options_.wanted && options_.allow_filter && options_.attach.empty()) {
-      filter_ = make_seccomp_filter(*options_.wanted);
-    }
+    const pid_t started_as = ::getpid();
     auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_);
     if (!launched) {
       return launched.error();
+    }
+    if (options_.debug && ::getpid() != started_as) {
+      options_.debug("new tracer pid is " + std::to_string(::getpid()));
     }
     program_ = launched.value().thread.tid();
     backstage_ = std::move(launched.value().backstage);

@@ -92,6 +92,9 @@ void PtraceEngine::start_program() {
 }
 
 void PtraceEngine::on_report(const Report& report) {
+  if (options_.debug) {
+    debug_report(report);
+  }
   const bool stopped = WIFSTOPPED(report.status);
   const Stop stop = stopped ? stop_of(report.status) : Stop{};
   Tracee* tracee = stopped && stop.kind == StopKind::exec ? on_exec(report.tid) : tracees_.find(report.tid);

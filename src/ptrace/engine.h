@@ -59,9 +59,12 @@ struct EngineOptions {
   Interruptible interruptible = Interruptible::waiting;
   /// Calls to report; everything if empty. The engine may report more than these, never less.
   std::optional<WantedCalls> wanted;
-  /// Whether a seccomp filter may keep unwanted calls from stopping. Must be false where a tracee may be let go before
-  /// its end (-b, --syscall-limit, -I1): a filter without a tracer makes the calls it traps fail with ENOSYS.
-  bool allow_filter = true;
+  /// Why no seccomp filter may keep unwanted calls from stopping; empty if one may. Must say so where a tracee may be
+  /// let go before its end (-b, --syscall-limit, -I1): a filter without a tracer makes the calls it traps fail with
+  /// ENOSYS.
+  std::string no_filter_because;
+  /// -d: what the engine learns about the kernel, what it chooses, and each report, one sentence each; may be empty.
+  std::function<void(const std::string&)> debug;
 };
 
 /// Searches PATH for `name` unless it has a slash. The error's sentence is strace's: "Can't stat 'x': No such file …".

@@ -37,8 +37,12 @@ class PtraceEngine final : public Engine {
   Status attach_process(pid_t pid);
   /// Tells what became of each request, in their order.
   void announce_attached();
+  void choose_filter();
   void start_program();
   [[nodiscard]] unsigned ptrace_options() const;
+  /// -d: what works here, tried with a child that is thrown away.
+  void debug_kernel() const;
+  void debug_report(const Report& report) const;
 
   void serve(EventHandler& handler);
 

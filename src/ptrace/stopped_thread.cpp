@@ -159,6 +159,10 @@ Result<CallState> Stopped::call_state() const {
   return state_of(info);
 }
 
+bool Stopped::can_set_call_state() const {
+  return change_call_info(tid_, [](const __ptrace_syscall_info& info) { return info.op == PTRACE_SYSCALL_INFO_ENTRY; });
+}
+
 Result<CallState> Stopped::call_state_from_registers(Direction expected) const {
   const Result<Registers> got = registers();
   if (!got) {

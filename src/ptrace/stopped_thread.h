@@ -113,6 +113,8 @@ class Stopped {
   [[nodiscard]] Result<CallState> call_state() const;
   /// The same from the registers; the direction is `entry` or `exit` as `expected`, or a guess if that is unknown.
   [[nodiscard]] Result<CallState> call_state_from_registers(Direction expected) const;
+  /// At the entry of a call: whether PTRACE_SET_SYSCALL_INFO works. Changes nothing.
+  [[nodiscard]] bool can_set_call_state() const;
 
   [[nodiscard]] Result<Registers> registers() const;
   Status set_registers(const Registers& registers) const;

@@ -100,7 +100,7 @@ int run(int argc, char** argv) {
         options.follow_forks = true;
         break;
       case 'F':
-        options.allow_filter = false;
+        options.no_filter_because = "the test says so";
         break;
       case 'k':
         options.kill_on_exit = true;
@@ -128,7 +128,7 @@ int run(int argc, char** argv) {
         break;
       case 'L':
         limit = std::atol(optarg);
-        options.allow_filter = false;
+        options.no_filter_because = "the test says so";
         break;
       case 'I':
         options.interruptible = static_cast<Interruptible>(std::atoi(optarg) - 1);

@@ -136,4 +136,24 @@ TEST_CASE("a process that was attached to goes on when tracing is interrupted") 
   CHECK(sleeper.line() == "still here");
 }
 
+TEST_CASE("option -d tells what works here, which engine traces and whether by a filter") {
+  const std::string say = TRACER ": ";
+  const Ran all = run("exec $T -d -o /dev/null true");
+  CHECK(all.has(say + "engine: ptrace (this build has no other)"));
+  CHECK(all.has(say + "seccomp filter disabled: every call is wanted"));
+  CHECK(all.has(say + "ptrace_setoptions = 0x11"));
+  for (const std::string request : {"PTRACE_GET_SYSCALL_INFO", "PTRACE_SET_SYSCALL_INFO", "PTRACE_O_EXITKILL"}) {
+    INFO(request);
+    CHECK(all.has(say + request + " works") != all.has(say + request + " does not work"));
+  }
+  CHECK(all.mentions("WIFSTOPPED,sig=SIGTRAP,EVENT_EXEC (4)"));
+  CHECK(all.mentions("WIFEXITED,exitcode=0"));
+  CHECK(WEXITSTATUS(all.status) == 0);
+  const Ran some = run("exec $T -d -e trace=openat -o /dev/null true");
+  CHECK((some.mentions("seccomp filter enabled: ") || some.mentions("the kernel has none")));
+  CHECK(run("$T -d -D -o /dev/null true | cat").mentions("new tracer pid is "));
+  CHECK(run("exec $T -d -I1 -e trace=openat -o /dev/null true").mentions("seccomp filter disabled: -I1"));
+  CHECK(run("exec $T -o /dev/null true").lines.empty());
+}
+
 }  // namespace tracer::live

@@ -1,0 +1,125 @@
+// -d: what the engine found, in strace's form where strace says the same.
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "ptrace/ptrace_engine.h"
+
+namespace tracer {
+namespace {
+
+/// A child that only waits to be tried out; it does not outlive this.
+class TrialChild {
+ public:
+  TrialChild() : pid_(::fork()) {
+    if (pid_ == 0) {
+      for (;;) {
+        ::pause();
+      }
+    }
+  }
+  ~TrialChild() {
+    if (pid_ > 0) {
+      kill_process(pid_);
+      while (const auto report = wait_for(pid_)) {
+        if (!WIFSTOPPED(report.value().status)) {
+          break;
+        }
+      }
+    }
+  }
+  TrialChild(const TrialChild&) = delete;
+  TrialChild& operator=(const TrialChild&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  /// The child at the entry of its call; empty if it cannot be traced.
+  [[nodiscard]] std::optional<Stopped> at_entry(unsigned options) const {
+    auto seized = Running::seize(pid_, options);
+    if (!seized || !seized.value().interrupt() || !is_stopped()) {
+      return std::nullopt;
+    }
+    Running resumed = std::move(seized).value().stopped().resume(Resume::to_next_call, 0);
+    if (!is_stopped()) {
+      return std::nullopt;
+    }
+    return std::move(resumed).stopped();
+  }
+
+ private:
+  [[nodiscard]] bool is_stopped() const {
+    const auto report = wait_for(pid_);
+    return report && WIFSTOPPED(report.value().status);
+  }
+
+  pid_t pid_;
+};
+
+std::string hexadecimal(unsigned value, int digits = 1) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%0*x", digits, value);
+  return text;
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
+}
+
+const char* event_name(int event) {
+  switch (event) {
+    case PTRACE_EVENT_FORK:
+      return "FORK";
+    case PTRACE_EVENT_VFORK:
+      return "VFORK";
+    case PTRACE_EVENT_CLONE:
+      return "CLONE";
+    case PTRACE_EVENT_EXEC:
+      return "EXEC";
+    case PTRACE_EVENT_SECCOMP:
+      return "SECCOMP";
+    case PTRACE_EVENT_STOP:
+      return "STOP";
+    default:
+      return "?";
+  }
+}
+
+}  // namespace
+
+void PtraceEngine::debug_kernel() const {
+  const auto verdict = [this](const char* what, bool works) {
+    options_.debug(std::string(what) + (works ? " works" : " does not work"));
+  };
+  options_.debug("ptrace_setoptions = " + hexadecimal(ptrace_options()));
+  const TrialChild child;
+  const auto stopped = child.at_entry(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  if (!stopped) {
+    options_.debug("a child cannot be traced, so that nothing else can work");
+  }
+  verdict("PTRACE_GET_SYSCALL_INFO", stopped && stopped->call_state().ok());
+  verdict("PTRACE_SET_SYSCALL_INFO", stopped && stopped->can_set_call_state());
+  verdict("PTRACE_O_EXITKILL", stopped.has_value());
+}
+
+void PtraceEngine::debug_report(const Report& report) const {
+  const int status = report.status;
+  std::string text =
+      "[wait(" + hexadecimal(static_cast<unsigned>(status), 6) + ") = " + std::to_string(report.tid) + "] ";
+  if (WIFEXITED(status)) {
+    text += "WIFEXITED,exitcode=" + std::to_string(WEXITSTATUS(status));
+  } else if (WIFSIGNALED(status)) {
+    text += "WIFSIGNALED,sig=" + signal_name(WTERMSIG(status));
+  } else {
+    text += "WIFSTOPPED,sig=" + signal_name(WSTOPSIG(status));
+    if (const int event = status >> 16; event != 0) {
+      text += std::string(",EVENT_") + event_name(event) + " (" + std::to_string(event) + ")";
+    }
+  }
+  options_.debug(text);
+}
+
+}  // namespace tracer
