@@ -119,13 +119,13 @@ Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
   if (place != rows.end() && place->number == number) {
     return *place;
   }
-  if (rows.size() >= most_rows) {
-    return rows.back();
-  }
   return *rows.insert(place, Row{number, 0, 0, {}, {}});
 }
 
 void Summary::count(const SummaryCall& call) {
+  if (tables_.find(call.abi, call.number) == nullptr) {
+    return;
+  }
   Row& row = row_of(call.abi, call.number);
   ++row.calls;
   row.errors += call.failed ? 1 : 0;
@@ -175,12 +175,7 @@ void Summary::sort(Rows& rows, Abi abi) const {
 }
 
 void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
-  if (const spec::Call* call = tables_.find(abi, number)) {
-    text.append(tables_.text(call->name));
-  } else {
-    text.append("syscall_");
-    text.hex_padded(number, 1);
-  }
+  text.append(tables_.text(tables_.find(abi, number)->name));  // only such are counted
 }
 
 void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row, nanoseconds total) const {

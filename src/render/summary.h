@@ -50,6 +50,7 @@ class Summary {
  public:
   Summary(const spec::Tables& tables, SummaryOptions options) : tables_(tables), options_(std::move(options)) {}
 
+  /// As strace, leaves out numbers that no table knows: they pass every selection, and nobody asked for them.
   void count(const SummaryCall& call);
   /// One table for each ABI that had calls, the native one first; nothing if there were none.
   void write(TextBuffer& text, Abi native) const;
@@ -72,9 +73,6 @@ class Summary {
     Times wall;
   };
   using Rows = std::vector<Row>;
-
-  /// A tracee can make up as many numbers as it likes: those past this many share one row.
-  static constexpr std::size_t most_rows = 4096;
 
   Row& row_of(Abi abi, std::uint64_t number);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;

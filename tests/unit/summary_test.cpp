@@ -33,6 +33,13 @@ TEST_CASE("calls are counted by name, errors apart") {
   CHECK(stage.text().empty());
 }
 
+TEST_CASE("numbers that no table knows are not counted") {
+  Stage stage(counting());
+  stage.call(10, 999, 0, -38);
+  stage.call(10, 1'000'000, 0, -38);
+  CHECK(stage.table().empty());
+}
+
 TEST_CASE("without calls there is no table") {
   Stage stage(counting());
   stage.enter(10, exit_group, 0);
