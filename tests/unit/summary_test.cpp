@@ -33,10 +33,11 @@ TEST_CASE("calls are counted by name, errors apart") {
   CHECK(stage.text().empty());
 }
 
-TEST_CASE("numbers that no table knows are not counted") {
+TEST_CASE("numbers that no table knows are not counted and fill no memory") {
   Stage stage(counting());
-  stage.call(10, 999, 0, -38);
-  stage.call(10, 1'000'000, 0, -38);
+  for (std::uint64_t number = 0; number < 10'000; ++number) {
+    stage.call(10, 999'000 + number, 0, -38);
+  }
   CHECK(stage.table().empty());
 }
 
@@ -110,16 +111,6 @@ TEST_CASE("each ABI has a table of its own") {
   stage.exit(10, 10, Abi::i386);
   const std::string table = stage.table();
   CHECK(table.find("total\nSystem call usage summary for 32 bit mode:\n% time ") != std::string::npos);
-}
-
-TEST_CASE("numbers that a tracee makes up do not fill the memory") {
-  Stage stage(counting());
-  for (std::uint64_t number = 1000; number < 11000; ++number) {
-    stage.call(10, number, 0, -38);
-  }
-  const std::string table = stage.table();
-  CHECK(std::count(table.begin(), table.end(), '\n') < 5000);
-  CHECK(table.find("    10000     10000 total\n") != std::string::npos);
 }
 
 TEST_CASE("option -C shows the calls as well") {
