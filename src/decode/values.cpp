@@ -156,7 +156,7 @@ bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope)
   const bool nothing = address.is_null() && !counts_nothing(tables_.types[pointer.target]);
   if (nothing || unfilled || !target(pointer, address, scope)) {
     out_.address(address);
-    shown_ = false;
+    shown_ = shown_ && address.is_null();
   }
   return true;
 }
