@@ -12,15 +12,15 @@ namespace tracer::live {
 
 namespace {
 
-/// A script that prints what a process inherits and what a tracer could leave behind in it. In status, the memory's
-/// sizes and the counts of switches come and go; Tgid and the like name the process; a filter shows as Seccomp.
+/// A script that prints what a process inherits and what a tracer could leave behind in it. The commands look at
+/// themselves: the shell's own signal mask changes while it starts them. In status, the memory's sizes and the counts
+/// of switches come and go; Tgid and the like name the process; a filter shows as Seccomp.
 const char* const self_portrait =
-    "umask; ulimit -a; nice; pwd; env | sort; "
-    "for fd in /proc/$$/fd/*; do echo \"$fd\" | sed 's|.*/||'; done; "
-    "grep -E '^(Umask|Uid|Gid|Groups|Sig|Shd|Cap|NoNewPrivs|Cpus_allowed|Mems_allowed|Threads)' /proc/$$/status "
-    "| grep -v SigQ; "
-    "cut -d' ' -f5-8,18,19,40,41 /proc/$$/stat; cat /proc/$$/oom_score_adj /proc/$$/personality "
-    "/proc/$$/coredump_filter /proc/$$/cgroup";
+    "umask; ulimit -a; nice; pwd; env | sort; ls /proc/self/fd; "
+    "grep -E '^(Umask|Uid|Gid|Groups|SigBlk|SigIgn|SigCgt|Cap|NoNewPrivs|Cpus_allowed|Mems_allowed|Threads)' "
+    "/proc/self/status; "
+    "cut -d' ' -f5-8,18,19,40,41 /proc/self/stat; cat /proc/self/oom_score_adj /proc/self/personality "
+    "/proc/self/coredump_filter /proc/self/cgroup";
 
 std::vector<std::string> status_lines(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
