@@ -26,7 +26,7 @@ import canonical  # noqa: E402
 import compare  # noqa: E402
 
 # Per cent of equal lines: what has been reached so far. Raise it, never lower.
-THRESHOLDS = {'x86_64': 94.5, 'i386': 94.5}
+THRESHOLDS = {'x86_64': 95.0, 'i386': 95.5}
 FLAGS = {'x86_64': ['-m64'], 'i386': ['-m32']}
 COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
 CHUNK = 10000  # scenes of one run of the tracers
