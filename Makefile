@@ -36,7 +36,7 @@ $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-
 endef
 
 .PHONY: all run test sanitize clang lint format tidy bench compat probe install clean \
-        build-packages test-packages lint-packages
+        test-arm64 test-kernels kernels-packages build-packages test-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -71,6 +71,15 @@ bench: test-packages all
 probe: test-packages all
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)
 
+# It may lack what it needs here, an emulator for example: then it says so, with status 77.
+test-arm64:
+	@$(MAKE) --no-print-directory arm64-packages || true
+	tests/arm64/run $(ARGS_ARM64) || (( $$? == 77 ))
+
+test-kernels: all
+	@$(MAKE) --no-print-directory kernels-packages || true
+	tests/kernels/run $(ARGS_KERNELS) || (( $$? == 77 ))
+
 compat: test-packages all
 	$(PYTHON) tests/compat/compare.py --ours build/tracer --full $(ARGS_COMPAT)
 
@@ -78,7 +87,7 @@ install: all
 	cmake --install build --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-asan build-clang
+	rm -rf build build-*
 
 build/build.ninja: | build-packages
 	$(call configure,build,-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
@@ -98,3 +107,9 @@ test-packages:
 
 lint-packages:
 	$(call install_missing,$(lint_packages))
+
+arm64-packages:
+	$(call install_missing,$(arm64_packages))
+
+kernels-packages:
+	$(call install_missing,$(kernels_packages))

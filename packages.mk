@@ -1,11 +1,34 @@
 # Debian 12 packages. The Makefile installs what is missing.
 
-# To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker.)
-build_packages := g++ cmake ninja-build pkg-config ccache catch2
+# To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker; clang
+# and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours.)
+build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf-dev libncurses-dev \
+                  libelf-dev libdw-dev libiberty-dev liblzma-dev libunwind-dev
 
 # To run the tests: the tracer that we compare with, programs that we trace, 32-bit programs, the other compiler.
-test_packages := $(build_packages) strace python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 gcc-12-multilib g++-12-multilib
+test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
+                 gcc-12-multilib g++-12-multilib zsh fish
 
 # For the checks of the source and the build with the other compiler.
 lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+
+# For -e library=: the instructions under breakpoints; programs that another linker has made.
+function_packages := libzydis-dev
+build_packages += $(function_packages)
+test_packages += $(function_packages) lld
+lint_packages += $(function_packages)
+
+# For --explain: reading recorded traces; a server whose port is taken.
+explain_packages := libjansson-dev
+build_packages += $(explain_packages)
+test_packages += $(explain_packages) nginx-light
+lint_packages += $(explain_packages)
+
+# To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
+# tests/machines/system.py.
+guest_packages := $(build_packages) python3 cpio e2fsprogs
+arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+                  qemu-user qemu-system-arm
+
+# To run the tests on other kernels (tests/kernels/run).
+kernels_packages := $(guest_packages) gcc-12-multilib qemu-system-x86

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,10 +13,17 @@
 #include <variant>
 #include <vector>
 
+#include "arch/syscall_abi.h"
 #include "cli/parser.h"
+#include "cli/tips.h"
 #include "decode/decoder.h"
 #include "decoders/decoders.h"
+#include "definitions.h"
+#include "doctor.h"
+#include "engine_choice.h"
+#include "explaining.h"
 #include "ptrace/front.h"
+#include "trace/pipeline_folded.h"
 #include "trace/pipeline_json.h"
 #include "unbuilt.h"
 #include "wiring.h"
@@ -58,18 +66,32 @@ struct Ended {
   int wait_status = 0;
 };
 
-Ended trace(const cli::Options& options, const Speaker& speak) {
-  const spec::Tables& tables = spec::builtin_tables();
+Ended trace(const cli::Options& options, const spec::Tables& tables, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
 
   auto launch = engine_options(options, tables);
   if (!launch) {
-    speak(launch.error().message);
+    if (options.extras.explain && !options.startup.program.empty() && launch.error().number != 0) {
+      Explaining(options, tables, native_abi(), nullptr).tell_missing_program(options.startup.program.front());
+    } else {
+      speak(launch.error().message);
+    }
     return {nullptr, exit_status(status_of_failed_launch(options, launch.error().number))};
   }
   auto channels = open_channels(options, complain);
   if (!channels) {
     speak(channels.error().message);
+    return {nullptr, exit_status(EXIT_FAILURE)};
+  }
+
+  const auto complain_unless_told = [&speak](const Error& error) {
+    if (!error.message.empty()) {
+      speak(error.message);
+    }
+  };
+  auto chosen = choose_engine(options, std::move(launch).value(), tables, complain);
+  if (!chosen) {
+    complain_unless_told(chosen.error());
     return {nullptr, exit_status(EXIT_FAILURE)};
   }
 
@@ -79,47 +101,75 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   plain.commands = true;
   decode::DescriptorNames plain_names(plain);  // for -P and for records, whatever -y and -Y say
   const decode::Decoder decoder(tables, decoder_options(options), names, decoders::all());
+  if (!decoder.missing_custom().empty()) {
+    speak("--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'");
+    return {nullptr, exit_status(EXIT_FAILURE)};
+  }
 
   auto pipeline_settings = pipeline_options(options, tables);
   pipeline_settings.filter.paths = traced_paths(options, complain);
-  auto view_settings = text_view_options(options);
-  view_settings.hold_calls = pipeline::Filter(pipeline_settings.filter, tables, plain_names).needs_end();
+  auto view_settings = text_view_options(options, complain);
+  view_settings.hold_calls = pipeline_settings.filter.needs_end();
   const pipeline::JsonViewOptions json_settings{view_settings.native, view_settings.flush_each_event};
   std::unique_ptr<pipeline::View> view;
-  if (options.format.output == cli::OutputFormat::json) {
+  const bool explains_only = options.extras.explain && options.output.to == cli::Output::To::standard_error;
+  if (explains_only) {
+    // No trace.
+  } else if (options.format.output == cli::OutputFormat::json) {
     view =
         std::make_unique<pipeline::JsonView>(tables, decoder, plain_names, std::move(channels).value(), json_settings);
+  } else if (options.format.output == cli::OutputFormat::folded) {
+    view = std::make_unique<pipeline::FoldedView>(tables, decoder, plain_names, std::move(channels).value(),
+                                                  folded_weight(options));
   } else {
-    view = std::make_unique<pipeline::TextView>(std::move(view_settings), tables, decoder, std::move(channels).value());
+    view = std::make_unique<pipeline::TextView>(std::move(view_settings), tables, decoder, names,
+                                                std::move(channels).value());
+  }
+  std::unique_ptr<Explaining> explaining;
+  if (options.extras.explain) {
+    explaining = std::make_unique<Explaining>(options, tables, json_settings.native, view.get());
   }
   std::optional<render::Summary> summary;
   if (options.summary.mode != cli::SummaryMode::none) {
-    summary.emplace(tables, summary_options(options));
-  }
-  pipeline::Pipeline pipeline(std::move(pipeline_settings), tables, decoder, plain_names, *view,
-                              summary ? &*summary : nullptr, complain);
-
-  if (options.startup.debug) {
-    speak("engine: ptrace (this build has no other)");
-    launch.value().debug = complain;
-  }
-  auto engine = make_ptrace_engine(std::move(launch).value(), complain);
-  if (!engine) {
-    if (!engine.error().message.empty()) {
-      speak(engine.error().message);
+    auto summary_settings = summary_options(options);
+    if (chosen.value().in_kernel && !summary_settings.overhead) {
+      summary_settings.overhead = std::chrono::nanoseconds(0);
     }
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    summary.emplace(tables, std::move(summary_settings));
   }
-  auto run = engine.value()->run(pipeline);
+  std::unique_ptr<StackTracer> stacks;
+  if (options.format.stack_trace != cli::StackTrace::none && options.summary.mode != cli::SummaryMode::only) {
+    stacks = stack::make_stack_tracer(stack_options(options), tables);
+  } else if (explaining) {
+    stacks = std::make_unique<DeathStacks>(tables);
+  }
+  pipeline_settings.stacks = stacks.get();
+  if (options.extras.explain_after) {
+    pipeline_settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
+    pipeline_settings.on_alarm = [&explaining, only_attached = options.startup.program.empty()] {
+      explaining->report(true);
+      return only_attached ? Verdict::detach_all : Verdict::go_on;
+    };
+  }
+  pipeline::Pipeline pipeline(std::move(pipeline_settings), tables, decoder, plain_names,
+                              explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
+
+  auto run = chosen.value().engine->run(pipeline);
   if (summary) {
     TextBuffer table;
     summary->write(table, json_settings.native);
     view->raw(table.view());
   }
-  view->flush();
+  if (view) {
+    view->finish();
+    view->flush();
+  }
+  if (explaining) {
+    explaining->report_end();
+  }
   if (!run) {
-    speak(run.error().message);
-    return {std::move(engine).value(), exit_status(EXIT_FAILURE)};
+    complain_unless_told(run.error());
+    return {std::move(chosen.value().engine), exit_status(EXIT_FAILURE)};
   }
   const RunEnd& end = run.value();
   int status = end.program_status.value_or(0);
@@ -128,13 +178,26 @@ Ended trace(const cli::Options& options, const Speaker& speak) {
   } else if (end.interrupted_by_signal) {
     status = end.interrupting_signal;
   }
-  return {std::move(engine).value(), status};
+  return {std::move(chosen.value().engine), status};
 }
 
 int run(const std::vector<std::string>& words) {
   cli::Surroundings surroundings;
   surroundings.user = ::geteuid();
-  auto outcome = cli::parse_command_line(words, spec::builtin_tables(), surroundings);
+  surroundings.abis = machine_abis();
+  // The names of calls on the command line may be those of --define, so that comes first.
+  spec::TableSet defined;
+  spec::Tables tables = spec::builtin_tables();
+  if (const auto files = cli::defined_files(words); !files.empty()) {
+    auto compiled = compile_definitions(files);
+    if (!compiled) {
+      Speaker{words.front()}(compiled.error().message);
+      return EXIT_FAILURE;
+    }
+    defined = std::move(compiled).value();
+    tables = defined.view();
+  }
+  auto outcome = cli::parse_command_line(words, tables, surroundings);
   if (const auto* information = std::get_if<cli::Information>(&outcome)) {
     std::fwrite(information->text.data(), 1, information->text.size(), stdout);
     return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -143,7 +206,7 @@ int run(const std::vector<std::string>& words) {
     say(error->text);
     return EXIT_FAILURE;
   }
-  const auto& options = std::get<cli::Options>(outcome);
+  const cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   const Speaker speak(options.program_name);
   for (const std::string& warning : options.warnings) {
     say(warning);
@@ -152,7 +215,22 @@ int run(const std::vector<std::string>& words) {
     speak(*missing);
     return EXIT_FAILURE;
   }
-  const Ended ended = trace(options, speak);
+  if (!options.extras.explain_trace.empty()) {
+    return explain_recorded(options);
+  }
+  if (options.extras.doctor) {
+    const std::string report = doctor_report();
+    std::fwrite(report.data(), 1, report.size(), stdout);
+    return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
+    say(cli::tip_text(options.tips));
+    return EXIT_SUCCESS;
+  }
+  const Ended ended = trace(options, tables, speak);
+  if (options.tips.shown) {
+    say(cli::tip_text(options.tips));
+  }
   if (ended.engine) {
     ended.engine->finish(ended.wait_status);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/syscall_abi.h"
+#include "terminal.h"
 
 namespace tracer {
 
@@ -38,18 +39,48 @@ pipeline::ShowPid show_pid(const cli::Options& options) {
   return always || several_from_the_start(options) ? pipeline::ShowPid::column : pipeline::ShowPid::when_several;
 }
 
+bool wants_color(const cli::Options& options) {
+  const cli::Output& output = options.output;
+  switch (options.format.color) {
+    case cli::Color::always:
+      return true;
+    case cli::Color::never:
+      return false;
+    case cli::Color::automatic:
+      break;
+  }
+  if (std::getenv("NO_COLOR") != nullptr || output.to == cli::Output::To::command) {
+    return false;
+  }
+  return output.to == cli::Output::To::standard_error ? is_color_terminal(STDERR_FILENO)
+                                                      : !output.separate && is_color_terminal(output.target);
+}
+
+render::Palette palette(const pipeline::Note& note) {
+  render::Palette palette = render::Palette::usual();
+  const char* changes = std::getenv("STRACE_COLORS");
+  for (const std::string& wrong : palette.change(changes != nullptr ? changes : "")) {
+    note("STRACE_COLORS: '" + wrong +
+         "' is not of the form KEY=NUMBER;NUMBER… with a key that is known; it is left out");
+  }
+  return palette;
+}
+
 std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// What an engine has to report. Numbers without a description are always shown.
-WantedCalls wanted_calls(const filter::SyscallSet& shown, const spec::Tables& tables) {
+/// What an engine has to report. Numbers without a description are always shown. With `stacks`, calls that change what
+/// is in memory are wanted as well.
+WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spec::Tables& tables) {
   WantedCalls wanted = shown.bits();
-  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
     for (std::size_t number = 0; number < max_filtered_number; ++number) {
-      if (!wanted[abi].test(number) && tables.find(static_cast<Abi>(abi), number) == nullptr) {
-        wanted[abi].set(number);
+      const spec::Call* call = wanted[i].test(number) ? nullptr : tables.find(abi, number);
+      if (call == nullptr || (stacks && stack::must_see(abi, tables.text(call->name)))) {
+        wanted[i].set(number);
       }
     }
   }
@@ -58,6 +89,9 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, const spec::Tables& ta
 
 /// See EngineOptions::no_filter_because.
 std::string why_no_filter(const cli::Options& options) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty()) {
+    return "functions are traced, whose breakpoints a process cannot keep when it is let go";
+  }
   const cli::Startup& startup = options.startup;
   if (startup.detach_on_execve) {
     return "-b lets processes go early";
@@ -68,12 +102,33 @@ std::string why_no_filter(const cli::Options& options) {
   if (startup.interruptible == cli::Interruptible::anywhere) {
     return "-I1 lets signals end the tracer at once";
   }
+  if (!startup.follow_forks && !startup.seccomp_bpf && ::geteuid() != 0) {
+    // Children inherit a filter, which nothing can take off, and need a tracer from then on. Without root they lose
+    // what set-user-ID files give (no_new_privs): sudo in a script would fail. With -f they are traced in any case;
+    // with root all that they notice is that they have a tracer (a debugger inside gets EPERM), and a program that
+    // makes many other calls runs at its own speed instead of a fortieth of it.
+    return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
+  }
   for (const cli::Injection& injection : options.injections) {
     if (injection.signal) {
       return "a signal is injected, which does not arrive if it is sent at a filter's stop";
     }
   }
   return {};
+}
+
+Status select_functions(const cli::Options& options, library::LibrarySelection& selection) {
+  for (const std::string& expression : options.extras.libraries) {
+    if (const Status added = selection.calls.add(expression); !added) {
+      return Error{EINVAL, "-e library=" + expression + ": " + added.error().message};
+    }
+  }
+  for (const std::string& expression : options.extras.symbols) {
+    if (const Status added = selection.entries.add(expression); !added) {
+      return Error{EINVAL, "-e symbol=" + expression + ": " + added.error().message};
+    }
+  }
+  return Done{};
 }
 
 std::vector<Poke> pokes_of(const std::vector<cli::Poke>& pokes) {
@@ -133,6 +188,7 @@ decode::NameOptions name_options(const cli::Options& options) {
   result.eventfds = fds.has(FdDetail::eventfd);
   result.signalfds = fds.has(FdDetail::signalfd);
   result.commands = options.format.pid_details.has(cli::PidDetail::comm);
+  result.pids_here = options.format.pid_details.has(cli::PidDetail::pidns);
   return result;
 }
 
@@ -174,7 +230,7 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   return result;
 }
 
-pipeline::TextViewOptions text_view_options(const cli::Options& options) {
+pipeline::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note) {
   const cli::Format& format = options.format;
   pipeline::TextViewOptions result;
   switch (format.timestamps) {
@@ -210,38 +266,59 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options) {
   }
   switch (format.const_style) {
     case cli::ConstStyle::raw:
-      result.calls.constants = render::ConstantForm::raw;
+      result.calls.constants = spell::ConstantForm::raw;
       break;
     case cli::ConstStyle::abbrev:
-      result.calls.constants = render::ConstantForm::abbreviate;
+      result.calls.constants = spell::ConstantForm::abbreviate;
       break;
     case cli::ConstStyle::verbose:
-      result.calls.constants = render::ConstantForm::verbose;
+      result.calls.constants = spell::ConstantForm::verbose;
       break;
   }
   result.calls.argument_names = format.argument_names;
   result.calls.column = format.column;
+  if (wants_color(options)) {
+    result.calls.palette = palette(note);
+  }
+  result.indent = format.indent;
   result.native = native_abi();
   result.show_pid = show_pid(options);
+  result.show_command = format.pid_details.has(cli::PidDetail::comm);
   result.dump_reads = format.dump_reads;
   result.dump_writes = format.dump_writes;
   result.flush_each_event = options.output.to == cli::Output::To::standard_error;
   return result;
 }
 
+pipeline::FoldedWeight folded_weight(const cli::Options& options) {
+  switch (options.format.folded_weight) {
+    case cli::FoldedWeight::time:
+      return pipeline::FoldedWeight::time;
+    case cli::FoldedWeight::bytes:
+      return pipeline::FoldedWeight::bytes;
+    case cli::FoldedWeight::calls:
+      break;
+  }
+  return pipeline::FoldedWeight::calls;
+}
+
+stack::Options stack_options(const cli::Options& options) {
+  stack::Options result;
+  result.frame_limit = options.format.stack_frame_limit;
+  if (options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
+    result.unwinder = stack::UnwinderChoice::libunwind;
+  }
+  result.sources = options.format.stack_trace == cli::StackTrace::sources;
+  result.follows_children = options.startup.follow_forks;
+  return result;
+}
+
 render::SummaryOptions summary_options(const cli::Options& options) {
-  const auto column_of = [](cli::SummaryColumn column) { return static_cast<render::SummaryColumn>(column); };
-  static_assert(static_cast<int>(cli::SummaryColumn::wall_avg) == static_cast<int>(render::SummaryColumn::wall_avg));
   render::SummaryOptions result;
   result.wall_clock = options.summary.wall_clock;
-  result.sort_by.reset();
-  if (options.summary.sort_by) {
-    result.sort_by = column_of(*options.summary.sort_by);
-  }
-  result.columns.clear();
-  for (const cli::SummaryColumn column : options.summary.columns) {
-    result.columns.push_back(column_of(column));
-  }
+  result.histogram = options.summary.histogram;
+  result.sort_by = options.summary.sort_by;
+  result.columns = options.summary.columns;
   result.overhead = options.summary.overhead;
   return result;
 }
@@ -314,10 +391,21 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
   result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
                                                     static_cast<int>(cli::Interruptible::anywhere));
+  result.latencies = summary_options(options).wants_latencies();
+  result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
-    result.wanted = wanted_calls(options.filters.trace, tables);
+    result.wanted = wanted_calls(options.filters.trace, options.format.stack_trace != cli::StackTrace::none, tables);
   }
   result.no_filter_because = why_no_filter(options);
+  if (const Status selected = select_functions(options, result.functions); !selected) {
+    return selected.error();
+  }
+  if (!result.functions.empty() && result.interruptible == Interruptible::anywhere) {
+    result.interruptible = Interruptible::waiting;  // there are breakpoints to be taken away first
+  }
+  filter::SyscallSet only_unknown;
+  only_unknown.add_unknown(tables);
+  result.only_functions = options.filters.trace.empty() || options.filters.trace == only_unknown;
   return result;
 }
 

@@ -4,11 +4,13 @@
 
 #include "cli/options.h"
 #include "decode/descriptor_names.h"
-#include "ptrace/engine.h"
+#include "process/engine_options.h"
 #include "render/summary.h"
 #include "sink/sink.h"
+#include "stack/tracer.h"
 #include "trace/pipeline.h"
 #include "trace/pipeline_channels.h"
+#include "trace/pipeline_folded.h"
 #include "trace/pipeline_text.h"
 
 namespace tracer {
@@ -16,7 +18,10 @@ namespace tracer {
 decode::Options decoder_options(const cli::Options& options);
 decode::NameOptions name_options(const cli::Options& options);
 pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables);
-pipeline::TextViewOptions text_view_options(const cli::Options& options);
+/// What is wrong with STRACE_COLORS is told to `note`.
+pipeline::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note);
+pipeline::FoldedWeight folded_weight(const cli::Options& options);
+stack::Options stack_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 
 /// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "arch/frame_registers.h"
 #include "spec/abi.h"
 
 #if defined(__x86_64__)
@@ -39,6 +40,7 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
   { view.stack_pointer() } -> std::same_as<std::uint64_t>;
   /// Whether these can be the registers of a thread that is about to enter a call, as far as they tell.
   { view.looks_like_entry() } -> std::same_as<bool>;
+  { view.frame_registers() } -> std::same_as<FrameRegisters>;
 
   registers.set_call_number(v);
   registers.set_argument(n, Abi{}, v);

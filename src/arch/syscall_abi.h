@@ -24,6 +24,15 @@ std::uint64_t raw_call_number(CallNumber call);
 /// The ABI of the tracer itself and of what it launches before the first execve.
 Abi native_abi();
 
+/// All that a program on this machine may run in.
+inline AbiMask machine_abis() {
+  AbiMask abis = 0;
+  for (const FilterArch& arch : filter_arches()) {
+    abis = static_cast<AbiMask>(abis | mask_of(arch.abi) | mask_of(arch.other));
+  }
+  return abis;
+}
+
 /// execve or execveat.
 bool is_execve(Abi abi, std::uint64_t number);
 

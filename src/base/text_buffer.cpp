@@ -53,6 +53,13 @@ void TextBuffer::hex_padded(std::uint64_t value, unsigned digits) {
   append(text);
 }
 
+void TextBuffer::hex_byte(std::byte value) {
+  constexpr std::string_view hex_digits = "0123456789abcdef";
+  const auto bits = std::to_integer<unsigned>(value);
+  append(hex_digits[bits >> 4]);
+  append(hex_digits[bits & 0xf]);
+}
+
 void TextBuffer::octal(std::uint64_t value) {
   if (value != 0) {
     append('0');

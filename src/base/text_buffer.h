@@ -20,6 +20,8 @@ class TextBuffer {
   void hex(std::uint64_t value);
   /// Always `0x` and at least `digits` digits.
   void hex_padded(std::uint64_t value, unsigned digits);
+  /// Two digits, without `0x`.
+  void hex_byte(std::byte value);
   /// Like printf's `%#o`: `0644`, and a bare `0` for zero.
   void octal(std::uint64_t value);
   /// At least `width` digits, filled with zeros.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace tracer::cli {
 
@@ -254,15 +255,50 @@ Applied errno_filter(Draft& draft, const GivenOption& given) {
   return draft.options.filters.errnos.empty() ? bad_argument(given) : Applied{};
 }
 
+Applied bpf_buffer(Draft& draft, const GivenOption& given) {
+  constexpr std::uint64_t least = 64U << 10;
+  constexpr std::uint64_t most = std::uint64_t{2} << 30;
+  std::string_view text = *given.argument;
+  static constexpr std::string_view units = "KMG";
+  const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
+  if (unit != std::string_view::npos) {
+    text.remove_suffix(1);
+  }
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const unsigned shift = unit == std::string_view::npos ? 0 : static_cast<unsigned>(unit + 1) * 10;
+  if (error != std::errc() || end != text.data() + text.size() || number > most >> shift || number << shift < least) {
+    return Failure{"--bpf-buffer: '" + *given.argument + "' is no size from 64K to 2G", true};
+  }
+  std::uint64_t size = least;
+  while (size < number << shift) {
+    size *= 2;
+  }
+  draft.options.extras.bpf_buffer = static_cast<std::uint32_t>(size);
+  return std::nullopt;
+}
+
 Applied engine(Draft& draft, const GivenOption& given) {
   static constexpr std::array<filter::ChoiceName<EngineChoice>, 3> names = {
       {{"auto", EngineChoice::automatic}, {"ptrace", EngineChoice::ptrace}, {"bpf", EngineChoice::bpf}}};
   return store(given, read_choice<EngineChoice>(*given.argument, names), draft.options.extras.engine);
 }
 
+Applied stack_unwinder(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<StackUnwinder>, 2> names = {
+      {{"libdw", StackUnwinder::libdw}, {"libunwind", StackUnwinder::libunwind}}};
+  return store(given, read_choice<StackUnwinder>(*given.argument, names), draft.options.format.stack_unwinder);
+}
+
+Applied folded_weight(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<FoldedWeight>, 3> names = {
+      {{"calls", FoldedWeight::calls}, {"time", FoldedWeight::time}, {"bytes", FoldedWeight::bytes}}};
+  return store(given, read_choice<FoldedWeight>(*given.argument, names), draft.options.format.folded_weight);
+}
+
 Applied output_format(Draft& draft, const GivenOption& given) {
-  static constexpr std::array<filter::ChoiceName<OutputFormat>, 2> names = {
-      {{"text", OutputFormat::text}, {"json", OutputFormat::json}}};
+  static constexpr std::array<filter::ChoiceName<OutputFormat>, 3> names = {
+      {{"text", OutputFormat::text}, {"json", OutputFormat::json}, {"folded", OutputFormat::folded}}};
   return store(given, read_choice<OutputFormat>(*given.argument, names), draft.options.format.output);
 }
 

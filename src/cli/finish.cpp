@@ -15,10 +15,33 @@ Failure not_together(std::string_view one, std::string_view other) {
 
 Applied check_targets(const Options& options) {
   const Extras& extras = options.extras;
-  const bool scope = extras.system_wide || extras.doctor || !extras.cgroups.empty() || !extras.comms.empty();
+  const bool scope = !extras.explain_trace.empty() || extras.doctor || extras.any_scope();
   if (options.startup.program.empty() && options.startup.attach.empty() && !scope && !options.tips.shown) {
     return Failure{"must have PROG [ARGS] or -p PID", true};
   }
+  return std::nullopt;
+}
+
+Applied finish_explain(Draft& draft) {
+  Options& options = draft.options;
+  if (!options.extras.explain) {
+    return std::nullopt;
+  }
+  const bool has_target = !options.startup.program.empty() || !options.startup.attach.empty();
+  if (!options.extras.explain_trace.empty() && has_target) {
+    return Failure{"--explain=FILE is about a recorded run: leave out PROG and -p, or write --explain", true};
+  }
+  const Filters& filters = options.filters;
+  const bool filtered = !filters.trace.full() || filters.status != filter::every_status || filters.by_path_or_fd() ||
+                        !filters.errnos.empty() || filters.min_duration || !filters.signals.full();
+  if (filtered) {
+    return Failure{"--explain chooses the calls that it needs to see: leave out -e trace=, -P and other filters", true};
+  }
+  if (options.summary.mode != SummaryMode::none || options.startup.detach_on_execve ||
+      options.startup.syscall_limit != 0) {
+    return Failure{"--explain cannot be used with -c, -C, -b or --syscall-limit", true};
+  }
+  options.startup.follow_forks = true;
   return std::nullopt;
 }
 
@@ -82,7 +105,7 @@ void finish_seccomp_and_forks(Draft& draft) {
     draft.warn("--seccomp-bpf is not enabled because it is not compatible with --syscall-limit");
     startup.seccomp_bpf = false;
   }
-  if (startup.seccomp_bpf && !follow) {
+  if (startup.seccomp_bpf && !follow && draft.options.strict) {
     draft.warn("--seccomp-bpf cannot be used without -f/--follow-forks, disabling");
     startup.seccomp_bpf = false;
   }
@@ -103,6 +126,9 @@ Applied finish_summary(Draft& draft) {
     if (options.summary.wall_clock) {
       return Failure{"-w/--summary-wall-clock must be given with " + either, true};
     }
+    if (options.summary.histogram) {
+      return Failure{"--summary-histogram must be given with " + either, true};
+    }
     if (draft.columns_given) {
       return Failure{"-U/--summary-columns must be given with " + either, true};
     }
@@ -111,8 +137,9 @@ Applied finish_summary(Draft& draft) {
     }
     return std::nullopt;
   }
-  if (format.output == OutputFormat::json) {
-    return Failure{"--format=json has no form for the tables of " + either, true};
+  if (format.output != OutputFormat::text) {
+    const std::string name = format.output == OutputFormat::json ? "json" : "folded";
+    return Failure{"--format=" + name + " has no form for the tables of " + either, true};
   }
   if (options.output.separate) {
     return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
@@ -136,6 +163,7 @@ Applied finish_summary(Draft& draft) {
 
 Applied finish_output(Draft& draft) {
   Output& output = draft.options.output;
+  Format& format = draft.options.format;
   Startup& startup = draft.options.startup;
   if (output.to == Output::To::standard_error) {
     if (output.separate && !startup.follow_forks) {
@@ -158,6 +186,14 @@ Applied finish_output(Draft& draft) {
   }
   if (output.to == Output::To::standard_error) {
     output.separate = false;
+  }
+  if (format.output == OutputFormat::folded) {
+    if (output.separate) {
+      return Failure{"--format=folded and -ff/--output-separately are mutually exclusive", true};
+    }
+    if (format.stack_trace == StackTrace::none) {
+      format.stack_trace = StackTrace::symbols;
+    }
   }
   return std::nullopt;
 }
@@ -209,6 +245,9 @@ Applied finish(Draft& draft, uid_t user) {
   }
   if (draft.options.startup.kill_on_exit && !draft.options.startup.attach.empty()) {
     return Failure{"--kill-on-exit and -p/--attach are mutually exclusive", true};
+  }
+  if (auto failure = finish_explain(draft)) {
+    return failure;
   }
   finish_seccomp_and_forks(draft);
   if (auto failure = finish_summary(draft)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/summary_column.h"
 #include "filter/choice_set.h"
 #include "filter/number_set.h"
 #include "filter/status.h"
@@ -73,7 +74,9 @@ enum class StringsInHex : std::uint8_t { never, non_ascii_chars, non_ascii, all 
 enum class ConstStyle : std::uint8_t { raw, abbrev, verbose };
 enum class StackTrace : std::uint8_t { none, symbols, sources };
 enum class Color : std::uint8_t { automatic, always, never };
-enum class OutputFormat : std::uint8_t { text, json };
+enum class OutputFormat : std::uint8_t { text, json, folded };
+enum class FoldedWeight : std::uint8_t { calls, time, bytes };
+enum class StackUnwinder : std::uint8_t { libdw, libunwind };
 
 enum class FdDetail : std::uint8_t { path, socket, dev, pidfd, eventfd, signalfd };
 enum class PidDetail : std::uint8_t { comm, pidns };
@@ -111,8 +114,11 @@ struct Format {
   bool instruction_pointer = false;
   bool syscall_number = false;
   bool always_show_pid = false;
+  unsigned indent = 0;  ///< for each function around a line
   StackTrace stack_trace = StackTrace::none;
   unsigned stack_frame_limit = 256;
+  StackUnwinder stack_unwinder = StackUnwinder::libdw;
+  FoldedWeight folded_weight = FoldedWeight::calls;
   Color color = Color::automatic;
 };
 
@@ -128,24 +134,10 @@ struct Output {
 
 enum class SummaryMode : std::uint8_t { none, only, with_trace };  // nothing, -c, -C
 
-enum class SummaryColumn : std::uint8_t {
-  time_percent,
-  total_time,
-  min_time,
-  max_time,
-  avg_time,
-  calls,
-  errors,
-  name,
-  wall_total,
-  wall_min,
-  wall_max,
-  wall_avg,
-};
-
 struct Summary {
   SummaryMode mode = SummaryMode::none;
   bool wall_clock = false;
+  bool histogram = false;
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;  ///< empty: not sorted
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
@@ -184,14 +176,21 @@ enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
 /// Options that strace does not have.
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
-  std::vector<std::string> define;     ///< description files to load
-  std::vector<std::string> libraries;  ///< -e library=
-  std::vector<std::string> symbols;    ///< -e symbol=
-  std::vector<std::string> probes;     ///< -e usdt=
+  std::uint32_t bpf_buffer = 64U << 20;  ///< bytes, a power of two
+  std::vector<std::string> define;       ///< description files to load
+  std::vector<std::string> libraries;    ///< -e library=
+  std::vector<std::string> symbols;      ///< -e symbol=
+  std::vector<std::string> probes;       ///< -e usdt=
   std::vector<std::string> cgroups;
   std::vector<std::string> comms;
   bool system_wide = false;
   bool doctor = false;
+  bool explain = false;                                   ///< --explain
+  std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input
+  std::optional<std::chrono::nanoseconds> explain_after;  ///< --explain-after
+
+  /// Whether processes are chosen by what only the bpf engine can see.
+  [[nodiscard]] bool any_scope() const { return system_wide || !cgroups.empty() || !comms.empty(); }
 };
 
 struct Tips {

@@ -16,6 +16,10 @@ Applied set_flag(bool& flag) {
   return std::nullopt;
 }
 
+bool ends_with_digit(const std::string& text) {
+  return !text.empty() && text.back() >= '0' && text.back() <= '9';
+}
+
 Applied only_status(Draft& draft, filter::CallStatus status, bool& given) {
   draft.options.filters.status = {status};
   ++draft.status_options;
@@ -74,6 +78,10 @@ Applied apply(Draft& draft, const GivenOption& given) {
 
     case OptionId::columns:
       return store(given, read_number(argument, 0, max_int), format.column);
+    case OptionId::indent: {
+      constexpr std::uint32_t most_indent = 20;
+      return store(given, read_number(argument, 0, most_indent), format.indent);
+    }
     case OptionId::quiet:
       if (!given.is_long) {
         ++draft.short_quiet;
@@ -86,10 +94,10 @@ Applied apply(Draft& draft, const GivenOption& given) {
       ++draft.short_decode_fds;
       return std::nullopt;
     case OptionId::decode_pids_comm:
-      format.pid_details.add(PidDetail::comm);
+      format.pid_details = {PidDetail::comm};  // The last of these options counts.
       return std::nullopt;
     case OptionId::pidns_translation:
-      format.pid_details.add(PidDetail::pidns);
+      format.pid_details = {PidDetail::pidns};
       return std::nullopt;
     case OptionId::namespace_:
       return apply_qualifier(draft, OptionId::namespace_, given.argument ? argument : "new");
@@ -148,9 +156,17 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return summary_columns(draft, argument);
     case OptionId::summary_wall_clock:
       return set_flag(options.summary.wall_clock);
+    case OptionId::summary_histogram:
+      return set_flag(options.summary.histogram);
 
+    case OptionId::stack_unwinder:
+      return stack_unwinder(draft, given);
+    case OptionId::folded_weight:
+      return folded_weight(draft, given);
     case OptionId::engine:
       return engine(draft, given);
+    case OptionId::bpf_buffer:
+      return bpf_buffer(draft, given);
     case OptionId::output_format:
       return output_format(draft, given);
     case OptionId::define:
@@ -171,6 +187,13 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return std::nullopt;
     case OptionId::doctor:
       return set_flag(options.extras.doctor);
+    case OptionId::explain:
+      options.extras.explain_trace = argument;
+      return set_flag(options.extras.explain);
+    case OptionId::explain_after:
+      options.extras.explain = true;
+      options.extras.explain_after = read_duration(ends_with_digit(argument) ? argument + 's' : argument);
+      return options.extras.explain_after ? Applied{} : bad_argument(given);
 
     case OptionId::debug:
       return set_flag(startup.debug);
@@ -199,6 +222,18 @@ UsageError usage_error(const Options& options, const Failure& failure) {
 }
 
 }  // namespace
+
+std::vector<std::string> defined_files(const std::vector<std::string>& words) {
+  std::vector<std::string> files;
+  OptionReader reader(words.empty() ? std::span<const std::string>{} : std::span(words).subspan(1));
+  for (auto next = reader.next(); !std::holds_alternative<std::monostate>(next); next = reader.next()) {
+    const auto* given = std::get_if<GivenOption>(&next);
+    if (given != nullptr && given->row->id == OptionId::define) {
+      files.push_back(given->argument.value_or(""));
+    }
+  }
+  return files;
+}
 
 Outcome parse_command_line(const std::vector<std::string>& words, const spec::Tables& tables,
                            const Surroundings& surroundings) {

@@ -28,6 +28,9 @@ struct Surroundings {
   uid_t user = 0;                                                                ///< effective user id: -u is for root
 };
 
+/// The files of --define, which are to be loaded before the rest can be understood.
+[[nodiscard]] std::vector<std::string> defined_files(const std::vector<std::string>& words);
+
 /// `words` is argv, its [0] included. Touches neither files nor global state.
 [[nodiscard]] Outcome parse_command_line(const std::vector<std::string>& words, const spec::Tables& tables,
                                          const Surroundings& surroundings = {});

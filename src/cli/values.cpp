@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "render/error_names.h"
+#include "spell/error_names.h"
 
 namespace tracer::cli {
 namespace {
@@ -70,7 +70,7 @@ std::optional<int> read_errno(std::string_view text) {
     return *number == 0 ? std::nullopt : std::optional(static_cast<int>(*number));
   }
   for (int number = 1; number <= max_errno; ++number) {
-    const auto name = render::error_name(number);
+    const auto name = spell::error_name(number);
     if (!name.empty() && filter::same_word(name, text)) {
       return number;
     }
@@ -80,7 +80,7 @@ std::optional<int> read_errno(std::string_view text) {
 
 std::optional<SummaryColumn> read_summary_column(std::string_view text) {
   using enum SummaryColumn;
-  static constexpr std::array<filter::ChoiceName<SummaryColumn>, 27> names = {{
+  static constexpr std::array<filter::ChoiceName<SummaryColumn>, 30> names = {{
       {"time", time_percent},
       {"time-percent", time_percent},
       {"time-total", total_time},
@@ -108,6 +108,9 @@ std::optional<SummaryColumn> read_summary_column(std::string_view text) {
       {"max-wall", wall_max},
       {"wall-avg", wall_avg},
       {"avg-wall", wall_avg},
+      {"p50", p50},
+      {"p95", p95},
+      {"p99", p99},
   }};
   std::string word(text);
   std::replace(word.begin(), word.end(), '_', '-');

@@ -114,6 +114,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
       state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
   const auto per_chunk = std::max<std::uint64_t>(1, chunk_size / std::max<std::uint64_t>(size, 1));
   const auto enclosing_rest = rest_;
+  const auto enclosing_nth = nth_;
   const auto buffer = place.kind == Place::Kind::remote && size != 0
                           ? state_.scratch.take(std::min(per_chunk, shown) * size)
                           : std::span<std::byte>{};
@@ -141,6 +142,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
       begin();
       out_.begin_element();
       rest_ = size;
+      nth_ = i;
       const Place one = Place::copied(chunk.bytes.first(size), chunk.address);
       const bool done = element.kind == TypeKind::structure && spend() ? structure(element, one, scope, params)
                                                                        : value(element, one, scope);
@@ -149,6 +151,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
       }
     }
   }
+  nth_ = enclosing_nth;
   rest_ = enclosing_rest;
   if (!begun && !readable) {
     return false;
@@ -288,6 +291,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   const ScratchGuard guard(state_.scratch);
   const auto params = evaluate_params(type.args, scope);
   const auto enclosing_rest = rest_;
+  const auto enclosing_nth = nth_;
   const bool is_list = tables_.structs[type.index].is_list;
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
   bool alone = false;
@@ -322,10 +326,12 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     }
     out_.begin_element();
     rest_ = record.length;
+    nth_ = n;
     record_body(type, Place::copied(*bytes, here.address), scope, params);
     at += record.step;
   }
   rest_ = enclosing_rest;
+  nth_ = enclosing_nth;
   if (!begun) {
     out_.begin_array();
   }

@@ -20,16 +20,18 @@ struct SavedTarget {
 
 struct CallState {
   Entry entry;
+  std::vector<std::uint64_t> values;  ///< of a library's function
   Depth depth;
   Budget budget;                              ///< of this call, entry and exit together
   const spec::Call* call = nullptr;           ///< null: a number beyond the table
   const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;
-  spec::Index next_param = 0;  ///< of the signature's: the first that is not emitted yet
-  bool argument_open = false;  ///< next_param's argument has begun, and with it the text stops before the exit
-  bool half_emitted = false;   ///< next_param's argument is open: its `before` stands, its `after` is to come
-  bool half_readable = false;  ///< and could be read
-  bool unreadable = false;     ///< what the call should have filled in could not be read
+  spec::Index next_param = 0;     ///< of the signature's: the first that is not emitted yet
+  bool argument_open = false;     ///< next_param's argument has begun, and with it the text stops before the exit
+  bool half_emitted = false;      ///< next_param's argument is open: its `before` stands, its `after` is to come
+  bool half_readable = false;     ///< and could be read
+  bool variable_emitted = false;  ///< the arguments that a format asks for stand
+  bool unreadable = false;        ///< what the call should have filled in could not be read
   std::vector<SavedTarget> saved;
   std::vector<std::byte> saved_bytes;
   TextBuffer unknown_name;  ///< syscall_0x3e8

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "decode/decoder.h"
-#include "render/constants.h"
+#include "spell/constants.h"
 
 namespace tracer::decode {
 
@@ -59,9 +59,12 @@ class CustomContext {
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
   virtual void described(std::uint64_t bits) = 0;
   /// Spells a value as that type says, for those who put more around it.
-  virtual void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const = 0;
-  /// Emits a number that has a name.
-  virtual void named(std::string_view name, std::uint64_t bits, spec::Style style = spec::Style::hex) = 0;
+  virtual void spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const = 0;
+  /// Spells a constant of the named set, always by its name.
+  virtual void spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const = 0;
+  /// Emits a number that has a name; `style` is that of the number.
+  virtual void named(std::string_view name, std::uint64_t bits, spec::Style style = spec::Style::hex,
+                     bool is_signed = false) = 0;
 };
 
 /// Emits the value. False, with nothing emitted, if it cannot be read: then its address is shown.

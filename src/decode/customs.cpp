@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "render/scalars.h"
+#include "spell/scalars.h"
 
 namespace tracer::decode {
 
@@ -22,7 +22,7 @@ bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
     here.bits = load(type, place).value_or(place.bits);
   }
   if (function == nullptr) {
-    static const Type plain = render::scalar_type(8, false, spec::Style::hex);
+    static const Type plain = spell::scalar_type(8, false, spec::Style::hex);
     return value(type.target != spec::none ? tables_.types[type.target] : plain, place, scope);
   }
   WalkerContext context(*this, &type, here, size);
@@ -74,19 +74,25 @@ void WalkerContext::described(std::uint64_t bits) {
   }
 }
 
-void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const {
+void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const {
   const auto& tables = walker_.setting().tables;
   const bool described = type_ != nullptr && type_->target != spec::none;
-  const Type type = described ? tables.types[type_->target] : render::scalar_type(8, false, spec::Style::hex);
+  const Type type = described ? tables.types[type_->target] : spell::scalar_type(8, false, spec::Style::hex);
   if (type.set != spec::none) {
-    render::spell_constant(text, tables, type, bits, entry().abi, form);
+    spell::append_constant(text, tables, type, bits, entry().abi, form);
   } else {
-    render::spell_scalar(text, bits, type, form);
+    spell::append_scalar(text, bits, type, form);
   }
 }
 
-void WalkerContext::named(std::string_view name, std::uint64_t bits, spec::Style style) {
-  walker_.out().named(name, bits, style);
+void WalkerContext::spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const {
+  Type type = spell::scalar_type(4, false, spec::Style::hex);
+  type.set = walker_.find_set(set);
+  spell::append_constant(text, walker_.setting().tables, type, bits, entry().abi, spell::ConstantForm::abbreviate);
+}
+
+void WalkerContext::named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) {
+  walker_.out().named({name}, bits, spell::scalar_type(8, is_signed, style));
 }
 
 std::optional<std::uint64_t> WalkerContext::argument(std::string_view name) const {
@@ -100,14 +106,14 @@ spec::SetId Walker::find_set(std::string_view name) const {
 }
 
 void WalkerContext::constant(std::string_view set, std::uint64_t bits, unsigned width) {
-  Type type = render::scalar_type(width, false, spec::Style::hex);
+  Type type = spell::scalar_type(width, false, spec::Style::hex);
   type.set = walker_.find_set(set);
   walker_.emit_scalar(type, bits);
 }
 
 std::string_view WalkerContext::constant_name(std::string_view set, std::uint64_t bits) const {
   const auto id = walker_.find_set(set);
-  return id == spec::none ? std::string_view{} : render::constant_name(walker_.setting().tables, id, bits, entry().abi);
+  return id == spec::none ? std::string_view{} : spell::constant_name(walker_.setting().tables, id, bits, entry().abi);
 }
 
 std::string_view WalkerContext::described_name() const {
@@ -122,7 +128,7 @@ bool WalkerContext::described() {
 }
 
 void WalkerContext::number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) {
-  walker_.emit_scalar(render::scalar_type(width, is_signed, style), bits);
+  walker_.emit_scalar(spell::scalar_type(width, is_signed, style), bits);
 }
 
 }  // namespace tracer::decode

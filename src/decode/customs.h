@@ -34,8 +34,9 @@ class WalkerContext final : public CustomContext {
   bool described() override;
   [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
-  void spell(TextBuffer& text, std::uint64_t bits, render::ConstantForm form) const override;
-  void named(std::string_view name, std::uint64_t bits, spec::Style style) override;
+  void spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const override;
+  void spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const override;
+  void named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) override;
 
  private:
   Walker& walker_;

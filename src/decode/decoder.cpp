@@ -48,9 +48,16 @@ std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
   return {new CallState, [](CallState* state) { delete state; }};
 }
 
+void Decoder::settle(CallState& state, const Entry& entry, const Memory& memory, render::Emitter& unused) const {
+  state.entry = entry;
+  Walker(implementation_->setting, state, memory, unused, nullptr).settle();
+}
+
 void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const Memory& memory,
                     render::Emitter& out) const {
   state.entry = entry;
+  state.values.assign(entry.values.begin(), entry.values.end());
+  state.entry.values = {};
   state.depth = depth;
   Walker(implementation_->setting, state, memory, out, nullptr).enter();
 }
@@ -63,8 +70,18 @@ const spec::Call* Decoder::call_of(const CallState& state) {
   return state.call;
 }
 
+const spec::Signature* Decoder::signature_of(const CallState& state) {
+  return state.signature;
+}
+
+const std::array<std::uint64_t, 6>& Decoder::arguments_of(const CallState& state) {
+  return state.entry.args;
+}
+
 std::string_view Decoder::name_of(const CallState& state) const {
-  return state.call != nullptr ? implementation_->setting.tables.text(state.call->name) : state.unknown_name.view();
+  return !state.entry.function_name.empty() ? state.entry.function_name
+         : state.call != nullptr            ? implementation_->setting.tables.text(state.call->name)
+                                            : state.unknown_name.view();
 }
 
 void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const Memory& memory,

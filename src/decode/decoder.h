@@ -33,11 +33,21 @@ class Names {
     static_cast<void>(fd);
     return {};
   }
-  /// Name of a process' program, escaped; empty for none.
+  /// Name of the program of a process that `tid` calls `pid`, escaped; empty for none.
   virtual std::string_view process(std::int32_t tid, std::int32_t pid) = 0;
-  /// Name of a network interface, empty if unknown.
+  /// The same of a thread by its own id.
+  virtual std::string_view command(std::int32_t tid) { return process(tid, tid); }
+  /// What a process, or with `group` a process group, that `tid` calls `pid` is in the tracer's PID namespace; 0 if
+  /// that is another way to say `pid`, is unknown or is not wanted.
+  virtual std::int32_t process_here(std::int32_t tid, std::int32_t pid, bool group) {
+    static_cast<void>(tid);
+    static_cast<void>(pid);
+    static_cast<void>(group);
+    return 0;
+  }
+  /// Name of a network interface, as it is; empty if unknown.
   virtual std::string_view interface(std::uint32_t index) = 0;
-  /// The protocol (NETLINK_ROUTE, ...) of a descriptor that is a netlink socket, else -1.
+  /// The protocol (NETLINK_ROUTE, ...) of a descriptor that is a netlink socket (255 if it cannot be told), else -1.
   virtual std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) {
     static_cast<void>(tid);
     static_cast<void>(fd);
@@ -60,13 +70,18 @@ struct Depth {
   bool raw = false;
 };
 
-/// One call as it is known at its entry.
+/// One call as it is known at its entry: a system call by its number and registers, or a function of a library.
 struct Entry {
   std::int32_t tid = 0;
   Abi abi = Abi::x86_64;
   std::uint64_t number = 0;
   std::array<std::uint64_t, 6> args{};
-  std::uint64_t stack_pointer = 0;  ///< where sigreturn finds its frame; 0 if unknown
+  const spec::Call* function = nullptr;     ///< of a library: then `number` and `args` mean nothing, but …
+  std::span<const std::uint64_t> values{};  ///< … its arguments (function_values.h), valid during enter()
+  std::uint64_t stack_pointer = 0;          ///< where sigreturn finds its frame; 0 if unknown
+  /// What a function is called in the text; one that no table knows has the first words that it may have been given in
+  /// `args`. Empty: a system call. Valid until the exit.
+  std::string_view function_name = {};
 };
 
 struct Outcome {
@@ -95,12 +110,18 @@ class Decoder {
 
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 
+  /// Finds the description alone, as enter() does: after it signature_of() and arguments_of() have an answer.
+  void settle(CallState& state, const Entry& entry, const Memory& memory, render::Emitter& unused) const;
   /// Emits `name(` and the arguments up to the first that has to wait for the exit.
   void enter(CallState& state, const Entry& entry, Depth depth, const Memory& memory, render::Emitter& out) const;
   /// Emits the other arguments, `)` and the result with its note.
   void exit(CallState& state, const Outcome& outcome, const Memory& memory, render::Emitter& out) const;
   /// The description that enter() settled on (after multiplexers); nullptr for a number beyond the table.
   [[nodiscard]] static const spec::Call* call_of(const CallState& state);
+  /// Which form of that call it is; nullptr as above.
+  [[nodiscard]] static const spec::Signature* signature_of(const CallState& state);
+  /// The call's own arguments, wherever a multiplexer had them.
+  [[nodiscard]] static const std::array<std::uint64_t, 6>& arguments_of(const CallState& state);
   [[nodiscard]] std::string_view name_of(const CallState& state) const;
 
   /// `{si_signo=SIGCHLD, …}` of a raw siginfo in the host's layout.

@@ -3,15 +3,15 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
 #include <climits>
 #include <cstdio>
+#include <optional>
 
 #include "base/unique_fd.h"
-#include "render/escape.h"
+#include "spell/escape.h"
 
 namespace tracer::decode {
 namespace {
@@ -35,6 +35,16 @@ std::string_view read_link(const char* path, TargetBuffer& target) {
   return length > 0 ? std::string_view(target.data(), static_cast<std::size_t>(length)) : std::string_view{};
 }
 
+/// What the kernel knows of an open file without asking its file system: that may be a tracee, or far away. Nothing if
+/// the file is gone.
+std::optional<struct statx> known_status(const char* path, unsigned wanted) {
+  struct statx status;
+  if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &status) != 0) {
+    return std::nullopt;
+  }
+  return status;
+}
+
 /// The first bytes of a small file of /proc.
 std::string_view read_file(const char* path, std::span<char> into) {
   const UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
@@ -47,7 +57,7 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 }
 
 void append_escaped(TextBuffer& text, std::string_view name) {
-  render::append_escaped(text, std::as_bytes(std::span(name)), "<>");
+  spell::append_escaped(text, std::as_bytes(std::span(name)), "<>");
 }
 
 }  // namespace
@@ -72,11 +82,10 @@ DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
   // A file may be called "x (deleted)"; the number of its links tells.
   static constexpr std::string_view mark = " (deleted)";
   bool deleted = false;
-  struct stat info {};
-  if (target.size() > mark.size() && target.substr(target.size() - mark.size()) == mark &&
-      stat(fd_path(path, tid, fd), &info) == 0 && info.st_nlink == 0) {
-    target.remove_suffix(mark.size());
-    deleted = true;
+  if (target.size() > mark.size() && target.substr(target.size() - mark.size()) == mark) {
+    const auto status = known_status(fd_path(path, tid, fd), STATX_NLINK);
+    deleted = status && status->stx_nlink == 0;
+    target.remove_suffix(deleted ? mark.size() : 0);
   }
   append_escaped(text_, target);
   return {text_.view(), deleted};
@@ -103,15 +112,15 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
   }
   if (options_.devices && starts_with(target, "/")) {
     PathBuffer path;
-    struct stat info {};
-    if (stat(fd_path(path, tid, fd), &info) != 0 || (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode))) {
+    const auto status = known_status(fd_path(path, tid, fd), STATX_TYPE);
+    if (!status || (!S_ISCHR(status->stx_mode) && !S_ISBLK(status->stx_mode))) {
       return false;
     }
     append_escaped(text_, target);
-    text_.append(S_ISCHR(info.st_mode) ? "<char " : "<block ");
-    text_.decimal(std::uint64_t{major(info.st_rdev)});
+    text_.append(S_ISCHR(status->stx_mode) ? "<char " : "<block ");
+    text_.decimal(std::uint64_t{status->stx_rdev_major});
     text_.append(':');
-    text_.decimal(std::uint64_t{minor(info.st_rdev)});
+    text_.decimal(std::uint64_t{status->stx_rdev_minor});
     text_.append('>');
     return true;
   }
@@ -147,26 +156,33 @@ bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
 }
 
 std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
-  static_cast<void>(tid);
-  if (!options_.commands || pid <= 0) {
-    return {};
-  }
+  const bool named = options_.commands && pid > 0;
+  const std::int32_t here = named ? pids_.here(tid, pid, PidKind::process) : 0;
+  return here == 0 ? std::string_view{} : command(here);
+}
+
+std::string_view DescriptorNames::command(std::int32_t tid) {
   PathBuffer path;
   std::array<char, 64> buffer;
-  auto name = read_file(proc_path(path, pid, "comm"), buffer);
-  if (!name.empty() && name.back() == '\n') {
-    name.remove_suffix(1);
-  }
+  const auto name = read_file(proc_path(path, tid, "comm"), buffer);
   text_.clear();
-  append_escaped(text_, name);
+  append_escaped(text_, name.substr(0, name.find('\n')));
   return text_.view();
+}
+
+std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, bool group) {
+  if (!options_.pids_here || pid <= 0) {
+    return 0;
+  }
+  const std::int32_t here = pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
+  return here == pid ? 0 : here;
 }
 
 std::string_view DescriptorNames::interface(std::uint32_t index) {
   std::array<char, IF_NAMESIZE> name{};
   text_.clear();
   if (index != 0 && if_indextoname(index, name.data()) != nullptr) {
-    append_escaped(text_, name.data());
+    text_.append(std::string_view(name.data()));
   }
   return text_.view();
 }

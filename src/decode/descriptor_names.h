@@ -5,6 +5,7 @@
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
+#include "decode/pid_namespaces.h"
 #include "decode/socket_names.h"
 
 namespace tracer::decode {
@@ -18,6 +19,7 @@ struct NameOptions {
   bool eventfds = false;   ///< eventfd: count and id
   bool signalfds = false;  ///< signalfd: the mask
   bool commands = false;   ///< --decode-pids=comm, -Y
+  bool pids_here = false;  ///< --decode-pids=pidns, --pidns-translation
 };
 
 class DescriptorNames final : public Names {
@@ -27,6 +29,8 @@ class DescriptorNames final : public Names {
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
+  std::string_view command(std::int32_t tid) override;
+  std::int32_t process_here(std::int32_t tid, std::int32_t pid, bool group) override;
   std::string_view interface(std::uint32_t index) override;
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) override;
   std::string_view current_directory(std::int32_t tid) override;
@@ -37,6 +41,7 @@ class DescriptorNames final : public Names {
 
   NameOptions options_;
   SocketNames sockets_;
+  PidNamespaces pids_;
   TextBuffer text_;  ///< what the last answer stands in
 };
 

@@ -1,6 +1,6 @@
 // Expressions of the descriptions, evaluated over one call.
 #include "decode/walker.h"
-#include "render/constants.h"
+#include "spell/constants.h"
 
 namespace tracer::decode {
 
@@ -74,6 +74,10 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return wrapping(rest_);
     case ExprOp::word:
       return word_size(abi_);
+    case ExprOp::nth:
+      return wrapping(nth_);
+    case ExprOp::full:
+      return state_.depth.abbreviate ? 0 : 1;
     case ExprOp::everything:
       return wrapping(unlimited);
     case ExprOp::member: {
@@ -186,6 +190,9 @@ std::optional<std::uint64_t> Walker::saved_value(spec::ParamId param) const {
 
 std::uint64_t Walker::raw_argument(const spec::Param& param) const {
   const auto slot = param.slot[index_of(abi_)];
+  if (state_.entry.function != nullptr) {
+    return slot < state_.values.size() ? state_.values[slot] : 0;
+  }
   const auto& args = state_.entry.args;
   if (slot >= args.size()) {
     return 0;

@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "decode/bound_sockets.h"
-#include "render/escape.h"
+#include "spell/escape.h"
 
 namespace tracer::decode {
 namespace {
@@ -136,7 +136,7 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   if (known == inet_protocols.end() && !is_unix && protocol != "NETLINK") {
     return false;
   }
-  render::append_escaped(text, std::as_bytes(std::span(protocol)), "<>");
+  spell::append_escaped(text, std::as_bytes(std::span(protocol)), "<>");
   text.append(":[");
   const auto content = text.size();
   bool found = false;
@@ -159,6 +159,9 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
   return text.size() > start;
 }
 
+/// No protocol has this number: it stands for a netlink socket whose protocol cannot be told.
+constexpr std::int32_t some_netlink_protocol = 255;
+
 std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode) {
   std::uint32_t number = 0;
   std::from_chars(inode.data(), inode.data() + inode.size(), number);
@@ -168,11 +171,16 @@ std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, st
   }
   known = {number, -1};
   if (protocol_name(tid, fd).view() == "NETLINK") {
-    any_line(tid, "netlink", [&](std::string_view line) {
+    // A socket is in the kernel's list as soon as it has an address; until then it is not known for good.
+    const bool listed = any_line(tid, "netlink", [&](std::string_view line) {
       const auto digits = word(line, 1);
       return word(line, 9) == inode &&
              std::from_chars(digits.data(), digits.data() + digits.size(), known.protocol).ec == std::errc{};
     });
+    if (!listed) {
+      known = {};
+      return some_netlink_protocol;
+    }
   }
   return known.protocol;
 }
@@ -279,7 +287,7 @@ bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
       path = path.substr(0, path.find('\0'));
     }
     text.append(is_abstract ? ",@\"" : ",\"");
-    render::append_escaped(text, std::as_bytes(std::span(path)), "<>");
+    spell::append_escaped(text, std::as_bytes(std::span(path)), "<>");
     text.append('"');
   }
   return true;

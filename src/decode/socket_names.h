@@ -14,7 +14,7 @@ class SocketNames {
  public:
   /// Appends `TCP:[127.0.0.1:80->127.0.0.1:4711]`; false, with nothing appended, for sockets of other families.
   bool append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode);
-  /// The protocol of a netlink socket, -1 for any other.
+  /// The protocol of a netlink socket, -1 for any other socket.
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:

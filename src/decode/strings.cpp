@@ -5,7 +5,7 @@
 #include <array>
 
 #include "decode/walker.h"
-#include "render/escape.h"
+#include "spell/escape.h"
 
 namespace tracer::decode {
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t first_piece = 256;
 constexpr std::uint64_t max_path = 4096;  // PATH_MAX of linux/limits.h
-constexpr std::uint64_t max_hex_bytes = 4096;
+constexpr std::uint64_t max_whole_bytes = 4096;
 
 }  // namespace
 
@@ -46,27 +46,28 @@ bool Walker::in_list(const Scope* scope) {
 }
 
 bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
-  if (type.style == spec::Style::mac || type.style == spec::Style::inet6) {
-    return network_address(type, place, scope, {});
+  if (type.style == spec::Style::mac) {
+    return hardware_address(type, place, scope);
+  }
+  if (type.style == spec::Style::inet6) {
+    return inet6_address(type, place, {});
   }
   const auto n = length(type, scope);
   if (!n) {
     return false;
   }
-  const auto shown =
-      std::min<std::uint64_t>(*n, type.hex && !in_list(scope) ? max_hex_bytes : setting_.options.string_limit);
+  const bool whole = type.style == spec::Style::whole || (type.hex && !in_list(scope));
+  const auto shown = std::min<std::uint64_t>(*n, whole ? max_whole_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
-  auto data = copy(place, shown);
+  const auto data = copy(place, shown);
   if (!data) {
     return false;
   }
   render::StringForm form;
   form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
-  if (type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0}) {
-    form.cut = false;
-    data = data->first(shown - 1);
-  }
+  form.text = type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0};
+  form.cut = form.cut && !form.text;
   out_.bytes(*data, form);
   return true;
 }
@@ -77,37 +78,64 @@ bool Walker::holds_more(const Type& type, const Scope* scope) {
   return said && static_cast<std::uint64_t>(*said) > type.max;
 }
 
-/// A hardware address, or an IPv6 address by the call that makes one: `inet_pton(AF_INET6, "::1", &sin6_addr)`.
-bool Walker::network_address(const Type& type, const Place& place, const Scope* scope, std::string_view field) {
+bool Walker::hardware_address(const Type& type, const Place& place, const Scope* scope) {
   constexpr std::size_t max_hardware_address = 32;  // MAX_ADDR_LEN of linux/netdevice.h
-  constexpr std::size_t ipv6_size = 16;
-  const bool is_mac = type.style == spec::Style::mac;
   const ScratchGuard guard(state_.scratch);
-  const auto size = is_mac ? std::min<std::uint64_t>(length(type, scope).value_or(0), max_hardware_address) : ipv6_size;
-  const auto raw = copy(place, size);
+  const auto raw = copy(place, std::min<std::uint64_t>(length(type, scope).value_or(0), max_hardware_address));
   if (!raw) {
     return false;
   }
   TextBuffer& text = state_.words;
   text.clear();
-  if (is_mac) {
-    render::append_mac(text, *raw);
-  } else {
-    std::array<char, INET6_ADDRSTRLEN> name{};
-    inet_ntop(AF_INET6, raw->data(), name.data(), name.size());
-    text.append("inet_pton(AF_INET6, \"");
-    text.append(std::string_view(name.data()));
-    text.append("\"");
-    text.append(field.empty() ? "" : ", &");
-    text.append(field);
-    text.append(')');
-  }
+  spell::append_mac(text, *raw);
   out_.symbol(text.view());
   return true;
 }
 
+/// An IPv6 address by the call that makes one. In a field it names that: `inet_pton(AF_INET6, "::1", &sin6_addr)`,
+/// unless -X puts the bytes before it.
+bool Walker::inet6_address(const Type& type, const Place& place, std::string_view field) {
+  constexpr std::size_t ipv6_size = 16;
+  const ScratchGuard guard(state_.scratch);
+  const auto raw = copy(place, ipv6_size);
+  const bool names_field = !field.empty() && out_.constant_form() == spell::ConstantForm::abbreviate && raw;
+  if (!field.empty()) {
+    const auto type_name = tables_.text(type.name);
+    names_field ? out_.begin_bare_field(field, type_name) : out_.begin_field(field, type_name);
+  }
+  if (!raw) {
+    return false;
+  }
+  std::array<char, INET6_ADDRSTRLEN> name{};
+  inet_ntop(AF_INET6, raw->data(), name.data(), name.size());
+  TextBuffer& text = state_.words;
+  text.clear();
+  text.append(names_field ? ", &" : "");
+  text.append(names_field ? field : "");
+  text.append(')');
+  out_.named_bytes({"inet_pton(AF_INET6, ", name.data(), text.view()}, *raw);
+  return true;
+}
+
+/// A port or an IPv4 address, whose bytes are in network order: `htons(80)`, `inet_addr("127.0.0.1")`.
+void Walker::network_number(const Type& type, std::uint64_t bits) {
+  const auto raw = std::as_bytes(std::span(&bits, 1)).first(scalar_width(type));  // on a little-endian machine
+  if (type.style == spec::Style::inet4) {
+    std::array<char, INET_ADDRSTRLEN> dotted{};
+    inet_ntop(AF_INET, raw.data(), dotted.data(), dotted.size());
+    out_.named_bytes({"inet_addr(", dotted.data(), ")"}, raw);
+    return;
+  }
+  TextBuffer& text = state_.words;
+  text.clear();
+  text.append("htons(");
+  text.decimal(std::uint64_t{ntohs(static_cast<std::uint16_t>(bits))});
+  text.append(')');
+  out_.named_bytes({text.view()}, raw);
+}
+
 bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
-  const bool is_path = type.style == spec::Style::path;
+  const bool is_whole = type.style == spec::Style::path || type.style == spec::Style::whole;
   // `all max N` is no field but a limit of its own.
   const bool is_limited = type.length != spec::none && tables_.exprs[type.length].op == spec::ExprOp::everything;
   const bool is_fixed = type.length != spec::none && !is_limited;
@@ -120,7 +148,7 @@ bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
     capacity = *n;
   }
   // One byte more than is shown tells whether the text goes on.
-  const std::uint64_t limit = is_path ? max_path - 1 : setting_.options.string_limit;
+  const std::uint64_t limit = is_whole ? max_path - 1 : setting_.options.string_limit;
   const std::uint64_t wanted = std::min(capacity, limit + 1);
   const ScratchGuard guard(state_.scratch);
   std::span<const std::byte> data;

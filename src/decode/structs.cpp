@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "decode/walker.h"
-#include "render/escape.h"
+#include "spell/escape.h"
 
 namespace tracer::decode {
 
@@ -230,7 +230,7 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
     text.append("..");
     text.decimal(available - 1);
     text.append(" */ \"");
-    render::append_hex(text, shown);
+    spell::append_hex(text, shown);
     text.append(shown.size() < data->size() ? "\"..." : "\"");
   } else {
     text.append("???");
@@ -283,8 +283,8 @@ bool Walker::field(const Field& field, const Scope& scope) {
     return done;
   }
   if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
-    out_.begin_bare_field(tables_.text(field.name), tables_.text(type.name));
-    return network_address(type, place, &scope, tables_.text(field.name)) || (out_.address(place.address), true);
+    inet6_address(type, place, tables_.text(field.name)) ? void() : out_.address(place.address);
+    return true;
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
   const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, &scope));

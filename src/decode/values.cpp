@@ -1,11 +1,13 @@
 // Single values, pointers and what they lead to.
 #include <algorithm>
+#include <array>
 
 #include <utility>
 
 #include "decode/customs.h"
-#include "render/constants.h"
-#include "render/scalars.h"
+#include "spell/constants.h"
+#include "spell/floating.h"
+#include "spell/scalars.h"
 
 namespace tracer::decode {
 
@@ -77,6 +79,9 @@ std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) 
   }
   const unsigned width = scalar_width(type);
   std::uint64_t bits = place.bits;
+  if (type.width == spec::long_double_wide && type.kind == TypeKind::scalar) {
+    return place.kind == Place::Kind::reg ? std::optional(bits) : load_long_double(place, width);
+  }
   if (place.kind != Place::Kind::reg) {
     bits = 0;
     const auto into = std::as_writable_bytes(std::span(&bits, 1)).first(width);
@@ -86,7 +91,19 @@ std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) 
       return std::nullopt;
     }
   }
-  return render::cut(bits, width, type.is_signed);
+  return spell::cut(bits, width, type.is_signed);
+}
+
+/// As a double.
+std::optional<std::uint64_t> Walker::load_long_double(const Place& place, unsigned size) const {
+  std::array<std::byte, 16> raw{};
+  const auto into = std::span(raw).first(size);
+  if (place.kind == Place::Kind::copied && place.bytes.size() >= size) {
+    std::copy_n(place.bytes.begin(), size, into.begin());
+  } else if (memory_.read(place.address, into) != size) {
+    return std::nullopt;
+  }
+  return spell::double_of_long_double(into, abi_);
 }
 
 bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
@@ -217,7 +234,9 @@ bool Walker::has_row(const Type& type, const Scope& scope) {
   inner.outer = &scope;
   inner.params = evaluate_params(type.args, &scope);
   const Type* found = chosen(type, inner);
-  return found != nullptr && size_of(*found) <= rest_;
+  // Of a list those elements show that are there; what is too short for an element shows as bytes.
+  const bool of_list = scope.type != nullptr && scope.type->is_list && rest_ != 0;
+  return found != nullptr && (of_list || size_of(*found) <= rest_);
 }
 
 bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
@@ -269,18 +288,45 @@ void Walker::annotate_descriptor(std::int64_t fd) {
   }
 }
 
+void Walker::annotate_directory(std::int64_t fd) {
+  constexpr std::int64_t at_fdcwd = -100;
+  if (fd != at_fdcwd) {
+    annotate_descriptor(fd);
+  } else if (const auto path = setting_.names.current_directory(state_.entry.tid); !path.empty()) {
+    out_.annotation(path, {});
+  }
+}
+
+void Walker::annotate_process(std::int64_t pid, bool group) {
+  if (pid <= 0 || pid > std::numeric_limits<std::int32_t>::max()) {
+    return;
+  }
+  const auto tid = state_.entry.tid;
+  const auto number = static_cast<std::int32_t>(pid);
+  if (const auto name = group ? std::string_view{} : setting_.names.process(tid, number); !name.empty()) {
+    out_.annotation(name, {});
+  }
+  if (const auto here = setting_.names.process_here(tid, number, group); here != 0) {
+    TextBuffer& text = state_.words;
+    text.clear();
+    text.decimal(std::int64_t{here});
+    text.append(" in strace's PID NS");
+    out_.comment(text.view());
+  }
+}
+
 void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
   if (type.set != spec::none) {
     out_.constant(bits, type, abi_);
+    if (type.style == Style::dirfd) {
+      annotate_directory(static_cast<std::int64_t>(bits));
+    }
     return;
   }
-  if (!render::is_signed_style(type.style)) {
-    bits = render::cut(bits, scalar_width(type), false);
+  if (!spell::is_signed_style(type.style)) {
+    bits = spell::cut(bits, scalar_width(type), false);
   }
-  constexpr std::int64_t at_fdcwd = -100;
   const auto number = static_cast<std::int64_t>(bits);
-  const auto tid = state_.entry.tid;
-  std::string_view note;
   switch (type.style) {
     case Style::fd:
       out_.scalar(bits, type);
@@ -288,18 +334,14 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       return;
     case Style::dirfd:
       out_.scalar(bits, type);
-      if (number != at_fdcwd) {
-        annotate_descriptor(number);
-        return;
-      }
-      note = setting_.names.current_directory(tid);
-      break;
+      annotate_directory(number);
+      return;
     case Style::tgid:
     case Style::tid:
     case Style::pgid:
       out_.scalar(bits, type);
-      note = number > 0 ? setting_.names.process(tid, static_cast<std::int32_t>(number)) : std::string_view{};
-      break;
+      annotate_process(number, type.style == Style::pgid);
+      return;
     case Style::wait_status:
       if (setting_.wait_status != nullptr) {
         WalkerContext context(*this, nullptr, Place::in_register(bits), 4);
@@ -321,22 +363,18 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       return;
     case Style::ifindex:
       if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
-        TextBuffer& text = state_.words;
-        text.clear();
-        text.append("if_nametoindex(\"");
-        text.append(name);
-        text.append("\")");
-        out_.symbol(text.view());
-        return;
+        out_.named({"if_nametoindex(", name, ")"}, bits, type);
+      } else {
+        out_.scalar(bits, type);
       }
-      out_.scalar(bits, type);
+      return;
+    case Style::port:
+    case Style::inet4:
+      network_number(type, bits);
       return;
     default:
       out_.scalar(bits, type);
       return;
-  }
-  if (!note.empty()) {
-    out_.annotation(note, {});
   }
 }
 

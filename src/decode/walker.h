@@ -13,6 +13,8 @@
 
 namespace tracer::decode {
 
+struct FormatArgument;
+
 /// What all calls have in common.
 struct Setting {
   const spec::Tables& tables;
@@ -65,6 +67,7 @@ class Walker {
  public:
   Walker(const Setting& setting, CallState& state, const Memory& memory, render::Emitter& out, const Outcome* outcome);
 
+  void settle();
   void enter();
   void exit();
   bool siginfo(std::span<const std::byte> raw);
@@ -98,24 +101,41 @@ class Walker {
   void follow_redirect();
   void settle_on_signature();
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
+  [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
+  [[nodiscard]] std::optional<std::uint64_t> saved_value(spec::ParamId param) const;
+  [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
+
+  // arguments.cpp
+  void emit_register(std::uint64_t bits);
   void emit_unknown_call();
+  void emit_guesses();
+  void emit_guess(std::uint64_t bits);
   void emit_raw_arguments();
   void emit_arguments();
   void begin_argument(const spec::Param& param);
   void emit_argument(const spec::Param& param);
+  void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits);
+
+  // halves.cpp
+  [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
   bool emit_first_half(const spec::Param& param);
   void emit_second_half(const spec::Param& param);
   void emit_both_halves(const spec::Type& pointer, std::uint64_t bits);
   void emit_after_fields(const spec::Type& pointer, std::uint64_t bits);
-  [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
+  void save_targets();
+  [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
+
+  // result.cpp
   void emit_result();
   void emit_note(std::uint64_t bits);
   [[nodiscard]] bool explains_nothing(const spec::Type& note, std::uint64_t bits) const;
-  void save_targets();
-  [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
-  [[nodiscard]] std::optional<std::uint64_t> saved_value(spec::ParamId param) const;
-  [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
-  [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
+
+  // functions.cpp
+  [[nodiscard]] bool returns_address() const;
+  void emit_function_result();
+  void emit_variable_arguments();
+  bool emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values, std::size_t index);
+  bool limited_text(RemoteAddr address, std::uint64_t most);
 
   // evaluate.cpp
   Value evaluate(spec::ExprId id, const Scope* scope);
@@ -138,7 +158,10 @@ class Walker {
   bool is_text(const spec::Type& type, const Scope* scope);
   bool custom(const spec::Type& type, const Place& place, const Scope* scope);
   void annotate_descriptor(std::int64_t fd);
+  void annotate_directory(std::int64_t fd);
+  void annotate_process(std::int64_t pid, bool group);
   [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const;
+  [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
   [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
   [[nodiscard]] unsigned scalar_width(const spec::Type& type) const;
 
@@ -178,7 +201,9 @@ class Walker {
   static bool in_list(const Scope* scope);
   bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
   bool holds_more(const spec::Type& type, const Scope* scope);
-  bool network_address(const spec::Type& type, const Place& place, const Scope* scope, std::string_view field);
+  bool hardware_address(const spec::Type& type, const Place& place, const Scope* scope);
+  bool inet6_address(const spec::Type& type, const Place& place, std::string_view field);
+  void network_number(const spec::Type& type, std::uint64_t bits);
   bool text(const spec::Type& type, const Place& place, const Scope* scope);
   std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted);
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
@@ -198,6 +223,7 @@ class Walker {
   std::string_view inlined_;        ///< name of the field whose own fields show as its struct's; empty: none
   bool splicing_ = false;           ///< the elements of the next value show as its list's own
   bool show_part_ = false;          ///< of the next struct only a part is there
+  std::uint64_t nth_ = 0;           ///< which element of its array is being decoded
   std::size_t slot_ = 0;            ///< register of the argument that is being emitted
   unsigned depth_ = 0;
   std::size_t written_;  ///< by the emitter, as far as the budget is charged with it

@@ -89,6 +89,34 @@ void append_code(TextBuffer& text, std::uint64_t code) {
   }
 }
 
+/// The code of an instruction of the extended filter. linux/bpf.h.
+void append_extended_code(TextBuffer& text, std::uint64_t code) {
+  static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
+                                                              "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
+  static constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
+  static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
+                                                            "",        "",        "BPF_XADD"};
+  static constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
+  static constexpr std::array<std::string_view, 14> operations = {
+      "BPF_ADD", "BPF_SUB", "BPF_MUL", "BPF_DIV", "BPF_OR",  "BPF_AND",  "BPF_LSH",
+      "BPF_RSH", "BPF_NEG", "BPF_MOD", "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
+  static constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
+                                                             "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
+                                                             "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
+  const auto kind = static_cast<unsigned>(code & 7);
+  const bool moves = kind < arithmetic;
+  const bool jumps_here = kind == jump || kind == jump + 1;
+  text.append(classes[kind]);
+  text.append('|');
+  append_part(text, moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
+  text.append('|');
+  append_part(text,
+              moves        ? std::span<const std::string_view>(modes)
+              : jumps_here ? jumps
+                           : operations,
+              code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
+}
+
 /// What seccomp does: an action and 16 bits for whoever is told.
 void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
   const auto name = context.constant_name("seccomp_action", k & 0xffff0000);
@@ -189,6 +217,31 @@ bool program(CustomContext& context, AppendOperand operand) {
 }
 
 }  // namespace
+
+bool bpf_code(CustomContext& context) {
+  std::array<std::byte, 1> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  TextBuffer text;
+  append_extended_code(text, number_at(raw, 0, 1));
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// Two registers in a byte, each a field of the instruction.
+bool bpf_registers(CustomContext& context) {
+  std::array<std::byte, 1> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 1);
+  context.out().begin_field("dst_reg", "bpf_register");
+  context.constant("bpf_register", bits & 0xf, 1);
+  context.out().begin_field("src_reg", "bpf_register");
+  context.constant("bpf_register", bits >> 4, 1);
+  return true;
+}
 
 bool bpf_program(CustomContext& context) {
   return program(context, socket_operand);

@@ -61,9 +61,10 @@ bool capabilities(CustomContext& context) {
   out.begin_struct();
   for (std::size_t i = 0; i < names.size(); ++i) {
     text.clear();
-    append_set(context, text, number_at(raw, 4 * i, 4) | number_at(bytes, 12 + 4 * i, 4) << 32);
+    const auto set = number_at(raw, 4 * i, 4) | number_at(bytes, 12 + 4 * i, 4) << 32;
+    append_set(context, text, set);
     out.begin_field(names[i], "u64");
-    out.symbol(text.view());
+    set == 0 ? out.symbol(text.view()) : context.named(text.view(), set);
   }
   out.end_struct();
   return true;

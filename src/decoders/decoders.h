@@ -29,13 +29,16 @@ bool cpuset(CustomContext& context);
 bool ioprio(CustomContext& context);
 // sockets.cpp
 bool htons(CustomContext& context);
+bool htobs(CustomContext& context);
 bool htonl(CustomContext& context);
 bool sun_path(CustomContext& context);
 bool in6_scope(CustomContext& context);
 bool hex8(CustomContext& context);
+bool idiag_ext(CustomContext& context);
 bool negative_errno(CustomContext& context);
 bool octets(CustomContext& context);
 bool terminated_text(CustomContext& context);
+bool sk_meminfo(CustomContext& context);
 bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
@@ -46,7 +49,6 @@ bool second_of_time(CustomContext& context);
 // numbers.cpp
 bool clone_flags_and_signal(CustomContext& context);
 bool swap_priority(CustomContext& context);
-bool low_high(CustomContext& context);
 bool high_low(CustomContext& context);
 bool ipc_call(CustomContext& context);
 bool shmat_result(CustomContext& context);
@@ -62,19 +64,32 @@ bool page_residence(CustomContext& context);
 bool termios_flags(CustomContext& context);
 bool termios_cc(CustomContext& context);
 bool hwaddr_data(CustomContext& context);
+bool uuid(CustomContext& context);
+bool character(CustomContext& context);
+bool fourcc(CustomContext& context);
+bool fraction(CustomContext& context);
+// keyboard.cpp
+bool kb_table(CustomContext& context);
+bool kb_value(CustomContext& context);
+bool kb_function(CustomContext& context);
 // perf.cpp
 bool perf_bits(CustomContext& context);
 bool perf_hw_cache(CustomContext& context);
 // registers.cpp
+bool call_number(CustomContext& context);
 bool user_area(CustomContext& context);
 bool user_desc(CustomContext& context);
 bool thread_area_entry(CustomContext& context);
 // bpf_program.cpp
+bool bpf_code(CustomContext& context);
 bool bpf_program(CustomContext& context);
+bool bpf_registers(CustomContext& context);
 bool seccomp_program(CustomContext& context);
 
 // capabilities.cpp
 bool capabilities(CustomContext& context);
+// wide_text.cpp
+bool wide_text(CustomContext& context);
 // flags_and_mode.cpp
 bool flags_and_mode(CustomContext& context);
 

@@ -1,10 +1,10 @@
-// Terminals and network devices.
+// Terminals, network devices, cameras, and numbers by which devices are told apart.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "render/escape.h"
+#include "spell/escape.h"
 
 namespace tracer::decoders {
 
@@ -16,13 +16,14 @@ bool termios_flags(CustomContext& context) {
     return false;
   }
   const auto bits = number_at(raw, 0, 4);
+  const auto form = context.out().constant_form();
   const auto count = [](std::string_view text) { return std::count(text.begin(), text.end(), '|'); };
   TextBuffer fields;
-  context.spell(fields, 0, render::ConstantForm::abbreviate);
+  context.spell(fields, 0, spell::ConstantForm::abbreviate);
   const bool has_fields = fields.view() != "0";
   TextBuffer text;
   if (has_fields || bits != 0) {
-    context.spell(text, bits, render::ConstantForm::abbreviate);
+    context.spell(text, bits, form);
   }
   // A speed of input that is not that of output is one field more.
   const auto extra = text.view().find("<<") != std::string_view::npos ? 1 : 0;
@@ -70,7 +71,88 @@ bool hwaddr_data(CustomContext& context) {
   static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
   const bool is_short = std::find(six_bytes.begin(), six_bytes.end(), number_at(type, 0, 2)) != six_bytes.end();
   TextBuffer text;
-  render::append_mac(text, std::span(raw).first(is_short ? 6 : raw.size()));
+  spell::append_mac(text, std::span(raw).first(is_short ? 6 : raw.size()));
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// `01020304-0506-0708-090a-0b0c0d0e0f10`.
+bool uuid(CustomContext& context) {
+  std::array<std::byte, 16> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  TextBuffer text;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) {
+      text.append('-');
+    }
+    text.append("0123456789abcdef"[std::to_integer<unsigned>(raw[i]) >> 4]);
+    text.append("0123456789abcdef"[std::to_integer<unsigned>(raw[i]) & 0xf]);
+  }
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// As in C, every unprintable one in hexadecimal: `'S'`, `'\t'`, `'\x05'`.
+void append_character(TextBuffer& text, unsigned character) {
+  constexpr std::string_view named = "\t\n\v\f\r";
+  text.append('\'');
+  if (const auto found = named.find(static_cast<char>(character)); found != std::string_view::npos) {
+    text.append('\\');
+    text.append("tnvfr"[found]);
+  } else if (character == '\'' || character == '\\') {
+    text.append('\\');
+    text.append(static_cast<char>(character));
+  } else if (character >= ' ' && character < 0x7f) {
+    text.append(static_cast<char>(character));
+  } else {
+    text.append("\\x");
+    text.append("0123456789abcdef"[character >> 4 & 0xf]);
+    text.append("0123456789abcdef"[character & 0xf]);
+  }
+  text.append('\'');
+}
+
+/// The lowest byte of a number as a character: `'S'`.
+bool character(CustomContext& context) {
+  std::array<std::byte, 1> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  TextBuffer text;
+  append_character(text, std::to_integer<unsigned>(raw[0]));
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// A format of pixels: `v4l2_fourcc('Y', 'U', 'Y', 'V')`.
+bool fourcc(CustomContext& context) {
+  std::array<std::byte, 4> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("v4l2_fourcc(");
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    text.append(i == 0 ? "" : ", ");
+    append_character(text, std::to_integer<unsigned>(raw[i]));
+  }
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// Two numbers: `1/30`.
+bool fraction(CustomContext& context) {
+  std::array<std::byte, 8> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  TextBuffer text;
+  text.decimal(number_at(raw, 0, 4));
+  text.append('/');
+  text.decimal(number_at(raw, 4, 4));
   context.out().symbol(text.view());
   return true;
 }

@@ -11,7 +11,7 @@ bool flags_and_mode(CustomContext& context) {
   if ((word & ~mode_bits) != 0) {
     TextBuffer flags;
     context.described(word & ~mode_bits);
-    context.spell(flags, word & ~mode_bits, render::ConstantForm::abbreviate);
+    context.spell(flags, word & ~mode_bits, spell::ConstantForm::abbreviate);
     const bool named = flags.view().substr(0, 2) != "0x" || flags.view().find('<') != std::string_view::npos;
     context.out().symbol(named ? "|" : "");
   }

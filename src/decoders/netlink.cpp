@@ -5,7 +5,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "render/error_names.h"
+#include "spell/error_names.h"
 
 namespace tracer::decoders {
 
@@ -49,7 +49,7 @@ bool negative_errno(CustomContext& context) {
     return false;
   }
   const auto value = static_cast<std::int32_t>(number_at(raw, 0, raw.size()));
-  const auto name = value < 0 && value > -4096 ? render::error_name(-value) : std::string_view{};
+  const auto name = value < 0 && value > -4096 ? spell::error_name(-value) : std::string_view{};
   if (name.empty()) {
     context.number(static_cast<std::uint64_t>(std::int64_t{value}), spec::Style::number, 4, true);
     return true;
@@ -57,7 +57,54 @@ bool negative_errno(CustomContext& context) {
   TextBuffer text;
   text.append('-');
   text.append(name);
-  context.out().named(text.view(), static_cast<std::uint64_t>(std::int64_t{value}), spec::Style::number);
+  context.named(text.view(), static_cast<std::uint64_t>(std::int64_t{value}), spec::Style::number, true);
+  return true;
+}
+
+/// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
+bool sk_meminfo(CustomContext& context) {
+  constexpr std::size_t most = 64;
+  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most * 4)) / 4 * 4);
+  if (raw.empty() || !context.copy(raw)) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  out.begin_array();
+  for (std::size_t i = 0; i < raw.size() / 4; ++i) {
+    const auto name = context.constant_name("sk_meminfo_index", i);
+    text.clear();
+    text.append('[');
+    name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
+    text.append("]=");
+    text.decimal(number_at(raw, i * 4, 4));
+    out.begin_element();
+    out.symbol(text.view());
+  }
+  out.end_array();
+  return true;
+}
+
+/// Which attributes are asked for, by their numbers: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
+bool idiag_ext(CustomContext& context) {
+  std::array<std::byte, 1> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto asked = std::to_integer<unsigned>(raw[0]);
+  TextBuffer text;
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    if ((asked >> bit & 1) != 0) {
+      text.append(text.size() == 0 ? "1<<(" : "|1<<(");
+      text.append(context.constant_name("inet_diag_extension", bit + 1));
+      text.append("-1)");
+    }
+  }
+  if (asked == 0) {
+    context.number(0, spec::Style::number, 1, false);
+  } else {
+    context.named(text.view(), asked, spec::Style::hex, false);
+  }
   return true;
 }
 

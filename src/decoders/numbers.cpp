@@ -5,7 +5,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "render/error_names.h"
+#include "spell/error_names.h"
 
 namespace tracer::decoders {
 namespace {
@@ -36,11 +36,6 @@ bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style sty
   return true;
 }
 
-std::uint64_t joined(const CustomContext& context, std::uint64_t low, std::uint64_t high) {
-  static_cast<void>(context);
-  return (low & 0xffffffff) | high << 32;
-}
-
 }  // namespace
 
 /// `CLONE_CHILD_SETTID|SIGCHLD`: the lowest byte is the signal that the child ends with.
@@ -53,14 +48,10 @@ bool swap_priority(CustomContext& context) {
   return flags_above(context, 0x7fff, spec::Style::number);
 }
 
-/// A 64-bit argument in this register and the next one, the low half first.
-bool low_high(CustomContext& context) {
-  context.number(joined(context, context.value(), context.next_register()), spec::Style::number, 8, true);
-  return true;
-}
-
+/// A 64-bit argument in this register and the next one, the high half first.
 bool high_low(CustomContext& context) {
-  context.number(joined(context, context.next_register(), context.value()), spec::Style::number, 8, true);
+  const auto bits = (context.next_register() & 0xffffffff) | context.value() << 32;
+  context.number(bits, spec::Style::number, 8, true);
   return true;
 }
 
@@ -89,12 +80,14 @@ bool shmat_result(CustomContext& context) {
 
 /// quotactl(2): `QCMD(Q_GETQUOTA, USRQUOTA)`.
 bool quota_command(CustomContext& context) {
-  const auto bits = context.value();
-  context.out().symbol("QCMD(");
-  context.constant("quota_command", (bits & 0xffffffff) >> 8, 4);
-  context.out().symbol(", ");
-  context.constant("quota_type", bits & 0xff, 4);
-  context.out().symbol(")");
+  const auto bits = context.value() & 0xffffffff;
+  TextBuffer text;
+  text.append("QCMD(");
+  context.spell(text, "quota_command", bits >> 8);
+  text.append(", ");
+  context.spell(text, "quota_type", bits & 0xff);
+  text.append(')');
+  context.named(text.view(), bits, spec::Style::number);
   return true;
 }
 
@@ -111,7 +104,7 @@ bool kernel_version(CustomContext& context) {
   text.append(", ");
   text.decimal(*bits & 0xff);
   text.append(')');
-  context.out().symbol(text.view());
+  context.named(text.view(), *bits);
   return true;
 }
 
@@ -144,16 +137,16 @@ bool node_or_error(CustomContext& context) {
     return false;
   }
   const auto number = static_cast<std::int32_t>(*bits);
-  const auto name = number < 0 && number != std::numeric_limits<std::int32_t>::min() ? render::error_name(-number)
+  const auto name = number < 0 && number != std::numeric_limits<std::int32_t>::min() ? spell::error_name(-number)
                                                                                      : std::string_view{};
   if (name.empty()) {
-    context.number(render::cut(*bits, 4, true), spec::Style::number, 4, true);
+    context.number(spell::cut(*bits, 4, true), spec::Style::number, 4, true);
     return true;
   }
   TextBuffer text;
   text.append('-');
   text.append(name);
-  context.out().symbol(text.view());
+  context.named(text.view(), spell::cut(*bits, 4, true), spec::Style::number, true);
   return true;
 }
 
@@ -164,7 +157,7 @@ bool ifreq_count(CustomContext& context) {
     return false;
   }
   const std::uint64_t size = word_size(context.entry().abi) == 8 ? 40 : 32;  // netdevice(7)
-  context.number(render::cut(*bits, 4, true), spec::Style::number, 4, true);
+  context.number(spell::cut(*bits, 4, true), spec::Style::number, 4, true);
   if (*bits % size == 0) {
     TextBuffer text;
     text.decimal(*bits / size);

@@ -14,6 +14,21 @@ void append_signal(TextBuffer& text, std::uint64_t number) {
   name.empty() ? text.decimal(number) : text.append(name);
 }
 
+/// A constant in a spelling: by its name, its number or both. Without a name, `unknown` stands behind the number.
+void append_named(TextBuffer& text, std::uint64_t bits, std::string_view name, std::string_view unknown,
+                  spell::ConstantForm form) {
+  if (form == spell::ConstantForm::abbreviate && !name.empty()) {
+    text.append(name);
+    return;
+  }
+  text.hex(bits);
+  if (form != spell::ConstantForm::raw) {
+    text.append(" /* ");
+    text.append(name.empty() ? unknown : name);
+    text.append(" */");
+  }
+}
+
 /// PTRACE_EVENT_* of ptrace(2), which a stop with SIGTRAP or a group stop carries above its signal.
 std::string_view ptrace_event(std::uint64_t event) {
   static constexpr std::array<std::string_view, 9> names = {"",
@@ -31,14 +46,9 @@ std::string_view ptrace_event(std::uint64_t event) {
   return event < names.size() - 1 ? names[event] : std::string_view{};
 }
 
-void append_event(TextBuffer& text, std::uint64_t event) {
-  const auto name = ptrace_event(event);
+void append_event(TextBuffer& text, std::uint64_t event, spell::ConstantForm form) {
   text.append('|');
-  if (name.empty()) {
-    text.hex(event);
-    text.append(" /* PTRACE_EVENT_??? */");
-  }
-  text.append(name);
+  append_named(text, event, ptrace_event(event), "PTRACE_EVENT_???", form);
   text.append("<<16");
 }
 
@@ -86,7 +96,7 @@ bool wait_status(CustomContext& context) {
     text.hex(rest);
   }
   if (const auto event = status >> 16; event != 0) {
-    append_event(text, event);
+    append_event(text, event, context.out().constant_form());
   }
   context.out().symbol(text.view());
   return true;
@@ -123,16 +133,12 @@ bool ioprio(CustomContext& context) {
   const auto priority_class = value >> 13;
   TextBuffer text;
   text.append("IOPRIO_PRIO_VALUE(");
-  if (priority_class < classes.size()) {
-    text.append(classes[priority_class]);
-  } else {
-    text.hex(priority_class);
-    text.append(" /* IOPRIO_CLASS_??? */");
-  }
+  append_named(text, priority_class, priority_class < classes.size() ? classes[priority_class] : std::string_view{},
+               "IOPRIO_CLASS_???", context.out().constant_form());
   text.append(", ");
   text.decimal(value & 0x1fff);
   text.append(')');
-  context.out().symbol(text.view());
+  context.named(text.view(), value, spec::Style::number, true);
   return true;
 }
 

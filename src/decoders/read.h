@@ -7,7 +7,7 @@
 
 #include "base/text_buffer.h"
 #include "decode/custom.h"
-#include "render/constants.h"
+#include "spell/constants.h"
 
 namespace tracer::decoders {
 
@@ -23,5 +23,8 @@ inline std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t off
 inline std::uint64_t bit_of(std::span<const std::byte> bytes, std::size_t bit) {
   return bit / 8 < bytes.size() ? std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1U : 0U;
 }
+
+/// devices.cpp: as in C, what cannot be printed in hexadecimal: `'S'`, `'\t'`, `'\x05'`.
+void append_character(TextBuffer& text, unsigned character);
 
 }  // namespace tracer::decoders

@@ -39,7 +39,7 @@ bool user_area(CustomContext& context) {
   }
   TextBuffer text;
   if (address == size_of_user) {
-    context.out().symbol("sizeof(struct user)");
+    context.named("sizeof(struct user)", address);
     return true;
   }
   const Member* found = &last_member;
@@ -54,7 +54,26 @@ bool user_area(CustomContext& context) {
     text.append('+');
     text.decimal(address - found->offset);
   }
-  context.out().symbol(text.view());
+  context.named(text.view(), address);
+  return true;
+}
+
+/// The number of a call of the tracee's ABI: `__NR_write`.
+bool call_number(CustomContext& context) {
+  std::array<std::byte, 8> raw{};
+  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  const auto number = number_at(raw, 0, 8);
+  if (const auto name = context.call_numbered(number); !name.empty()) {
+    TextBuffer text;
+    text.append("__NR_");
+    text.append(name);
+    context.named(text.view(), number, spec::Style::number);
+  } else {
+    context.number(number, spec::Style::number, 8, true);
+  }
   return true;
 }
 
@@ -85,7 +104,7 @@ bool user_desc(CustomContext& context) {
   };
   out.begin_struct();
   out.begin_field("entry_number", "i32");
-  context.number(render::cut(number_at(raw, 0, 4), 4, true), spec::Style::number, 4, true);
+  context.number(spell::cut(number_at(raw, 0, 4), 4, true), spec::Style::number, 4, true);
   hex_field("base_addr", number_at(raw, 4, 4));
   hex_field("limit", number_at(raw, 8, 4));
   auto bits = number_at(raw, 12, 4);
@@ -104,7 +123,7 @@ bool user_desc(CustomContext& context) {
 /// The note of set_thread_area: `entry_number=12`, which the kernel has chosen.
 bool thread_area_entry(CustomContext& context) {
   std::array<std::byte, 4> raw{};
-  if (context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
+  if (context.depth().dereference && context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
     TextBuffer text;
     text.append("entry_number=");
     text.decimal(number_at(raw, 0, 4));

@@ -4,8 +4,8 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "render/error_names.h"
 #include "spec/signal_names.h"
+#include "spell/error_names.h"
 
 namespace tracer::decoders {
 namespace {

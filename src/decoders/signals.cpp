@@ -9,8 +9,9 @@
 namespace tracer::decoders {
 namespace {
 
-/// `[INT TERM]`, or `~[KILL STOP]` if two thirds or more of the signals are in the set.
-void append_sigset(TextBuffer& text, std::uint64_t set, unsigned bits) {
+/// `[INT TERM]` (with numbers by -X: `[2 15]`, `[2 /* INT */ 15 /* TERM */]`), or `~[KILL STOP]` if two thirds or more
+/// of the signals are in the set.
+void append_sigset(TextBuffer& text, std::uint64_t set, unsigned bits, spell::ConstantForm form) {
   const std::uint64_t every = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   const bool complement = static_cast<unsigned>(std::popcount(set & every)) >= bits * 2 / 3;
   std::uint64_t shown = (complement ? ~set : set) & every;
@@ -22,7 +23,17 @@ void append_sigset(TextBuffer& text, std::uint64_t set, unsigned bits) {
       text.append(' ');
     }
     first = false;
-    text.append(spec::signal_name(signal).substr(3));  // without SIG
+    const auto name = spec::signal_name(signal).substr(3);  // without SIG
+    if (form == spell::ConstantForm::abbreviate) {
+      text.append(name);
+      continue;
+    }
+    text.decimal(signal);
+    if (form == spell::ConstantForm::verbose) {
+      text.append(" /* ");
+      text.append(name);
+      text.append(" */");
+    }
   }
   text.append(']');
 }
@@ -55,7 +66,7 @@ FrameLayout frame_layout(Abi abi, bool is_rt) {
 bool sigset(CustomContext& context) {
   TextBuffer text;
   if (!context.in_memory()) {
-    append_sigset(text, context.value(), 8 * word_size(context.entry().abi));
+    append_sigset(text, context.value(), 8 * word_size(context.entry().abi), context.out().constant_form());
     context.out().symbol(text.view());
     return true;
   }
@@ -64,7 +75,7 @@ bool sigset(CustomContext& context) {
   if (!context.copy(std::span(raw).first(size))) {
     return false;
   }
-  append_sigset(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size));
+  append_sigset(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size), context.out().constant_form());
   context.out().symbol(text.view());
   return true;
 }
@@ -84,10 +95,10 @@ bool sigreturn(CustomContext& context) {
     return true;
   }
   TextBuffer text;
-  append_sigset(text, number_at(raw, 0, 8), 64);
+  append_sigset(text, number_at(raw, 0, 8), 64, context.out().constant_form());
   context.out().begin_struct();
   context.out().begin_field("mask", "sigset");
-  context.out().symbol(text.view());
+  context.depth().dereference ? context.out().symbol(text.view()) : context.out().address(frame + layout.low);
   context.out().end_struct();
   return true;
 }

@@ -31,11 +31,28 @@ bool htons(CustomContext& context) {
   if (!bits) {
     return false;
   }
+  const bool in_memory = context.in_memory();
   TextBuffer text;
   text.append("htons(");
-  context.spell(text, be16toh(static_cast<std::uint16_t>(*bits)), render::ConstantForm::abbreviate);
+  context.spell(text, be16toh(static_cast<std::uint16_t>(*bits)),
+                in_memory ? spell::ConstantForm::abbreviate : context.out().constant_form());
   text.append(')');
-  context.out().symbol(text.view());
+  in_memory ? context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2))
+            : context.out().symbol(text.view());
+  return true;
+}
+
+/// A 16-bit constant in the order of Bluetooth, which is that of the machines here: `htobs(L2CAP_PSM_SDP)`.
+bool htobs(CustomContext& context) {
+  const auto bits = load(context, 2);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("htobs(");
+  context.spell(text, *bits & 0xffff, spell::ConstantForm::abbreviate);
+  text.append(')');
+  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2));
   return true;
 }
 
@@ -49,7 +66,7 @@ bool htonl(CustomContext& context) {
   text.append("htonl(");
   text.decimal(std::uint64_t{be32toh(static_cast<std::uint32_t>(*bits))});
   text.append(')');
-  context.out().symbol(text.view());
+  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(4));
   return true;
 }
 
@@ -129,7 +146,7 @@ bool recvmmsg_result(CustomContext& context) {
     context.out().symbol("Timeout");
     return true;
   }
-  if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0) {
+  if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0 && context.depth().dereference) {
     context.out().begin_parts();
     context.out().begin_part("left");
     emit_time_left(context, timeout, "tv_nsec");
@@ -145,7 +162,7 @@ bool with_name(CustomContext& context) {
     return false;
   }
   TextBuffer text;
-  context.spell(text, *bits, render::ConstantForm::verbose);
+  context.spell(text, *bits, spell::ConstantForm::verbose);
   context.in_memory() ? context.out().begin_target() : void();
   context.out().symbol(text.view());
   context.in_memory() ? context.out().end_target() : void();

@@ -17,6 +17,10 @@ unsigned time_width(const CustomContext& context) {
 }  // namespace
 
 void emit_time_left(CustomContext& context, std::uint64_t address, std::string_view fraction) {
+  if (!context.depth().dereference) {
+    context.out().address(RemoteAddr(address));
+    return;
+  }
   const unsigned width = time_width(context);
   std::array<std::byte, 16> raw{};
   const auto wanted = std::span(raw).first(2 * std::size_t{width});
@@ -26,7 +30,7 @@ void emit_time_left(CustomContext& context, std::uint64_t address, std::string_v
   auto& out = context.out();
   out.begin_struct();
   out.begin_field("tv_sec", "long");
-  context.number(render::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
+  context.number(spell::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
   out.begin_field(fraction, "long");
   context.number(number_at(raw, width, width), Style::number, width, false);
   out.end_struct();

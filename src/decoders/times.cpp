@@ -4,7 +4,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "render/dates.h"
+#include "spell/dates.h"
 
 namespace tracer::decoders {
 namespace {
@@ -18,7 +18,7 @@ void comment_date(CustomContext& context, std::int64_t seconds, std::uint64_t fr
     return;
   }
   TextBuffer text;
-  if (render::append_date(text, seconds, fraction, per_second == nanoseconds ? 9 : 6)) {
+  if (spell::append_date(text, seconds, fraction, per_second == nanoseconds ? 9 : 6)) {
     context.out().comment(text.view());
   }
 }
@@ -38,7 +38,7 @@ std::optional<Moment> moment_at(const CustomContext& context) {
   const auto width = static_cast<unsigned>(size / 2);
   // struct statx_timestamp has its fraction in 32 bits.
   const bool is_statx = context.described_name() == "statx_timestamp";
-  return Moment{static_cast<std::int64_t>(render::cut(number_at(raw, 0, width), width, true)),
+  return Moment{static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
                 number_at(raw, width, is_statx ? 4 : width)};
 }
 
@@ -52,7 +52,7 @@ bool dated(CustomContext& context) {
     if (!context.in_memory() || !context.copy(std::span(raw).first(size)) || !context.described()) {
       return false;
     }
-    const auto seconds = render::cut(number_at(raw, 0, 8), static_cast<unsigned>(size), true);
+    const auto seconds = spell::cut(number_at(raw, 0, 8), static_cast<unsigned>(size), true);
     comment_date(context, static_cast<std::int64_t>(seconds), 0, nanoseconds);
     return true;
   }
@@ -73,11 +73,20 @@ bool utime_spec(CustomContext& context) {
   if (!moment) {
     return false;
   }
-  if (moment->fraction == utime_now || moment->fraction == utime_omit) {
-    context.out().symbol(moment->fraction == utime_now ? "UTIME_NOW" : "UTIME_OMIT");
+  if (moment->fraction != utime_now && moment->fraction != utime_omit) {
+    return dated(context);
+  }
+  const std::string_view name = moment->fraction == utime_now ? "UTIME_NOW" : "UTIME_OMIT";
+  const auto form = context.out().constant_form();
+  if (form == spell::ConstantForm::abbreviate) {
+    context.out().symbol(name);
     return true;
   }
-  return dated(context);
+  if (!context.described()) {
+    return false;
+  }
+  form == spell::ConstantForm::verbose ? context.out().comment(name) : void();
+  return true;
 }
 
 /// Seconds whose fraction stands behind them as a field of its own.
@@ -87,7 +96,7 @@ bool second_of_time(CustomContext& context) {
   if (!context.copy(std::span(raw).first(2 * std::size_t{width})) || !context.described()) {
     return false;
   }
-  comment_date(context, static_cast<std::int64_t>(render::cut(number_at(raw, 0, width), width, true)),
+  comment_date(context, static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
                number_at(raw, width, width), nanoseconds);
   return true;
 }

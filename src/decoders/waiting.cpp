@@ -1,6 +1,7 @@
 // What waiting calls are asked for and bring back: select, poll, futex.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "decoders/decoders.h"
@@ -50,11 +51,16 @@ class FdSet {
     return !any;
   }
 
-  /// With the names of the descriptors, or (what has become of them) without.
-  void emit(CustomContext& context, Style style) const {
+  /// With the names of the descriptors, or (what has become of them) without; no more than `left`, from which it takes
+  /// as many as it shows.
+  void emit(CustomContext& context, Style style, std::uint64_t& left) const {
     auto& out = context.out();
     out.begin_list();
     for_each([&](std::size_t fd) {
+      if (left == 0) {
+        return false;
+      }
+      --left;
       if (!context.spend()) {
         out.more();
         return false;
@@ -80,7 +86,8 @@ bool fd_set(CustomContext& context) {
   if (!set.read(context, context.address(), static_cast<std::int32_t>(context.argument("nfds").value_or(0)))) {
     return false;
   }
-  set.emit(context, Style::fd);
+  auto all = std::numeric_limits<std::uint64_t>::max();
+  set.emit(context, Style::fd, all);
   return true;
 }
 
@@ -98,12 +105,13 @@ bool select_result(CustomContext& context) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> sets = {
       {{"readfds", "in"}, {"writefds", "out"}, {"exceptfds", "except"}}};
   const auto nfds = static_cast<std::int32_t>(context.argument("nfds").value_or(0));
+  auto ready = static_cast<std::uint64_t>(outcome->value);
   for (const auto& [parameter, word] : sets) {
     FdSet set;
     const auto address = context.argument(parameter).value_or(0);
-    if (address != 0 && set.read(context, RemoteAddr(address), nfds) && !set.empty()) {
+    if (ready != 0 && address != 0 && set.read(context, RemoteAddr(address), nfds) && !set.empty()) {
       out.begin_part(word);
-      set.emit(context, Style::number);
+      set.emit(context, Style::number, ready);
     }
   }
   if (const auto timeout = context.argument("timeout").value_or(0); timeout != 0) {
@@ -128,7 +136,7 @@ bool poll_result(CustomContext& context) {
   }
   const auto address = context.argument("fds").value_or(0);
   const auto count = static_cast<std::uint32_t>(context.argument("nfds").value_or(0));
-  if (address == 0) {
+  if (address == 0 || !context.depth().dereference) {
     return true;
   }
   constexpr std::size_t entry_size = 8;
@@ -154,7 +162,7 @@ bool poll_result(CustomContext& context) {
     out.begin_element();
     out.begin_struct();
     out.begin_field("fd", "fd");
-    context.number(render::cut(number_at(raw, 0, 4), 4, true), Style::number, 4, true);
+    context.number(spell::cut(number_at(raw, 0, 4), 4, true), Style::number, 4, true);
     out.begin_field("revents", "poll_events");
     context.constant("poll_events", revents, 2);
     out.end_struct();

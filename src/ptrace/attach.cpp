@@ -1,7 +1,6 @@
 // Attaching to processes that run already, and saying why that failed.
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/ptrace.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,43 +8,11 @@
 #include <cstring>
 
 #include "arch/syscall_abi.h"
-#include "base/unique_fd.h"
+#include "process/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
 namespace tracer {
 namespace {
-
-/// The start of a small /proc file; empty if it cannot be read.
-std::string read_proc(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) {
-    return {};
-  }
-  std::string text(4096, '\0');
-  const ssize_t size = ::read(file.get(), text.data(), text.size());
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
-}
-
-std::string proc_path(pid_t pid, const char* file) {
-  return "/proc/" + std::to_string(pid) + "/" + file;
-}
-
-/// A field of /proc/PID/status such as "TracerPid"; empty if there is none.
-std::string status_field(pid_t pid, const std::string& name) {
-  const std::string status = "\n" + read_proc(proc_path(pid, "status"));
-  const std::string key = "\n" + name + ":\t";
-  const std::size_t at = status.find(key);
-  if (at == std::string::npos) {
-    return {};
-  }
-  const std::size_t start = at + key.size();
-  return status.substr(start, status.find('\n', start) - start);
-}
-
-pid_t number_field(pid_t pid, const std::string& name) {
-  return std::atoi(status_field(pid, name).c_str());
-}
 
 bool has_ptrace_capability() {
   constexpr unsigned cap_sys_ptrace = 19;
@@ -94,45 +61,6 @@ std::string attach_failure(pid_t pid, int error, bool strict) {
   return text;
 }
 
-std::vector<pid_t> threads_of(pid_t pid) {
-  std::vector<pid_t> tids;
-  DIR* folder = ::opendir(proc_path(pid, "task").c_str());
-  if (folder == nullptr) {
-    return tids;
-  }
-  while (const dirent* entry = ::readdir(folder)) {
-    if (const pid_t tid = std::atoi(entry->d_name); tid > 0) {
-      tids.push_back(tid);
-    }
-  }
-  ::closedir(folder);
-  return tids;
-}
-
-pid_t process_of(pid_t tid) {
-  const pid_t tgid = number_field(tid, "Tgid");
-  return tgid > 0 ? tgid : tid;
-}
-
-bool is_alive(pid_t tid) {
-  const std::string state = status_field(tid, "State");
-  return !state.empty() && state[0] != 'Z' && state[0] != 'X';
-}
-
-pid_t parent_of(pid_t tid) {
-  return number_field(tid, "PPid");
-}
-
-bool is_thread_of(pid_t tid, pid_t tgid) {
-  const std::string path = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
-  return ::access(path.c_str(), F_OK) == 0;
-}
-
-std::string command_of(pid_t pid) {
-  const std::string words = read_proc(proc_path(pid, "cmdline"));
-  return words.substr(0, words.find('\0'));
-}
-
 Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   auto seized = Running::seize(tid, ptrace_options());
   if (!seized) {
@@ -145,11 +73,19 @@ Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   return Done{};
 }
 
+/// Those that the kernel has attached for us among them.
+bool PtraceEngine::all_threads_are_ours(pid_t tgid) {
+  for (const pid_t tid : threads_of(tgid)) {
+    if (tracees_.find(tid) == nullptr && number_field(tid, "TracerPid") != ::getpid() && is_alive(tid)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Status PtraceEngine::attach_process(pid_t pid) {
   if (pid == ::getpid()) {
-    return Error{EPERM, options_.strict
-                            ? "I'm sorry, I can't let you do that, Dave."
-                            : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself"};
+    return Error{EPERM, refusal_of_self(pid, options_.strict)};
   }
   if (tracees_.find(pid) != nullptr && !options_.strict) {
     return Done{};  // named twice, or a thread of a process named before
@@ -159,19 +95,37 @@ Status PtraceEngine::attach_process(pid_t pid) {
     const int why = attached.error().number;
     return Error{why, attach_failure(pid, why, options_.strict)};
   }
-  if (!options_.follow_forks) {
+  if (!options_.follow_forks && !functions_) {
     return Done{};
   }
   const std::size_t first = requested_.size() - 1;
   // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
   // is ours, and the kernel attaches what it creates. (Those are met here as "not permitted" and left to their Fork.)
-  for (bool found_new = true; found_new;) {
-    found_new = false;
-    for (const pid_t tid : threads_of(tgid)) {
-      if (tracees_.find(tid) == nullptr && attach_thread(tid, tgid, 0).ok()) {
-        ++requested_[first].threads;
-        found_new = true;
+  const auto attach_all = [&] {
+    for (bool found_new = true; found_new;) {
+      found_new = false;
+      for (const pid_t tid : threads_of(tgid)) {
+        if (tracees_.find(tid) == nullptr && attach_thread(tid, tgid, 0).ok()) {
+          ++requested_[first].threads;
+          found_new = true;
+        }
       }
+    }
+  };
+  attach_all();
+  if (functions_) {
+    // A breakpoint kills the thread that runs into it without us. Another tracer may be just about to let go of some.
+    constexpr int most_tries = 200;
+    const timespec moment{0, 10'000'000};
+    for (int tries = 0; !all_threads_are_ours(tgid) && tries < most_tries; ++tries) {
+      ::nanosleep(&moment, nullptr);
+      attach_all();
+    }
+    if (!all_threads_are_ours(tgid)) {
+      functions_->refuse(tgid);
+      requested_.push_back({tgid, 0,
+                            "attach: some threads of process " + std::to_string(tgid) +
+                                " have another tracer, so its functions are not traced; end that one first"});
     }
   }
   return Done{};
@@ -198,8 +152,9 @@ void PtraceEngine::announce_attached() {
 }
 
 unsigned PtraceEngine::ptrace_options() const {
-  unsigned options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
-  if (options_.follow_forks || !filter_.empty()) {
+  // TRACEEXIT: an exit is told before what it wakes: who waits in vfork or for the thread.
+  unsigned options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+  if (options_.follow_forks || functions_ || !filter_.empty()) {
     options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
   }
   if (!filter_.empty()) {
@@ -212,10 +167,8 @@ unsigned PtraceEngine::ptrace_options() const {
 }
 
 void PtraceEngine::choose_filter() {
-  std::string reason = options_.no_filter_because;
-  if (reason.empty() && !options_.wanted) {
-    reason = "every call is wanted";
-  } else if (reason.empty() && !options_.attach.empty()) {
+  std::string reason = options_.wanted ? options_.no_filter_because : "every call is wanted";
+  if (reason.empty() && !options_.attach.empty()) {
     // They cannot share the options that a filter asks for.
     reason = "processes are attached to, which outlive the tracer";
   } else if (reason.empty()) {
@@ -235,7 +188,7 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   }
   if (options_.launch) {
     const pid_t started_as = ::getpid();
-    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_);
+    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, functions_.has_value());
     if (!launched) {
       return launched.error();
     }
@@ -245,6 +198,14 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
     program_ = launched.value().thread.tid();
     backstage_ = std::move(launched.value().backstage);
     launched_ = std::move(launched).value();
+  }
+  if (functions_ && !options_.launch) {
+    // Killed at once, we would leave breakpoints behind that kill the process. The front can be killed at will.
+    auto behind = Backstage::step_behind_front();
+    if (!behind) {
+      return behind.error();
+    }
+    backstage_ = std::move(behind).value();
   }
   complain_ = complain;
   for (const pid_t pid : options_.attach) {

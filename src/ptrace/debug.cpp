@@ -79,6 +79,8 @@ const char* event_name(int event) {
       return "CLONE";
     case PTRACE_EVENT_EXEC:
       return "EXEC";
+    case PTRACE_EVENT_EXIT:
+      return "EXIT";
     case PTRACE_EVENT_SECCOMP:
       return "SECCOMP";
     case PTRACE_EVENT_STOP:

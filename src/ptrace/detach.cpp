@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "process/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
 namespace tracer {
@@ -53,12 +54,35 @@ void PtraceEngine::begin_detach_all() {
   held_.clear();
 }
 
+bool PtraceEngine::must_free_silent() {
+  if (!functions_) {
+    return false;
+  }
+  const auto ours = tracees_.select([](const Tracee& t) { return t.visibility == Visibility::silent && !t.filtered; });
+  for (const pid_t tid : ours) {
+    Tracee& tracee = *tracees_.find(tid);
+    if (const auto* running = std::get_if<Running>(&tracee.thread); running != nullptr && !tracee.detaching) {
+      running->interrupt();
+    }
+    tracee.detaching = true;
+  }
+  return !ours.empty();
+}
+
 void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
   auto* stopped = std::get_if<Stopped>(&tracee.thread);
   if (stopped == nullptr) {
     return;
   }
   const pid_t tid = tracee.tid();
+  if (functions_) {
+    const Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
+    if (leaving == Leaving::owes_trap) {
+      tracee.thread = std::move(*stopped).resume(Resume::freely, signal);
+      return;
+    }
+    signal = leaving == Leaving::was_at_trap ? 0 : signal;
+  }
   std::move(*stopped).detach(signal);
   tracee.call_reported = false;
   if (tracee.visible()) {
@@ -70,6 +94,10 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
 void PtraceEngine::abandon_stragglers() {
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
+    // It may have run into a breakpoint, and would die of that without us. What cannot stop has not.
+    if (tracee.library != nullptr && !status_field(tid, "State").starts_with('D')) {
+      continue;
+    }
     if (tracee.visible()) {
       emit(tracee, Detached{});
     }

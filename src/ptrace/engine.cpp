@@ -3,11 +3,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
+#include "trace/stack.h"
 
 namespace tracer {
 namespace {
@@ -17,6 +19,29 @@ std::chrono::nanoseconds clock_now(clockid_t clock) {
   ::clock_gettime(clock, &now);
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
+
+/// Asked for its registers only while it is stopped, if it is.
+class LiveStack final : public StackSource {
+ public:
+  explicit LiveStack(const Tracee& tracee) : tracee_(tracee) {}
+
+  [[nodiscard]] std::size_t registers(std::span<std::byte> into) const override {
+    const auto* stopped = std::get_if<Stopped>(&tracee_.thread);
+    if (stopped == nullptr) {
+      return 0;
+    }
+    const auto registers = stopped->registers();
+    if (!registers || registers.value().bytes().size() > into.size()) {
+      return 0;
+    }
+    const auto bytes = registers.value().bytes();
+    std::copy(bytes.begin(), bytes.end(), into.begin());
+    return bytes.size();
+  }
+
+ private:
+  const Tracee& tracee_;
+};
 
 }  // namespace
 
@@ -29,7 +54,15 @@ Result<std::unique_ptr<Engine>> make_ptrace_engine(EngineOptions options,
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
-PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options)) {}
+PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options)) {
+  if (!options_.functions.empty()) {
+    functions_.emplace(options_.functions, [this](Tracee& tracee, decltype(Event::what) what) {
+      if (tracee.visible()) {
+        emit(tracee, what);
+      }
+    });
+  }
+}
 
 PtraceEngine::~PtraceEngine() = default;
 
@@ -47,8 +80,8 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
 }
 
 void PtraceEngine::serve(EventHandler& handler) {
-  while (tracees_.size() != tracees_.silent()) {
-    const Outcome outcome = waiter_->next(next_release());
+  while (tracees_.size() != tracees_.silent() || must_free_silent()) {
+    const Outcome outcome = waiter_->next(next_release(), handler.alarm_at());
     if (const auto* report = std::get_if<Report>(&outcome)) {
       on_report(*report);
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
@@ -61,6 +94,7 @@ void PtraceEngine::serve(EventHandler& handler) {
       }
     } else if (std::holds_alternative<Due>(outcome)) {
       release_due();
+      ring(handler);
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
       handler.idle();
@@ -71,6 +105,13 @@ void PtraceEngine::serve(EventHandler& handler) {
     } else {
       break;
     }
+  }
+}
+
+void PtraceEngine::ring(EventHandler& handler) {
+  const auto alarm = handler.alarm_at();
+  if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == Verdict::detach_all && !detaching_all_) {
+    begin_detach_all();
   }
 }
 
@@ -98,6 +139,13 @@ void PtraceEngine::on_report(const Report& report) {
   const bool stopped = WIFSTOPPED(report.status);
   const Stop stop = stopped ? stop_of(report.status) : Stop{};
   Tracee* tracee = stopped && stop.kind == StopKind::exec ? on_exec(report.tid) : tracees_.find(report.tid);
+  if (tracee == nullptr && stopped && stop.kind == StopKind::exit) {
+    // Killed before its parent told of it. The parent may be dead too, and then nobody else lets the thread end, for
+    // which its process' leader waits.
+    early_.erase(report.tid);
+    static_cast<void>(Running::followed(report.tid).stopped().resume(Resume::to_next_call, 0));
+    return;
+  }
   if (tracee == nullptr) {
     // A child whose parent has not told of it yet; or one that is no tracee, such as the reader of our output.
     early_[report.tid] = report.status;
@@ -120,6 +168,9 @@ void PtraceEngine::on_report(const Report& report) {
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
+  if (functions_ && tracee.visible() && !tracee.detaching && (tracee.tid() != program_ || program_started_)) {
+    functions_->begin(tracee);
+  }
   if (tracee.detaching) {
     if (stop.kind == StopKind::fork) {
       on_fork(tracee);
@@ -144,6 +195,10 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
       on_fork(tracee);
       resume(tracee);
       break;
+    case StopKind::exit:
+      end_call(tracee);
+      resume(tracee);
+      break;
     case StopKind::exec:
     case StopKind::interrupted:
     case StopKind::other:
@@ -153,6 +208,13 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
 }
 
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
+  if (functions_ && signal == SIGTRAP && functions_->on_trap(tracee)) {
+    resume(tracee);
+    return;
+  }
+  if (functions_) {
+    functions_->put_back(tracee);
+  }
   if (tracee.visible()) {
     siginfo_t info;
     SignalStop stop;
@@ -194,10 +256,12 @@ void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
   hand_out(tracee, event_of(tracee, what));
 }
 
-void PtraceEngine::hand_out(const Tracee& tracee, const Event& event) {
+void PtraceEngine::hand_out(const Tracee& tracee, Event event) {
   if (handler_ == nullptr) {
     return;
   }
+  const LiveStack stack(tracee);
+  event.stack = &stack;
   switch (handler_->handle(event, tracee.memory)) {
     case Verdict::go_on:
       break;
@@ -220,10 +284,10 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
     return;
   }
   tracee.memory.forget();
-  const bool freely =
-      !tracee.tampering.owed &&
-      (tracee.visibility == Visibility::silent ||
-       (tracee.filtered && !tracee.stops_at_all && !tracee.in_call && tracee.visibility != Visibility::launching));
+  const bool freely = !tracee.tampering.owed &&
+                      (tracee.visibility == Visibility::silent ||
+                       ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
+                        !tracee.in_call && tracee.visibility != Visibility::launching));
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }
 

@@ -1,10 +1,22 @@
 // Threads come, become another program, and go.
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "arch/syscall_abi.h"
+#include "process/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
 namespace tracer {
+namespace {
+
+/// Whether two processes have their memory in common, as after a vfork.
+bool share_memory(pid_t one, pid_t other) {
+  return ::syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0;
+}
+
+}  // namespace
 
 void PtraceEngine::on_fork(Tracee& parent) {
   const auto child = std::get<Stopped>(parent.thread).event_message();
@@ -12,7 +24,7 @@ void PtraceEngine::on_fork(Tracee& parent) {
     return;
   }
   const bool is_thread = is_thread_of(*child, parent.tgid);
-  if (parent.visible() && options_.follow_forks) {
+  if (parent.visible() && (options_.follow_forks || (is_thread && functions_))) {
     emit(parent, Fork{*child, is_thread});
   }
   adopt(*child, is_thread ? parent.tgid : *child, &parent);
@@ -22,7 +34,8 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
   if (tracees_.find(tid) != nullptr) {
     return;
   }
-  const bool seen = options_.follow_forks && (parent == nullptr || parent->visible());
+  const bool is_thread = parent != nullptr && parent->tgid == tgid;
+  const bool seen = (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
   const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
   const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
   Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
@@ -30,6 +43,12 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
   tracee.filtered = filtered;
   tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
   tracee.detaching = detaching;
+  if (functions_ && parent != nullptr) {
+    const bool shares_memory = is_thread || share_memory(parent->tid(), tid);
+    functions_->inherit(*parent, tracee, shares_memory);
+    // A copy is cleaned and let go; who shares the memory has to be served until its own execve.
+    tracee.detaching = detaching || (!seen && !filtered && !shares_memory);
+  }
   if (seen && !detaching) {
     emit(tracee, Attached{});
   }
@@ -72,6 +91,9 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
     if (Tracee* caller = tracees_.find(former); caller != nullptr) {
       if (tracee != nullptr) {
         end_call(*tracee);
+        if (functions_) {
+          functions_->end_calls(*tracee);
+        }
       } else {
         tracee = &tracees_.add(Running::followed(tid), tid, caller->visibility);
       }
@@ -86,6 +108,7 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
       tracee->detaching = caller->detaching;
       tracee->call_system_time = caller->call_system_time;
       tracee->tampering = caller->tampering;
+      tracee->library = std::move(caller->library);
       tracee->held_until.reset();
       tracees_.erase(former);
       tracee = tracees_.find(tid);
@@ -96,7 +119,20 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
   }
   tracee->memory.forget();
   if (tracee->visible()) {
+    if (functions_) {
+      functions_->end_calls(*tracee);
+    }
     emit(*tracee, Exec{former});
+  }
+  if (functions_) {
+    // What had our breakpoints is gone with the old program.
+    tracee->library = nullptr;
+    if (tracee->visibility == Visibility::silent && !tracee->filtered) {
+      tracee->detaching = true;
+    } else if (tracee->visible() && !tracee->detaching) {
+      tracee->thread = Running::followed(tid).stopped();
+      functions_->begin_program(*tracee);
+    }
   }
   if (!early_.empty()) {
     adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
@@ -107,6 +143,9 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
 void PtraceEngine::on_end(Tracee& tracee, int status) {
   const pid_t tid = tracee.tid();
   end_call(tracee);
+  if (functions_) {
+    functions_->end_calls(tracee);
+  }
   if (tid == program_) {
     end_.program_status = status;
   }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "process/start_program.h"
 #include "ptrace/engine.h"
 #include "ptrace/front.h"
 #include "ptrace/stopped_thread.h"
@@ -22,13 +23,11 @@ struct Launched {
   std::optional<Backstage> backstage;  ///< where a filter was asked for, and no daemonizing
 };
 
-/// Lets the program exec. It must be running.
-void open_gate(UniqueFd& gate);
-
 /// `filter`, if not empty, is installed just before the execve. The child inherits the signal mask, the signal
 /// dispositions and the CPU affinity of the caller. Where the tracer has to leave the place of the process that the
 /// user started (a filter, daemonizing), this returns in another process.
+/// `behind_front`: the tracer leaves that place in any case, daemonizing apart.
 Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter);
+                        std::span<const sock_filter> filter, bool behind_front);
 
 }  // namespace tracer

@@ -9,6 +9,7 @@
 #include "ptrace/engine.h"
 #include "ptrace/front.h"
 #include "ptrace/launch.h"
+#include "ptrace/library_tracer.h"
 #include "ptrace/seccomp_filter.h"
 #include "ptrace/tracee.h"
 #include "ptrace/waiter.h"
@@ -35,6 +36,7 @@ class PtraceEngine final : public Engine {
   };
   Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
   Status attach_process(pid_t pid);
+  [[nodiscard]] bool all_threads_are_ours(pid_t tgid);
   /// Tells what became of each request, in their order.
   void announce_attached();
   void choose_filter();
@@ -45,6 +47,7 @@ class PtraceEngine final : public Engine {
   void debug_report(const Report& report) const;
 
   void serve(EventHandler& handler);
+  void ring(EventHandler& handler);
 
   // One report of the kernel. The tracee may be gone from the table afterwards.
   void on_report(const Report& report);
@@ -67,7 +70,7 @@ class PtraceEngine final : public Engine {
   // What goes out, and going on.
   static Event event_of(const Tracee& tracee, decltype(Event::what) what);
   void emit(Tracee& tracee, decltype(Event::what) what);
-  void hand_out(const Tracee& tracee, const Event& event);
+  void hand_out(const Tracee& tracee, Event event);
   void end_call(Tracee& tracee);
   void resume(Tracee& tracee, int signal = 0);
   void listen(Tracee& tracee);
@@ -84,6 +87,10 @@ class PtraceEngine final : public Engine {
   [[nodiscard]] std::optional<std::chrono::nanoseconds> next_release() const;
   void release(Tracee& tracee);
   void release_due();
+
+  // Functions.
+  /// Begins to let those go that are silent because of our breakpoints. Whether there are any left.
+  bool must_free_silent();
 
   // Letting go.
   void begin_detach(pid_t tgid);
@@ -109,23 +116,11 @@ class PtraceEngine final : public Engine {
   /// When to look at which thread; it may be gone by then, or held no longer.
   std::multimap<std::chrono::nanoseconds, pid_t> held_;
   CpuFollower cpu_;
+  std::optional<LibraryTracer> functions_;
   RunEnd end_;
 };
 
 /// One sentence on why `pid` could not be attached: in strace's words and, unless `strict`, with cause and remedy.
 std::string attach_failure(pid_t pid, int error, bool strict);
-
-/// The threads of a process, from /proc; empty if it is gone.
-std::vector<pid_t> threads_of(pid_t pid);
-/// The process of a thread; `tid` itself if that cannot be told.
-pid_t process_of(pid_t tid);
-/// The process that a process descends from; 0 if that cannot be told.
-pid_t parent_of(pid_t tid);
-/// Whether the thread exists and is no zombie.
-bool is_alive(pid_t tid);
-/// argv[0], or the name of the kernel's own; empty if unknown.
-std::string command_of(pid_t pid);
-/// Whether `tid` is a thread of `tgid`.
-bool is_thread_of(pid_t tid, pid_t tgid);
 
 }  // namespace tracer

@@ -103,6 +103,8 @@ Stop stop_of(int wait_status) {
       return {StopKind::fork, 0};
     case PTRACE_EVENT_EXEC:
       return {StopKind::exec, 0};
+    case PTRACE_EVENT_EXIT:
+      return {StopKind::exit, 0};
     default:
       return {StopKind::other, 0};
   }
@@ -291,6 +293,39 @@ Status Stopped::write(RemoteAddr address, std::span<const std::byte> bytes) cons
     done += count;
   }
   return Done{};
+}
+
+Status Stopped::step() const {
+  std::uint64_t mask = 0;
+  const bool masked = ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) == 0;
+  std::uint64_t all_but_trap = ~(std::uint64_t{1} << (SIGTRAP - 1));
+  if (masked) {
+    ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &all_but_trap);
+  }
+  Status result = last_error();
+  if (ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
+    // Looked at before it is taken, so that an end stays for whoever waits for ends.
+    siginfo_t info{};
+    int waited = 0;
+    do {
+      waited = ::waitid(P_PID, static_cast<id_t>(tid_), &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
+    } while (waited < 0 && errno == EINTR);
+    if (waited == 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)) {
+      const auto report = wait_for(tid_);
+      result = report && WIFSTOPPED(report.value().status) ? Status(Done{}) : Status(Error{ESRCH, {}});
+    } else {
+      result = Error{ESRCH, {}};
+    }
+  }
+  if (masked) {
+    ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);
+  }
+  return result;
+}
+
+std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {
+  iovec vector{into.data(), into.size()};
+  return ptrace_call(PTRACE_GETREGSET, tid_, static_cast<unsigned long>(which), &vector) < 0 ? 0 : vector.iov_len;
 }
 
 Running Stopped::resume(Resume how, int signal) && {

@@ -29,6 +29,7 @@ enum class StopKind : std::uint8_t {
   interrupted,  ///< PTRACE_INTERRUPT, a new thread's first stop, or the end of a group-stop
   fork,         ///< fork, vfork or clone: a child exists
   exec,
+  exit,  ///< the thread is about to end, whatever it was doing
   other,
 };
 
@@ -132,6 +133,13 @@ class Stopped {
   [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
   Status write(RemoteAddr address, std::span<const std::byte> bytes) const;
+
+  /// Runs one instruction, with all signals but SIGTRAP held back meanwhile. The thread is stopped again afterwards,
+  /// and no other stop but that has been taken from it; an error if it is gone, which is yet to be waited for.
+  Status step() const;
+
+  /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.
+  [[nodiscard]] std::size_t register_set(unsigned which, std::span<std::byte> into) const;
 
   /// Delivers `signal` (0: none). If the thread is gone, its end is yet to be waited for, as of any running one.
   [[nodiscard]] Running resume(Resume how, int signal) &&;

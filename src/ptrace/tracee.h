@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "ptrace/breakpoints.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/tampering.h"
@@ -52,6 +53,7 @@ struct Tracee {
   bool installing_filter = false;  ///< inside a call that gives it a filter of its own
   bool detaching = false;
   CallTampering tampering;
+  std::unique_ptr<LibraryThread> library;              ///< null: its functions are not traced
   std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC
   int held_signal = 0;                                 ///< to be delivered then
   std::chrono::nanoseconds system_time{};              ///< at the last stop

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "process/ending_signals.h"
+
 namespace tracer {
 namespace {
 
@@ -21,28 +23,13 @@ std::chrono::nanoseconds monotonic_now() {
 
 Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watched)
     : with_system_time_(with_system_time) {
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  sigemptyset(&watched_);
-  // With -I1 they do at once what they do to any program.
-  if (interruptible != Interruptible::anywhere) {
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
-      sigaddset(&blocked, signal);
-      // Those that the caller ignores (a shell's background jobs) end tracing all the same, as with strace.
-      if (interruptible == Interruptible::waiting) {
-        sigaddset(&watched_, signal);
-      }
-    }
-  }
+  EndingSignals signals = ending_signals(interruptible);
   if (also_watched != 0) {
-    sigaddset(&blocked, also_watched);
-    sigaddset(&watched_, also_watched);
+    sigaddset(&signals.blocked, also_watched);
+    sigaddset(&signals.watched, also_watched);
   }
-  sigaddset(&blocked, SIGCHLD);
-  if (interruptible == Interruptible::never_tstp) {
-    sigaddset(&blocked, SIGTSTP);
-  }
-  sigprocmask(SIG_BLOCK, &blocked, &former_mask_);
+  watched_ = signals.watched;
+  sigprocmask(SIG_BLOCK, &signals.blocked, &former_mask_);
   struct sigaction action {};
   action.sa_handler = tick;  // without SA_RESTART: it is there to interrupt wait4
   sigaction(SIGALRM, &action, &former_alarm_);
@@ -58,13 +45,16 @@ Waiter::~Waiter() {
   sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
 }
 
-Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due) {
+Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<std::chrono::nanoseconds> alarm) {
   if (kept_) {
     return *std::exchange(kept_, std::nullopt);
   }
   if (due && mode_ == Mode::busy) {
     mode_ = Mode::about_to_sleep;
     set_ticking(false);
+  }
+  if (alarm && (!due || *alarm < *due)) {
+    due = alarm;
   }
   for (;;) {
     if (due && *due <= monotonic_now()) {

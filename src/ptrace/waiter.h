@@ -44,7 +44,9 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   /// `due`: by CLOCK_MONOTONIC, when to come back at the latest. Then it never blocks in wait4, whose timer is coarse.
-  Outcome next(std::optional<std::chrono::nanoseconds> due = std::nullopt);
+  /// `alarm`: the same, but a few ticks later will do.
+  Outcome next(std::optional<std::chrono::nanoseconds> due = std::nullopt,
+               std::optional<std::chrono::nanoseconds> alarm = std::nullopt);
 
   /// From now on no signal ends anything, and the terminal's do not stop us.
   void ignore_signals();

@@ -12,6 +12,7 @@
 
 #include "base/remote_addr.h"
 #include "spec/spec.h"
+#include "spell/constants.h"
 
 namespace tracer::render {
 
@@ -21,10 +22,13 @@ struct CallResult {
     value,    ///< the type of the result says how it prints; the decoder has emitted it as a scalar
     error,    ///< number = errno, also the kernel's restart codes
     unknown,  ///< `= ?`
+    nothing,  ///< a function of type void
   };
   Kind kind = Kind::value;
   std::int64_t value = 0;
   int error = 0;
+  bool raw = false;         ///< -e raw: a restart code is an error like others
+  bool is_address = false;  ///< the error shows as a null pointer
 };
 
 /// Bytes shown as a string.
@@ -32,6 +36,14 @@ struct StringForm {
   bool cut = false;       ///< more follows than is shown: `"abc"...`
   bool hex = false;       ///< every byte as \xNN
   bool unquoted = false;  ///< the characters alone
+  bool text = false;      ///< a NUL at its end is none of its characters, and shows only where bytes show as numbers
+};
+
+/// How a value is written that is more than a number: `inet_addr("127.0.0.1")`, `KERNEL_VERSION(6, 1, 0)`.
+struct Spelling {
+  std::string_view before;
+  std::string_view quoted = {};  ///< in quotation marks, as other strings are shown; empty: no string
+  std::string_view after = {};   ///< what follows it
 };
 
 class Emitter {
@@ -62,7 +74,7 @@ class Emitter {
   // Aggregates.
   virtual void begin_struct() = 0;
   virtual void begin_field(std::string_view name, std::string_view type) = 0;
-  /// A field whose value names it: `inet_pton(AF_INET6, "::1", &sin6_addr)`.
+  /// A field without a name.
   virtual void begin_bare_field(std::string_view name, std::string_view type) = 0;
   virtual void end_struct() = 0;
   virtual void begin_array() = 0;
@@ -87,8 +99,12 @@ class Emitter {
   virtual void bytes(std::span<const std::byte> data, StringForm form) = 0;
   virtual void address(RemoteAddr address) = 0;    ///< NULL for zero
   virtual void symbol(std::string_view text) = 0;  ///< a computed spelling: makedev(1, 2), [INT TERM]
-  /// A number with a name, by -X as a constant of a set; `style` is that of the number.
-  virtual void named(std::string_view name, std::uint64_t bits, spec::Style style) = 0;
+  /// A number with a name, by -X as a constant of a set. `number` says how the number shows without it.
+  virtual void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) = 0;
+  /// Bytes in network order with a name, likewise: `"\x00\x50" /* htons(80) */`.
+  virtual void named_bytes(const Spelling& name, std::span<const std::byte> data) = 0;
+  /// -X as it holds here, for those who put constants into a spelling of their own.
+  [[nodiscard]] virtual spell::ConstantForm constant_form() const { return spell::ConstantForm::abbreviate; }
   virtual void comment(std::string_view text) = 0;  ///< ` /* text */`
   /// `<text>suffix` after a descriptor or a process id. The text is escaped already.
   virtual void annotation(std::string_view text, std::string_view suffix) = 0;

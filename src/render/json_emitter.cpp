@@ -1,9 +1,10 @@
 #include "render/json_emitter.h"
 
 #include "base/require.h"
-#include "render/error_names.h"
 #include "render/json_text.h"
-#include "render/scalars.h"
+#include "spell/error_names.h"
+#include "spell/floating.h"
+#include "spell/scalars.h"
 
 namespace tracer::render {
 
@@ -132,10 +133,10 @@ void JsonEmitter::begin_result(const CallResult& result) {
     return;
   }
   const bool failed = result.kind == CallResult::Kind::error;
-  text_->append(failed && !is_restart_code(result.error) ? "-1" : "null");
+  text_->append(failed && !result.is_address && !spell::is_restart_code(result.error) ? "-1" : "null");
   if (failed) {
     text_->append(",\"errno\":");
-    const auto name = error_name(result.error);
+    const auto name = spell::error_name(result.error);
     name.empty() ? text_->decimal(std::int64_t{result.error}) : string(name);
   }
 }
@@ -193,37 +194,34 @@ void JsonEmitter::more() {
 }
 
 void JsonEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
-  if (type.style == spec::Style::address || type.style == spec::Style::tls) {
+  if (type.style == spec::Style::address || type.style == spec::Style::tls || type.style == spec::Style::code) {
     address(RemoteAddr(bits));
     return;
   }
   begin_value();
-  if (is_plain_number(type.style)) {
+  if (spell::is_plain_number(type.style)) {
     type.is_signed ? append_json_integer(*text_, static_cast<std::int64_t>(bits)) : append_json_integer(*text_, bits);
     return;
   }
-  const auto start = text_->size();
-  text_->append('"');
-  spell_scalar(*text_, bits, type, ConstantForm::abbreviate);
-  // Only inet_addr("…") and its like hold quotation marks.
-  for (std::size_t i = start + 1; i < text_->size(); ++i) {
-    if (text_->view()[i] == '"') {
-      text_->insert(i++, "\\");
-    }
+  if (type.style == spec::Style::floating && spell::is_finite(bits, type.width)) {
+    spell::append_floating(*text_, bits, type.width);
+    return;
   }
+  text_->append('"');
+  spell::append_scalar(*text_, bits, type, spell::ConstantForm::abbreviate);
   text_->append('"');
 }
 
 void JsonEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
   begin_value();
   text_->append('"');
-  spell_constant(*text_, tables_, type, bits, abi, ConstantForm::abbreviate);
+  spell::append_constant(*text_, tables_, type, bits, abi, spell::ConstantForm::abbreviate);
   text_->append('"');
 }
 
 void JsonEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   begin_value();
-  append_json_bytes(*text_, data, form.cut);
+  append_json_bytes(*text_, form.text ? data.first(data.size() - 1) : data, form.cut);
 }
 
 void JsonEmitter::address(RemoteAddr address) {
@@ -242,6 +240,27 @@ void JsonEmitter::symbol(std::string_view text) {
   string(text);
 }
 
+void JsonEmitter::spelling(const Spelling& name) {
+  begin_value();
+  spelled_.clear();
+  spelled_.append(name.before);
+  if (!name.quoted.empty()) {
+    spelled_.append('"');
+    spelled_.append(name.quoted);
+    spelled_.append('"');
+  }
+  spelled_.append(name.after);
+  string(spelled_.view());
+}
+
+void JsonEmitter::named(const Spelling& name, std::uint64_t, const spec::Type&) {
+  spelling(name);
+}
+
+void JsonEmitter::named_bytes(const Spelling& name, std::span<const std::byte>) {
+  spelling(name);
+}
+
 void JsonEmitter::wrap_last(std::string_view member, std::string_view text) {
   text_->insert(last_value_, "{\"value\":");
   text_->append(",\"");
@@ -258,7 +277,8 @@ void JsonEmitter::comment(std::string_view text) {
 void JsonEmitter::annotation(std::string_view text, std::string_view suffix) {
   wrap_last("name", text);
   if (!suffix.empty()) {
-    wrap_last("deleted", suffix);
+    text_->truncate(text_->size() - 1);
+    text_->append(",\"deleted\":true}");
   }
 }
 

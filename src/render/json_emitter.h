@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text_buffer.h"
-#include "render/constants.h"
 #include "render/emitter.h"
+#include "spell/constants.h"
 
 namespace tracer::render {
 
@@ -64,7 +64,8 @@ class JsonEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(std::string_view name, std::uint64_t, spec::Style) override { symbol(name); }
+  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override;
@@ -92,9 +93,11 @@ class JsonEmitter final : public Emitter {
   void end_values();
   void wrap_last(std::string_view member, std::string_view text);
   void string(std::string_view text);
+  void spelling(const Spelling& name);
 
   const spec::Tables& tables_;
   TextBuffer* text_;
+  TextBuffer spelled_;  ///< where a spelling is put together
   bool first_argument_ = true;
   std::size_t note_start_ = 0;
   std::size_t last_value_ = 0;

@@ -6,15 +6,8 @@ namespace tracer::render {
 namespace {
 
 constexpr std::uint64_t largest_exact = std::uint64_t{1} << 53;
-constexpr std::string_view hex_digits = "0123456789abcdef";
 
 using Bytes = std::span<const std::byte>;
-
-void append_hex_byte(TextBuffer& text, std::byte byte) {
-  const auto c = std::to_integer<unsigned>(byte);
-  text.append(hex_digits[c >> 4]);
-  text.append(hex_digits[c & 0xf]);
-}
 
 /// Length that the first byte announces, 0 if no sequence begins with it (RFC 3629).
 std::size_t announced_length(std::byte first) {
@@ -64,7 +57,7 @@ void append_quoted(TextBuffer& text, Bytes data) {
       text.append(static_cast<char>(c));
     } else if (length == 0 || c < ' ' || c == 0x7f) {
       text.append("\\u00");
-      append_hex_byte(text, data[0]);
+      text.hex_byte(data[0]);
     } else {
       for (const std::byte byte : data.first(length)) {
         text.append(static_cast<char>(byte));
@@ -113,7 +106,7 @@ void append_json_bytes(TextBuffer& text, Bytes data, bool cut) {
   } else {
     text.append('"');
     for (const std::byte byte : data) {
-      append_hex_byte(text, byte);
+      text.hex_byte(byte);
     }
     text.append('"');
   }

@@ -30,6 +30,14 @@ void append_hex_digits(TextBuffer& text, std::uint64_t value, unsigned digits) {
   }
 }
 
+void append_command(TextBuffer& text, std::string_view command) {
+  if (!command.empty()) {
+    text.append('<');
+    text.append(command);
+    text.append('>');
+  }
+}
+
 /// `.123456`, cut off after `digits`; nothing without digits.
 void append_fraction(TextBuffer& text, std::uint64_t nanoseconds, unsigned digits) {
   if (digits == 0) {
@@ -54,10 +62,12 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
   if (facts.pid == PidForm::bracketed) {
     text.append("[pid ");
     append_right(text, static_cast<std::uint64_t>(facts.tid), 5);
+    append_command(text, facts.command);
     text.append("] ");
   } else if (facts.pid == PidForm::column) {
     const std::size_t start = text.size();
     text.decimal(static_cast<std::uint64_t>(facts.tid));
+    append_command(text, facts.command);
     const std::size_t written = text.size() - start;
     text.append(written < 5 ? 6 - written : 1, ' ');
   }

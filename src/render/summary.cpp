@@ -42,6 +42,12 @@ ColumnForm form_of(SummaryColumn column) {
       return {"wall max", 8};
     case SummaryColumn::wall_avg:
       return {"wall us/cl", 11};
+    case SummaryColumn::p50:
+      return {"p50 us", 11};
+    case SummaryColumn::p95:
+      return {"p95 us", 11};
+    case SummaryColumn::p99:
+      return {"p99 us", 11};
   }
   return {};
 }
@@ -78,15 +84,34 @@ std::uint64_t average_in_microseconds(nanoseconds total, std::uint64_t calls) {
   return calls == 0 ? 0 : static_cast<std::uint64_t>(total.count()) / 1000 / calls;
 }
 
-}  // namespace
-
-void Summary::Times::add(nanoseconds time) {
-  total += time;
-  shortest = std::min(shortest, time);
-  longest = std::max(longest, time);
+void append_microseconds(TextBuffer& text, nanoseconds time) {
+  const auto count = static_cast<std::uint64_t>(time.count());
+  text.decimal(count / 1000);
+  text.append('.');
+  text.decimal_padded(count % 1000, 3);
 }
 
-void Summary::Times::add_all(const Times& other) {
+std::optional<unsigned> percent_of(SummaryColumn column) {
+  switch (column) {
+    case SummaryColumn::p50:
+      return 50;
+    case SummaryColumn::p95:
+      return 95;
+    case SummaryColumn::p99:
+      return 99;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool SummaryOptions::wants_latencies() const {
+  return histogram || (sort_by && percent_of(*sort_by)) ||
+         std::any_of(columns.begin(), columns.end(), [](SummaryColumn column) { return percent_of(column); });
+}
+
+void Summary::Times::add_all(const SummaryTimes& other) {
   total += other.total;
   shortest = std::min(shortest, other.shortest);
   longest = std::max(longest, other.longest);
@@ -119,18 +144,43 @@ Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
   if (place != rows.end() && place->number == number) {
     return *place;
   }
-  return *rows.insert(place, Row{number, 0, 0, {}, {}});
+  return *rows.insert(place, Row{number, 0, 0, {}, {}, {}});
 }
 
 void Summary::count(const SummaryCall& call) {
-  if (tables_.find(call.abi, call.number) == nullptr) {
+  const auto once = [](nanoseconds time) { return SummaryTimes{time, time, time}; };
+  add({call.abi, call.number, 1, call.failed ? std::uint64_t{1} : 0, once(call.cpu_time), once(call.wall_time), {}});
+  if (keeps_latencies_ && tables_.find(call.abi, call.number) != nullptr) {
+    row_of(call.abi, call.number).latencies.add(call.wall_time);
+  }
+}
+
+void Summary::add(const SummaryTotals& totals) {
+  if (tables_.find(totals.abi, totals.number) == nullptr) {
     return;
   }
-  Row& row = row_of(call.abi, call.number);
-  ++row.calls;
-  row.errors += call.failed ? 1 : 0;
-  row.times.add(options_.wall_clock ? call.wall_time : call.cpu_time);
-  row.wall.add(call.wall_time);
+  add_to(row_of(totals.abi, totals.number), totals);
+}
+
+void Summary::count_function(Abi abi, std::string_view name, bool failed, nanoseconds time) {
+  const auto [at, is_new] = function_numbers_.try_emplace(std::string(name), first_function + function_names_.size());
+  if (is_new) {
+    function_names_.emplace_back(name);
+  }
+  const SummaryTimes once{time, time, time};
+  Row& row = row_of(abi, at->second);
+  add_to(row, {abi, at->second, 1, failed ? std::uint64_t{1} : 0, once, once, {}});
+  if (keeps_latencies_) {
+    row.latencies.add(time);
+  }
+}
+
+void Summary::add_to(Row& row, const SummaryTotals& totals) {
+  row.calls += totals.calls;
+  row.errors += totals.errors;
+  row.times.add_all(options_.wall_clock ? totals.wall_time : totals.cpu_time);
+  row.wall.add_all(totals.wall_time);
+  row.latencies.add_all(totals.latencies);
 }
 
 void Summary::sort(Rows& rows, Abi abi) const {
@@ -162,6 +212,11 @@ void Summary::sort(Rows& rows, Abi abi) const {
       return descending([](const Row& row) { return row.wall.longest; });
     case SummaryColumn::wall_avg:
       return descending([](const Row& row) { return row.wall.total / static_cast<std::int64_t>(row.calls); });
+    case SummaryColumn::p50:
+    case SummaryColumn::p95:
+    case SummaryColumn::p99:
+      return descending(
+          [percent = *percent_of(*options_.sort_by)](const Row& row) { return row.latencies.percentile(percent); });
     case SummaryColumn::name:
       break;
   }
@@ -175,6 +230,10 @@ void Summary::sort(Rows& rows, Abi abi) const {
 }
 
 void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
+  if (number >= first_function) {
+    text.append(function_names_[number - first_function]);
+    return;
+  }
   text.append(tables_.text(tables_.find(abi, number)->name));  // only such are counted
 }
 
@@ -210,6 +269,11 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
     case SummaryColumn::wall_avg:
       text.decimal(average_in_microseconds(row.wall.total, row.calls));
       break;
+    case SummaryColumn::p50:
+    case SummaryColumn::p95:
+    case SummaryColumn::p99:
+      append_microseconds(text, std::min(row.latencies.percentile(*percent_of(column)), row.wall.longest));
+      break;
     case SummaryColumn::calls:
       text.decimal(row.calls);
       break;
@@ -233,6 +297,7 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
     total.errors += row.errors;
     total.times.add_all(row.times);
     total.wall.add_all(row.wall);
+    total.latencies.add_all(row.latencies.by_bucket());
   }
   sort(rows, abi);
 
@@ -269,6 +334,14 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
       write_cell(cell, column, total, total.times.total);
     }
   });
+  if (options_.histogram) {
+    for (const Row& row : rows) {
+      text.append('\n');
+      write_name(text, abi, row.number);
+      text.append(":\n");
+      row.latencies.write(text);
+    }
+  }
 }
 
 void Summary::write(TextBuffer& text, Abi native) const {

@@ -5,36 +5,30 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/summary_column.h"
 #include "base/text_buffer.h"
+#include "render/latencies.h"
 #include "spec/spec.h"
 
 namespace tracer::render {
 
-enum class SummaryColumn : std::uint8_t {
-  time_percent,
-  total_time,
-  min_time,
-  max_time,
-  avg_time,
-  calls,
-  errors,
-  name,
-  wall_total,
-  wall_min,
-  wall_max,
-  wall_avg,
-};
-
 struct SummaryOptions {
   bool wall_clock = false;  ///< -w: times are wall-clock times
+  bool histogram = false;   ///< below the table, for each call
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
   /// What watching adds to each call's CPU time. Empty: as much as the shortest call took, whatever it did.
   std::optional<std::chrono::nanoseconds> overhead;
+
+  /// Whether single times matter, not only their sums and extremes.
+  [[nodiscard]] bool wants_latencies() const;
 };
 
 /// One call that has ended.
@@ -46,23 +40,39 @@ struct SummaryCall {
   std::chrono::nanoseconds wall_time{};
 };
 
+struct SummaryTimes {
+  std::chrono::nanoseconds total{};
+  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();
+  std::chrono::nanoseconds longest{};
+};
+
+/// Calls that somebody else has counted.
+struct SummaryTotals {
+  Abi abi = Abi::x86_64;
+  std::uint64_t number = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t errors = 0;
+  SummaryTimes cpu_time;
+  SummaryTimes wall_time;
+  std::span<const std::uint64_t> latencies;  ///< calls by latency_bucket_of() their wall time; may be empty
+};
+
 class Summary {
  public:
-  Summary(const spec::Tables& tables, SummaryOptions options) : tables_(tables), options_(std::move(options)) {}
+  Summary(const spec::Tables& tables, SummaryOptions options)
+      : tables_(tables), options_(std::move(options)), keeps_latencies_(options_.wants_latencies()) {}
 
   /// As strace, leaves out numbers that no table knows: they pass every selection, and nobody asked for them.
   void count(const SummaryCall& call);
+  void add(const SummaryTotals& totals);
+  /// A function's call, which stands among the system calls under `name`. Its time is elapsed time, by any clock.
+  void count_function(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
   /// One table for each ABI that had calls, the native one first; nothing if there were none.
   void write(TextBuffer& text, Abi native) const;
 
  private:
-  struct Times {
-    std::chrono::nanoseconds total{};
-    std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();
-    std::chrono::nanoseconds longest{};
-
-    void add(std::chrono::nanoseconds time);
-    void add_all(const Times& other);
+  struct Times : SummaryTimes {
+    void add_all(const SummaryTimes& other);
     void take_off(std::chrono::nanoseconds overhead, std::uint64_t calls);
   };
   struct Row {
@@ -71,10 +81,15 @@ class Summary {
     std::uint64_t errors = 0;
     Times times;  ///< by the clock that the options ask for
     Times wall;
+    Latencies latencies;
   };
   using Rows = std::vector<Row>;
 
+  /// Numbers of functions begin here: their names are in function_names_.
+  static constexpr std::uint64_t first_function = std::uint64_t{1} << 40;
+
   Row& row_of(Abi abi, std::uint64_t number);
+  void add_to(Row& row, const SummaryTotals& totals);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
@@ -83,6 +98,9 @@ class Summary {
 
   const spec::Tables& tables_;
   SummaryOptions options_;
+  bool keeps_latencies_;
+  std::vector<std::string> function_names_;
+  std::unordered_map<std::string, std::uint64_t> function_numbers_;
   std::array<Rows, abi_count> rows_;  ///< each sorted by number
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "render/error_names.h"
-#include "render/escape.h"
-#include "render/scalars.h"
+#include "spell/error_names.h"
+#include "spell/escape.h"
+#include "spell/scalars.h"
 
 namespace tracer::render {
 
@@ -12,47 +12,55 @@ void TextEmitter::reset() {
   first_argument_ = true;
   in_result_ = false;
   in_note_ = false;
+  depth_ = 0;
   first_ = 1;
   spaced_ = 0;
 }
 
+void TextEmitter::write(Color color, std::string_view text) {
+  const Brush paint = brush(color);
+  text_->append(text);
+}
+
+/// `name=`
+void TextEmitter::write_name(std::string_view name) {
+  write(Color::argname, name);
+  write(Color::punct, "=");
+}
+
 void TextEmitter::begin_call(std::string_view name) {
   reset();
-  text_->append(name);
-  text_->append('(');
+  write(Color::syscall, name);
+  write(Color::punct, "(");
 }
 
 void TextEmitter::begin_argument(std::string_view name, std::string_view, std::uint64_t) {
   if (!first_argument_) {
-    text_->append(", ");
+    write(Color::punct, ", ");
   }
   first_argument_ = false;
   if (options_.argument_names && !name.empty()) {
-    text_->append(name);
-    text_->append('=');
+    write_name(name);
   }
 }
 
 void TextEmitter::show_argument_name(std::string_view name) {
   if (!options_.argument_names) {
-    text_->append(name);
-    text_->append('=');
+    write_name(name);
   }
-}
-
-void begin_result_column(TextBuffer& text, unsigned column) {
-  text.append(") ");
-  const auto line_end = text.view().rfind('\n');
-  const auto line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
-  const auto written = text.size() - line_start;
-  if (written < column) {
-    text.append(column - written, ' ');
-  }
-  text.append("= ");
 }
 
 void TextEmitter::end_arguments() {
-  begin_result_column(*text_, options_.column);
+  write(Color::punct, ")");
+  text_->append(' ');
+  const auto line_end = text_->view().rfind('\n');
+  const auto line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
+  const auto written = visible_width(text_->view().substr(line_start));
+  if (written < options_.column) {
+    text_->append(options_.column - written, ' ');
+  }
+  write(Color::punct, "=");
+  text_->append(' ');
 }
 
 void TextEmitter::begin_result(const CallResult& result) {
@@ -61,12 +69,18 @@ void TextEmitter::begin_result(const CallResult& result) {
     return;
   }
   if (result.kind == CallResult::Kind::unknown) {
-    text_->append('?');
+    write(Color::retval, "?");
     return;
   }
-  const auto name = error_name(result.error);
-  const auto words = error_text(result.error);
-  text_->append(is_restart_code(result.error) ? "? " : "-1 ");
+  if (result.kind == CallResult::Kind::nothing) {
+    text_->append("<void>");
+    return;
+  }
+  const auto name = spell::error_name(result.error);
+  const Brush paint = brush(Color::error);
+  const bool restarts = spell::is_restart_code(result.error);
+  const auto words = restarts && result.raw ? std::string_view{} : spell::error_text(result.error);
+  text_->append(restarts && !result.raw ? "? " : result.is_address ? "NULL " : "-1 ");
   if (name.empty()) {
     text_->append("(errno ");
     text_->decimal(std::int64_t{result.error});
@@ -105,20 +119,22 @@ void TextEmitter::end_result() {
 }
 
 void TextEmitter::open(std::string_view bracket) {
-  text_->append(bracket);
+  write(Color::punct, bracket);
+  ++depth_;
   first_ = first_ << 1 | 1;
   spaced_ <<= 1;
 }
 
 void TextEmitter::close(std::string_view bracket) {
-  text_->append(bracket);
+  write(Color::punct, bracket);
+  --depth_;
   first_ >>= 1;
   spaced_ >>= 1;
 }
 
 void TextEmitter::separate() {
   if ((first_ & 1) == 0) {
-    text_->append((spaced_ & 1) != 0 ? " " : ", ");
+    write(Color::punct, (spaced_ & 1) != 0 ? " " : ", ");
   }
   first_ &= ~std::uint64_t{1};
 }
@@ -130,8 +146,7 @@ void TextEmitter::begin_struct() {
 void TextEmitter::begin_field(std::string_view name, std::string_view) {
   separate();
   if (!name.empty()) {
-    text_->append(name);
-    text_->append('=');
+    write_name(name);
   }
 }
 
@@ -158,7 +173,7 @@ void TextEmitter::end_array() {
 
 void TextEmitter::more() {
   separate();
-  text_->append("...");
+  write(Color::punct, "...");
 }
 
 void TextEmitter::begin_parts() {
@@ -178,62 +193,110 @@ void TextEmitter::end_parts() {
 }
 
 void TextEmitter::begin_target() {
-  text_->append('[');
+  write(Color::punct, "[");
 }
 
 void TextEmitter::end_target() {
-  text_->append(']');
+  write(Color::punct, "]");
 }
 
 void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
+  const Brush paint = brush(value_color());
   if (in_result_ && !in_note_ && type.style == spec::Style::address) {
     text_->hex(bits);  // a result is never NULL but 0
     return;
   }
-  spell_scalar(*text_, bits, type, in_result_ ? ConstantForm::abbreviate : options_.constants);
+  spell::append_scalar(*text_, bits, type, form());
 }
 
 void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
-  spell_constant(*text_, tables_, type, bits, abi, in_result_ ? ConstantForm::abbreviate : options_.constants);
+  const Brush paint = brush(Color::constant);
+  spell::append_constant(*text_, tables_, type, bits, abi, form());
+}
+
+void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
+  hex = hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !spell::is_printable(data));
+  hex ? spell::append_hex(*text_, data) : spell::append_escaped(*text_, data);
 }
 
 void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
-  const bool hex =
-      form.hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !is_printable(data));
-  if (!form.unquoted) {
-    text_->append('"');
-  }
-  hex ? append_hex(*text_, data) : append_escaped(*text_, data);
-  if (!form.unquoted) {
-    text_->append('"');
-  }
+  const Brush paint = brush(value_color());
+  const std::string_view mark = form.unquoted ? "" : "\"";
+  data = form.text && options_.hex == HexStrings::none ? data.first(data.size() - 1) : data;
+  text_->append(mark);
+  write_string(data, form.hex);
+  text_->append(mark);
   if (form.cut) {
     text_->append("...");
   }
 }
 
+void TextEmitter::symbol(std::string_view text) {
+  write(text.find('(') == std::string_view::npos ? value_color() : Color::call, text);
+}
+
 void TextEmitter::address(RemoteAddr address) {
+  const Brush paint = brush(value_color());
   address.is_null() ? text_->append("NULL") : text_->hex(address.value());
 }
 
-void TextEmitter::named(std::string_view name, std::uint64_t bits, spec::Style style) {
-  if (options_.constants == ConstantForm::abbreviate) {
-    text_->append(name);
+void TextEmitter::write(const Spelling& name) {
+  text_->append(name.before);
+  if (!name.quoted.empty()) {
+    text_->append('"');
+    write_string(std::as_bytes(std::span(name.quoted)), false);
+    text_->append('"');
+  }
+  text_->append(name.after);
+}
+
+void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Type& number) {
+  if (form() == spell::ConstantForm::abbreviate) {
+    const Brush paint = brush(Color::call);
+    write(name);
     return;
   }
-  spell_number(*text_, bits, style, false);
-  if (options_.constants == ConstantForm::verbose) {
-    comment(name);
+  {
+    const Brush paint = brush(value_color());
+    spell::append_number(*text_, bits, number.style, number.is_signed);
+  }
+  if (form() == spell::ConstantForm::verbose) {
+    const Brush paint = brush(Color::comment);
+    text_->append(" /* ");
+    write(name);
+    text_->append(" */");
+  }
+}
+
+void TextEmitter::named_bytes(const Spelling& name, std::span<const std::byte> data) {
+  if (form() == spell::ConstantForm::abbreviate) {
+    const Brush paint = brush(Color::call);
+    write(name);
+    return;
+  }
+  {
+    const Brush paint = brush(value_color());
+    text_->append('"');
+    write_string(data, true);
+    text_->append('"');
+  }
+  if (form() == spell::ConstantForm::verbose) {
+    const Brush paint = brush(Color::comment);
+    text_->append(" /* ");
+    write(name);
+    text_->append(" */");
   }
 }
 
 void TextEmitter::comment(std::string_view text) {
+  const Brush paint = brush(Color::comment);
   text_->append(" /* ");
   text_->append(text);
   text_->append(" */");
 }
 
 void TextEmitter::annotation(std::string_view text, std::string_view suffix) {
+  const Brush paint = brush(Color::comment);
   text_->append('<');
   text_->append(text);
   text_->append('>');

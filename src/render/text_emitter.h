@@ -2,8 +2,9 @@
 #pragma once
 
 #include "base/text_buffer.h"
-#include "render/constants.h"
 #include "render/emitter.h"
+#include "render/palette.h"
+#include "spell/constants.h"
 
 namespace tracer::render {
 
@@ -12,9 +13,10 @@ enum class HexStrings : std::uint8_t { none, non_ascii, all };
 
 struct TextOptions {
   HexStrings hex = HexStrings::none;
-  ConstantForm constants = ConstantForm::abbreviate;  ///< -X
-  bool argument_names = false;                        ///< -N
-  unsigned column = 40;                               ///< -a: where `= RESULT` begins
+  spell::ConstantForm constants = spell::ConstantForm::abbreviate;  ///< -X
+  bool argument_names = false;                                      ///< -N
+  unsigned column = 40;                                             ///< -a: where `= RESULT` begins
+  Palette palette = {};                                             ///< --color
 };
 
 /// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
@@ -22,7 +24,7 @@ struct TextOptions {
 class TextEmitter final : public Emitter {
  public:
   TextEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options)
-      : tables_(tables), text_(&text), options_(options) {}
+      : tables_(tables), text_(&text), options_(std::move(options)) {}
 
   void set_buffer(TextBuffer& text) { text_ = &text; }
   /// Forgets an unfinished call.
@@ -68,13 +70,28 @@ class TextEmitter final : public Emitter {
   void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
-  void symbol(std::string_view text) override { text_->append(text); }
-  void named(std::string_view name, std::uint64_t bits, spec::Style style) override;
+  void symbol(std::string_view text) override;
+  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
+  [[nodiscard]] spell::ConstantForm constant_form() const override {
+    return in_result_ && !in_note_ ? spell::ConstantForm::abbreviate : options_.constants;
+  }
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
-  void changed() override { text_->append(" => "); }
+  void changed() override { write(Color::punct, " => "); }
 
  private:
+  /// -X concerns arguments and what a note lists, but not a result or the one name in a note.
+  [[nodiscard]] spell::ConstantForm form() const {
+    return in_result_ && depth_ == 0 ? spell::ConstantForm::abbreviate : options_.constants;
+  }
+  [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }
+  /// What a plain value is: an argument's or the result's.
+  [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
+  void write(Color color, std::string_view text);
+  void write_name(std::string_view name);
+  void write(const Spelling& name);
+  void write_string(std::span<const std::byte> data, bool hex);
   void open(std::string_view bracket);
   void close(std::string_view bracket);
   void separate();
@@ -88,10 +105,8 @@ class TextEmitter final : public Emitter {
   std::size_t note_start_ = 0;
   std::size_t note_content_ = 0;
   std::uint64_t spaced_ = 0;  ///< likewise: its elements are separated by spaces only
+  unsigned depth_ = 0;        ///< of open aggregates
   std::uint64_t first_ = 1;   ///< a bit for each open aggregate, the innermost lowest: nothing in it so far
 };
-
-/// Pads the line to `column` and writes `= `. For those who write a result without a decoder.
-void begin_result_column(TextBuffer& text, unsigned column);
 
 }  // namespace tracer::render

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "spec/spec.h"
 
@@ -13,6 +14,14 @@ const Call* Tables::find(Abi abi, std::uint64_t number) const {
     return nullptr;
   }
   return &calls[row->call];
+}
+
+const Call* Tables::find(std::string_view library, std::string_view function) const {
+  const auto wanted = std::pair(library, function);
+  const auto key = [this](const Function& row) { return std::pair(text(row.library), text(row.name)); };
+  const auto row = std::lower_bound(functions.begin(), functions.end(), wanted,
+                                    [&](const Function& r, const auto& w) { return key(r) < w; });
+  return row == functions.end() || key(*row) != wanted ? nullptr : &calls[row->call];
 }
 
 std::size_t Tables::register_count(const Signature& signature, Abi abi) const {

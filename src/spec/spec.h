@@ -56,9 +56,12 @@ enum class ExprOp : std::uint8_t {
   ok,     // 1 if the call succeeded
   rest,   // bytes left in the enclosing sized region
   word,   // size in bytes of the tracee's long
+  nth,    // which element of its array is being decoded, from 0
+  full,   // 1 under -v
   everything,  // `all`: no limit
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
-  netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none
+  netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if
+               // unknown
   align,       // `a` rounded up to a multiple of `b`
   bit_and,
   bit_or,
@@ -122,10 +125,25 @@ enum class TypeKind : std::uint8_t {
 enum class Direction : std::uint8_t { in, out, inout };
 
 // Widths of scalars that differ by ABI.
-inline constexpr std::uint8_t word_wide = 0;      ///< the tracee's long
-inline constexpr std::uint8_t register_wide = 9;  ///< the kernel's long: 8 bytes on x32 too
+inline constexpr std::uint8_t word_wide = 0;           ///< the tracee's long
+inline constexpr std::uint8_t register_wide = 9;       ///< the kernel's long: 8 bytes on x32 too
+inline constexpr std::uint8_t long_double_wide = 127;  ///< as System V's and ARM's ABI documents have long double
+
+/// System V ABI, i386 supplement: 80 bits in 12 bytes; AMD64 supplement: in 16; AAPCS64: 128 bits; AAPCS32: a double.
+constexpr unsigned long_double_size(Abi abi) {
+  return abi == Abi::i386 ? 12 : abi == Abi::arm ? 8 : 16;
+}
 constexpr unsigned bytes_of(std::uint8_t width, Abi abi) {
-  return width == word_wide ? word_size(abi) : width == register_wide ? register_size(abi) : width;
+  switch (width) {
+    case word_wide:
+      return word_size(abi);
+    case register_wide:
+      return register_size(abi);
+    case long_double_wide:
+      return long_double_size(abi);
+    default:
+      return width;
+  }
 }
 
 /// How `T[…]` says where it ends.
@@ -142,7 +160,7 @@ struct Type {
   StringRef name = none;  ///< as written in the description: "fd", "open_flags", "timespec" (JSON's `type`)
 
   // scalar
-  std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes, word_wide or register_wide
+  std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes or one of those above
   bool is_signed = false;
   Style style = Style::number;  ///< also of cstr (path)
   SetId set = none;             ///< names for values
@@ -225,6 +243,9 @@ struct Choice {
 
 // ---------------------------------------------------------------------------------------------- calls
 
+/// Of a function of a library; a system call has six at most.
+inline constexpr std::size_t most_parameters = 32;
+
 struct Param {
   StringRef name = none;
   TypeId type = none;  ///< none: a skipped slot (`_`)
@@ -236,14 +257,15 @@ struct Param {
   bool at_exit = false;     ///< printing must wait for the exit (so do all that follow)
   bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
   bool named = false;       ///< `named`: shown as name=value
+  bool was = false;         ///< `was`: what it points to is shown as it stood at entry, though the exit is waited for
 };
 
 /// Parameters, result and, after `by`, how values choose between longer forms of the same call.
 struct Signature {
   StringRef shown = none;  ///< name of the call that this form stands for, if it is another
   Range params;            ///< all of them, those of the enclosing signature included, in order of printing
-  TypeId result = none;
-  TypeId note = none;  ///< explanation after the result: `(flags O_RDWR)`
+  TypeId result = none;    ///< none: void
+  TypeId note = none;      ///< explanation after the result: `(flags O_RDWR)`
   StringRef note_prefix = none;
   ExprId selector = none;  ///< none: this is final
   Range rows;              ///< into Tables::signature_rows, sorted by value
@@ -287,12 +309,17 @@ constexpr ClassMask mask_of(CallClass c) {
   return ClassMask{1} << static_cast<unsigned>(c);
 }
 
+/// What follows the parameters of a library's function is as the last of them, a format, says (printf(3), scanf(3)).
+enum class Varargs : std::uint8_t { none, printf, scanf };
+
 struct Call {
   StringRef name = none;  ///< as printed
   Index signature = none;
   ClassMask classes = 0;
   bool never_returns = false;  ///< exit, exit_group: `= ?`
-  ExprId redirect = none;      ///< `redirect args by call`: selects a row …
+  Varargs varargs = Varargs::none;
+  bool sets_errno = false;  ///< of a library: -1, or a null pointer, is an error, and errno says which
+  ExprId redirect = none;   ///< `redirect args by call`: selects a row …
   ParamId redirect_args =
       none;  ///< … and the parameter that points to the real call's arguments (none: they follow in the registers)
   Range redirects;  ///< into Tables::redirects
@@ -300,6 +327,14 @@ struct Call {
 
 struct Redirect {
   std::uint64_t value = 0;
+  CallId call = none;
+};
+
+/// A function of a library. Its parameters have `slot` 0, 1, … in the order of C, each one value of up to 64 bits;
+/// where the caller's ABI has them is not for the tables to say. A result of type `none` is void.
+struct Function {
+  StringRef library = none;  ///< DT_SONAME: "libc.so.6"
+  StringRef name = none;
   CallId call = none;
 };
 
@@ -330,6 +365,7 @@ struct Tables {
   std::span<const Call> calls;
   std::span<const Redirect> redirects;
   std::array<std::span<const NumberedCall>, abi_count> numbers;  ///< sorted by number
+  std::span<const Function> functions;                           ///< sorted by the texts of library and name
 
   [[nodiscard]] std::string_view text(StringRef ref) const {
     return ref == none ? std::string_view{} : std::string_view(strings.data() + ref);
@@ -340,6 +376,8 @@ struct Tables {
   }
   /// The description of a call number, or nullptr: beyond the table, or reserved.
   [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
+  /// The description of a library's function, or nullptr.
+  [[nodiscard]] const Call* find(std::string_view library, std::string_view function) const;
   /// How many registers the widest form of a call has: 0 to 6.
   [[nodiscard]] std::size_t register_count(const Signature& signature, Abi abi) const;
   /// Checks what `sysc` promises. Empty if all holds, else the first thing that does not.

@@ -40,14 +40,19 @@ enum class Style : std::uint8_t {
   clock_ticks,  // 1/100 s: 262 /* 2.62 s */
   time,         // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
   text,         // of bytes: a NUL at their end does not show
+  floating,     // a float (4 bytes) or a double: 2.5
+  character,    // 'a'; EOF for -1
+  code,         // the address of a function
+  whole,        // of bytes and text: never cut by -s
 };
 
-inline constexpr std::array<std::string_view, 30> style_names = {
-    "number", "hex",        "octal",  "mode",    "address",     "fd",   "dirfd",  "tgid",    "tid",   "pgid",
-    "uid",    "gid",        "signal", "handler", "wait_status", "path", "device", "ifindex", "pages", "tls",
-    "ioctl",  "big_endian", "port",   "inet4",   "inet6",       "mac",  "errno",  "ticks",   "time",  "text"};
+inline constexpr std::array<std::string_view, 34> style_names = {
+    "number", "hex",  "octal", "mode",       "address",   "fd",          "dirfd", "tgid",   "tid",
+    "pgid",   "uid",  "gid",   "signal",     "handler",   "wait_status", "path",  "device", "ifindex",
+    "pages",  "tls",  "ioctl", "big_endian", "port",      "inet4",       "inet6", "mac",    "errno",
+    "ticks",  "time", "text",  "floating",   "character", "code",        "whole"};
 
-static_assert(style_names.size() == static_cast<std::size_t>(Style::text) + 1);
+static_assert(style_names.size() == static_cast<std::size_t>(Style::whole) + 1);
 
 constexpr std::string_view name_of(Style style) {
   return style_names[static_cast<std::size_t>(style)];

@@ -27,11 +27,13 @@ struct TableSet {
   std::vector<Call> calls;
   std::vector<Redirect> redirects;
   std::array<std::vector<NumberedCall>, abi_count> numbers;
+  std::vector<Function> functions;
 
   /// Valid until the set is changed, moved or destroyed.
   [[nodiscard]] Tables view() const {
-    Tables tables{strings, exprs,   expr_lists,  abi_values, constants,  groups,         sets,  types,     structs,
-                  fields,  choices, choice_rows, params,     signatures, signature_rows, calls, redirects, {}};
+    Tables tables{strings,        exprs,   expr_lists, abi_values, constants,   groups, sets,
+                  types,          structs, fields,     choices,    choice_rows, params, signatures,
+                  signature_rows, calls,   redirects,  {},         functions};
     for (std::size_t i = 0; i < abi_count; ++i) {
       tables.numbers[i] = numbers[i];
     }

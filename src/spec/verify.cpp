@@ -1,5 +1,6 @@
 // Tables::verify: what a decoder relies on, checked for tables that were made at run time.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/spec.h"
@@ -70,6 +71,8 @@ class Verifier {
         case ExprOp::ok:
         case ExprOp::rest:
         case ExprOp::word:
+        case ExprOp::nth:
+        case ExprOp::full:
         case ExprOp::everything:
           good = true;
           break;
@@ -132,8 +135,9 @@ class Verifier {
       expect(in_or_none(t_.exprs, type.length) && in_or_none(t_.exprs, type.budget) &&
                  in_or_none(t_.exprs, type.sized_by) && in(t_.expr_lists, type.args),
              "types", i, "an expression out of range");
-      expect(type.width == register_wide || (type.width <= 8 && (type.width & (type.width - 1)) == 0), "types", i,
-             "a width that is none of 0, 1, 2, 4, 8");
+      expect(type.width == register_wide || type.width == long_double_wide ||
+                 (type.width <= 8 && (type.width & (type.width - 1)) == 0),
+             "types", i, "a width that is none of 0, 1, 2, 4, 8");
       const bool has_target = type.kind == TypeKind::pointer || type.kind == TypeKind::array;
       expect(!has_target || type.target != none, "types", i, "no target");
       if (type.kind == TypeKind::structure) {
@@ -188,12 +192,12 @@ class Verifier {
       expect(in_or_none(t_.exprs, param.condition) && in_or_none(t_.exprs, param.when), "params", i,
              "an expression out of range");
       for (const auto slot : param.slot) {
-        expect(slot < 6, "params", i, "a slot beyond the sixth register");
+        expect(slot < most_parameters, "params", i, "a slot beyond the last argument");
       }
     }
     for (Index i = 0; i < t_.signatures.size(); ++i) {
       const auto& signature = t_.signatures[i];
-      expect(in(t_.params, signature.params) && in(t_.types, signature.result) &&
+      expect(in(t_.params, signature.params) && in_or_none(t_.types, signature.result) &&
                  in_or_none(t_.types, signature.note) && text_or_none(signature.note_prefix),
              "signatures", i, "parameters, result or note out of range");
       expect(in_or_none(t_.exprs, signature.selector) && in(t_.signature_rows, signature.rows), "signatures", i,
@@ -227,6 +231,12 @@ class Verifier {
         expect(in(t_.calls, row.call) && t_.calls[row.call].redirect == none, "calls", i,
                "redirected out of range or twice");
       }
+    }
+    const auto key = [this](const Function& row) { return std::pair(t_.text(row.library), t_.text(row.name)); };
+    for (Index i = 0; i < t_.functions.size() && failure_.empty(); ++i) {
+      const auto& row = t_.functions[i];
+      expect(text(row.library) && text(row.name) && in(t_.calls, row.call), "functions", i, "out of range");
+      expect(!failure_.empty() || i == 0 || key(t_.functions[i - 1]) < key(row), "functions", i, "out of order");
     }
     for (const auto& rows : t_.numbers) {
       for (Index i = 0; i < rows.size(); ++i) {

@@ -209,6 +209,7 @@ struct Param {
   Box<Expr> when;
   std::optional<std::uint8_t> slot;  ///< `at N`: the register, where it is not the next one
   bool named = false;                ///< `named`: shown with its name
+  bool was = false;                  ///< `was`: shown as it stood at entry
 };
 struct Row;
 struct Signature {
@@ -217,6 +218,7 @@ struct Signature {
   std::vector<Param> params;
   std::optional<Type> result;
   std::optional<Name> never;
+  std::optional<Name> nothing;  ///< `-> void`
   std::optional<Type> note;
   std::string note_prefix;
   Box<Expr> selector;
@@ -239,7 +241,8 @@ struct Call {
   Box<Expr> redirect;
   std::optional<Name> redirect_args;
   std::vector<RedirectRow> redirects;
-  std::string varargs;  ///< `varargs printf`
+  spec::Varargs varargs = spec::Varargs::none;
+  bool sets_errno = false;
 };
 
 struct IoctlRow {
@@ -257,8 +260,9 @@ struct Ioctls {
 };
 
 struct Library {
-  Name name;
+  std::vector<Name> names;  ///< it may be known by several
   std::vector<Call> functions;
+  std::vector<Name> calls;  ///< functions that are the system call of their name
 };
 
 using Item = std::variant<Alias, Set, Struct, Table, Call, Ioctls, Library>;

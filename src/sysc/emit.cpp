@@ -64,6 +64,7 @@ class Entry {
   static const char* type_name(Direction) { return "Direction"; }
   static const char* type_name(LengthKind) { return "LengthKind"; }
   static const char* type_name(StructKind) { return "StructKind"; }
+  static const char* type_name(Varargs) { return "Varargs"; }
 
   std::string& out_;
 };
@@ -99,7 +100,7 @@ void write(Entry& out, const Choice& c) {
   out.members(c.name, c.param_count, c.rows);
 }
 void write(Entry& out, const Param& p) {
-  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named);
+  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named, p.was);
 }
 void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
@@ -108,10 +109,14 @@ void write(Entry& out, const SignatureRow& r) {
   out.members(r.value, r.abis, r.signature, r.any_size);
 }
 void write(Entry& out, const Call& c) {
-  out.members(c.name, c.signature, c.classes, c.never_returns, c.redirect, c.redirect_args, c.redirects);
+  out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.redirect, c.redirect_args,
+              c.redirects);
 }
 void write(Entry& out, const Redirect& r) {
   out.members(r.value, r.call);
+}
+void write(Entry& out, const Function& f) {
+  out.members(f.library, f.name, f.call);
 }
 void write(Entry& out, const NumberedCall& n) {
   out.members(n.number, n.call);
@@ -186,6 +191,7 @@ std::string emit_cpp(const TableSet& set) {
   out.array("SignatureRow", "signature_rows", set.signature_rows);
   out.array("Call", "calls", set.calls);
   out.array("Redirect", "redirects", set.redirects);
+  out.array("Function", "functions", set.functions);
   std::string numbers;
   for (std::size_t i = 0; i < abi_count; ++i) {
     const auto name = "numbers_" + std::string(abi_names[i]);
@@ -199,7 +205,7 @@ std::string emit_cpp(const TableSet& set) {
       "                                 groups, sets, types, structs, fields, choices, choice_rows, params,\n"
       "                                 signatures, signature_rows, calls, redirects, {" +
       numbers +
-      "}};\n"
+      "}, functions};\n"
       "  return tables;\n}\n\n}  // namespace tracer::spec\n";
   return std::move(out.text());
 }

@@ -66,6 +66,10 @@ std::string expr_text(const Tables& t, ExprId id) {
       return "rest";
     case ExprOp::word:
       return "word";
+    case ExprOp::nth:
+      return "nth";
+    case ExprOp::full:
+      return "full";
     case ExprOp::everything:
       return "all";
     case ExprOp::member:

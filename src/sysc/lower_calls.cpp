@@ -26,6 +26,7 @@ void Lowering::lower_calls() {
                                               std::to_string(other.ast->name.at.line));
       }
     }
+    reject_library_words(*call);
     variants.push_back({call, lower_signature(call->signature, {}, nullptr, call->abis)});
   }
 }
@@ -42,7 +43,7 @@ spec::Index Lowering::lower_signature(const ast::Signature& signature, std::vect
   // A row without `->` has the result of the signature that it belongs to.
   const bool inherits = enclosing != nullptr && !signature.result && !signature.never && !signature.note;
   const auto& result = inherits ? *enclosing : signature;
-  row.result = result.result ? lower_type(*result.result, scope) : builtin("int");
+  row.result = result.nothing ? none : result.result ? lower_type(*result.result, scope) : builtin("int");
   row.note = result.note ? lower_type(*result.note, scope) : none;
   row.note_prefix = builder_.optional_string(result.note_prefix);
   const bool is_shown_by_row = signature.shown.empty() && enclosing != nullptr;
@@ -82,6 +83,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
       lowered.condition = lower_optional(param.condition, scope);
       lowered.when = lower_optional(param.when, scope);
       lowered.named = param.named;
+      lowered.was = param.was;
     }
     set_.params[row.params.first + i] = lowered;
   }
@@ -357,12 +359,13 @@ spec::TableSet Lowering::run(bool lenient) {
   }
   lower_calls();
   lower_numbers(lenient);
-  derive_timing(set_);
   for (auto& param : set_.params) {
     for (auto& slot : param.slot) {
       slot = std::min<std::uint8_t>(slot, register_count - 1);  // of a call that this ABI does not have
     }
   }
+  lower_libraries();
+  derive_timing(set_);
   return std::move(set_);
 }
 

@@ -195,7 +195,7 @@ spec::ExprId Lowering::unknown_name(Position at, const std::string& name, const 
   if (scope.params != nullptr) {
     std::for_each(scope.params->begin(), scope.params->end(), [&](const auto& param) { near.consider(param.text); });
   }
-  for (const auto* word : {"ret", "ok", "rest", "word", "all"}) {
+  for (const auto* word : {"ret", "ok", "rest", "word", "nth", "full", "all"}) {
     near.consider(word);
   }
   if (near.best().empty()) {

@@ -165,7 +165,8 @@ TypeLayout Lowering::layout_of(spec::TypeId id, Position at) {
       const auto abi = static_cast<Abi>(i);
       const auto size = static_cast<std::uint8_t>(spec::bytes_of(width, abi));
       layout.size[i] = size;
-      layout.align[i] = abi == Abi::i386 && size == 8 ? std::uint8_t{4} : size;  // System V ABI, i386 supplement
+      // System V ABI, i386 supplement: nothing is aligned beyond a word.
+      layout.align[i] = abi == Abi::i386 ? std::min<std::uint8_t>(size, 4) : size;
     }
   };
   switch (type.kind) {

@@ -34,7 +34,10 @@ constexpr Scalar scalars[] = {{"i8", 1, true},
                               {"ulong", 0, false},
                               {"klong", spec::register_wide, true},
                               {"kulong", spec::register_wide, false},
-                              {"hex", 4, true, Style::hex}};
+                              {"hex", 4, true, Style::hex},
+                              {"float", 4, false, Style::floating},
+                              {"double", 8, false, Style::floating},
+                              {"longdouble", spec::long_double_wide, false, Style::floating}};
 
 const Scalar* find_scalar(std::string_view name) {
   const auto* found =

@@ -127,6 +127,13 @@ class Lowering {
   void lower_numbers(bool lenient);
   void check_registers(const ast::Number& row, spec::Index signature);
   spec::Index fallback_signature();
+
+  // Libraries.
+  void lower_libraries();
+  void lower_library(const ast::Library& library);
+  void lower_function(const ast::Library& library, const ast::Name& name, const ast::Call& ast, bool sets_errno);
+  void number_in_order(spec::Index signature);
+  void reject_library_words(const ast::Call& call);
   [[nodiscard]] std::string type_suggestion(const std::string& name) const;
 
   const ast::Program& program_;
@@ -145,6 +152,7 @@ class Lowering {
   std::unordered_map<std::string, std::vector<CallVariant>> variants_;
   std::unordered_map<std::string, std::vector<std::pair<spec::Index, spec::CallId>>> call_rows_;
   std::unordered_map<const ast::IoctlRow*, AbiValues> ioctl_numbers_;
+  std::unordered_map<std::string, Position> library_functions_;  ///< by library, NUL, name
 };
 
 }  // namespace tracer::sysc

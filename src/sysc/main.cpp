@@ -6,6 +6,7 @@
 
 #include "sysc/capture_plan.h"
 #include "sysc/compile.h"
+#include "sysc/embed.h"
 #include "sysc/emit.h"
 #include "sysc/format.h"
 
@@ -16,6 +17,7 @@ using namespace tracer::sysc;
 constexpr const char* usage =
     "Usage: sysc check PATH...                 report errors in descriptions\n"
     "       sysc emit [--lenient] -o FILE PATH...  compile them to C++\n"
+    "       sysc embed -o FILE PATH...         put their text into C++\n"
     "       sysc plan NAME PATH...             show what must be captured of a call\n"
     "       sysc format [--check] FILE...      rewrite files in the one style\n"
     "PATH is a .sys or .nr file or a folder of them.\n"
@@ -109,6 +111,10 @@ int run(const Arguments& arguments) {
     return run_format(arguments);
   }
   const auto sources = read_sources(arguments.paths);
+  if (arguments.command == "embed") {
+    write_file(arguments.output, embed_cpp(sources));
+    return 0;
+  }
   Diagnostics diagnostics;
   const auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused});
   std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);

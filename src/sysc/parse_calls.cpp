@@ -30,11 +30,13 @@ ast::Param parse_param(TokenStream& in) {
       param.slot = static_cast<std::uint8_t>(std::clamp<std::int64_t>(parse_value(in), 0, 255));
     } else if (in.accept("named")) {
       param.named = true;
+    } else if (in.accept("was")) {
+      param.was = true;
     } else if (in.at(",") || in.at(")")) {
       return param;
     } else {
-      in.unexpected("',', ')' or one of if, when, at, named, as, wide, halves, brief count, sized by",
-                    {"if", "when", "at", "named", "as", "wide", "halves", "brief", "sized"});
+      in.unexpected("',', ')' or one of if, when, at, named, was, as, wide, halves, brief count, sized by",
+                    {"if", "when", "at", "named", "was", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }
@@ -55,6 +57,10 @@ void parse_result(TokenStream& in, ast::Signature& signature) {
   if (in.accept("->")) {
     if (in.at("never")) {
       signature.never = in.expect_name("never");
+      return;
+    }
+    if (in.at("void")) {
+      signature.nothing = in.expect_name("void");
       return;
     }
     signature.result = parse_type(in);
@@ -194,6 +200,16 @@ ast::IoctlRow parse_ioctl(TokenStream& in) {
   return row;
 }
 
+spec::Varargs parse_varargs(TokenStream& in) {
+  if (in.accept("printf")) {
+    return spec::Varargs::printf;
+  }
+  if (in.accept("scanf")) {
+    return spec::Varargs::scanf;
+  }
+  in.unexpected("printf or scanf", {"printf", "scanf"});
+}
+
 }  // namespace
 
 ast::Call parse_call(TokenStream& in) {
@@ -212,7 +228,9 @@ ast::Call parse_call(TokenStream& in) {
     } else if (in.accept("redirect")) {
       parse_redirect(in, call);
     } else if (in.accept("varargs")) {
-      call.varargs = in.expect_name("printf or scanf").text;
+      call.varargs = parse_varargs(in);
+    } else if (in.accept("errno")) {
+      call.sets_errno = true;
     } else {
       return call;
     }
@@ -235,10 +253,22 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
 }
 
 ast::Library parse_library(TokenStream& in) {
-  ast::Library library{{in.expect_string("the name of a library"), in.position()}, {}};
+  ast::Library library;
+  do {
+    const Position at = in.position();
+    library.names.push_back({in.expect_string("the name of a library"), at});
+  } while (in.at_kind(TokenKind::string));
   in.expect("{");
   while (!in.accept("}")) {
-    library.functions.push_back(parse_call(in));
+    if (in.at("calls") && in.peek(1).is("{")) {
+      in.take();
+      in.expect("{");
+      while (!in.accept("}")) {
+        library.calls.push_back(in.expect_name("the name of a system call or '}'"));
+      }
+    } else {
+      library.functions.push_back(parse_call(in));
+    }
   }
   return library;
 }

@@ -10,11 +10,9 @@ using ast::BinaryOp;
 using ast::Expr;
 using spec::ExprOp;
 
-constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {{"ret", ExprOp::ret},
-                                                                  {"ok", ExprOp::ok},
-                                                                  {"rest", ExprOp::rest},
-                                                                  {"word", ExprOp::word},
-                                                                  {"all", ExprOp::everything}};
+constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {
+    {"ret", ExprOp::ret}, {"ok", ExprOp::ok},     {"rest", ExprOp::rest},     {"word", ExprOp::word},
+    {"nth", ExprOp::nth}, {"full", ExprOp::full}, {"all", ExprOp::everything}};
 
 struct Operator {
   std::string_view text;

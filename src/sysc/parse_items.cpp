@@ -24,14 +24,39 @@ ast::Alias parse_alias(TokenStream& in) {
   return alias;
 }
 
+/// `1<<NAME=`: the number of a bit has the name.
+bool at_named_bit(const TokenStream& in) {
+  return in.at_kind(TokenKind::number) && in.peek().value == 1 && in.peek(1).is("<<") &&
+         in.peek(2).kind == TokenKind::name;
+}
+
 /// `NAME=`, or `NAME|NAME=`: a value that shows as several.
 bool at_member(const TokenStream& in) {
-  return in.at_kind(TokenKind::name) && (in.peek(1).is("=") || in.peek(1).is("|"));
+  return at_named_bit(in) || (in.at_kind(TokenKind::name) && (in.peek(1).is("=") || in.peek(1).is("|")));
+}
+
+ast::Member parse_named_bit(TokenStream& in) {
+  in.take();
+  in.expect("<<");
+  ast::Member member{in.expect_name("a constant"), {}};
+  member.name.text = "1<<" + member.name.text;
+  in.expect("=");
+  const Position at = in.position();
+  const auto bit = in.expect_number("the number of a bit");
+  if (bit > 63) {
+    in.fail(at, "found " + std::to_string(bit) + ", expected the number of a bit, 0 to 63");
+  }
+  member.values.fill(static_cast<std::int64_t>(std::uint64_t{1} << bit));
+  return member;
 }
 
 std::vector<ast::Member> parse_members(TokenStream& in) {
   std::vector<ast::Member> members;
   while (at_member(in)) {
+    if (at_named_bit(in)) {
+      members.push_back(parse_named_bit(in));
+      continue;
+    }
     ast::Member member{in.expect_name("a constant"), {}};
     while (in.accept("|")) {
       member.name.text += "|" + in.expect_name("a constant").text;

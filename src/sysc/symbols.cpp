@@ -58,7 +58,12 @@ void Symbols::add_item(const ast::Item& item, Diagnostics& diagnostics) {
                             }
                           }
                         },
-                        [](const ast::Library&) {}},
+                        [&](const ast::Library& library) {
+                          libraries.push_back(&library);
+                          for (const auto& function : library.functions) {
+                            add_signature(function.signature);
+                          }
+                        }},
              item);
 }
 

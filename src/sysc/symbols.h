@@ -58,6 +58,7 @@ class Symbols {
   std::vector<const ast::Table*> tables;
   std::vector<const ast::Call*> calls;
   std::vector<const ast::Ioctls*> ioctls;
+  std::vector<const ast::Library*> libraries;
 
  private:
   void add_item(const ast::Item& item, Diagnostics& diagnostics);

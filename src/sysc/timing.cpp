@@ -35,7 +35,7 @@ class Timing {
       const auto needs = of_type(param.type);
       param.at_exit = needs.exit || of_expr(param.condition) || of_expr(param.when);
       const auto& type = set_.types[param.type];
-      param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry);
+      param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry || param.was);
     }
     for (const auto& expr : set_.exprs) {
       if (expr.op == ExprOp::was) {

@@ -4,8 +4,10 @@
 #include <bitset>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/result.h"
+#include "trace/call_totals.h"
 #include "trace/event.h"
 #include "trace/memory.h"
 #include "trace/tampering.h"
@@ -35,8 +37,18 @@ class EventHandler {
   /// `memory` is the tracee's and is valid only during the call. A fork's child has its events only after Fork.
   virtual Verdict handle(const Event& event, const Memory& memory) = 0;
 
+  /// From an engine that counts calls instead of reporting them, before its run ends.
+  virtual void totals([[maybe_unused]] std::span<const CallTotals> calls) {}
+
+  /// So many events are missing between the last one and the next.
+  virtual void lost([[maybe_unused]] std::uint64_t events) {}
+
   /// The engine is about to wait with nothing to do: the time to flush output that a person may be watching.
   virtual void idle() = 0;
+
+  /// When on_alarm() is to be called, by CLOCK_MONOTONIC, whatever else happens; empty: never.
+  [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> alarm_at() const { return std::nullopt; }
+  virtual Verdict on_alarm() { return Verdict::go_on; }
 };
 
 /// Call numbers that an engine may leave unreported, one set for each ABI. Numbers past the end are always wanted.

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "spec/abi.h"
+#include "trace/library_call.h"
 #include "trace/tampering.h"
 
 namespace tracer {
@@ -20,6 +21,8 @@ struct EventTime {
   std::chrono::nanoseconds realtime{};
   std::chrono::nanoseconds monotonic{};
 };
+
+class StackSource;
 
 struct SyscallEnter {
   std::uint64_t number = 0;             ///< as in the register; without the x32 bit
@@ -82,13 +85,16 @@ struct Exited {
 };
 
 /// For every thread: Attached first; each SyscallEnter is followed by its SyscallExit or SyscallLost unless Detached
-/// comes instead; Exited or Detached is last.
+/// comes instead; Exited or Detached is last. Each LibraryEnter is followed by its LibraryExit unless Detached comes
+/// first; those of nested calls come before.
 struct Event {
   pid_t tid = 0;
   pid_t tgid = 0;
   Abi abi = Abi::x86_64;
   EventTime time;
-  std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited>
+  const StackSource* stack = nullptr;  ///< null: the engine knows nothing of it
+  std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited,
+               LibraryEnter, LibraryExit>
       what;
 };
 

@@ -21,4 +21,10 @@ class Memory {
   [[nodiscard]] virtual std::size_t read(RemoteAddr address, std::span<std::byte> into) const = 0;
 };
 
+/// Of a thread that nothing can be read from.
+class NoMemory final : public Memory {
+ public:
+  [[nodiscard]] std::size_t read(RemoteAddr, std::span<std::byte>) const override { return 0; }
+};
+
 }  // namespace tracer

@@ -26,7 +26,8 @@ decode::Entry entry_of(const Event& event, const SyscallEnter& enter) {
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
                    decode::Names& names, View& view, render::Summary* summary, Note note)
     : options_(std::move(options)),
-      filter_(options_.filter, tables, names),
+      tables_(tables),
+      filter_(options_.filter, tables, decoder, names),
       tamper_rules_(std::move(options_.tampering), tables),
       decoder_(decoder),
       view_(view),
@@ -34,6 +35,9 @@ Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const de
       note_(std::move(note)) {}
 
 Verdict Pipeline::handle(const Event& event, const Memory& memory) {
+  if (options_.stacks != nullptr) {
+    options_.stacks->observe(event, memory);
+  }
   Thread& thread = thread_of(event);
   const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
   view_.event_done();
@@ -44,8 +48,33 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
   return verdict;
 }
 
+void Pipeline::lost(std::uint64_t events) {
+  if (records()) {
+    view_.lost(events);
+  }
+}
+
+void Pipeline::totals(std::span<const CallTotals> calls) {
+  if (summary_ == nullptr) {
+    return;
+  }
+  for (const CallTotals& call : calls) {
+    const auto times_of = [](const TimeTotals& times) {
+      return render::SummaryTimes{times.total, times.shortest, times.longest};
+    };
+    summary_->add(
+        {call.abi, call.number, call.calls, call.errors, times_of(call.cpu), times_of(call.wall), call.latencies});
+  }
+}
+
 void Pipeline::idle() {
   view_.flush();
+}
+
+Verdict Pipeline::on_alarm() {
+  options_.alarm_at.reset();
+  view_.flush();
+  return options_.on_alarm();
 }
 
 Thread& Pipeline::thread_of(const Event& event) {
@@ -89,8 +118,17 @@ const Tampering* Pipeline::tamper(const Event& event, const Memory& memory) {
 }
 
 Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory) {
+  if (thread.call.open && thread.call.function == nullptr) {
+    end_call(thread, event.time, memory);
+  }
+  const bool chosen = std::exchange(thread.call.tampered, false);
   if (thread.call.open) {
-    end_call(thread, event.time);
+    // Inside a function. What is not shown does not break its line.
+    if (!chosen && !wants(entry_of(event, enter), memory)) {
+      thread.in_hidden_call = true;
+      return Verdict::go_on;
+    }
+    nest(thread);
   }
   OpenCall& call = thread.call;
   call.instruction_pointer = enter.instruction_pointer;
@@ -101,9 +139,10 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   }
   call.open = true;
   call.shown = false;
+  call.function = nullptr;
+  call.function_call = 0;
   call.entered = event.time;
   call.entry = entry_of(event, enter);
-  const bool chosen = std::exchange(call.tampered, false);
   if (!chosen && !wants(call.entry, memory)) {
     return Verdict::go_on;
   }
@@ -115,24 +154,22 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.depth.dereference = options_.dereference.contains(event.abi, enter.number);
   call.depth.raw = !options_.raw.empty() && options_.raw.contains(event.abi, enter.number);
   view_.call_begins(thread, memory);
-  const spec::Call* described = decoder_.call_of(*thread.state);
-  if (described != nullptr && described->never_returns && !enter.tampered.result) {
-    CallEnd end;
-    end.time = event.time;
-    end.outcome.known = false;
-    return finish(thread, end, memory);
+  keep_stack(thread, event, memory);
+  if (never_returns(thread)) {
+    leaving_[thread.tgid] = thread.tid;
   }
   return Verdict::go_on;
 }
 
 Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event, const Memory& memory) {
   OpenCall& call = thread.call;
-  if (!call.open) {
+  if (std::exchange(thread.in_hidden_call, false) || !call.open || call.function != nullptr) {
     return Verdict::go_on;
   }
   call.instruction_pointer = exit.instruction_pointer;
   if (!call.shown) {
     call.open = false;
+    unnest(thread);
     return Verdict::go_on;
   }
   CallEnd end;
@@ -144,29 +181,69 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
   if (summary_ != nullptr) {
     summary_->count({call.entry.abi, call.entry.number, exit.is_error, exit.cpu_time, end.duration});
   }
-  const Verdict verdict = finish(thread, end, memory);
+  const Verdict verdict = finish(thread, end, &event, memory);
   if (exit.tampered.poke_failed) {
     note_failed_poke(event.tid, "its memory cannot be written where an argument points to");
   }
   return verdict;
 }
 
-Verdict Pipeline::finish(Thread& thread, const CallEnd& end, const Memory& memory) {
+Verdict Pipeline::finish(Thread& thread, CallEnd end, const Event* event, const Memory& memory) {
   thread.call.open = false;
   if (!records()) {
+    unnest(thread);
     return Verdict::go_on;
   }
   if (!filter_.wants_end(end.outcome, end.duration)) {
     view_.call_is_dropped(thread);
+    thread.entry_stack.clear();
+    unnest(thread);
     return Verdict::go_on;
   }
+  if (!thread.entry_stack.empty()) {
+    end.stack = thread.entry_stack.frames();
+  } else if (event != nullptr) {
+    end.stack = stack_now(*event, memory);
+  }
   view_.call_ends(thread, end, memory);
+  if (end.outcome.known) {
+    thread.entry_stack.clear();
+  }
+  unnest(thread);
   ++shown_;
   return shown_ == options_.syscall_limit ? Verdict::detach_all : Verdict::go_on;
 }
 
-void Pipeline::end_call(Thread& thread, const EventTime& time) {
-  if (thread.call.open && thread.call.shown && records()) {
+void Pipeline::keep_stack(Thread& thread, const Event& event, const Memory& memory) {
+  if (options_.stacks == nullptr) {
+    return;
+  }
+  const std::string_view name = decoder_.name_of(*thread.state);
+  const bool exec = name == "execve" || name == "execveat";
+  // The launch of the program itself has no caller in it.
+  const bool launch = options_.launched && !launch_seen_;
+  if ((exec && !launch) || never_returns(thread)) {
+    thread.entry_stack.keep(options_.stacks->frames(event, memory));
+  }
+}
+
+std::span<const StackFrame> Pipeline::stack_now(const Event& event, const Memory& memory) const {
+  return options_.stacks == nullptr ? std::span<const StackFrame>{} : options_.stacks->frames(event, memory);
+}
+
+void Pipeline::end_call(Thread& thread, const EventTime& time, const Memory& memory) {
+  if (!thread.call.open) {
+    return;
+  }
+  if (thread.call.shown && records()) {
+    if (never_returns(thread)) {
+      CallEnd end;
+      end.time = time;
+      end.outcome.known = false;
+      // Nothing is left of the thread for a verdict to stop.
+      static_cast<void>(finish(thread, end, nullptr, memory));
+      return;
+    }
     if (filter_.wants_status(filter::CallStatus::unfinished)) {
       view_.call_is_lost(thread, time);
     } else {
@@ -174,10 +251,34 @@ void Pipeline::end_call(Thread& thread, const EventTime& time) {
     }
   }
   thread.call.open = false;
+  unnest(thread);
 }
 
-Verdict Pipeline::on(const SyscallLost&, Thread& thread, const Event& event, const Memory&) {
-  end_call(thread, event.time);
+bool Pipeline::never_returns(const Thread& thread) const {
+  const spec::Call* described = decoder_.call_of(*thread.state);
+  return described != nullptr && described->never_returns;
+}
+
+/// An exit_group that takes other threads out of their calls has worked: its line ends before theirs.
+void Pipeline::end_exit_of(pid_t tgid, const Event& event, const Memory& memory) {
+  const auto leaving = leaving_.find(tgid);
+  if (leaving == leaving_.end()) {
+    return;
+  }
+  Thread* thread = threads_.find(leaving->second);
+  leaving_.erase(leaving);
+  if (thread != nullptr && thread->tid != event.tid && never_returns(*thread)) {
+    end_call(*thread, event.time, memory);
+  }
+}
+
+Verdict Pipeline::on(const SyscallLost&, Thread& thread, const Event& event, const Memory& memory) {
+  end_exit_of(thread.tgid, event, memory);
+  if (!std::exchange(thread.in_hidden_call, false) && thread.call.function == nullptr) {
+    thread.gone = true;
+    end_call(thread, event.time, memory);
+    thread.gone = false;  // it may have lost its program only
+  }
   return Verdict::go_on;
 }
 
@@ -188,33 +289,28 @@ Verdict Pipeline::on(const SignalStop& stop, Thread& thread, const Event& event,
     thread.call.instruction_pointer = stop.instruction_pointer;
   }
   if (records() && filter_.wants_signal(stop.signal)) {
-    view_.signal(thread, event.time, stop, memory);
+    view_.signal(thread, event.time, stop, memory, stack_now(event, memory));
   }
   return Verdict::go_on;
 }
 
-Verdict Pipeline::on(const GroupStop& stop, Thread& thread, const Event& event, const Memory&) {
+Verdict Pipeline::on(const GroupStop& stop, Thread& thread, const Event& event, const Memory& memory) {
   if (records() && filter_.wants_signal(stop.signal)) {
-    view_.group_stop(thread, event.time, stop.signal);
+    view_.group_stop(thread, event.time, stop.signal, stack_now(event, memory));
   }
   return Verdict::go_on;
 }
 
-Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const Memory&) {
+Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const Memory& memory) {
   Thread* former = exec.former_tid == event.tid ? nullptr : threads_.find(exec.former_tid);
   if (former != nullptr) {
-    end_call(thread, event.time);
+    end_call(thread, event.time, memory);
     if (records()) {
       view_.superseded(thread, *former, event.time, options_.quiet.thread_execve);
     }
-    thread.call = former->call;
     thread.abi = former->abi;
     std::swap(thread.call_counts, former->call_counts);
-    std::swap(thread.state, former->state);
-    std::swap(thread.line, former->line);
-    thread.interrupted = former->interrupted;
-    thread.text_progress = former->text_progress;
-    thread.json_progress = former->json_progress;
+    std::swap(static_cast<CallRecord&>(thread), static_cast<CallRecord&>(*former));
     former->call.open = false;
     former->line.clear();
     former->handed_over = 0;
@@ -259,8 +355,12 @@ Verdict Pipeline::on(const Detached&, Thread& thread, const Event& event, const 
   return Verdict::go_on;
 }
 
-Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, const Memory&) {
-  end_call(thread, event.time);
+Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory) {
+  thread.gone = true;
+  if (thread.tid == thread.tgid) {
+    leaving_.erase(thread.tgid);
+  }
+  end_call(thread, event.time, memory);
   // A death by signal goes with the signals; -q is about ordinary ends.
   const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.exit;
   if (records() && wanted) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 
 #include "decode/decoder.h"
 #include "filter/syscall_set.h"
@@ -13,6 +14,7 @@
 #include "trace/pipeline_tampering.h"
 #include "trace/pipeline_thread.h"
 #include "trace/pipeline_view.h"
+#include "trace/stack.h"
 
 namespace tracer::pipeline {
 
@@ -35,6 +37,9 @@ struct PipelineOptions {
   bool detach_on_execve = false;  ///< -b execve
   bool launched = false;          ///< the first execve is the launch of the program itself
   std::vector<TamperRule> tampering;
+  StackTracer* stacks = nullptr;                     ///< -k; outlives the pipeline
+  std::optional<std::chrono::nanoseconds> alarm_at;  ///< by CLOCK_MONOTONIC: when to call `on_alarm`
+  std::function<Verdict()> on_alarm;
   std::uint64_t syscall_limit = 0;  ///< detach after so many calls have been shown; 0: never
 };
 
@@ -49,12 +54,19 @@ class Pipeline final : public EventHandler {
 
   const Tampering* tamper(const Event& event, const Memory& memory) override;
   Verdict handle(const Event& event, const Memory& memory) override;
+  void lost(std::uint64_t events) override;
+  void totals(std::span<const CallTotals> calls) override;
   void idle() override;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> alarm_at() const override { return options_.alarm_at; }
+  Verdict on_alarm() override;
 
  private:
   Thread& thread_of(const Event& event);
   void forget(Thread& thread);
-  void end_call(Thread& thread, const EventTime& time);
+  /// A call that will have no result: the thread is gone, or an execve has taken it.
+  void end_call(Thread& thread, const EventTime& time, const Memory& memory);
+  void end_exit_of(pid_t tgid, const Event& event, const Memory& memory);
+  [[nodiscard]] bool never_returns(const Thread& thread) const;
   [[nodiscard]] bool records() const { return !options_.summary_only; }
   [[nodiscard]] bool wants(const decode::Entry& entry, const Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
@@ -69,11 +81,27 @@ class Pipeline final : public EventHandler {
   Verdict on(const Fork& fork, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Attached& attached, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Detached& detached, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const LibraryEnter& enter, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const LibraryExit& exit, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
 
-  Verdict finish(Thread& thread, const CallEnd& end, const Memory& memory);
+  /// `event`: of the exit; null where there is none.
+  Verdict finish(Thread& thread, CallEnd end, const Event* event, const Memory& memory);
+  /// Keeps the stack of a call that can have none when it has ended.
+  void keep_stack(Thread& thread, const Event& event, const Memory& memory);
+  [[nodiscard]] std::span<const StackFrame> stack_now(const Event& event, const Memory& memory) const;
+  [[nodiscard]] const spec::Call* prototype_of(const LibraryFunction& function) const;
+  /// Into function_values_.
+  void fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory);
+  [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const LibraryExit& exit) const;
+  /// Puts the open call of the thread aside, for one inside it.
+  void nest(Thread& thread);
+  /// Goes back to the call around the one that has ended.
+  static void unnest(Thread& thread);
 
   PipelineOptions options_;
+  const spec::Tables& tables_;
+  std::vector<std::uint64_t> function_values_;
   Filter filter_;
   TamperRules tamper_rules_;
   const decode::Decoder& decoder_;
@@ -81,6 +109,7 @@ class Pipeline final : public EventHandler {
   render::Summary* summary_;
   Note note_;
   ThreadTable threads_;
+  std::unordered_map<pid_t, pid_t> leaving_;  ///< of each process, the thread that has called exit last
   bool launch_seen_ = false;
   std::uint64_t shown_ = 0;
   std::chrono::nanoseconds last_flush_{};

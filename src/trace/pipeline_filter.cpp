@@ -3,13 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/pipeline_fd_finder.h"
+
 namespace tracer::pipeline {
 
 using spec::Style;
 using spec::TypeKind;
 
-Filter::Filter(FilterOptions options, const spec::Tables& tables, decode::Names& names)
-    : options_(std::move(options)), tables_(tables), names_(names) {}
+namespace {
+
+bool is_fd(const spec::Type& type) {
+  return type.style == Style::fd || type.style == Style::dirfd;
+}
+
+}  // namespace
+
+Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names)
+    : options_(std::move(options)), tables_(tables), decoder_(decoder), names_(names), state_(decoder.make_state()) {}
 
 bool Filter::wants(Abi abi, std::uint64_t number) const {
   return options_.calls.contains(abi, number) || tables_.find(abi, number) == nullptr;
@@ -19,19 +29,21 @@ bool Filter::wants_arguments(const decode::Entry& entry, const Memory& memory) c
   if (!by_arguments()) {
     return true;
   }
-  const spec::Call* call = tables_.find(entry.abi, entry.number);
-  if (call == nullptr) {
+  FdFinder ignore([](std::int32_t) {});
+  decoder_.settle(*state_, entry, memory, ignore);
+  const spec::Signature* signature = decode::Decoder::signature_of(*state_);
+  if (signature == nullptr) {
     return false;
   }
-  const auto& signature = tables_.signatures[call->signature];
-  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature.params)) {
+  const auto& args = decode::Decoder::arguments_of(*state_);
+  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature->params)) {
     const std::size_t slot = param.slot[index_of(entry.abi)];
-    if (param.type == spec::none || slot >= entry.args.size()) {
+    if (param.type == spec::none || slot >= args.size()) {
       continue;
     }
     const spec::Type& type = tables_.types[param.type];
-    const std::uint64_t value = entry.args[slot];
-    if (type.kind == TypeKind::scalar && (type.style == Style::fd || type.style == Style::dirfd)) {
+    const std::uint64_t value = args[slot];
+    if (type.kind == TypeKind::scalar && is_fd(type)) {
       if (matches_fd(entry, static_cast<std::int32_t>(value))) {
         return true;
       }
@@ -42,7 +54,37 @@ bool Filter::wants_arguments(const decode::Entry& entry, const Memory& memory) c
       }
     }
   }
+  return has_fds_inside(*signature) && matches_inside(entry, memory);
+}
+
+/// Whether there is an argument that is many descriptors: the array of poll, the sets of select.
+bool Filter::has_fds_inside(const spec::Signature& signature) const {
+  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature.params)) {
+    if (param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
+      continue;
+    }
+    const spec::Type& target = tables_.types[tables_.types[param.type].target];
+    if (target.kind == TypeKind::custom && tables_.text(target.custom) == "fd_set") {
+      return true;
+    }
+    if (target.kind != TypeKind::array || tables_.types[target.target].kind != TypeKind::structure) {
+      continue;
+    }
+    const spec::Struct& element = tables_.structs[tables_.types[target.target].index];
+    for (const spec::Field& field : spec::Tables::slice(tables_.fields, element.fields)) {
+      if (field.type != spec::none && is_fd(tables_.types[field.type])) {
+        return true;
+      }
+    }
+  }
   return false;
+}
+
+bool Filter::matches_inside(const decode::Entry& entry, const Memory& memory) const {
+  bool found = false;
+  FdFinder finder([&](std::int32_t fd) { found = found || matches_fd(entry, fd); });
+  decoder_.enter(*state_, entry, {.abbreviate = false, .dereference = true, .raw = false}, memory, finder);
+  return found;
 }
 
 bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
@@ -55,7 +97,7 @@ bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
   if (options_.paths.empty()) {
     return false;
   }
-  return options_.paths.has_link(names_.descriptor(entry.tid, fd).text);
+  return options_.paths.has_link(names_.path(entry.tid, fd));
 }
 
 bool Filter::matches_path(RemoteAddr address, const Memory& memory) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,11 +24,14 @@ struct FilterOptions {
   std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds
   std::vector<int> errnos;                     ///< --errno
   std::optional<std::chrono::nanoseconds> min_duration;
+
+  /// Whether the end of a call decides if it is shown.
+  [[nodiscard]] bool needs_end() const { return status != filter::every_status || !errnos.empty() || min_duration; }
 };
 
 class Filter {
  public:
-  Filter(FilterOptions options, const spec::Tables& tables, decode::Names& names);
+  Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names);
 
   /// By number; a number that no table knows always passes.
   [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
@@ -39,20 +43,20 @@ class Filter {
   [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.status.has(status); }
   [[nodiscard]] bool wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const;
 
-  /// Whether the end of a call decides if it is shown.
-  [[nodiscard]] bool needs_end() const {
-    return options_.status != filter::every_status || !options_.errnos.empty() || options_.min_duration;
-  }
   /// Whether anything but the call's number decides.
   [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
 
  private:
+  [[nodiscard]] bool has_fds_inside(const spec::Signature& signature) const;
+  [[nodiscard]] bool matches_inside(const decode::Entry& entry, const Memory& memory) const;
   [[nodiscard]] bool matches_fd(const decode::Entry& entry, std::int32_t fd) const;
   [[nodiscard]] bool matches_path(RemoteAddr address, const Memory& memory) const;
 
   FilterOptions options_;
   const spec::Tables& tables_;
+  const decode::Decoder& decoder_;
   decode::Names& names_;
+  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_;  ///< of the call that is looked at
 };
 
 }  // namespace tracer::pipeline

@@ -33,7 +33,7 @@ void JsonView::thread_goes(Thread& thread) {
 
 std::string_view JsonView::command_of(Thread& thread) {
   if (thread.command.empty()) {
-    thread.command = names_.process(thread.tid, thread.tid);
+    thread.command = names_.command(thread.tid);
   }
   return thread.command;
 }
@@ -70,11 +70,18 @@ void JsonView::write_signal(int signal) {
 
 void JsonView::call_begins(Thread& thread, const Memory& memory) {
   TextBuffer& text = thread.line;
-  begin_record(text, thread, "syscall", thread.call.entered);
+  const LibraryFunction* function = thread.call.function;
+  begin_record(text, thread, function != nullptr ? "library" : "syscall", thread.call.entered);
   text.append(",\"abi\":\"");
   text.append(abi_names[index_of(thread.call.entry.abi)]);
-  text.append("\",\"nr\":");
-  render::append_json_integer(text, thread.call.entry.number);
+  if (function == nullptr) {
+    text.append("\",\"nr\":");
+    render::append_json_integer(text, thread.call.entry.number);
+  } else {
+    text.append('"');
+    write_function(text, *function, thread.outer.size());
+    thread.call.entry.function_name = function->name;
+  }
   text.append(',');
   emitter_.set_buffer(text);
   emitter_.resume({});
@@ -95,7 +102,37 @@ void JsonView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
   } else {
     thread.line.append(",\"unfinished\":\"exit\"");
   }
+  write_stack(thread.line, end.stack);
+  thread.entry_stack.clear();
   end_record(thread.line, thread);
+}
+
+void JsonView::write_function(TextBuffer& text, const LibraryFunction& function, std::size_t depth) {
+  text.append(",\"library\":");
+  render::append_json_string(text, function.library);
+  if (!function.caller.empty()) {
+    text.append(",\"caller\":");
+    render::append_json_string(text, function.caller);
+  }
+  text.append(",\"depth\":");
+  text.decimal(static_cast<std::uint64_t>(depth));
+}
+
+void JsonView::call_is_nested(Thread&) {}
+
+void JsonView::call_is_unwound(Thread& thread, const EventTime&) {
+  close_unfinished(thread, "unwound");
+}
+
+void JsonView::function_returns_again(Thread& thread, const EventTime& time, const LibraryExit& exit,
+                                      std::uint64_t value) {
+  begin_record(record_, thread, "return", time);
+  write_function(record_, *exit.function, thread.outer.size());
+  record_.append(",\"name\":");
+  render::append_json_string(record_, exit.function->name);
+  record_.append(",\"ret\":");
+  render::append_json_integer(record_, static_cast<std::int64_t>(value));
+  end_record(record_, thread);
 }
 
 void JsonView::write_tampered(TextBuffer& text, const Tampered& tampered) {
@@ -112,6 +149,13 @@ void JsonView::write_tampered(TextBuffer& text, const Tampered& tampered) {
     }
   }
   text.append(']');
+}
+
+void JsonView::write_stack(TextBuffer& text, std::span<const StackFrame> stack) {
+  if (!stack.empty()) {
+    text.append(",\"stack\":");
+    append_json_stack(text, stack);
+  }
 }
 
 void JsonView::close_unfinished(Thread& thread, std::string_view cause) {
@@ -139,7 +183,8 @@ void JsonView::call_is_dropped(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- what else happens
 
-void JsonView::signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) {
+void JsonView::signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
+                      std::span<const StackFrame> stack) {
   begin_record(record_, thread, "signal", time);
   write_signal(stop.signal);
   if (!stop.siginfo.empty()) {
@@ -148,12 +193,14 @@ void JsonView::signal(Thread& thread, const EventTime& time, const SignalStop& s
     emitter_.reset();
     decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
   }
+  write_stack(record_, stack);
   end_record(record_, thread);
 }
 
-void JsonView::group_stop(Thread& thread, const EventTime& time, int signal) {
+void JsonView::group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) {
   begin_record(record_, thread, "stop", time);
   write_signal(signal);
+  write_stack(record_, stack);
   end_record(record_, thread);
 }
 
@@ -207,6 +254,10 @@ void JsonView::event_done() {
   if (options_.flush_each_event) {
     flush();
   }
+}
+
+void JsonView::lost(std::uint64_t events) {
+  raw("{\"v\":1,\"type\":\"lost\",\"events\":" + std::to_string(events) + "}\n");
 }
 
 void JsonView::raw(std::string_view text) {

@@ -2,7 +2,7 @@
 //
 // Every record:
 //   v       1; grows when the meaning of a member changes (new members may come at any time)
-//   type    "syscall", "signal", "stop", "fork", "exec", "exit" or "detach"
+//   type    "syscall", "library", "return", "signal", "stop", "fork", "exec", "exit" or "detach"
 //   ts      time of the event in nanoseconds since 1970-01-01 UTC; of a syscall: of its entry
 //   pid     process (thread group)
 //   tid     thread
@@ -17,6 +17,17 @@
 //           only where -e inject= changed the call: what of it, some of "arguments", "result", "signal" and "delay"
 //   unfinished
 //           only where the call did not return: "exit", "exec" or "detach" says what ended it
+//   stack   with -k, on "signal" and "stop" as well: the frames, innermost first. Each has either
+//           file, offset (in it), address, and if known symbol and symbol_offset (address is so far behind it); or
+//           with -kk, source (file name) and line, if known, and inlined: true where the function has no frame of its
+//           own; address and unknown: true, where there is no file (the last frame); or end: "limit" (there are more),
+//           "cycle" (the stack leads back into itself)
+// "library":  a function's call: abi, name, args, ret, errno, dur and unfinished as of a syscall (unfinished may be
+//   "unwound": an exception or longjmp left it), and
+//   library   where it is defined; "" if unknown
+//   caller    the module that called it; absent where the function itself was asked for
+//   depth     how many traced functions are open around it
+// "return":   a function returned a second time (setjmp, or fork in the child): name, library, caller, depth, ret
 // "signal":   signal "SIGINT", info {…} (as siginfo_t; absent if unknown)
 // "stop":     signal: the process is stopped (job control)
 // "fork":     child (its tid), thread (true or false)
@@ -50,9 +61,14 @@ class JsonView final : public View {
   void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
   void call_is_lost(Thread& thread, const EventTime& time) override;
   void call_is_dropped(Thread& thread) override;
+  void call_is_nested(Thread& thread) override;
+  void call_is_unwound(Thread& thread, const EventTime& time) override;
+  void function_returns_again(Thread& thread, const EventTime& time, const LibraryExit& exit,
+                              std::uint64_t value) override;
   void abi_changes(Thread&, const EventTime&) override {}
-  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) override;
-  void group_stop(Thread& thread, const EventTime& time, int signal) override;
+  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
+              std::span<const StackFrame> stack) override;
+  void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
   void fork(Thread& thread, const EventTime& time, const Fork& fork) override;
   void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
@@ -60,12 +76,15 @@ class JsonView final : public View {
   void detached(Thread& thread, const EventTime& time) override;
   void flush() override;
   void event_done() override;
+  void lost(std::uint64_t events) override;
   void raw(std::string_view text) override;
 
  private:
   void begin_record(TextBuffer& text, Thread& thread, std::string_view type, const EventTime& time);
   void end_record(TextBuffer& text, Thread& thread);
+  static void write_function(TextBuffer& text, const LibraryFunction& function, std::size_t depth);
   static void write_tampered(TextBuffer& text, const Tampered& tampered);
+  static void write_stack(TextBuffer& text, std::span<const StackFrame> stack);
   void close_unfinished(Thread& thread, std::string_view cause);
   void write_signal(int signal);
   [[nodiscard]] std::string_view command_of(Thread& thread);

@@ -16,10 +16,11 @@ bool all_arguments_shown(const decode::CallState& state) {
 }  // namespace
 
 TextView::TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
-                   Channels channels)
+                   decode::Names& names, Channels channels)
     : options_(std::move(options)),
       tables_(tables),
       decoder_(decoder),
+      names_(names),
       channels_(std::move(channels)),
       prefix_(options_.prefix),
       emitter_(tables, scratch_, options_.calls) {}
@@ -27,10 +28,12 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
 void TextView::thread_appears(Thread& thread) {
   channels_.assign(thread);
   ++threads_;
+  ask_for_command(thread);
 }
 
 void TextView::thread_goes(Thread& thread) {
   hand_over(thread);
+  write_stack(thread, thread.entry_stack.frames(), StackTaken::at_entry);
   channels_.release(thread);
   --threads_;
 }
@@ -51,6 +54,13 @@ render::PidForm TextView::pid_form() const {
   return render::PidForm::none;
 }
 
+/// Early enough for the line that says that the thread has gone.
+void TextView::ask_for_command(Thread& thread) {
+  if (options_.show_command && !thread.gone) {
+    thread.command = names_.command(thread.tid);
+  }
+}
+
 void TextView::begin_line(Thread& thread, const EventTime& time) {
   if (Thread* owner = thread.channel->owner; owner != nullptr) {
     interrupt(*owner);
@@ -65,7 +75,12 @@ void TextView::begin_line(Thread& thread, const EventTime& time) {
   facts.number = thread.call.entry.number;
   facts.instruction_pointer = thread.call.instruction_pointer;
   facts.word_size = word_size(thread.abi.value_or(options_.native));
+  if (options_.show_command && facts.pid != render::PidForm::none) {
+    ask_for_command(thread);
+    facts.command = thread.command;
+  }
   prefix_.write(thread.line, facts);
+  thread.line.append(options_.indent * thread.outer.size(), ' ');
 }
 
 /// Goes on with a call whose line was broken.
@@ -150,10 +165,27 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
     if (!scratch_.empty()) {
       channels_.write(*thread.channel, scratch_.view());
     }
+    write_stack(thread, end.stack, thread.entry_stack.empty() ? StackTaken::now : StackTaken::at_entry);
+  }
+}
+
+/// Below a line. The stack of a call that ends its thread comes when the thread goes.
+void TextView::write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken taken) {
+  if (!stack.empty()) {
+    scratch_.clear();
+    append_stack(scratch_, stack, taken);
+    channels_.write(*thread.channel, scratch_.view());
   }
 }
 
 void TextView::call_is_lost(Thread& thread, const EventTime& time) {
+  if (thread.call.function != nullptr) {
+    // It has said already that it did not finish, or says so now: there is nobody who could have its result.
+    if (!thread.interrupted) {
+      interrupt(thread);
+    }
+    return;
+  }
   if (thread.interrupted) {
     resume_line(thread, time);
   }
@@ -165,6 +197,37 @@ void TextView::call_is_lost(Thread& thread, const EventTime& time) {
   emitter_.begin_result({render::CallResult::Kind::unknown, 0, 0});
   emitter_.end_result();
   leave_emitter(thread);
+  end_line(thread);
+}
+
+void TextView::call_is_nested(Thread& thread) {
+  if (thread.channel->owner == &thread) {
+    interrupt(thread);
+  }
+}
+
+void TextView::call_is_unwound(Thread& thread, const EventTime& time) {
+  if (thread.interrupted) {
+    resume_line(thread, time);
+  }
+  take_emitter(thread);
+  emitter_.end_arguments();
+  leave_emitter(thread);
+  thread.line.append("<unwound>");
+  end_line(thread);
+}
+
+void TextView::function_returns_again(Thread& thread, const EventTime& time, const LibraryExit& exit,
+                                      std::uint64_t value) {
+  begin_line(thread, time);
+  thread.line.append("<... ");
+  thread.line.append(exit.function->label);
+  thread.line.append(" resumed>");
+  emitter_.reset();
+  emitter_.set_buffer(thread.line);
+  emitter_.end_arguments();
+  emitter_.set_buffer(scratch_);
+  thread.line.decimal(static_cast<std::int64_t>(value));
   end_line(thread);
 }
 
@@ -184,7 +247,8 @@ void TextView::abi_changes(Thread& thread, const EventTime& time) {
   end_line(thread);
 }
 
-void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) {
+void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
+                      std::span<const StackFrame> stack) {
   begin_line(thread, time);
   thread.line.append("--- ");
   render::append_signal(thread.line, stop.signal);
@@ -198,14 +262,20 @@ void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& s
   }
   thread.line.append("---");
   end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
 }
 
-void TextView::group_stop(Thread& thread, const EventTime& time, int signal) {
+void TextView::group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) {
   begin_line(thread, time);
   thread.line.append("--- stopped by ");
   render::append_signal(thread.line, signal);
   thread.line.append(" ---");
   end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::exec(Thread& thread, const EventTime&) {
+  ask_for_command(thread);
 }
 
 void TextView::superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) {
@@ -252,6 +322,13 @@ void TextView::event_done() {
   if (options_.flush_each_event) {
     flush();
   }
+}
+
+void TextView::lost(std::uint64_t events) {
+  if (Thread* owner = channels_.common().owner; owner != nullptr) {
+    interrupt(*owner);
+  }
+  View::lost(events);
 }
 
 void TextView::raw(std::string_view text) {

@@ -32,13 +32,16 @@ struct TextViewOptions {
   filter::NumberSet dump_writes;
   /// Calls come out whole or not at all, when they have ended: some filter must know the end first.
   bool hold_calls = false;
+  bool show_command = false;  ///< -Y: the prefix names the program, too
+  unsigned indent = 0;        ///< --indent: columns for each function that is open around a line
   /// Output is out before the tracee goes on: it may write to the same terminal.
   bool flush_each_event = false;
 };
 
 class TextView final : public View {
  public:
-  TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder, Channels channels);
+  TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
+           Channels channels);
 
   void thread_appears(Thread& thread) override;
   void thread_goes(Thread& thread) override;
@@ -46,19 +49,26 @@ class TextView final : public View {
   void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
   void call_is_lost(Thread& thread, const EventTime& time) override;
   void call_is_dropped(Thread& thread) override;
+  void call_is_nested(Thread& thread) override;
+  void call_is_unwound(Thread& thread, const EventTime& time) override;
+  void function_returns_again(Thread& thread, const EventTime& time, const LibraryExit& exit,
+                              std::uint64_t value) override;
   void abi_changes(Thread& thread, const EventTime& time) override;
-  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) override;
-  void group_stop(Thread& thread, const EventTime& time, int signal) override;
+  void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
+              std::span<const StackFrame> stack) override;
+  void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
   void fork(Thread&, const EventTime&, const Fork&) override {}
-  void exec(Thread&, const EventTime&) override {}
+  void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
   void exits(Thread& thread, const EventTime& time, int status) override;
   void detached(Thread& thread, const EventTime& time) override;
   void flush() override;
   void event_done() override;
+  void lost(std::uint64_t events) override;
   void raw(std::string_view text) override;
 
  private:
+  void ask_for_command(Thread& thread);
   void begin_line(Thread& thread, const EventTime& time);
   void resume_line(Thread& thread, const EventTime& time);
   void end_line(Thread& thread);
@@ -66,11 +76,13 @@ class TextView final : public View {
   void take_emitter(Thread& thread);
   void leave_emitter(Thread& thread);
   void hand_over(Thread& thread);
+  void write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken taken);
   [[nodiscard]] render::PidForm pid_form() const;
 
   TextViewOptions options_;
   const spec::Tables& tables_;
   const decode::Decoder& decoder_;
+  decode::Names& names_;
   Channels channels_;
   render::LinePrefix prefix_;
   render::TextEmitter emitter_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
@@ -12,6 +13,8 @@
 #include "render/text_emitter.h"
 #include "sink/sink.h"
 #include "trace/event.h"
+#include "trace/library_call.h"
+#include "trace/pipeline_stack.h"
 #include "trace/pipeline_tampering.h"
 
 namespace tracer::pipeline {
@@ -33,32 +36,48 @@ struct OpenCall {
   decode::Entry entry;
   decode::Depth depth;
   EventTime entered;
+  const LibraryFunction* function = nullptr;  ///< null: a system call
+  std::uint64_t function_call = 0;            ///< LibraryEnter::call
   /// Of the last event that told it; empty once the thread has none.
   std::optional<std::uint64_t> instruction_pointer;
 };
 
-struct Thread {
+/// What belongs to one call: all that has to be kept while another one runs inside it.
+struct CallRecord {
   using DecoderState = std::unique_ptr<decode::CallState, void (*)(decode::CallState*)>;
 
-  explicit Thread(DecoderState decoder_state) : state(std::move(decoder_state)) {}
+  explicit CallRecord(DecoderState decoder_state) : state(std::move(decoder_state)) {}
 
-  pid_t tid = 0;
-  pid_t tgid = 0;
-  std::optional<Abi> abi;  ///< of the last call; empty before the first
   OpenCall call;
-  CallCounts call_counts;
+  KeptStack entry_stack;  ///< with -k, of a call that can have none when it has ended; else empty
   DecoderState state;
 
   // For the views.
-  std::string command;           ///< name of the program, for records; empty: not asked for yet
-  std::unique_ptr<Channel> own;  ///< with a file for each thread
-  Channel* channel = nullptr;    ///< where the lines go
-  TextBuffer line;               ///< the call so far, from the start of its current line on
-  std::size_t handed_over = 0;   ///< how much of `line` the sink has
-  bool interrupted = false;      ///< the line was ended with <unfinished ...>
+  TextBuffer line;              ///< the call so far, from the start of its current line on
+  std::size_t handed_over = 0;  ///< how much of `line` the sink has
+  bool interrupted = false;     ///< the line was ended with <unfinished ...>
   // How far an emitter came between the entry and the exit.
   render::TextEmitter::Progress text_progress;
   render::JsonEmitter::Progress json_progress;
+};
+
+/// A thread, and its innermost call.
+struct Thread : CallRecord {
+  explicit Thread(DecoderState decoder_state) : CallRecord(std::move(decoder_state)) {}
+
+  pid_t tid = 0;
+  pid_t tgid = 0;
+  std::optional<Abi> abi;         ///< of the last call; empty before the first
+  std::vector<CallRecord> outer;  ///< open functions around `call`, the outermost first
+  std::vector<CallRecord> spare;  ///< for reuse
+  bool in_hidden_call = false;    ///< inside a system call that is not shown, within `call`
+  CallCounts call_counts;
+
+  // For the views.
+  bool gone = false;             ///< there is nothing left of it to ask about
+  std::string command;           ///< name of the program, as it was asked for last; empty: not yet
+  std::unique_ptr<Channel> own;  ///< with a file for each thread
+  Channel* channel = nullptr;    ///< where the lines go
 };
 
 class ThreadTable {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <span>
+#include <string>
 
 #include "trace/memory.h"
 #include "trace/pipeline_thread.h"
+#include "trace/stack.h"
 
 namespace tracer::pipeline {
 
@@ -14,6 +17,7 @@ struct CallEnd {
   decode::Outcome outcome;
   Tampered tampered;
   std::chrono::nanoseconds duration{};  ///< wall clock
+  std::span<const StackFrame> stack;    ///< with -k; of the entry where the call does not return to its caller
 };
 
 class View {
@@ -35,9 +39,18 @@ class View {
   /// The call will not be shown after all. Only in a view that holds calls back until they end.
   virtual void call_is_dropped(Thread& thread) = 0;
 
+  /// Another call of the thread begins inside the one that is open and shown.
+  virtual void call_is_nested(Thread& /*thread*/) {}
+  /// A function was left by longjmp or an exception.
+  virtual void call_is_unwound(Thread& /*thread*/, const EventTime& /*time*/) {}
+  /// A function returned that this thread did not enter, or that has returned before: setjmp, or fork in the child.
+  virtual void function_returns_again(Thread& /*thread*/, const EventTime& /*time*/, const LibraryExit& /*exit*/,
+                                      std::uint64_t /*value*/) {}
+
   virtual void abi_changes(Thread& thread, const EventTime& time) = 0;
-  virtual void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory) = 0;
-  virtual void group_stop(Thread& thread, const EventTime& time, int signal) = 0;
+  virtual void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
+                      std::span<const StackFrame> stack) = 0;
+  virtual void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) = 0;
   virtual void fork(Thread& thread, const EventTime& time, const Fork& fork) = 0;
   /// A new program runs in `thread`.
   virtual void exec(Thread& thread, const EventTime& time) = 0;
@@ -46,10 +59,15 @@ class View {
   virtual void exits(Thread& thread, const EventTime& time, int status) = 0;
   virtual void detached(Thread& thread, const EventTime& time) = 0;
 
+  /// The engine could not keep up: so many events are missing here.
+  virtual void lost(std::uint64_t events) { raw("+++ " + std::to_string(events) + " events lost here +++\n"); }
+
   /// Hands all that is there to the system.
   virtual void flush() = 0;
   /// The event is dealt with, and its thread about to go on.
   virtual void event_done() = 0;
+  /// Nothing more will come.
+  virtual void finish() {}
   /// Text that is no part of a record, such as the table of -c.
   virtual void raw(std::string_view text) = 0;
 };

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import libraries
+
 TIMEOUT = 600  # seconds
 
 
@@ -25,6 +27,8 @@ class Workload:
     options: list
     program: list
     calls: int = 0  # how many system calls the program makes, where that is what takes the time
+    beside_strace: bool = True  # False: strace would take minutes
+    times_faster: float = 0  # what a call costs more than without a tracer must be strace's by so much; else the run fails
 
 
 def dd(calls):
@@ -36,8 +40,14 @@ def forks(count):
     return ['sh', '-c', f'i=0; while [ $i -lt {count} ]; do /bin/true; i=$((i+1)); done']
 
 
-def workloads(scale):
+LIBRARIES = 50
+
+
+def workloads(scale, scratch):
     calls = int(40000 * scale)
+    many_calls = int(6000000 * scale)
+    traces = max(300, int(1000 * scale))
+    stacks = libraries.build(scratch, LIBRARIES)
     storm = max(2, int(200 * scale))
     return [
         Workload('all calls to a file', ['-o', 'OUT'], dd(calls), calls),
@@ -45,8 +55,12 @@ def workloads(scale):
         Workload('the same, with -T -tt', ['-T', '-tt', '-o', 'OUT'], dd(calls), calls),
         Workload('summary (-c)', ['-c', '-o', 'OUT'], dd(calls), calls),
         Workload('one rare call (-e accept)', ['-e', 'accept', '-o', 'OUT'], dd(calls), calls),
-        Workload('the same, with -f --seccomp-bpf', ['-f', '--seccomp-bpf', '-e', 'accept', '-o', 'OUT'], dd(calls), calls),
+        Workload('the same over many calls', ['-e', 'accept', '-o', 'OUT'], dd(many_calls), many_calls, False),
+        Workload('and with -f --seccomp-bpf', ['-f', '--seccomp-bpf', '-e', 'accept', '-o', 'OUT'],
+                 dd(many_calls), many_calls),
         Workload('paths of descriptors (-y)', ['-y', '-o', 'OUT'], dd(calls), calls),
+        Workload(f'stacks, {LIBRARIES} libraries (-k)', ['-k', '-e', 'getppid', '-o', 'OUT'], [stacks, str(traces)], traces,
+                 times_faster=10),
         Workload('start-up (true)', ['-o', 'OUT'], ['true']),
         Workload(f'{storm} forks (-f)', ['-f', '-o', 'OUT'], forks(storm)),
     ]
@@ -70,18 +84,19 @@ def seconds(argv):
 
 def measure(workload, tracers, rounds, out):
     """Median seconds by tracer."""
-    taken = {name: [] for name in tracers}
+    asked = {name: tracer for name, tracer in tracers.items() if name != 'strace' or workload.beside_strace}
+    taken = {name: [] for name in asked}
     for turn in range(rounds):
-        order = list(tracers.items())
+        order = list(asked.items())
         order = order[turn % len(order):] + order[:turn % len(order)]
         for name, tracer in order:
             taken[name].append(seconds(command(tracer, workload, out)))
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def peak_memory(tracer, calls):
+def peak_memory(tracer, calls, *options):
     """Peak resident kilobytes of a tracer, early and at the end of a run of so many calls."""
-    process = subprocess.Popen([tracer, '-o', '/dev/null', *dd(calls)], stdin=subprocess.DEVNULL,
+    process = subprocess.Popen([tracer, *options, '-o', '/dev/null', *dd(calls)], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seen = []
     while process.poll() is None:
@@ -97,15 +112,31 @@ def peak_memory(tracer, calls):
 
 
 def print_times(rows):
-    head = ('workload', 'bare', 'strace', 'tracer', 'tracer/strace', 'strace µs/call', 'tracer µs/call')
-    print('{:34} {:>9} {:>9} {:>9} {:>14} {:>15} {:>15}'.format(*head))
+    head = ('workload', 'bare', 'strace', 'tracer', 'tracer/strace', 'tracer/bare', 'strace µs/call', 'tracer µs/call')
+    print('{:34} {:>9} {:>9} {:>9} {:>14} {:>12} {:>15} {:>15}'.format(*head))
     for workload, medians in rows:
-        def per_call(name):
-            extra = medians[name] - medians['bare']
-            return f'{extra / workload.calls * 1e6:15.2f}' if workload.calls else f'{"":15}'
+        def cell(width, form, value):
+            return f'{value:{width - 1}{form}}' if value is not None else f'{"-":>{width - 1}}'
 
-        print(f'{workload.name:34} {medians["bare"]:8.3f}s {medians["strace"]:8.3f}s {medians["tracer"]:8.3f}s '
-              f'{medians["tracer"] / medians["strace"]:13.2f}x {per_call("strace")} {per_call("tracer")}', flush=True)
+        def ratio(to):
+            return medians['tracer'] / medians[to] if to in medians else None
+
+        def per_call(name):
+            extra = medians[name] - medians['bare'] if name in medians else None
+            return extra / workload.calls * 1e6 if workload.calls and extra is not None else None
+
+        print(f'{workload.name:34}', *(cell(9, '.3f', medians.get(name)) + 's' for name in ('bare', 'strace', 'tracer')),
+              cell(14, '.2f', ratio('strace')) + 'x', cell(12, '.2f', ratio('bare')) + 'x',
+              cell(16, '.2f', per_call('strace')), cell(16, '.2f', per_call('tracer')), flush=True)
+
+
+def check_speed(rows):
+    for workload, medians in rows:
+        if workload.times_faster:
+            ratio = (medians['strace'] - medians['bare']) / (medians['tracer'] - medians['bare'])
+            print(f'{workload.name}: {ratio:.0f} times less than strace')
+            if ratio < workload.times_faster:
+                sys.exit(f'{workload.name}: {workload.times_faster} times less is wanted')
 
 
 def main():
@@ -126,15 +157,18 @@ def main():
     with tempfile.TemporaryDirectory(prefix='bench.') as scratch:
         out = os.path.join(scratch, 'out')
         rows = [(workload, measure(workload, tracers, rounds, out))
-                for workload in workloads(0.02 if arguments.smoke else 1) if arguments.only in workload.name]
+                for workload in workloads(0.02 if arguments.smoke else 1, scratch) if arguments.only in workload.name]
         print(f'Seconds, median of {rounds}:')
         print_times(rows)
+        check_speed(rows)
     if arguments.only not in 'memory':
         return
     print(f'\nPeak resident memory over {calls} calls, early and at the end:')
     for name in ('strace', 'tracer'):
         early, late = peak_memory(tracers[name], calls)
         print(f'{name:34} {early:8} kB {late:8} kB')
+    early, late = peak_memory(tracers['tracer'], calls // 10, '-k')
+    print(f'{"tracer -k, a tenth of the calls":34} {early:8} kB {late:8} kB')
 
 
 main()

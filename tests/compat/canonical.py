@@ -42,6 +42,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(sin6?_port=)"\\x[89a-e][0-9a-f]\\x[0-9a-f]{2}"( /\* htons\(\d+\) \*/)?', r'\1EPHEMERAL'),
     (r'((?:127\.0\.0\.1|\[::1\]):)[3-6]\d{4}\b', r'\1EPHEMERAL'),
     (r'(\bleft \{tv_sec=)\d+, tv_[nu]sec=\d+', r'\1TIME'),
+    (r'(nanosleep(?:_time64)?\(.*, \{tv_sec=)\d+, tv_nsec=\d+(?=\}\) += \? )', r'\1TIME'),
     (r'(\b(?:tstamp|reachable_time)=)\d+', r'\1TIME'),
 ]]
 

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -80,7 +81,7 @@ def main():
     with open('/proc/sys/kernel/ns_last_pid', 'w') as last_pid:
         last_pid.write(str(FIRST_PID))
     with open('/mnt/out/stdout', 'wb') as stdout, open('/mnt/out/stderr', 'wb') as stderr:
-        running = subprocess.Popen(['setarch', 'x86_64', '-R', '/mnt/bin/strace', *arguments], env=environment,
+        running = subprocess.Popen(['setarch', platform.machine(), '-R', '/mnt/bin/strace', *arguments], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
         try:
             status = running.wait(job['timeout'])

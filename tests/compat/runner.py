@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import tempfile
 
@@ -31,7 +32,7 @@ def why_not():
     """The reason why runs are impossible here; None if they are possible."""
     if os.geteuid() != 0:
         return 'needs root for PID namespaces'
-    tried = subprocess.run([*NAMESPACES, 'setarch', 'x86_64', '-R', 'mount', '-t', 'tmpfs', 'none', '/mnt'],
+    tried = subprocess.run([*NAMESPACES, 'setarch', platform.machine(), '-R', 'mount', '-t', 'tmpfs', 'none', '/mnt'],
                            capture_output=True, text=True, timeout=30)
     return f'no namespaces here: {tried.stderr.strip()}' if tried.returncode else None
 

@@ -1,13 +1,15 @@
 #include "case_file.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
-#include "render/error_names.h"
+#include "spell/error_names.h"
 
 namespace tracer::test {
 namespace {
@@ -62,6 +64,8 @@ class Reader {
       options(c, words);
     } else if (word == "call") {
       c.call = call(words);
+    } else if (word == "function") {
+      c.call = function(words);
     } else if (word == "before") {
       c.before.push_back(call(words));
     } else if (word == "number") {
@@ -76,7 +80,8 @@ class Reader {
     } else if (word == "change") {
       c.changes.push_back(memory(words));
     } else if (word == "result") {
-      c.outcome = {static_cast<std::int64_t>(number(rest_)), false, true};
+      const auto value = rest_.find('.') == std::string::npos ? number(rest_) : fraction(rest_);
+      c.outcome = {static_cast<std::int64_t>(value), false, true};
     } else if (word == "error") {
       c.outcome = {-error(rest_), true, true};
     } else if (word == "unknown") {
@@ -119,7 +124,7 @@ class Reader {
       } else if (word == "-xx") {
         c.text_options.hex = render::HexStrings::all;
       } else if (word == "-X") {
-        c.text_options.constants = value() == "raw" ? render::ConstantForm::raw : render::ConstantForm::verbose;
+        c.text_options.constants = value() == "raw" ? spell::ConstantForm::raw : spell::ConstantForm::verbose;
       } else if (word == "-y") {
         c.names = true;
       } else if (word == "-N") {
@@ -152,6 +157,22 @@ class Reader {
     return line;
   }
 
+  CallLine function(std::istringstream& words) {
+    CallLine line;
+    words >> line.library >> line.name;
+    for (std::string word; words >> word;) {
+      line.values.push_back(word.find('.') == std::string::npos ? number(word) : fraction(word));
+    }
+    return line;
+  }
+
+  /// `2.5`: the bits of a double, `2.5f` of a float.
+  [[nodiscard]] static std::uint64_t fraction(const std::string& text) {
+    const double value = std::strtod(text.c_str(), nullptr);
+    return text.back() == 'f' ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                              : std::bit_cast<std::uint64_t>(value);
+  }
+
   void arguments(CallLine& line, std::istringstream& words) {
     std::size_t i = 0;
     for (std::string word; words >> word; ++i) {
@@ -176,7 +197,7 @@ class Reader {
   [[nodiscard]] std::int64_t error(const std::string& text) const {
     constexpr int last_error = 4095;
     for (int i = 1; i <= last_error; ++i) {
-      if (render::error_name(i) == text) {
+      if (spell::error_name(i) == text) {
         return i;
       }
     }

@@ -30,6 +30,8 @@ struct CallLine {
   std::string name;  ///< empty: `number` says it
   std::uint64_t number = 0;
   std::array<std::uint64_t, 6> args{};
+  std::string library;                ///< not empty: a function of it, …
+  std::vector<std::uint64_t> values;  ///< … and its arguments
 };
 
 struct Case {

@@ -102,7 +102,7 @@ def read_cases(lines):
                 case.result = number(rest)
             elif word == "error":
                 case.result = -number(rest) if rest.isdigit() else rest
-            elif word == "unknown":
+            elif word in ("unknown", "function"):
                 case.supported = False
             elif word == "stack":
                 case.stack = number(rest)

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "case_file.h"
+#include "decode/function_values.h"
 #include "decoders/decoders.h"
 #include "render/json_emitter.h"
 #include "sysc/lowering.h"
@@ -53,7 +54,9 @@ class FakeNames final : public decode::Names {
   }
   std::string_view process(std::int32_t, std::int32_t) override { return {}; }
   std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
-  std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override { return fd == 5 ? 0 : -1; }
+  std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
+    return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
+  }
   std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
 
  private:
@@ -94,9 +97,13 @@ class CaseTables {
 
   [[nodiscard]] const spec::Tables& view() const { return tables_; }
 
-  [[nodiscard]] decode::Entry entry(const Case& c, const CallLine& call, Abi abi) const {
+  [[nodiscard]] decode::Entry entry(const Case& c, const CallLine& call, Abi abi, const Memory& memory) const {
     decode::Entry entry;
     entry.abi = abi;
+    if (!call.library.empty()) {
+      set_function(entry, call, memory);
+      return entry;
+    }
     entry.number = number_of(call, abi);
     entry.args = call.args;
     for (auto& arg : entry.args) {
@@ -107,6 +114,24 @@ class CaseTables {
   }
 
  private:
+  /// As many values as the function and its format ask for have to be there.
+  void set_function(decode::Entry& entry, const CallLine& call, const Memory& memory) const {
+    entry.function = tables_.find(call.library, call.name);
+    if (entry.function == nullptr) {
+      throw std::runtime_error("no function " + call.name + " in " + call.library);
+    }
+    const std::span values(call.values);
+    const auto fixed = decode::fixed_arguments(tables_, *entry.function, entry.abi).size();
+    const auto more = decode::variable_arguments(tables_, *entry.function, entry.abi,
+                                                 values.first(std::min(fixed, values.size())), memory)
+                          .size();
+    if (values.size() != fixed + more) {
+      throw std::runtime_error(call.name + " has " + std::to_string(values.size()) + " values, but asks for " +
+                               std::to_string(fixed) + " and " + std::to_string(more));
+    }
+    entry.values = values;
+  }
+
   [[nodiscard]] std::uint64_t number_of(const CallLine& call, Abi abi) const {
     if (call.name.empty()) {
       return call.number;
@@ -123,6 +148,44 @@ class CaseTables {
   spec::Tables tables_;
 };
 
+/// The custom decoders, each of which tells that it has been called for a value and could read it.
+class WatchedCustoms {
+ public:
+  [[nodiscard]] static std::span<const decode::Custom> all() {
+    static const auto watched = make(std::make_index_sequence<most>());
+    return std::span(watched).first(decoders::all().size());
+  }
+
+  /// Says which were never called; how many.
+  static std::size_t report_unreached() {
+    std::size_t unreached = 0;
+    for (std::size_t i = 0; i < decoders::all().size(); ++i) {
+      if (!reached[i]) {
+        std::printf("custom %s is in no case\n", std::string(decoders::all()[i].name).c_str());
+        ++unreached;
+      }
+    }
+    return unreached;
+  }
+
+ private:
+  static constexpr std::size_t most = 128;
+  static inline std::array<bool, most> reached{};
+
+  template <std::size_t index>
+  static bool call(decode::CustomContext& context) {
+    const bool done = decoders::all()[index].function(context);
+    reached[index] = reached[index] || done;
+    return done;
+  }
+
+  template <std::size_t... indexes>
+  static std::array<decode::Custom, most> make(std::index_sequence<indexes...>) {
+    const auto customs = decoders::all();
+    return {(indexes < customs.size() ? decode::Custom{customs[indexes].name, call<indexes>} : decode::Custom{})...};
+  }
+};
+
 /// What stands at the end of the entry, and all of it.
 struct Shown {
   std::string entered;
@@ -134,17 +197,17 @@ Shown show(const Case& c, Abi abi, const CaseTables& tables, MakeEmitter make_em
   FakeNames names(c.names);
   FakeMemory memory;
   memory.put(c.memory, abi);
-  const decode::Decoder decoder(tables.view(), c.options, names, decoders::all());
+  const decode::Decoder decoder(tables.view(), c.options, names, WatchedCustoms::all());
   const auto state = decoder.make_state();
   for (const CallLine& earlier : c.before) {
     TextBuffer unseen;
     auto emitter = make_emitter(unseen);
-    decoder.enter(*state, tables.entry(c, earlier, abi), c.depth, memory, *emitter);
+    decoder.enter(*state, tables.entry(c, earlier, abi, memory), c.depth, memory, *emitter);
     decoder.exit(*state, {}, memory, *emitter);
   }
   TextBuffer text;
   auto emitter = make_emitter(text);
-  decoder.enter(*state, tables.entry(c, c.call, abi), c.depth, memory, *emitter);
+  decoder.enter(*state, tables.entry(c, c.call, abi, memory), c.depth, memory, *emitter);
   Shown shown;
   shown.entered = text.view();
   memory.put(c.changes, abi);
@@ -202,15 +265,20 @@ std::size_t run_file(const std::string& path) {
 }  // namespace
 }  // namespace tracer::test
 
+// run_cases [--every-custom] FILE...: with the option, every custom decoder has to be in a case of these files.
 int main(int argc, char** argv) {
+  std::vector<std::string> files(argv + 1, argv + argc);
+  const bool every_custom = !files.empty() && files.front() == "--every-custom";
+  files.erase(files.begin(), files.begin() + (every_custom ? 1 : 0));
   std::size_t failed = tracer::test::has_all_customs() ? 0 : 1;
-  for (int i = 1; i < argc; ++i) {
+  for (const std::string& file : files) {
     try {
-      failed += tracer::test::run_file(argv[i]);
+      failed += tracer::test::run_file(file);
     } catch (const std::exception& failure) {
       std::printf("%s\n", failure.what());
       ++failed;
     }
   }
+  failed += every_custom ? tracer::test::WatchedCustoms::report_unreached() : 0;
   return failed == 0 ? 0 : 1;
 }

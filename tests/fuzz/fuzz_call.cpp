@@ -224,7 +224,7 @@ Complaint CallFuzzer::one_call(Source& source) {
 
   own.text.clear();
   const render::TextOptions options{.hex = static_cast<render::HexStrings>(source.below(3)),
-                                    .constants = static_cast<render::ConstantForm>(source.below(3)),
+                                    .constants = static_cast<spell::ConstantForm>(source.below(3)),
                                     .argument_names = source.one_in(4),
                                     .column = static_cast<unsigned>(source.below(60))};
   render::TextEmitter text(own.tables, own.text, options);

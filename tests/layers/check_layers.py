@@ -10,29 +10,30 @@ import re
 import sys
 import tempfile
 
-# How single values are spelled: functions over base and spec, for whoever writes text.
-SPELLING = ['render/constants.h', 'render/dates.h', 'render/error_names.h', 'render/escape.h', 'render/scalars.h']
-
 # A room is a folder of src/. `trace/pipeline*` is a room of its own: it and main meet both engines and decoder.
 # What each room may include besides itself: rooms, or single headers of rooms.
 MAY_INCLUDE = {
     'base': [],
     'spec': ['base'],
+    'spell': ['base', 'spec'],
     'sysc': ['base', 'spec'],
     'trace': ['base', 'spec'],
-    'arch': ['base', 'spec'],
-    'ptrace': ['base', 'spec', 'trace', 'arch'],
-    'bpf': ['base', 'spec', 'trace', 'arch'],
+    'arch': ['base', 'spec', 'trace/memory.h'],
+    'process': ['base', 'spec', 'trace', 'library/symbol_filter.h'],
+    'ptrace': ['base', 'spec', 'trace', 'arch', 'library', 'process'],
+    'bpf': ['base', 'spec', 'trace', 'arch', 'process'],
     'replay': ['base', 'spec', 'trace', 'arch'],
     'library': ['base', 'spec', 'trace', 'arch'],
-    'stack': ['base', 'spec', 'trace/memory.h'],
-    'render': ['base', 'spec'],
-    'decode': ['base', 'spec', 'trace/memory.h', 'render/emitter.h', *SPELLING],
-    'decoders': ['base', 'spec', 'decode', 'trace/memory.h', 'render/emitter.h', *SPELLING],
+    'stack': ['base', 'spec', 'trace', 'arch'],
+    'render': ['base', 'spec', 'spell'],
+    'decode': ['base', 'spec', 'spell', 'trace/memory.h', 'render/emitter.h'],
+    'decoders': ['base', 'spec', 'spell', 'decode', 'trace/memory.h', 'render/emitter.h'],
     'filter': ['base', 'spec', 'trace/event.h'],
     'sink': ['base'],
-    'cli': ['base', 'spec', 'filter', *SPELLING],
-    'pipeline': ['base', 'spec', 'trace', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack'],
+    'explain': ['base', 'spec', 'spell', 'render/emitter.h', 'render/json_text.h'],
+    'cli': ['base', 'spec', 'spell', 'filter'],
+    'pipeline': ['base', 'spec', 'spell', 'trace', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
+                 'explain'],
     'main': None,  # wiring: everything
 }
 
@@ -41,8 +42,8 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['ptrace/launch.cpp', 'ptrace/front.cpp', 'sink/command_sink.cpp'],
-    'waitid': [],
+    'waitpid': ['process/start_program.cpp', 'ptrace/front.cpp', 'sink/command_sink.cpp'],
+    'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }
 

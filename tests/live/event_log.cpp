@@ -77,6 +77,8 @@ class EventLog final : public EventHandler {
     std::printf("attached%s %u %.*s", attached.by_request ? " by-request" : "", attached.threads,
                 static_cast<int>(attached.command.size()), attached.command.data());
   }
+  static void print(const Event&, const LibraryEnter& call) { std::printf("call %s", call.function->name.c_str()); }
+  static void print(const Event&, const LibraryExit& call) { std::printf("return %s", call.function->name.c_str()); }
   static void print(const Event&, const Detached&) { std::printf("detached"); }
   static void print(const Event&, const Exited& exited) {
     std::printf("exited %#x", static_cast<unsigned>(exited.status));

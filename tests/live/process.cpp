@@ -14,6 +14,11 @@
 
 namespace tracer::live {
 
+std::chrono::seconds patience() {
+  const char* wished = std::getenv("TRACER_LIVE_PATIENCE");
+  return std::chrono::seconds(wished != nullptr ? std::atoi(wished) : 20);
+}
+
 Process::Process(const std::vector<std::string>& args, bool with_errors) {
   int in[2];
   int out[2];
@@ -73,7 +78,7 @@ bool Process::read_more(std::chrono::steady_clock::time_point until) {
 }
 
 std::optional<std::string> Process::line() {
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = std::chrono::steady_clock::now() + patience();
   std::size_t end = 0;
   while ((end = pending_.find('\n')) == std::string::npos) {
     if (!read_more(until)) {
@@ -96,7 +101,7 @@ bool Process::reaches(const std::string& expected) {
 
 std::vector<std::string> Process::rest() {
   std::vector<std::string> lines;
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = std::chrono::steady_clock::now() + patience();
   while (read_more(until)) {
   }
   std::size_t start = 0;

@@ -1,5 +1,6 @@
 // The whole program as a user sees it: what it prints, where, and how it ends.
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +22,39 @@ TEST_CASE("it ends as the program ends") {
   const Ran killed = run("exec $T -o /dev/null sh -c 'kill -TERM $$'");
   CHECK(WIFSIGNALED(killed.status));
   CHECK(WTERMSIG(killed.status) == SIGTERM);
+}
+
+TEST_CASE("option -E sets and removes variables of the environment, in order") {
+  const Ran ran =
+      run("export B=b C=c; exec $T -o /dev/null -E A=1 -E B -E C=2 -E C=3 -E D=4 -E D"
+          " sh -c 'echo $A ${B-none} $C ${D-none}'");
+  CHECK(ran.lines == std::vector<std::string>{"1 none 3 none"});
+}
+
+TEST_CASE("an exit that is refused shows its error, and one that is not a question mark") {
+  const Ran ran = run("exec $T -a1 -e exit,exit_group " TRACEE " refused_exit");
+  CHECK(ran.lines == std::vector<std::string>{"exit(5) = -1 EPERM (Operation not permitted)", "exit_group(6) = ?",
+                                              "+++ exited with 6 +++"});
+}
+
+TEST_CASE("the protocol of a netlink socket is known once it has an address") {
+  const Ran ran = run("exec $T -e sendto " TRACEE " ask_netlink");
+  REQUIRE(ran.lines.size() == 3);
+  CHECK(ran.lines[0].find("[{nlmsg_len=32, nlmsg_type=0x12 /* NLMSG_??? */,") != std::string::npos);
+  CHECK(ran.lines[1].find("[{nlmsg_len=32, nlmsg_type=RTM_GETLINK,") != std::string::npos);
+}
+
+TEST_CASE("an exit_group ends before what it ends in other threads") {
+  // Where pause is no call of its own, the C library makes it of ppoll.
+  const Ran ran = run("exec $T -f -a1 -e '/^(pause|ppoll|exit_group)$' " TRACEE " exit_over_threads 3");
+  const auto has = [](const std::string& line, std::string_view text) { return line.find(text) != std::string::npos; };
+  const auto exit = std::find_if(ran.lines.begin(), ran.lines.end(),
+                                 [&](const std::string& line) { return has(line, "exit_group(6) = ?"); });
+  REQUIRE(ran.lines.end() - exit == 8);
+  CHECK(std::count_if(exit, ran.lines.end(),
+                      [&](const std::string& line) { return has(line, " resumed>") && has(line, ") = ?"); }) == 3);
+  CHECK(std::count_if(exit, ran.lines.end(),
+                      [&](const std::string& line) { return has(line, "+++ exited with 6 +++"); }) == 4);
 }
 
 TEST_CASE("a command that is not there is 127, and 1 under the name strace") {
@@ -136,12 +170,34 @@ TEST_CASE("a process that was attached to goes on when tracing is interrupted") 
   CHECK(sleeper.line() == "still here");
 }
 
+TEST_CASE("children that are not followed are free where a filter would take privileges from them, and with -I1") {
+  // A child, the shell itself, and a process of another tracer.
+  const auto script = [](const std::string& tracer) {
+    return "sh -c 'grep -E ^\\(TracerPid\\|Seccomp\\|NoNewPrivs\\): /proc/self/status; "
+           "grep ^Seccomp: /proc/$$/status; " +
+           tracer + " -e getpid -o /dev/null true; echo $?'";
+  };
+  const Ran bare = run("exec " + script(TRACER));
+  CHECK(bare.lines.back() == "0");
+  CHECK(run("exec $T -I1 -e execve -o /dev/null " + script(TRACER)).lines == bare.lines);
+  if (::geteuid() != 0) {
+    CHECK(run("exec $T -e execve -o /dev/null " + script(TRACER)).lines == bare.lines);
+    return;
+  }
+  const Folder folder;
+  const std::string copy = folder.file("tracer");
+  const Ran nobody = run("cp $T " + copy + " && chmod a+rx " + folder.path().string() +
+                         " && exec setpriv --reuid 65534 --regid 65534 --clear-groups " + copy +
+                         " -e execve -o /dev/null " + script(copy));
+  CHECK(nobody.lines == bare.lines);
+}
+
 TEST_CASE("option -d tells what works here, which engine traces and whether by a filter") {
   const std::string say = TRACER ": ";
   const Ran all = run("exec $T -d -o /dev/null true");
-  CHECK(all.has(say + "engine: ptrace (this build has no other)"));
+  CHECK(all.has(say + "engine: ptrace, not bpf: calls are to be shown, not only counted"));
   CHECK(all.has(say + "seccomp filter disabled: every call is wanted"));
-  CHECK(all.has(say + "ptrace_setoptions = 0x11"));
+  CHECK(all.has(say + "ptrace_setoptions = 0x51"));
   for (const std::string request : {"PTRACE_GET_SYSCALL_INFO", "PTRACE_SET_SYSCALL_INFO", "PTRACE_O_EXITKILL"}) {
     INFO(request);
     CHECK(all.has(say + request + " works") != all.has(say + request + " does not work"));
@@ -149,10 +205,12 @@ TEST_CASE("option -d tells what works here, which engine traces and whether by a
   CHECK(all.mentions("WIFSTOPPED,sig=SIGTRAP,EVENT_EXEC (4)"));
   CHECK(all.mentions("WIFEXITED,exitcode=0"));
   CHECK(WEXITSTATUS(all.status) == 0);
-  const Ran some = run("exec $T -d -e trace=openat -o /dev/null true");
-  CHECK((some.mentions("seccomp filter enabled: ") || some.mentions("the kernel has none")));
+  for (const std::string option : {"-f", "--seccomp-bpf", ::geteuid() == 0 ? "-q" : "-f"}) {
+    const Ran some = run("exec $T -d " + option + " -e trace=openat -o /dev/null true");
+    CHECK((some.mentions("seccomp filter enabled: ") || some.mentions("the kernel has none")));
+  }
   CHECK(run("$T -d -D -o /dev/null true | cat").mentions("new tracer pid is "));
-  CHECK(run("exec $T -d -I1 -e trace=openat -o /dev/null true").mentions("seccomp filter disabled: -I1"));
+  CHECK(run("exec $T -d -I1 -f -e trace=openat -o /dev/null true").mentions("seccomp filter disabled: -I1"));
   CHECK(run("exec $T -o /dev/null true").lines.empty());
 }
 

@@ -49,11 +49,13 @@ TEST_CASE("arguments are changed in memory, read-only or not") {
 }
 
 TEST_CASE("a signal interrupts a call that blocks") {
+  // Where pause is no call of its own, the C library makes it of ppoll.
+  const std::string pausing = "'/^(pause|ppoll)$";
   // Whether a filter was possible or not.
-  for (const char* const options :
-       {"-e trace=pause -e inject=pause:signal=TERM", "-f --seccomp-bpf -e trace=pause -e inject=pause:signal=TERM"}) {
-    const Ran ran = run("$T " + std::string(options) + " " TRACEE " sleeper");
-    CHECK(ran.has("pause()                                 = ? ERESTARTNOHAND (To be restarted if no handler)"));
+  for (const std::string options : {"", "-f --seccomp-bpf "}) {
+    const Ran ran =
+        run("$T " + options + "-e trace=" + pausing + "' -e inject=" + pausing + ":signal=TERM' " TRACEE " sleeper");
+    CHECK(ran.mentions(" = ? ERESTARTNOHAND (To be restarted if no handler)"));
     CHECK(ran.has("--- SIGTERM {si_signo=SIGTERM, si_code=SI_KERNEL} ---"));
     CHECK(ran.has("+++ killed by SIGTERM +++"));
   }

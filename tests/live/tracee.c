@@ -2,8 +2,11 @@
 // it prints besides is what the tests compare with an untraced run.
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,21 +144,72 @@ static int fork_storm(const char* arg) {
 }
 
 // Makes getppid fail by a filter of its own, as sandboxes do.
-static int own_filter(const char* arg) {
-  (void)arg;
+static int deny(unsigned call) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {sizeof code / sizeof code[0], code};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int own_filter(const char* arg) {
+  (void)arg;
+  if (deny(SYS_getppid) != 0) {
     return 3;
   }
   const long result = syscall(SYS_getppid);
   printf("getppid %s\n", result == -1 && errno == EPERM ? "denied" : "allowed");
+  return 0;
+}
+
+static int refused_exit(const char* arg) {
+  (void)arg;
+  if (deny(SYS_exit) != 0) {
+    return 3;
+  }
+  syscall(SYS_exit, 5);
+  return 6;
+}
+
+static void* pause_for_ever(void* started) {
+  sem_post(started);
+  for (;;) {
+    pause();
+  }
+}
+
+static int exit_over_threads(const char* arg) {
+  sem_t started;
+  sem_init(&started, 0, 0);
+  for (int i = atoi(arg); i > 0; --i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, pause_for_ever, &started) != 0) {
+      return 3;
+    }
+    sem_wait(&started);
+  }
+  usleep(50000);
+  return 6;
+}
+
+// Asks about a device that cannot be, twice: until the first time the socket has no address.
+static int ask_netlink(const char* arg) {
+  (void)arg;
+  const int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+  struct {
+    struct nlmsghdr header;
+    struct ifinfomsg link;
+  } request = {{sizeof request, RTM_GETLINK, NLM_F_REQUEST, 1, 0}, {.ifi_index = 0x7fffffff}};
+  const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  for (int i = 0; i < 2; ++i) {
+    if (sendto(fd, &request, sizeof request, 0, (const struct sockaddr*)&kernel, sizeof kernel) < 0) {
+      return 3;
+    }
+  }
   return 0;
 }
 
@@ -257,6 +312,9 @@ static const struct {
     {"signals", signals},
     {"fork_storm", fork_storm},
     {"own_filter", own_filter},
+    {"refused_exit", refused_exit},
+    {"ask_netlink", ask_netlink},
+    {"exit_over_threads", exit_over_threads},
     {"getppid_slowly", getppid_slowly},
     {"leave_behind", leave_behind},
     {"sleeper", sleeper},

@@ -46,8 +46,9 @@ TEST_CASE("a traced program finds itself as if it were not traced") {
     const std::string tail = "sh portrait";
     const Ran untraced = run(place + " env " + tail);
     REQUIRE(untraced.lines.size() > 40);
-    for (const std::string options : {"", "-f ", "-ff ", "-e trace=openat ", "-f -e trace=openat ", "-c ", "-D ",
-                                      "-f --format=json ", "-f -e inject=getpid:retval=1:when=60000 ", "-I4 ", "-d "}) {
+    for (const std::string options :
+         {"", "-f ", "-ff ", "-e trace=openat ", "--seccomp-bpf -e trace=openat ", "-f -e trace=openat ", "-c ", "-D ",
+          "-f --format=json ", "-f -e inject=getpid:retval=1:when=60000 ", "-I4 ", "-d "}) {
       INFO(surroundings << options);
       CHECK(run(place + " $T -o out " + options + tail + " 2>/dev/null").lines == untraced.lines);
     }
@@ -75,8 +76,9 @@ TEST_CASE("attaching and letting go leaves a process as it was") {
 }
 
 TEST_CASE("no process of ours is left, and no child for the shell to collect") {
-  for (const std::string options : {"-o /dev/null ", "-f -o /dev/null ", "-e trace=openat -o /dev/null ", "-c ", "-d ",
-                                    "-o '|cat >/dev/null' ", "-f -e trace=openat -o '|cat >/dev/null' "}) {
+  for (const std::string options :
+       {"-o /dev/null ", "-f -o /dev/null ", "--seccomp-bpf -e trace=openat -o /dev/null ", "-c ", "-d ",
+        "-o '|cat >/dev/null' ", "-f -e trace=openat -o '|cat >/dev/null' "}) {
     INFO(options);
     // A subreaper would be given what is left of the tracer's; the shell's own children are listed by the kernel.
     const Ran ran = run("setsid -w sh -c '" + std::string("\"$0\" ") + "\"$@\" >/dev/null 2>&1; " +

@@ -179,8 +179,8 @@ TEST_CASE("verify finds broken tables") {
   auto c = compile_text("struct s { a: u32 }\nf(a: *s)\n", "1 f\n");
   REQUIRE(c.tables().verify().empty());
   auto broken = c.set;
-  broken.params[0].slot[0] = 6;
-  CHECK(broken.view().verify() == "params[0]: a slot beyond the sixth register");
+  broken.params[0].slot[0] = most_parameters;
+  CHECK(broken.view().verify() == "params[0]: a slot beyond the last argument");
   broken = c.set;
   broken.fields[0].type = 1000;
   CHECK(broken.view().verify() == "fields[0]: name or type out of range");
@@ -190,6 +190,37 @@ TEST_CASE("verify finds broken tables") {
                                        [](const Type& type) { return type.kind == TypeKind::structure; }) -
                           broken.types.begin());
   CHECK(broken.view().verify().find("contains itself") != std::string::npos);
+}
+
+TEST_CASE("functions of libraries take their parameters in the order of C") {
+  const auto c = compile_text(
+      "pwritev(fd: int, pos: i64 halves at 3, iov: ulong at 1, count: ulong at 2) -> long\n"
+      "library \"libc.so.6\" {\n"
+      "  calls { pwritev }\n"
+      "  printf(format: *cstr) -> int varargs printf\n"
+      "  free(p: ulong) -> void\n"
+      "}\n"
+      "library \"libm.so.6\" \"libc.so.6\" { frexpl(x: longdouble, exp: out *int) -> longdouble }\n"
+      "library \"libc.so.6\" { fopen(path: *cstr, mode: *cstr) -> ulong errno }\n",
+      "1 pwritev\n");
+  REQUIRE(c.messages.empty());
+  const auto tables = c.tables();
+  CHECK(tables.verify().empty());
+  const auto* call = tables.find("libc.so.6", "pwritev");
+  REQUIRE(call != nullptr);
+  CHECK(call->sets_errno);
+  const auto params = Tables::slice(tables.params, tables.signatures[call->signature].params);
+  CHECK(params[0].slot == Slots{0, 0, 0, 0, 0});
+  CHECK(params[1].slot == Slots{3, 3, 3, 3, 3});
+  CHECK_FALSE(params[1].wide);
+  CHECK(params[2].slot == Slots{1, 1, 1, 1, 1});
+  REQUIRE(tables.find("libc.so.6", "free") != nullptr);
+  CHECK(tables.signatures[tables.find("libc.so.6", "free")->signature].result == none);
+  CHECK(tables.find("libc.so.6", "printf")->varargs == Varargs::printf);
+  CHECK(tables.find("libc.so.6", "fopen")->sets_errno);
+  CHECK(tables.find("libc.so.6", "frexpl") == tables.find("libm.so.6", "frexpl"));
+  CHECK(tables.find("libm.so.6", "free") == nullptr);
+  CHECK(tables.find("libc.so.6", "fre") == nullptr);
 }
 
 }  // namespace tracer::sysc::test

@@ -1,15 +1,61 @@
 // Prints the constants and the layouts of the tables, one a line, for check_uapi.py:
 //   constant NAME VALUE            struct NAME SIZE            field STRUCT NAME OFFSET
-// usage: list_tables x86_64|i386
+// or, for coverage.py, what the descriptions name and what they do not look into:
+//   constant NAME                  ioctl NAME                  raw CALL PARAMETER
+// usage: list_tables x86_64|i386|coverage
 #include <cinttypes>
 #include <cstdio>
 #include <string_view>
 
 #include "spec/spec.h"
 
+namespace {
+
+using tracer::spec::none;
+using tracer::spec::Tables;
+
+bool is_address(const Tables& tables, const tracer::spec::Param& param) {
+  if (param.type == none) {
+    return false;
+  }
+  const auto& type = tables.types[param.type];
+  return type.kind == tracer::spec::TypeKind::scalar && type.style == tracer::spec::Style::address;
+}
+
+void print_coverage(const Tables& tables) {
+  for (const auto& constant : tables.constants) {
+    std::printf("constant %s\n", tables.text(constant.name).data());
+  }
+  for (const auto& call : tables.calls) {
+    const char* name = tables.text(call.name).data();
+    const auto& signature = tables.signatures[call.signature];
+    for (const auto& param : Tables::slice(tables.params, signature.params)) {
+      if (is_address(tables, param)) {
+        std::printf("raw %s %s\n", name, tables.text(param.name).data());
+      }
+    }
+    if (tables.text(call.name) != "ioctl") {
+      continue;
+    }
+    for (const auto& row : Tables::slice(tables.signature_rows, signature.rows)) {
+      for (const auto& constant : tables.constants) {
+        if (constant.value == row.value && (constant.abis & row.abis) != 0) {
+          std::printf("ioctl %s\n", tables.text(constant.name).data());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace tracer;
   const std::string_view wanted = argc == 2 ? argv[1] : "";
+  if (wanted == "coverage") {
+    print_coverage(spec::builtin_tables());
+    return 0;
+  }
   Abi abi = Abi::x86_64;
   while (abi_names[index_of(abi)] != wanted) {
     abi = static_cast<Abi>(index_of(abi) + 1);
@@ -32,7 +78,7 @@ int main(int argc, char** argv) {
       std::printf("struct %s %u\n", name, type.layout.size[index_of(abi)]);
     }
     for (const spec::Field& field : spec::Tables::slice(tables.fields, type.fields)) {
-      if (field.name != spec::none) {
+      if (field.name != spec::none && field.at == spec::none) {
         std::printf("field %s %s %u\n", name, tables.text(field.name).data(), field.offset[index_of(abi)]);
       }
     }

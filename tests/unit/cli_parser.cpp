@@ -218,6 +218,7 @@ TEST_CASE("details of descriptors and processes") {
   CHECK(good({"-yy"}).format.fd_details.has(FdDetail::socket));
   CHECK(good({"--decode-fds"}).format.fd_details == filter::ChoiceSet<FdDetail>{FdDetail::path});
   CHECK(good({"-Y"}).format.pid_details.has(PidDetail::comm));
+  CHECK_FALSE(good({"-Y", "--pidns-translation"}).format.pid_details.has(PidDetail::comm));
   CHECK(good({"--secontext"}).format.secontext.shown);
   CHECK_FALSE(good({"--secontext"}).format.secontext.full);
   CHECK(good({"--secontext=full"}).format.secontext.full);

@@ -49,6 +49,7 @@ class FakeNames final : public decode::Names {
   decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
     return fd == 7 ? decode::DescriptorName{"/etc/passwd"} : decode::DescriptorName{};
   }
+  std::string_view path(std::int32_t tid, std::int32_t fd) override { return descriptor(tid, fd).text; }
   std::string_view process(std::int32_t, std::int32_t) override { return "prog"; }
   std::string_view interface(std::uint32_t) override { return {}; }
   std::string_view current_directory(std::int32_t) override { return {}; }
@@ -97,7 +98,7 @@ class Stage {
       : tables_(set_.view()),
         decoder_(tables_, {}, names_, {}),
         summary_(tables_, options.summary),
-        filter_needs_end_(pipeline::Filter(options.pipeline.filter, tables_, names_).needs_end()) {
+        filter_needs_end_(options.pipeline.filter.needs_end()) {
     options.text.hold_calls = filter_needs_end_;
     auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<sink::Sink> {
       return std::make_unique<StringSink>(files[tid], flushed);
@@ -107,7 +108,7 @@ class Stage {
       view_ = std::make_unique<pipeline::JsonView>(tables_, decoder_, names_, std::move(channels),
                                                    pipeline::JsonViewOptions{});
     } else {
-      view_ = std::make_unique<pipeline::TextView>(options.text, tables_, decoder_, std::move(channels));
+      view_ = std::make_unique<pipeline::TextView>(options.text, tables_, decoder_, names_, std::move(channels));
     }
     pipeline_ =
         std::make_unique<pipeline::Pipeline>(options.pipeline, tables_, decoder_, names_, *view_, &summary_,

@@ -96,7 +96,7 @@ TEST_CASE("a thread that is killed while arguments are still to come says so") {
         "[pid    10] +++ killed by SIGKILL (core dumped) +++\n");
 }
 
-TEST_CASE("exit_group needs no exit") {
+TEST_CASE("exit_group has no result, whether its end is told of or not") {
   Stage stage;
   stage.enter(10, exit_group, 7);
   stage.happens(10, SyscallLost{});

@@ -1,13 +1,13 @@
 // The table of -c, by its shape and by what is counted.
 #include <catch2/catch.hpp>
 
+#include "base/latency_bucket.h"
+
 #include "pipeline_stage.h"
 
 namespace tracer::test {
 
 namespace {
-
-using render::SummaryColumn;
 
 StageOptions counting() {
   StageOptions options;
@@ -118,6 +118,61 @@ TEST_CASE("option -C shows the calls as well") {
   stage.call(10, getpid, 0, 10);
   CHECK(stage.text() == "getpid()                                = 10\n");
   CHECK(stage.table().find("         1           getpid\n") != std::string::npos);
+}
+
+TEST_CASE("a class of times is at most an eighth wide, and the classes leave no gap") {
+  for (unsigned bucket = 0; bucket + 1 < 488; ++bucket) {
+    const auto start = latency_bucket_start(bucket);
+    const auto next = latency_bucket_start(bucket + 1);
+    REQUIRE(latency_bucket_of(start) == bucket);
+    REQUIRE(latency_bucket_of(next - 1) == bucket);
+    REQUIRE(next - start <= std::max(1ULL, start / 8));
+  }
+  CHECK(latency_bucket_of(~0ULL) < latency_buckets);
+}
+
+TEST_CASE("percentiles and histograms are those of elapsed time") {
+  auto options = counting();
+  options.summary.columns = {SummaryColumn::calls, SummaryColumn::p50, SummaryColumn::p99, SummaryColumn::name};
+  options.summary.histogram = true;
+  Stage stage(options);
+  for (int i = 0; i < 99; ++i) {
+    stage.call(10, getpid);
+  }
+  stage.call(10, close_fd, 3);
+  CHECK(stage.table() ==
+        "    calls      p50 us      p99 us syscall\n"
+        "--------- ----------- ----------- ----------------\n"
+        "       99    1000.000    1000.000 getpid\n"
+        "        1    1000.000    1000.000 close\n"
+        "--------- ----------- ----------- ----------------\n"
+        "      100    1000.000    1000.000 total\n"
+        "\n"
+        "getpid:\n"
+        "   512 us ..   1 ms          99 |****************************************|\n"
+        "\n"
+        "close:\n"
+        "   512 us ..   1 ms           1 |****************************************|\n");
+}
+
+TEST_CASE("counts that somebody else made are added up") {
+  const spec::TableSet set = test_tables();
+  const spec::Tables tables = set.view();
+  render::Summary summary(tables, [] {
+    render::SummaryOptions options;
+    options.columns = {SummaryColumn::calls, SummaryColumn::errors, SummaryColumn::p50, SummaryColumn::name};
+    options.overhead.emplace(0);
+    return options;
+  }());
+  std::vector<std::uint64_t> latencies(latency_buckets);
+  latencies[latency_bucket_of(2000)] = 3;
+  const render::SummaryTimes times{std::chrono::microseconds(6), std::chrono::microseconds(2),
+                                   std::chrono::microseconds(2)};
+  summary.add({Abi::x86_64, getpid, 3, 1, times, times, latencies});
+  summary.add({Abi::x86_64, getpid, 3, 0, times, times, latencies});
+  TextBuffer text;
+  summary.write(text, Abi::x86_64);
+  CHECK(text.view().find("        6         1       2.000 getpid\n") != std::string_view::npos);
 }
 
 }  // namespace tracer::test

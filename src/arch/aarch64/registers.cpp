@@ -16,32 +16,6 @@ constexpr std::size_t narrow_first = 17;  // orig_r0
 
 }  // namespace
 
-bool Registers::resize(std::size_t size) {
-  if (size != wide_size && size != narrow_size) {
-    return false;
-  }
-  size_ = size;
-  return true;
-}
-
-std::uint64_t Registers::get(std::size_t wide_index, std::size_t narrow_index) const {
-  if (!narrow()) {
-    return words_[wide_index];
-  }
-  std::uint32_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const std::byte*>(words_.data()) + narrow_index * sizeof value, sizeof value);
-  return value;
-}
-
-void Registers::set(std::size_t wide_index, std::size_t narrow_index, std::uint64_t value) {
-  if (!narrow()) {
-    words_[wide_index] = value;
-    return;
-  }
-  const auto low = static_cast<std::uint32_t>(value);
-  std::memcpy(reinterpret_cast<std::byte*>(words_.data()) + narrow_index * sizeof low, &low, sizeof low);
-}
-
 std::uint64_t Registers::call_number() const {
   return get(wide_number, narrow_number);
 }
@@ -66,6 +40,25 @@ std::uint64_t Registers::stack_pointer() const {
 bool Registers::looks_like_entry() const {
   // During the stop the kernel puts the direction (0: entry, 1: exit) into a scratch register (arch/arm64 ptrace ABI).
   return get(wide_scratch, narrow_scratch) == 0;
+}
+
+FrameRegisters Registers::frame_registers() const {
+  // DWARF for the Arm 64-bit architecture: x0 to x30, sp; for the 32-bit one: r0 to r15.
+  constexpr unsigned wide_count = 32;
+  constexpr unsigned narrow_count = 16;
+  // What pointer authentication leaves of a return address (48 bits of user space).
+  constexpr std::uint64_t address_bits = (std::uint64_t{1} << 48) - 1;
+  FrameRegisters frame;
+  frame.count = narrow() ? narrow_count : wide_count;
+  for (unsigned i = 0; i < frame.count; ++i) {
+    frame.set(i, get(i, i));
+  }
+  frame.stack_pointer = narrow() ? narrow_sp : wide_sp;
+  frame.frame_pointer = narrow() ? 11 : 29;
+  frame.word_size = narrow() ? 4 : 8;
+  frame.address_mask = narrow() ? 0xffffffffU : address_bits;
+  frame.instruction_pointer = instruction_pointer();
+  return frame;
 }
 
 void Registers::set_call_number(std::uint64_t number) {

@@ -1,27 +1,22 @@
 // aarch64: user_pt_regs of 64-bit threads, the compat set of 32-bit ones, and the ABIs aarch64 and arm (EABI).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "arch/frame_registers.h"
+#include "arch/register_words.h"
 #include "spec/abi.h"
 
 namespace tracer {
 
-class Registers {
+/// struct user_pt_regs: x0..x30, sp, pc, pstate; compat_elf_gregset_t: r0..r15, cpsr, orig_r0.
+class Registers : public RegisterWords<34, 18> {
  public:
   /// The kernel takes a changed number from NT_ARM_SYSTEM_CALL on aarch64, not from x8.
   static constexpr bool number_in_registers = false;
   static constexpr std::size_t call_instruction_size = 4;
-
-  std::span<std::byte> buffer() { return {reinterpret_cast<std::byte*>(words_.data()), sizeof words_}; }
-  bool resize(std::size_t size);
-  [[nodiscard]] std::span<const std::byte> bytes() const {
-    return {reinterpret_cast<const std::byte*>(words_.data()), size_};
-  }
 
   [[nodiscard]] Abi mode_abi() const { return narrow() ? Abi::arm : Abi::aarch64; }
   [[nodiscard]] Abi call_abi(std::span<const std::byte>) const { return mode_abi(); }
@@ -32,22 +27,12 @@ class Registers {
   [[nodiscard]] std::uint64_t instruction_pointer() const;
   [[nodiscard]] std::uint64_t stack_pointer() const;
   [[nodiscard]] bool looks_like_entry() const;
+  [[nodiscard]] FrameRegisters frame_registers() const;
 
   void set_call_number(std::uint64_t number);
   void set_argument(std::size_t index, Abi abi, std::uint64_t value);
   void set_result(std::int64_t value);
   void set_instruction_pointer(std::uint64_t address);
-
- private:
-  static constexpr std::size_t wide_size = 34 * 8;    // struct user_pt_regs: x0..x30, sp, pc, pstate
-  static constexpr std::size_t narrow_size = 18 * 4;  // compat_elf_gregset_t: r0..r15, cpsr, orig_r0
-
-  [[nodiscard]] bool narrow() const { return size_ == narrow_size; }
-  [[nodiscard]] std::uint64_t get(std::size_t wide_index, std::size_t narrow_index) const;
-  void set(std::size_t wide_index, std::size_t narrow_index, std::uint64_t value);
-
-  std::array<std::uint64_t, 34> words_{};
-  std::size_t size_ = wide_size;
 };
 
 }  // namespace tracer

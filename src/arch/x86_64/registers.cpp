@@ -1,5 +1,6 @@
 #include "arch/x86_64/registers.h"
 
+#include <array>
 #include <cerrno>
 
 namespace tracer {
@@ -14,12 +15,37 @@ constexpr Place result_place{10, 6};
 constexpr Place number_place{15, 11};
 constexpr Place ip_place{16, 12};
 constexpr Place cs_place{17, 13};
+constexpr Place flags_place{18, 14};
 constexpr Place sp_place{19, 15};
+constexpr std::size_t fs_base_place = 21;
+constexpr std::size_t gs_base_place = 22;
+
+// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
+constexpr std::array<Place, 16> general_places = {{{10, 6},
+                                                   {11, 1},
+                                                   {12, 2},
+                                                   {5, 0},
+                                                   {19, 15},
+                                                   {4, 5},
+                                                   {13, 3},
+                                                   {14, 4},
+                                                   {9, 0},
+                                                   {8, 0},
+                                                   {7, 0},
+                                                   {6, 0},
+                                                   {3, 0},
+                                                   {2, 0},
+                                                   {1, 0},
+                                                   {0, 0}}};
 
 // rdi, rsi, rdx, r10, r8, r9 (syscall(2)); the narrow set has no such thing and repeats the i386 places.
 constexpr std::array<Place, 6> wide_arguments = {{{14, 0}, {13, 1}, {12, 2}, {7, 3}, {9, 4}, {8, 5}}};
 // ebx, ecx, edx, esi, edi, ebp.
 constexpr std::array<Place, 6> narrow_arguments = {{{5, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {4, 5}}};
+
+// By DWARF number: System V ABI for x86_64, figure 3.36, and for i386, table 2.14. The last is the return address.
+constexpr std::array<std::uint8_t, 17> wide_by_dwarf = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
+constexpr std::array<std::uint8_t, 9> narrow_by_dwarf = {6, 1, 2, 0, 15, 5, 3, 4, 12};
 
 constexpr std::uint64_t user32_cs = 0x23;
 
@@ -28,32 +54,6 @@ const Place& argument_place(std::size_t index, Abi abi) {
 }
 
 }  // namespace
-
-bool Registers::resize(std::size_t size) {
-  if (size != wide_size && size != narrow_size) {
-    return false;
-  }
-  size_ = size;
-  return true;
-}
-
-std::uint64_t Registers::get(std::size_t wide_index, std::size_t narrow_index) const {
-  if (!narrow()) {
-    return words_[wide_index];
-  }
-  std::uint32_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const std::byte*>(words_.data()) + narrow_index * sizeof value, sizeof value);
-  return value;
-}
-
-void Registers::set(std::size_t wide_index, std::size_t narrow_index, std::uint64_t value) {
-  if (!narrow()) {
-    words_[wide_index] = value;
-    return;
-  }
-  const auto low = static_cast<std::uint32_t>(value);
-  std::memcpy(reinterpret_cast<std::byte*>(words_.data()) + narrow_index * sizeof low, &low, sizeof low);
-}
 
 Abi Registers::mode_abi() const {
   return narrow() || get(cs_place.wide, cs_place.narrow) == user32_cs ? Abi::i386 : Abi::x86_64;
@@ -97,6 +97,32 @@ bool Registers::looks_like_entry() const {
   return result() == -ENOSYS;
 }
 
+FrameRegisters Registers::frame_registers() const {
+  FrameRegisters frame;
+  const bool small = mode_abi() == Abi::i386;
+  const auto fill = [&](const auto& places) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      frame.set(static_cast<unsigned>(i), get(places[i], places[i]));
+    }
+    frame.count = static_cast<unsigned>(places.size());
+  };
+  if (narrow()) {
+    fill(narrow_by_dwarf);
+  } else if (small) {
+    // 32-bit code whose registers came in the wide set.
+    constexpr std::array<std::uint8_t, 9> places = {10, 11, 12, 5, 19, 4, 13, 14, 16};
+    fill(places);
+  } else {
+    fill(wide_by_dwarf);
+  }
+  frame.stack_pointer = small ? 4 : 7;
+  frame.frame_pointer = small ? 5 : 6;
+  frame.word_size = small ? 4 : 8;
+  frame.address_mask = small ? 0xffffffffU : ~std::uint64_t{0};
+  frame.instruction_pointer = instruction_pointer();
+  return frame;
+}
+
 void Registers::set_call_number(std::uint64_t number) {
   set(number_place.wide, number_place.narrow, number);
 }
@@ -112,6 +138,28 @@ void Registers::set_result(std::int64_t value) {
 
 void Registers::set_instruction_pointer(std::uint64_t address) {
   set(ip_place.wide, ip_place.narrow, address);
+}
+
+std::uint64_t Registers::general(std::size_t number) const {
+  const Place& place = general_places[number];
+  return get(place.wide, place.narrow);
+}
+
+void Registers::set_general(std::size_t number, std::uint64_t value) {
+  const Place& place = general_places[number];
+  set(place.wide, place.narrow, value);
+}
+
+std::uint64_t Registers::flags() const {
+  return get(flags_place.wide, flags_place.narrow);
+}
+
+std::uint64_t Registers::segment_base(bool gs) const {
+  return narrow() ? 0 : get(gs ? gs_base_place : fs_base_place, 0);
+}
+
+void Registers::forget_call() {
+  set(number_place.wide, number_place.narrow, ~std::uint64_t{0});
 }
 
 }  // namespace tracer

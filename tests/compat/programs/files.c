@@ -164,7 +164,9 @@ static void descriptions(void) {
   while (syscall(SYS_getdents64, directory, entries, sizeof entries) > 0) {
   }
   lseek(directory, 0, SEEK_SET);
+#ifdef SYS_getdents
   syscall(SYS_getdents, directory, entries, sizeof entries);
+#endif
   sync();
   syncfs(directory);
 }

@@ -1,0 +1,30 @@
+// The registers of a stack frame, by their DWARF numbers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tracer {
+
+struct FrameRegisters {
+  static constexpr std::size_t capacity = 33;
+
+  std::array<std::uint64_t, capacity> values{};
+  std::uint64_t known = 0;  ///< bit N: values[N] is what the frame had
+  std::uint64_t instruction_pointer = 0;
+  std::uint64_t address_mask = ~std::uint64_t{0};  ///< of the bits that a code address really has
+  unsigned count = 0;                              ///< how many there are on this architecture
+  unsigned stack_pointer = 0;                      ///< number of that register
+  unsigned frame_pointer = 0;                      ///< by convention
+  unsigned word_size = 8;                          ///< bytes of a register on the stack; 4 or 8
+
+  [[nodiscard]] bool has(std::uint64_t number) const { return number < count && (known >> number & 1U) != 0; }
+  void set(unsigned number, std::uint64_t value) {
+    values[number] = value;
+    known |= std::uint64_t{1} << number;
+  }
+  void forget(unsigned number) { known &= ~(std::uint64_t{1} << number); }
+};
+
+}  // namespace tracer

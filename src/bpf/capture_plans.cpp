@@ -1,0 +1,474 @@
+#include "bpf/capture_plans.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace tracer {
+namespace {
+
+using namespace spec;
+
+constexpr std::uint32_t path_size = largest_text;  // PATH_MAX, and one to see that it is longer
+constexpr std::uint32_t unknown_size = 128;  // where a length is more than an operation can say; a page's end cuts it
+constexpr std::uint32_t variable_size = 512;
+constexpr std::uint32_t frame_size = 1024;  // of a signal, as much as sigreturn shows
+constexpr std::uint32_t block_size = largest_piece;
+constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
+constexpr unsigned deepest = 4;
+
+enum class Phase : std::uint8_t { entry, exit };
+
+/// How many: a constant, or a slot's value times a constant.
+struct Length {
+  std::uint8_t slot = slot_none;
+  std::uint8_t width = 8;
+  std::uint32_t scale = 1;
+  std::uint64_t constant = 0;
+};
+
+/// The struct whose fields a length may name.
+struct Scope {
+  std::uint8_t base = 0;
+  std::uint32_t offset = 0;
+  Range parameters;  ///< expressions for the struct's own parameters, which `outer` gives a meaning
+  const Scope* outer = nullptr;
+};
+
+/// The operations of one call on one ABI, at its entry or at its exit.
+class Planner {
+ public:
+  Planner(const Tables& tables, Abi abi, CaptureLimits limits, Phase phase)
+      : t_(tables), abi_(abi), limits_(limits), phase_(phase) {}
+
+  void signature(Index index) {
+    const Signature& signature = t_.signatures[index];
+    for (const Param& param : Tables::slice(t_.params, signature.params)) {
+      if (param.type != none) {
+        parameter(param, signature.note != none);
+      }
+    }
+    Index previous = none;
+    for (const SignatureRow& row : Tables::slice(t_.signature_rows, signature.rows)) {
+      if (row.signature != previous && (row.abis & mask_of(abi_)) != 0) {
+        previous = row.signature;
+        this->signature(row.signature);
+      }
+    }
+    if (signature.otherwise != none) {
+      this->signature(signature.otherwise);
+    }
+  }
+
+  /// A call whose real call's arguments lie in memory: socketcall.
+  void redirects(const Call& call) {
+    const Param& params = t_.params[call.redirect_args];
+    const std::uint8_t array = params.slot[index_of(abi_)];
+    capture_operation op = operation(capture_block, array, 0);
+    op.most = slot_result * word_size(abi_);
+    add(op);
+    for (unsigned i = 0; i < slot_result; ++i) {
+      load(array, i * word_size(abi_), word_size(abi_));
+    }
+    redirected_ = true;
+    for (const Redirect& redirect : Tables::slice(t_.redirects, call.redirects)) {
+      if (redirect.call != none && t_.calls[redirect.call].signature != none) {
+        signature(t_.calls[redirect.call].signature);
+      }
+    }
+  }
+
+  void signal_frame() {
+    capture_operation op = operation(capture_block, slot_stack, 0);
+    op.most = frame_size;
+    add(op);
+  }
+
+  [[nodiscard]] const std::vector<capture_operation>& operations() const { return operations_; }
+
+ private:
+  static capture_operation operation(capture_kind kind, std::uint8_t base, std::uint32_t offset) {
+    capture_operation op{};
+    op.kind = kind;
+    op.base = base;
+    op.offset = offset;
+    op.length = slot_none;
+    op.width = 8;
+    op.count_width = 8;
+    op.scale = 1;
+    return op;
+  }
+
+  void add(const capture_operation& op) {
+    for (capture_operation& known : operations_) {
+      const auto place = [](const capture_operation& o) {
+        return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element);
+      };
+      if (place(known) == place(op)) {
+        known.most = std::max(known.most, op.most);
+        return;
+      }
+    }
+    if (operations_.size() < operations_per_plan) {
+      operations_.push_back(op);
+    }
+  }
+
+  /// The slot that holds a number of the tracee's memory; slot_none if there are no more.
+  std::uint8_t load(std::uint8_t base, std::uint32_t offset, unsigned width) {
+    for (const capture_operation& known : operations_) {
+      if (known.kind == capture_load && known.base == base && known.offset == offset && known.width == width) {
+        return known.to;
+      }
+    }
+    if (next_slot_ >= slot_stack || operations_.size() >= operations_per_plan) {
+      return slot_none;
+    }
+    capture_operation op = operation(capture_load, base, offset);
+    op.width = static_cast<std::uint8_t>(width);
+    op.to = next_slot_++;
+    operations_.push_back(op);
+    return op.to;
+  }
+
+  [[nodiscard]] unsigned pointer_width(const Type& pointer) const { return pointer.wide_pointer ? 8 : word_size(abi_); }
+
+  [[nodiscard]] std::uint8_t slot_of(const Param& param) const {
+    const std::uint8_t slot = param.slot[index_of(abi_)];
+    return static_cast<std::uint8_t>(slot < slot_result && redirected_ ? slot_first_loaded + slot : slot);
+  }
+
+  /// `noted`: the note after the result looks at the arguments again.
+  void parameter(const Param& param, bool noted) {
+    const Type& type = t_.types[param.type];
+    if (type.kind != TypeKind::pointer) {
+      return;
+    }
+    const std::uint8_t slot = slot_of(param);
+    const bool at_entry = !param.at_exit || param.saved || type.direction == Direction::inout;
+    const bool at_exit = param.at_exit || noted || has_after(type.target);
+    if (slot < slots && (phase_ == Phase::entry ? at_entry : at_exit)) {
+      pointed(type, slot, nullptr, 0);
+    }
+  }
+
+  [[nodiscard]] bool has_after(TypeId id) const {
+    const Type& type = t_.types[id];
+    if (type.kind != TypeKind::structure) {
+      return false;
+    }
+    const auto fields = Tables::slice(t_.fields, t_.structs[type.index].fields);
+    return std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.after; });
+  }
+
+  /// What a pointer in `slot` leads to.
+  void pointed(const Type& pointer, std::uint8_t slot, const Scope* scope, unsigned depth) {
+    if (slot != slot_none && depth <= deepest && pointer.target != none) {
+      std::optional<Length> room;
+      if (pointer.sized_by != none) {
+        room = length(pointer.sized_by, scope);
+      }
+      target(t_.types[pointer.target], slot, 0, room, scope, depth);
+    }
+  }
+
+  void block(std::uint8_t base, std::uint32_t offset, const std::optional<Length>& size, std::uint32_t most) {
+    capture_operation op = operation(capture_block, base, offset);
+    op.most = std::min<std::uint32_t>(most, largest_block);
+    if (size && size->slot != slot_none) {
+      op.length = size->slot;
+      op.count_width = size->width;
+      op.scale = size->scale;
+    } else if (size) {
+      op.most = static_cast<std::uint32_t>(std::min<std::uint64_t>(size->constant * size->scale, op.most));
+    }
+    if (op.most != 0) {
+      add(op);
+    }
+  }
+
+  void target(const Type& type, std::uint8_t base, std::uint32_t offset, const std::optional<Length>& room,
+              const Scope* scope, unsigned depth) {
+    const std::optional<Length> own = type.length == none ? std::nullopt : length(type.length, scope);
+    const std::uint32_t shown = within_custom_ ? custom_size : limits_.string_limit + 2;
+    switch (type.kind) {
+      case TypeKind::scalar:
+        block(base, offset, std::nullopt, bytes_of(type.width, abi_));
+        break;
+      case TypeKind::pointer: {
+        block(base, offset, std::nullopt, pointer_width(type));
+        pointed(type, load(base, offset, pointer_width(type)), scope, depth + 1);
+        break;
+      }
+      case TypeKind::cstr:
+        if (type.length_kind != LengthKind::none) {
+          block(base, offset, own, path_size);
+        } else {
+          capture_operation op = operation(capture_text, base, offset);
+          op.most = type.style == Style::path ? path_size : std::min(shown, path_size);
+          add(op);
+        }
+        break;
+      case TypeKind::bytes:
+        block(base, offset, own ? own : room, own && !type.hex ? shown : type.hex ? block_size : unknown_size);
+        break;
+      case TypeKind::array:
+        array(type, base, offset, own ? own : room, depth);
+        break;
+      case TypeKind::structure:
+        structure(type, base, offset, room, scope, depth);
+        break;
+      case TypeKind::choice:
+        block(base, offset, room, room ? variable_size : unknown_size);
+        break;
+      case TypeKind::custom:
+        block(base, offset, type.target == none ? room : std::nullopt, room ? variable_size : unknown_size);
+        if (type.target != none) {
+          const bool already = std::exchange(within_custom_, true);
+          target(t_.types[type.target], base, offset, room, scope, depth);
+          within_custom_ = already;
+        }
+        break;
+    }
+  }
+
+  [[nodiscard]] std::uint32_t size_of(const Type& type) const {
+    switch (type.kind) {
+      case TypeKind::scalar:
+        return bytes_of(type.width, abi_);
+      case TypeKind::pointer:
+        return pointer_width(type);
+      case TypeKind::structure:
+        return t_.structs[type.index].layout.size[index_of(abi_)];
+      case TypeKind::custom:
+        return type.target == none ? 0 : size_of(t_.types[type.target]);
+      default:
+        return 0;
+    }
+  }
+
+  void array(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> count, unsigned depth) {
+    const Type& element = t_.types[type.target];
+    const std::uint32_t size = size_of(element);
+    if (type.length_kind == LengthKind::until_zero) {
+      block(base, offset, std::nullopt, block_size);
+      const bool text = element.kind == TypeKind::pointer && element.target != none &&
+                        t_.types[element.target].kind == TypeKind::cstr;
+      if (text && (limits_.whole || type.brief == none)) {
+        capture_operation op = operation(capture_texts, base, offset);
+        op.width = static_cast<std::uint8_t>(pointer_width(element));
+        op.most = std::min<std::uint32_t>(limits_.string_limit + 2, block_size);
+        add(op);
+      }
+      return;
+    }
+    if (count && type.length_kind == LengthKind::count) {
+      count->scale *= std::max<std::uint32_t>(size, 1);
+    }
+    const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
+    const std::uint64_t most = stream                        ? std::uint64_t{largest_block}
+                               : size == 0 || within_custom_ ? custom_size
+                               : limits_.whole               ? block_size
+                                                             : (limits_.string_limit + 1ULL) * size;
+    block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
+    if (element.kind == TypeKind::structure && count && depth < deepest) {
+      vectors(t_.structs[element.index], base, offset, *count, size);
+    }
+  }
+
+  /// Pointers in the elements of an array, where another field of the same element has the length.
+  void vectors(const Struct& element, std::uint8_t base, std::uint32_t offset, const Length& count,
+               std::uint32_t size) {
+    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
+      const Type& pointer = t_.types[field.type];
+      if (pointer.kind != TypeKind::pointer || pointer.target == none) {
+        continue;
+      }
+      const Type* data = &t_.types[pointer.target];
+      while (data->kind == TypeKind::custom && data->target != none) {
+        data = &t_.types[data->target];
+      }
+      ExprId said = data->length;
+      if (said == none && data->args.count != 0) {
+        said = t_.expr_lists[data->args.first];
+      }
+      said = said == none ? pointer.sized_by : said;
+      if (said == none || t_.exprs[said].op != ExprOp::field || count.slot == slot_none || size == 0) {
+        continue;
+      }
+      capture_operation op = operation(capture_vector, base, offset);
+      op.length = count.slot;
+      op.count_width = count.width;
+      op.width = static_cast<std::uint8_t>(pointer_width(pointer));
+      op.pointer_offset = static_cast<std::uint16_t>(field.offset[index_of(abi_)]);
+      op.length_offset = static_cast<std::uint16_t>(t_.fields[t_.exprs[said].a].offset[index_of(abi_)]);
+      op.element = static_cast<std::uint16_t>(size);
+      op.most = std::max<std::uint32_t>(limits_.string_limit + 2, data->kind == TypeKind::bytes ? 0 : unknown_size);
+      op.most = std::min<std::uint32_t>(op.most, block_size);
+      add(op);
+    }
+  }
+
+  void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,
+                 const Scope* outer, unsigned depth) {
+    const Struct& description = t_.structs[type.index];
+    const Scope scope{base, offset, type.args, outer};
+    const std::uint32_t size = description.layout.size[index_of(abi_)];
+    if (description.sized_by != none) {
+      room = length(description.sized_by, &scope);
+    }
+    const bool open = description.variable || description.kind == StructKind::stream || size == 0;
+    if (open) {
+      block(base, offset, room, room ? block_size : std::max(size, variable_size));
+    } else {
+      block(base, offset, description.sized_by == none ? std::nullopt : room, size);
+    }
+    if (description.kind != StructKind::plain) {
+      return;
+    }
+    for (const Field& field : Tables::slice(t_.fields, description.fields)) {
+      const Type& inner = t_.types[field.type];
+      const std::uint32_t at = offset + field.offset[index_of(abi_)];
+      if (field.at != none) {
+        continue;
+      }
+      if (inner.kind == TypeKind::pointer && (!field.after || phase_ == Phase::exit)) {
+        pointed(inner, load(base, at, pointer_width(inner)), &scope, depth + 1);
+      } else if (inner.kind == TypeKind::structure && depth < deepest) {
+        structure(inner, base, at, std::nullopt, &scope, depth + 1);
+      }
+    }
+  }
+
+  std::optional<Length> of_param(ParamId id, bool through_pointer) {
+    const Param& param = t_.params[id];
+    const std::uint8_t slot = slot_of(param);
+    if (param.type == none || slot >= slots) {
+      return std::nullopt;
+    }
+    const Type& type = t_.types[param.type];
+    Length result;
+    if (!through_pointer) {
+      result.slot = slot;
+      result.width = type.kind == TypeKind::scalar ? static_cast<std::uint8_t>(bytes_of(type.width, abi_)) : 8;
+      return result;
+    }
+    const Type& pointee = t_.types[type.target];
+    if (type.kind != TypeKind::pointer || pointee.kind != TypeKind::scalar) {
+      return std::nullopt;
+    }
+    return loaded(slot, 0, pointee);
+  }
+
+  std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const Type& scalar) {
+    Length result;
+    result.width = static_cast<std::uint8_t>(bytes_of(scalar.width, abi_));
+    result.slot = result.width > 8 ? std::uint8_t{slot_none} : load(base, offset, result.width);
+    return result.slot == slot_none ? std::nullopt : std::optional(result);
+  }
+
+  /// What an expression comes to, if an operation can say it.
+  std::optional<Length> length(ExprId id, const Scope* scope) {
+    const Expr& e = t_.exprs[id];
+    Length result;
+    switch (e.op) {
+      case ExprOp::literal:
+        result.constant = static_cast<std::uint64_t>(e.value);
+        return result;
+      case ExprOp::variable_literal:
+        result.constant = static_cast<std::uint64_t>(t_.abi_values[e.a + index_of(abi_)]);
+        return result;
+      case ExprOp::ret:
+        result.slot = slot_result;
+        return result;
+      case ExprOp::arg:
+        return of_param(e.a, false);
+      case ExprOp::was:
+        return of_param(e.a, t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
+      case ExprOp::deref:
+        return of_param(e.a, true);
+      case ExprOp::field: {
+        const Field& field = t_.fields[e.a];
+        const Type& type = t_.types[field.type];
+        if (scope == nullptr || type.kind != TypeKind::scalar) {
+          return std::nullopt;
+        }
+        return loaded(scope->base, scope->offset + field.offset[index_of(abi_)], type);
+      }
+      case ExprOp::param:
+        if (scope == nullptr || e.a >= scope->parameters.count) {
+          return std::nullopt;
+        }
+        return length(t_.expr_lists[scope->parameters.first + e.a], scope->outer);
+      case ExprOp::multiply: {
+        const auto left = length(e.a, scope);
+        const auto right = length(e.b, scope);
+        if (!left || !right || (left->slot != slot_none && right->slot != slot_none)) {
+          return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+        }
+        result = left->slot != slot_none ? *left : *right;
+        const Length& factor = left->slot != slot_none ? *right : *left;
+        result.scale *= static_cast<std::uint32_t>(std::min<std::uint64_t>(factor.constant, block_size));
+        return result;
+      }
+      default:
+        // Whatever it is, it hardly exceeds the result that it is made of.
+        return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+    }
+  }
+
+  [[nodiscard]] bool names_result(ExprId id) const {
+    const Expr& e = t_.exprs[id];
+    return e.op == ExprOp::ret || (e.op >= ExprOp::align && (names_result(e.a) || names_result(e.b)));
+  }
+
+  const Tables& t_;
+  Abi abi_;
+  CaptureLimits limits_;
+  Phase phase_;
+  bool within_custom_ = false;
+  bool redirected_ = false;  ///< the arguments are those of the real call, which have been loaded into slots
+  std::uint8_t next_slot_ = slot_first_loaded;
+  std::vector<capture_operation> operations_;
+};
+
+}  // namespace
+
+CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
+  CapturePlans plans;
+  plans.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi);
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    for (const NumberedCall& numbered : tables.numbers[abi]) {
+      if (numbered.call == none || numbered.number >= numbers_per_abi) {
+        continue;
+      }
+      const Call& call = tables.calls[numbered.call];
+      capture_plan plan{};
+      for (const Phase phase : {Phase::entry, Phase::exit}) {
+        Planner planner(tables, static_cast<Abi>(abi), limits, phase);
+        if (call.signature != none) {
+          planner.signature(call.signature);
+        }
+        if (call.redirect != none && call.redirect_args != none) {
+          planner.redirects(call);
+        }
+        if (phase == Phase::entry && tables.text(call.name).find("sigreturn") != std::string_view::npos) {
+          planner.signal_frame();
+        }
+        const auto& operations = planner.operations();
+        if (plans.operations.size() + operations.size() > most_operations) {
+          continue;  // the call then shows addresses
+        }
+        const auto first = static_cast<std::uint16_t>(plans.operations.size());
+        (phase == Phase::entry ? plan.entry_first : plan.exit_first) = first;
+        (phase == Phase::entry ? plan.entry_count : plan.exit_count) = static_cast<std::uint16_t>(operations.size());
+        plans.operations.insert(plans.operations.end(), operations.begin(), operations.end());
+      }
+      plans.by_slot[abi * numbers_per_abi + numbered.number] = plan;
+    }
+  }
+  return plans;
+}
+
+}  // namespace tracer

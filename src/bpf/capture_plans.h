@@ -1,0 +1,23 @@
+// What the programs in the kernel copy out of a tracee, made from the descriptions: so that a call can be decoded when
+// the tracee is somewhere else already.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bpf/capture_limits.h"
+#include "bpf/tracing.h"
+#include "spec/spec.h"
+
+namespace tracer {
+
+struct CapturePlans {
+  std::vector<capture_operation> operations;  ///< of all plans, each plan's side by side
+  std::vector<capture_plan> by_slot;          ///< index: ABI * numbers_per_abi + number
+};
+
+/// More may be copied than a call turns out to need (all forms of fcntl at once, say), and never more than
+/// largest_block in one piece. What no plan reaches, such as the messages of sendmmsg, decodes as an address.
+CapturePlans make_capture_plans(const spec::Tables& tables, CaptureLimits limits);
+
+}  // namespace tracer

@@ -1,0 +1,28 @@
+// The memory of a call as the kernel's programs copied it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "trace/memory.h"
+
+namespace tracer {
+
+/// Reads from areas of chunks (trace_chunk and its bytes, one after the other), which have to outlive it; from the
+/// second what the first does not have. What is in no chunk cannot be read.
+class CapturedMemory final : public Memory {
+ public:
+  using Area = std::span<const std::byte>;
+  explicit CapturedMemory(Area area, Area more = {}) : areas_{area, more} {}
+
+  [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
+
+ private:
+  /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.
+  [[nodiscard]] Area find(std::uint64_t address) const;
+
+  std::array<Area, 2> areas_;
+};
+
+}  // namespace tracer

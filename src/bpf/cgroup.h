@@ -1,0 +1,14 @@
+// Control groups by their folders.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace tracer {
+
+/// `path` is a folder of cgroup v2, or what follows after the place where that is mounted. The error is one sentence.
+Result<UniqueFd> open_cgroup(const std::string& path);
+
+}  // namespace tracer

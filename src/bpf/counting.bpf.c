@@ -1,0 +1,134 @@
+/* Counts system calls where they happen: at the entry and the exit of every call of every thread that is counted.
+ * Nothing leaves the kernel for a call; the loader reads the totals when it is done.
+ *
+ * The tracepoints sys_enter and sys_exit, through BTF: no copy of the registers, no perf event, no lock. What is known
+ * of a thread hangs on its task (task storage), the totals lie in an array for each CPU. */
+#include "bpf/counting.h"
+#include "base/latency_bucket.h"
+#include "bpf/kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char licence[] SEC("license") = "Dual MIT/GPL";
+
+SEC(".rodata.settings") const volatile struct counting_settings settings = {};
+SEC(".data.shared") struct counting_shared shared = {};
+
+#include "bpf/threads.bpf.h"
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, watched_abis* numbers_per_abi);
+  __type(key, __u32);
+  __type(value, struct counting_totals);
+} totals SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+  __uint(max_entries, latency_classes);
+  __type(key, struct latency_key);
+  __type(value, __u64);
+} latencies SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 256 * 1024);
+} lives SEC(".maps");
+
+static __always_inline void add_time(struct counting_times* times, __u64 time, bool first) {
+  times->total += time;
+  if (first || time < times->shortest) {
+    times->shortest = time;
+  }
+  if (time > times->longest) {
+    times->longest = time;
+  }
+}
+
+static __always_inline void sort_in(__u32 slot, __u64 time) {
+  const struct latency_key key = {slot, latency_bucket_of(time)};
+  __u64* count = bpf_map_lookup_elem(&latencies, &key);
+  if (count) {
+    (*count)++;
+    return;
+  }
+  const __u64 once = 1;
+  if (bpf_map_update_elem(&latencies, &key, &once, BPF_NOEXIST) != 0) {
+    /* Full, or another CPU has made it meanwhile. */
+    count = bpf_map_lookup_elem(&latencies, &key);
+    if (count) {
+      (*count)++;
+    } else {
+      __sync_fetch_and_add(&shared.unsorted, 1);
+    }
+  }
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  begin_call(task, id);
+  return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread_state* state = state_of(task);
+  if (!state || end_call(task, state, regs, result) == call_unseen) {
+    return 0;
+  }
+  const __u64 now = bpf_ktime_get_ns();
+  const __u32 slot = state->slot;
+  struct counting_totals* sum = bpf_map_lookup_elem(&totals, &slot);
+  if (!sum) {
+    return 0;
+  }
+  const __u64 wall = now - state->entered;
+  const bool first = sum->calls == 0;
+  sum->calls++;
+  sum->errors += is_failure(result, bpf_is_32_bit(slot / numbers_per_abi));
+  add_time(&sum->wall, wall, first);
+  if (settings.latencies) {
+    sort_in(slot, wall);
+  }
+  if (settings.threads.cpu_time) {
+    /* What was in its way when it was adopted is only roughly known. */
+    add_time(&sum->cpu, wall > state->off_time ? wall - state->off_time : 0, first);
+  }
+  return 0;
+}
+
+static __always_inline void report(__u32 kind, struct task_struct* task, __u32 parent, __s32 status) {
+  struct life_report* life = bpf_ringbuf_reserve(&lives, sizeof *life, 0);
+  if (!life) {
+    count_lost();
+    return;
+  }
+  life->kind = kind;
+  life->tid = local_id(task);
+  life->tgid = local_id(task->group_leader);
+  life->parent = parent;
+  life->status = status;
+  bpf_ringbuf_submit(life, 0);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  if (follow(parent, child)) {
+    report(life_begins, child, local_id(parent), 0);
+  }
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  const struct thread_state* state = state_of(task);
+  if (!state || state->origin == origin_scope) {
+    return 0;
+  }
+  count_end(state);
+  report(life_ends, task, 0, task->exit_code);
+  return 0;
+}

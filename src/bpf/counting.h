@@ -1,0 +1,54 @@
+/* What the counting programs in the kernel and their loader share. Plain C, for both compilers. */
+#ifndef TRACER_BPF_COUNTING_H
+#define TRACER_BPF_COUNTING_H
+
+#include <linux/types.h>
+
+#include "bpf/threads.h"
+
+enum {
+  latency_classes = 32768, /* of all calls together; each has a dozen or two */
+};
+
+struct counting_settings {
+  struct thread_settings threads;
+  __u32 latencies; /* single times are to be sorted into `latencies` */
+};
+
+struct counting_shared {
+  struct thread_shared threads;
+  __u64 unsorted; /* times that found no room in `latencies` */
+};
+
+struct counting_times {
+  __u64 total; /* nanoseconds */
+  __u64 shortest;
+  __u64 longest;
+};
+
+/* One call of one ABI, on one CPU. */
+struct counting_totals {
+  __u64 calls;
+  __u64 errors;
+  struct counting_times cpu;
+  struct counting_times wall;
+};
+
+/* Key in `latencies`: of a call and a latency_bucket_of(). */
+struct latency_key {
+  __u32 slot;
+  __u32 bucket;
+};
+
+enum life_kind { life_begins = 1, life_ends = 2 };
+
+/* A followed thread, by its ids in the tracer's pid namespace. */
+struct life_report {
+  __u32 kind;
+  __u32 tid;
+  __u32 tgid;
+  __u32 parent; /* thread that created it */
+  __s32 status; /* as from waitpid(2), where it ended */
+};
+
+#endif

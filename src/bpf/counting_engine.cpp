@@ -1,0 +1,168 @@
+#include "bpf/counting_engine.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/latency_bucket.h"
+#include "bpf/embedded.h"
+
+namespace tracer {
+namespace {
+
+void merge(TimeTotals& sum, const counting_times& times, bool first) {
+  const auto nanoseconds = [](std::uint64_t time) { return std::chrono::nanoseconds(time); };
+  sum.total += nanoseconds(times.total);
+  sum.shortest = first ? nanoseconds(times.shortest) : std::min(sum.shortest, nanoseconds(times.shortest));
+  sum.longest = std::max(sum.longest, nanoseconds(times.longest));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
+                                                     std::function<void(const std::string&)> complain) {
+  auto programs = KernelPrograms::open(counting_object(), "counting");
+  if (!programs) {
+    return programs.error();
+  }
+  auto engine = std::make_unique<CountingEngine>(std::move(options), std::move(complain), std::move(programs).value());
+  if (const Status loaded = engine->load(); !loaded) {
+    return loaded.error();
+  }
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+void CountingEngine::FreeRing::operator()(ring_buffer* ring) const {
+  ring_buffer__free(ring);
+}
+
+CountingEngine::~CountingEngine() = default;
+
+Status CountingEngine::load() {
+  auto& settings = programs_.initial<counting_settings>(".rodata.settings");
+  settings.latencies = options_.latencies ? 1 : 0;
+  if (!options_.latencies) {
+    programs_.resize("latencies", 1);
+  }
+  if (const Status chosen = choose_threads(settings.threads); !chosen) {
+    return chosen.error();
+  }
+  if (const Status loaded = programs_.load(); !loaded) {
+    return loaded.error();
+  }
+  const auto shared = programs_.live<counting_shared>(".data.shared");
+  if (!shared) {
+    return shared.error();
+  }
+  shared_ = shared.value();
+  const auto deliver = [](void* engine, void* record, std::size_t size) {
+    if (size >= sizeof(life_report)) {
+      static_cast<CountingEngine*>(engine)->on_life(*static_cast<const life_report*>(record));
+    }
+    return 0;
+  };
+  ring_.reset(ring_buffer__new(programs_.map_fd("lives"), deliver, this, nullptr));
+  if (!ring_) {
+    return Error{errno, std::string("the ring buffer of the BPF programs cannot be mapped: ") + std::strerror(errno)};
+  }
+  return watch_threads(shared_->threads);
+}
+
+Result<RunEnd> CountingEngine::run(EventHandler& handler) {
+  handler_ = &handler;
+  if (const Status started = start(); !started) {
+    return started.error();
+  }
+  // The program has been started with the signal mask that it shall have; from here on signals wait for us.
+  const SignalWatch signals(options_.interruptible);
+  attach_processes();
+  if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
+    return Error{ESRCH, {}};
+  }
+  serve(signals, ring_buffer__epoll_fd(ring_.get()), [this] { return ring_buffer__consume(ring_.get()) > 0; });
+  programs_.detach();
+  std::vector<CallTotals> totals = read_totals();
+  if (options_.latencies) {
+    read_latencies(totals);
+  }
+  handler.totals(totals);
+  complain_of_losses();
+  complain_of_unsorted();
+  handler_ = nullptr;
+  return end_;
+}
+
+void CountingEngine::on_life(const life_report& life) {
+  const auto tid = static_cast<pid_t>(life.tid);
+  const auto tgid = static_cast<pid_t>(life.tgid);
+  if (life.kind == life_begins) {
+    on_birth(tid, tgid, static_cast<pid_t>(life.parent));
+  } else if (tracees_.erase(tid) != 0) {
+    hand_out(tid, tgid, Exited{life.status});
+  }
+}
+
+std::vector<CallTotals> CountingEngine::read_totals() const {
+  constexpr std::uint32_t slots = watched_abis * numbers_per_abi;
+  const auto cpus = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
+  std::vector<counting_totals> parts(slots * cpus);
+  std::vector<std::uint32_t> keys(slots);
+  std::uint32_t place = 0;
+  std::uint32_t count = slots;
+  const int read =
+      bpf_map_lookup_batch(programs_.map_fd("totals"), nullptr, &place, keys.data(), parts.data(), &count, nullptr);
+  if (read != 0 && errno != ENOENT) {  // ENOENT: that was all
+    complain_(std::string("the counts cannot be read from the kernel: ") + std::strerror(errno));
+    return {};
+  }
+  std::vector<CallTotals> result;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    CallTotals sum;
+    sum.abi = static_cast<Abi>(keys[i] / numbers_per_abi);
+    sum.number = keys[i] % numbers_per_abi;
+    for (const counting_totals& part : std::span(parts).subspan(i * cpus, cpus)) {
+      if (part.calls == 0) {
+        continue;
+      }
+      merge(sum.cpu, part.cpu, sum.calls == 0);
+      merge(sum.wall, part.wall, sum.calls == 0);
+      sum.calls += part.calls;
+      sum.errors += part.errors;
+    }
+    if (sum.calls != 0) {
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+void CountingEngine::read_latencies(std::vector<CallTotals>& totals) const {
+  const int map = programs_.map_fd("latencies");
+  const auto cpus = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
+  std::vector<std::uint64_t> parts(cpus);
+  latency_key key{};
+  for (bool more = bpf_map_get_next_key(map, nullptr, &key) == 0; more;
+       more = bpf_map_get_next_key(map, &key, &key) == 0) {
+    const auto call = std::find_if(totals.begin(), totals.end(), [&key](const CallTotals& sum) {
+      return index_of(sum.abi) * numbers_per_abi + sum.number == key.slot;
+    });
+    if (call != totals.end() && key.bucket < latency_buckets && bpf_map_lookup_elem(map, &key, parts.data()) == 0) {
+      call->latencies.resize(latency_buckets);
+      call->latencies[key.bucket] = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+    }
+  }
+}
+
+void CountingEngine::complain_of_unsorted() {
+  if (const std::uint64_t unsorted = shared_->unsorted; unsorted != 0) {
+    complain_("the histograms and percentiles miss " + std::to_string(unsorted) +
+              " calls, for which there was no room; choose fewer calls with -e");
+  }
+}
+
+}  // namespace tracer

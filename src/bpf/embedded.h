@@ -1,0 +1,12 @@
+// The BPF object files that the build has put into the program.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace tracer {
+
+std::span<const std::byte> counting_object();
+std::span<const std::byte> tracing_object();
+
+}  // namespace tracer

@@ -1,0 +1,276 @@
+#include "bpf/kernel_engine.h"
+
+#include <bpf/bpf.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "arch/syscall_abi.h"
+#include "bpf/cgroup.h"
+#include "process/proc_files.h"
+
+namespace tracer {
+namespace {
+
+static_assert(watched_abis == abi_count);
+static_assert(numbers_per_abi == max_filtered_number);
+
+/// Losses aside, every end of a thread wakes us.
+constexpr int longest_sleep_milliseconds = 200;
+
+void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    for (std::size_t number = 0; number < max_filtered_number; ++number) {
+      if (!wanted || (*wanted)[abi].test(number)) {
+        settings.wanted[abi][number / 64] |= std::uint64_t{1} << (number % 64);
+      }
+    }
+  }
+}
+
+Status choose_scope(thread_settings& settings, const Scope& scope) {
+  if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
+    return Error{E2BIG, "there can be " + std::to_string(most_comms) + " of --comm and " +
+                            std::to_string(most_cgroups) + " of --cgroup at most"};
+  }
+  settings.system_wide = scope.system_wide ? 1 : 0;
+  settings.cgroups = static_cast<std::uint32_t>(scope.cgroups.size());
+  settings.comms = static_cast<std::uint32_t>(scope.comms.size());
+  for (std::size_t i = 0; i < scope.comms.size(); ++i) {
+    std::memcpy(settings.comm[i], scope.comms[i].data(), std::min<std::size_t>(scope.comms[i].size(), comm_size - 1));
+  }
+  return Done{};
+}
+
+EventTime time_now() {
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return {std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec),
+          std::chrono::steady_clock::now().time_since_epoch()};
+}
+
+}  // namespace
+
+KernelEngine::KernelEngine(EngineOptions options, std::function<void(const std::string&)> complain,
+                           KernelPrograms programs)
+    : options_(std::move(options)), complain_(std::move(complain)), programs_(std::move(programs)) {}
+
+KernelEngine::~KernelEngine() = default;
+
+Status KernelEngine::choose_threads(thread_settings& settings) {
+  choose_calls(settings, options_.wanted);
+  settings.cpu_time = options_.cpu_time ? 1 : 0;
+  if (!options_.cpu_time) {
+    programs_.leave_out("on_switch");
+  }
+  if (!options_.follow_forks) {
+    programs_.leave_out("on_fork");
+  }
+  return choose_scope(settings, options_.scope);
+}
+
+Status KernelEngine::watch_threads(thread_shared& shared) {
+  shared_ = &shared;
+  if (const Status filled = fill_cgroups(); !filled) {
+    return filled.error();
+  }
+  // Nobody is 0; but this tells the programs who the tracer is.
+  if (const auto nobody = adopt(0, false, false); !nobody) {
+    return nobody.error();
+  }
+  return programs_.attach();
+}
+
+Status KernelEngine::fill_cgroups() const {
+  for (std::uint32_t i = 0; i < options_.scope.cgroups.size(); ++i) {
+    const auto cgroup = open_cgroup(options_.scope.cgroups[i]);
+    if (!cgroup) {
+      return cgroup.error();
+    }
+    const int fd = cgroup.value().get();
+    if (bpf_map_update_elem(programs_.map_fd("cgroups"), &i, &fd, BPF_ANY) != 0) {
+      return Error{errno, "--cgroup=" + options_.scope.cgroups[i] + ": " + std::strerror(errno)};
+    }
+  }
+  return Done{};
+}
+
+Result<unsigned> KernelEngine::adopt(pid_t id, bool with_threads, bool launching) {
+  shared_->adopt = static_cast<std::uint32_t>(id);
+  shared_->adopt_threads = with_threads ? 1 : 0;
+  shared_->adopt_launching = launching ? 1 : 0;
+  unsigned all = 0;
+  // Threads start while we look. A pass that finds nothing new ends it: by then every thread's creator is watched, and
+  // what it creates is watched with it.
+  do {
+    shared_->adopted = 0;
+    if (const Status looked = programs_.iterate("adopt"); !looked) {
+      return looked.error();
+    }
+    all += shared_->adopted;
+  } while (with_threads && shared_->adopted != 0);
+  return all;
+}
+
+Status KernelEngine::start() {
+  if (!options_.launch) {
+    return Done{};
+  }
+  auto started = start_program(*options_.launch, options_.strict, {});
+  if (!started) {
+    return started.error();
+  }
+  program_ = std::move(started).value();
+  if (const Status waits = await_at_gate(*program_); !waits) {
+    return waits.error();
+  }
+  const auto adopted = adopt(program_->pid, false, true);
+  if (!adopted) {
+    return adopted.error();
+  }
+  tracees_[program_->pid] = program_->pid;
+  return Done{};
+}
+
+void KernelEngine::attach_processes() {
+  for (const pid_t pid : options_.attach) {
+    attach_process(pid);
+  }
+}
+
+void KernelEngine::attach_process(pid_t pid) {
+  const auto refuse = [&](const std::string& why) {
+    complain_("attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): " + why);
+  };
+  if (pid == ::getpid()) {
+    complain_(refusal_of_self(pid, options_.strict));
+    return;
+  }
+  if (!is_alive(pid)) {
+    refuse(std::strerror(ESRCH));
+    return;
+  }
+  if (status_field(pid, "VmSize").empty()) {
+    refuse(std::strerror(EPERM) + std::string(": it is a thread of the kernel's own, which makes no system calls"));
+    return;
+  }
+  const pid_t tgid = process_of(pid);
+  const auto found = adopt(options_.follow_forks ? tgid : pid, options_.follow_forks, false);
+  if (!found) {
+    refuse(found.error().message);
+    return;
+  }
+  if (found.value() == 0 && tracees_.count(pid) == 0) {
+    refuse(std::strerror(ESRCH));
+    return;
+  }
+  tracees_[pid] = tgid;
+  const std::string command = command_of(pid);
+  Attached attached;
+  attached.command = command;
+  attached.by_request = true;
+  attached.threads = found.value();
+  hand_out(pid, tgid, attached);
+}
+
+void KernelEngine::serve(const SignalWatch& signals, int reports, const std::function<bool()>& take_reports) {
+  if (program_) {
+    program_runs_ = true;
+    end_.exec_error = open_gate_and_await_exec(program_->gate.outer);
+  }
+  pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports, POLLIN, 0}};
+  for (;;) {
+    const bool busy = take_reports();
+    reap_program();
+    for (int signal = 0; (signal = signals.next()) != 0;) {
+      if (signal != SIGCHLD) {
+        end_.interrupted_by_signal = true;
+        end_.interrupting_signal = signal;
+        detaching_ = true;
+      }
+    }
+    if (detaching_) {
+      let_go();
+      return;
+    }
+    // The last one to end may not have told of it if the ring was full, but it has been watched to its end.
+    const bool endless = options_.scope.any() && !program_;
+    if (!endless && !program_runs_ && __atomic_load_n(&shared_->live, __ATOMIC_RELAXED) == 0) {
+      while (take_reports()) {
+      }
+      return;
+    }
+    if (!busy) {
+      handler_->idle();
+      ::poll(sources, std::size(sources), longest_sleep_milliseconds);
+    }
+  }
+}
+
+void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time) {
+  tracees_[tid] = tgid;
+  Event event;
+  event.abi = native_abi();
+  event.time = time ? *time : time_now();
+  const NoMemory memory;
+  if (const auto creator = tracees_.find(parent); creator != tracees_.end()) {
+    event.tid = creator->first;
+    event.tgid = creator->second;
+    event.what = Fork{tid, tid != tgid};
+    hand_out(event, memory);
+  }
+  event.tid = tid;
+  event.tgid = tgid;
+  event.what = Attached{};
+  hand_out(event, memory);
+}
+
+void KernelEngine::reap_program() {
+  if (!program_runs_) {
+    return;
+  }
+  if (const std::optional<int> status = collect_program(*program_)) {
+    end_.program_status = status;
+    program_runs_ = false;
+  }
+}
+
+void KernelEngine::let_go() {
+  for (const auto& [tid, tgid] : tracees_) {
+    hand_out(tid, tgid, Detached{});
+  }
+}
+
+void KernelEngine::hand_out(const Event& event, const Memory& memory) {
+  if (handler_->handle(event, memory) != Verdict::go_on) {
+    detaching_ = true;
+  }
+}
+
+void KernelEngine::hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what) {
+  Event event;
+  event.tid = tid;
+  event.tgid = tgid;
+  event.abi = native_abi();
+  event.time = time_now();
+  event.what = what;
+  hand_out(event, NoMemory());
+}
+
+void KernelEngine::complain_of_losses() {
+  if (const std::uint64_t missed = programs_.missed_runs(); missed != 0) {
+    complain_("about " + std::to_string(missed) +
+              " calls are missing: the kernel was inside a program of ours already when they came");
+  }
+  if (const std::uint64_t lost = shared_->lost; lost != 0) {
+    complain_(std::to_string(lost) + " new threads may be missing: there was no room to follow them");
+  }
+}
+
+}  // namespace tracer

@@ -1,0 +1,158 @@
+#include "bpf/kernel_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tracer {
+namespace {
+
+Error failure(const std::string& what, int number) {
+  return Error{number, what + ": " + std::strerror(number)};
+}
+
+/// Iterators are run one by one, not attached with the others.
+bool is_iterator(const bpf_program* program) {
+  return std::strncmp(bpf_program__section_name(program), "iter/", 5) == 0;
+}
+
+}  // namespace
+
+void KernelPrograms::Free::operator()(bpf_object* object) const {
+  bpf_object__close(object);
+}
+
+void KernelPrograms::Free::operator()(bpf_link* link) const {
+  bpf_link__destroy(link);
+}
+
+void KernelPrograms::Unmap::operator()(void* mapping) const {
+  ::munmap(mapping, size);
+}
+
+KernelPrograms::KernelPrograms(bpf_object* object) : object_(object) {}
+KernelPrograms::KernelPrograms(KernelPrograms&&) noexcept = default;
+KernelPrograms& KernelPrograms::operator=(KernelPrograms&&) noexcept = default;
+
+KernelPrograms::~KernelPrograms() {
+  detach();
+}
+
+Result<KernelPrograms> KernelPrograms::open(std::span<const std::byte> object_file, const char* name) {
+  libbpf_set_print(nullptr);  // what went wrong is said in one sentence
+  bpf_object_open_opts options{};
+  options.sz = sizeof options;
+  options.object_name = name;
+  bpf_object* object = bpf_object__open_mem(object_file.data(), object_file.size(), &options);
+  if (object == nullptr) {
+    return failure(std::string("the BPF programs of this build (") + name + ") cannot be read", errno);
+  }
+  return KernelPrograms(object);
+}
+
+void* KernelPrograms::initial(const char* section, std::size_t size) {
+  bpf_map* map = bpf_object__find_map_by_name(object_.get(), section);
+  std::size_t there = 0;
+  const void* contents = map == nullptr ? nullptr : bpf_map__initial_value(map, &there);
+  require(contents != nullptr && there >= size, "a data section of a BPF object");
+  return const_cast<void*>(contents);  // libbpf's own skeletons write there, too
+}
+
+Result<void*> KernelPrograms::live(const char* section, std::size_t size) {
+  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(section), 0);
+  if (mapping == MAP_FAILED) {
+    return failure("the data of the BPF programs cannot be mapped", errno);
+  }
+  mappings_.emplace_back(mapping, Unmap{size});
+  return mapping;
+}
+
+void KernelPrograms::leave_out(const char* program) {
+  bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), program), false);
+}
+
+void KernelPrograms::resize(const char* map, std::uint32_t entries) {
+  bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map), entries);
+}
+
+Status KernelPrograms::load() {
+  if (std::string why = why_not_loadable(); !why.empty()) {
+    return Error{EPERM, std::move(why)};
+  }
+  const int result = bpf_object__load(object_.get());
+  if (result == 0) {
+    return Done{};
+  }
+  if (result == -EPERM || result == -EACCES) {
+    return Error{-result,
+                 "the kernel refuses to load BPF programs though the capabilities are there: a container's seccomp "
+                 "filter or a security module stands between, or this is not the first user namespace"};
+  }
+  return failure("the kernel cannot run the BPF programs (Linux 5.12 is the oldest that might)", -result);
+}
+
+Status KernelPrograms::attach() {
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object_.get()) {
+    if (!bpf_program__autoload(program) || is_iterator(program)) {
+      continue;
+    }
+    bpf_link* link = bpf_program__attach(program);
+    if (link == nullptr) {
+      return failure(std::string("the kernel does not let BPF watch ") + bpf_program__section_name(program), errno);
+    }
+    links_.emplace_back(link);
+  }
+  return Done{};
+}
+
+void KernelPrograms::detach() {
+  links_.clear();
+}
+
+Status KernelPrograms::iterate(const char* name) {
+  const bpf_program* program = bpf_object__find_program_by_name(object_.get(), name);
+  require(program != nullptr, "an iterator of a BPF object");
+  const std::unique_ptr<bpf_link, Free> link(bpf_program__attach_iter(program, nullptr));
+  if (!link) {
+    return failure("the kernel does not let BPF look through its threads", errno);
+  }
+  const UniqueFd walk(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!walk.valid()) {
+    return failure("the kernel does not let BPF look through its threads", errno);
+  }
+  char nothing[64];
+  ssize_t got = 0;
+  do {
+    got = ::read(walk.get(), nothing, sizeof nothing);
+  } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+  return got == 0 ? Status(Done{}) : failure("BPF could not look through the kernel's threads", errno);
+}
+
+int KernelPrograms::map_fd(const char* map) const {
+  return bpf_object__find_map_fd_by_name(object_.get(), map);
+}
+
+std::size_t KernelPrograms::map_entries(const char* map) const {
+  return bpf_map__max_entries(bpf_object__find_map_by_name(object_.get(), map));
+}
+
+std::uint64_t KernelPrograms::missed_runs() const {
+  std::uint64_t missed = 0;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object_.get()) {
+    bpf_prog_info info{};
+    __u32 size = sizeof info;
+    if (bpf_program__fd(program) >= 0 && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
+      missed += info.recursion_misses;
+    }
+  }
+  return missed;
+}
+
+}  // namespace tracer

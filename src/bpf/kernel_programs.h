@@ -1,0 +1,84 @@
+// Programs and maps in the kernel, for as long as their owner lives.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+struct bpf_link;
+struct bpf_map;
+struct bpf_object;
+
+namespace tracer {
+
+/// The programs of one object file. Nothing is pinned: when the process ends, however it ends, the kernel drops all.
+class KernelPrograms {
+ public:
+  /// Reads an object file; nothing is in the kernel yet.
+  static Result<KernelPrograms> open(std::span<const std::byte> object_file, const char* name);
+
+  KernelPrograms(KernelPrograms&&) noexcept;
+  KernelPrograms& operator=(KernelPrograms&&) noexcept;
+  ~KernelPrograms();
+
+  /// What a section of data, of C type T, shall hold when it is loaded.
+  template <typename T>
+  T& initial(const char* section) {
+    return *static_cast<T*>(initial(section, sizeof(T)));
+  }
+  /// What it holds now, shared with the programs; after load().
+  template <typename T>
+  Result<T*> live(const char* section) {
+    Result<void*> mapped = live(section, sizeof(T));
+    return mapped ? Result<T*>(static_cast<T*>(mapped.value())) : Result<T*>(mapped.error());
+  }
+
+  /// Leaves a program out that load() would load.
+  void leave_out(const char* program);
+
+  void resize(const char* map, std::uint32_t entries);
+
+  /// Verification by the kernel. The error is one sentence with cause and remedy.
+  Status load();
+
+  /// Attaches every program to the tracepoint that its section names; iterators are attached by iterate().
+  Status attach();
+  void detach();
+
+  /// Runs the iterator `program` over everything that there is.
+  Status iterate(const char* program);
+
+  [[nodiscard]] int map_fd(const char* map) const;
+  [[nodiscard]] std::size_t map_entries(const char* map) const;
+
+  /// How often the kernel did not run a program because one was running on the CPU already.
+  [[nodiscard]] std::uint64_t missed_runs() const;
+
+ private:
+  struct Free {
+    void operator()(bpf_object* object) const;
+    void operator()(bpf_link* link) const;
+  };
+  struct Unmap {
+    std::size_t size = 0;
+    void operator()(void* mapping) const;
+  };
+  explicit KernelPrograms(bpf_object* object);
+  void* initial(const char* section, std::size_t size);
+  Result<void*> live(const char* section, std::size_t size);
+
+  std::unique_ptr<bpf_object, Free> object_;
+  std::vector<std::unique_ptr<void, Unmap>> mappings_;
+  std::vector<std::unique_ptr<bpf_link, Free>> links_;
+};
+
+/// Why BPF programs cannot be loaded here, as one sentence with the remedy; empty if nothing is known to stand against
+/// it.
+std::string why_not_loadable();
+
+}  // namespace tracer

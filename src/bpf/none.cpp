@@ -1,0 +1,17 @@
+// In the place of the engine where the build machine has no clang or no libbpf.
+#include "bpf/engine.h"
+
+namespace tracer {
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
+Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions, std::function<void(const std::string&)>) {
+  return Error{0, "this build has no BPF engine, as clang or libbpf was missing when it was made"};
+}
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
+Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const spec::Tables&, const TracingOptions&,
+                                                    std::function<void(const std::string&)> complain) {
+  return make_counting_engine(std::move(options), std::move(complain));
+}
+
+}  // namespace tracer

@@ -1,0 +1,295 @@
+/* Whom the programs watch, and what they know of each thread. The program that includes this has `settings` and
+ * `shared` with a member `threads`. */
+#ifndef TRACER_BPF_THREADS_BPF_H
+#define TRACER_BPF_THREADS_BPF_H
+
+#include "bpf/kernel_types.h"
+#include "bpf/threads.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+enum phase {
+  phase_idle,     /* between calls; a call that seccomp denies has an exit and no entry */
+  phase_in_call,  /* in a call that counts */
+  phase_unwanted, /* in a call that does not */
+  phase_born,     /* on the way out of the call that created it, which was its parent's */
+  phase_adopted,  /* not seen yet: it may be inside a call */
+  phase_silent,   /* still the tracer's own code: nothing counts but its execve */
+};
+
+enum origin {
+  origin_chosen,    /* asked for, or a follower of such a one */
+  origin_launching, /* will be chosen once it has its program */
+  origin_scope,     /* fits a scope */
+};
+
+struct thread_state {
+  __u64 entered;   /* when the call began, or when the thread was adopted */
+  __u64 off_since; /* when it was switched out; 0 while it runs */
+  __u64 off_time;  /* in this call */
+  __u32 tid;       /* and its process, in the tracer's pid namespace; only where programs ask for it */
+  __u32 tgid;
+  __u32 slot; /* of the call in `totals` */
+  __u8 phase;
+  __u8 origin;
+  __u16 incomplete; /* not all could be read that the entry wanted */
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct thread_state);
+} threads SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+  __uint(max_entries, most_cgroups);
+  __type(key, __u32);
+  __type(value, __u32);
+} cgroups SEC(".maps");
+
+static __always_inline struct thread_state* state_of(struct task_struct* task) {
+  return bpf_task_storage_get(&threads, task, 0, 0);
+}
+
+static __always_inline bool is_wanted(struct bpf_call_number call) {
+  if (call.number >= numbers_per_abi || call.abi >= watched_abis) {
+    return false;
+  }
+  return settings.threads.wanted[call.abi][call.number / 64] >> (call.number % 64) & 1;
+}
+
+static __always_inline __u32 slot_of(struct bpf_call_number call) {
+  return call.abi * numbers_per_abi + (__u32)call.number;
+}
+
+static __always_inline bool is_failure(long result, bool is_32_bit) {
+  const long value = is_32_bit ? (int)result : result;
+  return value < 0 && value >= -4095;
+}
+
+/* A thread that is being killed makes no way out of the kernel, and a tracer that stops it would not hear of the
+ * result. Of another fatal signal it would: there, the kernel kills at once only what is not traced. */
+static __always_inline bool is_being_killed(struct task_struct* task) {
+  const int sigkill = 9;
+  if (!(task->pending.signal.sig[0] >> (sigkill - 1) & 1)) {
+    return false;
+  }
+  const int signal = task->signal->group_exit_code & 0x7f;
+  return signal == 0 || signal == sigkill;
+}
+
+static __always_inline void count_lost(void) {
+  __sync_fetch_and_add(&shared.threads.lost, 1);
+}
+
+static __always_inline bool has_scope(void) {
+  return settings.threads.system_wide || settings.threads.comms || settings.threads.cgroups;
+}
+
+static __always_inline bool is_in_scope(struct task_struct* task) {
+  if ((__u32)task->tgid == shared.threads.tracer) {
+    return false;
+  }
+  if (settings.threads.system_wide) {
+    return true;
+  }
+  if (settings.threads.comms) {
+    __u64 name[comm_size / 8];
+    bpf_probe_read_kernel(name, sizeof name, task->group_leader->comm);
+    for (__u32 i = 0; i < most_comms && i < settings.threads.comms; ++i) {
+      if (name[0] == settings.threads.comm[i][0] && name[1] == settings.threads.comm[i][1]) {
+        return true;
+      }
+    }
+  }
+  for (__u32 i = 0; i < most_cgroups && i < settings.threads.cgroups; ++i) {
+    if (bpf_current_task_under_cgroup(&cgroups, i) == 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The state of a thread at the entry of a call; nothing if it does not count. */
+static __always_inline struct thread_state* entering(struct task_struct* task) {
+  struct thread_state* state = state_of(task);
+  if (!has_scope() || (state && state->origin != origin_scope)) {
+    return state;
+  }
+  if (is_in_scope(task)) {
+    if (!state) {
+      state = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+      if (state) {
+        state->origin = origin_scope;
+      } else {
+        count_lost();
+      }
+    }
+    return state;
+  }
+  if (state) {
+    state->phase = phase_unwanted; /* it has left the scope: the exit is not to be taken for a denied call's */
+  }
+  return 0;
+}
+
+/* The thread's or its process's id where the tracer lives; 0 if it has none there. */
+static __always_inline __u32 local_id(struct task_struct* task) {
+  struct pid* pid = task->thread_pid;
+  struct upid number = {};
+  if (!pid || BPF_CORE_READ(pid, level) < shared.threads.level) {
+    return 0;
+  }
+  const void* numbers = &pid->numbers[0];
+  bpf_probe_read_kernel(&number.nr, sizeof number.nr, numbers + shared.threads.level * bpf_core_type_size(struct upid));
+  return (__u32)number.nr;
+}
+
+/* At the entry: the thread's state if the call is one to be watched. */
+static __always_inline struct thread_state* begin_call(struct task_struct* task, long id) {
+  struct thread_state* state = entering(task);
+  if (!state) {
+    return 0;
+  }
+  const struct bpf_call_number call = bpf_call_number_of(&task->thread_info, (__u64)id);
+  if (state->phase == phase_silent && !bpf_is_execve(call)) {
+    return 0;
+  }
+  if (!is_wanted(call)) {
+    state->phase = phase_unwanted;
+    return 0;
+  }
+  state->slot = slot_of(call);
+  state->phase = phase_in_call;
+  state->off_since = 0;
+  state->off_time = 0;
+  state->entered = bpf_ktime_get_ns();
+  return state;
+}
+
+enum call_end {
+  call_unseen,       /* not one to be watched, or no tracer would hear of its end */
+  call_seen,         /* from its entry on */
+  call_had_no_entry, /* seccomp denied it, or the thread was adopted inside it; `entered` is a guess */
+};
+
+/* At the exit. */
+static __always_inline enum call_end end_call(struct task_struct* task, struct thread_state* state,
+                                              struct pt_regs* regs, long result) {
+  const __u8 phase = state->phase;
+  if (phase == phase_silent) {
+    return call_unseen;
+  }
+  state->phase = phase_idle;
+  if (state->origin == origin_launching) {
+    state->origin = origin_chosen;
+    if (is_failure(result, bpf_is_32_bit(state->slot / numbers_per_abi))) {
+      state->phase = phase_silent;
+    }
+  }
+  if (phase == phase_born || phase == phase_unwanted || is_being_killed(task)) {
+    return call_unseen;
+  }
+  if (phase == phase_in_call) {
+    return call_seen;
+  }
+  const struct bpf_call_number call = bpf_call_number_of(&task->thread_info, bpf_raw_number(regs));
+  if (!is_wanted(call)) {
+    return call_unseen;
+  }
+  state->slot = slot_of(call);
+  if (phase == phase_idle) {
+    state->entered = bpf_ktime_get_ns();
+    state->off_time = 0;
+  }
+  return call_had_no_entry;
+}
+
+/* At a fork: the child's state if it is to be watched, too. */
+static __always_inline struct thread_state* follow(struct task_struct* parent, struct task_struct* child) {
+  const struct thread_state* creator = state_of(parent);
+  if (!creator || creator->origin != origin_chosen) {
+    return 0;
+  }
+  struct thread_state* state = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!state) {
+    count_lost();
+    return 0;
+  }
+  state->phase = phase_born;
+  __sync_fetch_and_add(&shared.threads.live, 1);
+  return state;
+}
+
+static __always_inline void count_end(const struct thread_state* state) {
+  if (state->origin != origin_scope) {
+    __sync_fetch_and_sub(&shared.threads.live, 1);
+  }
+}
+
+static __always_inline void name_thread(struct task_struct* task, struct thread_state* state) {
+  if (state->tid == 0 || state->phase != phase_idle) {
+    state->tid = local_id(task);
+    state->tgid = local_id(task->group_leader);
+  }
+}
+
+static __always_inline bool is_timed(const struct thread_state* state) {
+  return state && (state->phase == phase_in_call || state->phase == phase_adopted);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_struct* next) {
+  struct thread_state* leaves = state_of(previous);
+  struct thread_state* comes = state_of(next);
+  const bool left = is_timed(leaves);
+  const bool came = is_timed(comes) && comes->off_since;
+  if (!left && !came) {
+    return 0;
+  }
+  const __u64 now = bpf_ktime_get_ns();
+  if (left) {
+    leaves->off_since = now;
+  }
+  if (came) {
+    comes->off_time += now - comes->off_since;
+    comes->off_since = 0;
+  }
+  return 0;
+}
+
+/* Run by the tracer, which reads it to its end: over all threads that there are. */
+SEC("iter/task")
+int adopt(struct bpf_iter__task* ctx) {
+  struct task_struct* task = ctx->task;
+  if (!task) {
+    return 0;
+  }
+  struct task_struct* tracer = bpf_get_current_task_btf();
+  struct pid* pid = tracer->thread_pid;
+  if (pid) {
+    shared.threads.level = BPF_CORE_READ(pid, level);
+  }
+  shared.threads.tracer = (__u32)tracer->tgid;
+  const __u32 id = shared.threads.adopt_threads ? local_id(task->group_leader) : local_id(task);
+  if (id != shared.threads.adopt || id == 0 || state_of(task)) {
+    return 0;
+  }
+  struct thread_state* state = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!state) {
+    return 0;
+  }
+  state->phase = shared.threads.adopt_launching ? phase_silent : phase_adopted;
+  state->origin = shared.threads.adopt_launching ? origin_launching : origin_chosen;
+  state->entered = bpf_ktime_get_ns();
+  state->off_since = state->entered;
+  __sync_fetch_and_add(&shared.threads.live, 1);
+  shared.threads.adopted++;
+  return 0;
+}
+
+#endif

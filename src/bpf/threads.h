@@ -1,0 +1,40 @@
+/* What the programs in the kernel and their loader share about whom they watch. Plain C, for both compilers. */
+#ifndef TRACER_BPF_THREADS_H
+#define TRACER_BPF_THREADS_H
+
+#include <linux/types.h>
+
+enum {
+  numbers_per_abi = 1024, /* call numbers from here on are in no table and are not watched */
+  watched_abis = 5,       /* as in spec/abi.h */
+  comm_size = 16,         /* TASK_COMM_LEN */
+  most_comms = 16,
+  most_cgroups = 16,
+};
+
+/* Written before the programs are loaded, constant for the verifier. */
+struct thread_settings {
+  __u64 wanted[watched_abis][numbers_per_abi / 64]; /* one bit for each call */
+  __u32 follow_forks;
+  __u32 cpu_time; /* time switched out is to be known */
+  /* Scopes beside the processes that are adopted. */
+  __u32 system_wide;
+  __u32 cgroups; /* how many of the map are filled */
+  __u32 comms;
+  __u64 comm[most_comms][comm_size / 8]; /* filled up with zeros */
+};
+
+/* Changes while the programs run; the loader reads and writes it in place. */
+struct thread_shared {
+  __u64 live; /* threads that are watched, those of a scope left out */
+  __u64 lost; /* births that could not be followed, and reports that found no room */
+  /* For the iterator that adopts threads. */
+  __u32 adopt;           /* id in the tracer's pid namespace */
+  __u32 adopt_threads;   /* all of that process, not that thread alone */
+  __u32 adopt_launching; /* it is watched from its execve on */
+  __u32 adopted;         /* how many it found that were not watched yet */
+  __u32 level;           /* of the tracer's pid namespace */
+  __u32 tracer;          /* the tracer's process in the first pid namespace */
+};
+
+#endif

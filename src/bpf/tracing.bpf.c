@@ -1,0 +1,421 @@
+/* Whole traces without stopping anybody: at the entry and the exit of every call that is watched, a record with the
+ * arguments and with the memory that they point to goes into a ring buffer. What to copy says a plan for each call: a
+ * list of operations that the loader has made of the descriptions. Nobody is woken for a record; the reader polls. */
+#include "bpf/tracing.h"
+#include "bpf/kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char licence[] SEC("license") = "Dual MIT/GPL";
+
+SEC(".rodata.settings") const volatile struct tracing_settings settings = {};
+SEC(".data.shared") struct tracing_shared shared = {};
+
+#include "bpf/threads.bpf.h"
+
+struct scratch {
+  __u64 slot[slots];
+  __u32 used;
+  __u32 faults;
+  __u32 lost; /* records, since the last that found room */
+  __u32 padding;
+  union {
+    struct trace_record record;
+    __u8 bytes[largest_record + sizeof(struct trace_chunk) + largest_text];
+  };
+};
+
+/* One for each CPU; the loader says how many. An array for each CPU would be too small. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, watched_abis* numbers_per_abi);
+  __type(key, __u32);
+  __type(value, struct capture_plan);
+} plans SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, most_operations);
+  __type(key, __u32);
+  __type(value, struct capture_operation);
+} operations SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 64 * 1024 * 1024);
+} records SEC(".maps");
+
+static __always_inline struct scratch* scratch_of_cpu(void) {
+  const __u32 cpu = bpf_get_smp_processor_id();
+  return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+static __always_inline __u64 wake_up(void) {
+  return shared.sleeping ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void submit(struct scratch* s) {
+  __u64 size = s->used;
+  asm volatile("" : "+r"(size)); /* one register, so that the verifier sees that what is compared is what is used */
+  if (size > sizeof s->bytes) {
+    return;
+  }
+  s->record.size = (__u32)size;
+  s->record.lost = s->lost;
+  if (bpf_ringbuf_output(&records, s->bytes, size, wake_up()) == 0) {
+    s->lost = 0;
+  } else {
+    s->lost++;
+    __sync_fetch_and_add(&shared.lost, 1);
+  }
+}
+
+/* The start of a record; the fields that only some kinds have are zero. */
+static __always_inline struct trace_record* begin_record(struct scratch* s, __u16 kind,
+                                                         const struct thread_state* state) {
+  __builtin_memset(&s->record, 0, sizeof s->record);
+  s->used = sizeof s->record;
+  s->faults = 0;
+  s->record.kind = kind;
+  s->record.tid = state->tid;
+  s->record.tgid = state->tgid;
+  s->record.time = bpf_ktime_get_ns();
+  return &s->record;
+}
+
+/* Where the next chunk's bytes go; there is room for the largest. Nothing: the record is full. */
+static __always_inline __u8* chunk_data(struct scratch* s) {
+  __u32 at = s->used;
+  if (at > largest_record) {
+    return 0;
+  }
+  return s->bytes + at + sizeof(struct trace_chunk);
+}
+
+static __always_inline void end_chunk(struct scratch* s, __u64 address, __u32 size) {
+  __u32 at = s->used;
+  if (at > largest_record) {
+    return;
+  }
+  struct trace_chunk* chunk = (void*)(s->bytes + at);
+  chunk->address = address;
+  chunk->size = size;
+  s->used = at + sizeof *chunk + ((size + 7) & ~7U);
+}
+
+static __always_inline void copy_block(struct scratch* s, __u64 address, __u64 size) {
+  const __u32 page = 4096;
+  __u8* data = chunk_data(s);
+  if (!data || size == 0) {
+    return;
+  }
+  if (size > largest_piece) {
+    size = largest_piece;
+  }
+  if (bpf_probe_read_user(data, (__u32)size, (const void*)address) != 0) {
+    s->faults++;
+    size = page - address % page; /* what is on this page may be there */
+    if (size > largest_piece || bpf_probe_read_user(data, (__u32)size, (const void*)address) != 0) {
+      return;
+    }
+  }
+  end_chunk(s, address, (__u32)size);
+}
+
+static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 most) {
+  __u8* data = chunk_data(s);
+  if (!data) {
+    return;
+  }
+  if (most > largest_text) {
+    most = largest_text;
+  }
+  const long got = bpf_probe_read_user_str(data, most, (const void*)address);
+  if (got <= 0) {
+    s->faults++;
+    return;
+  }
+  /* A text that was cut has got a NUL that is not its own. */
+  end_chunk(s, address, got == most ? most - 1 : (__u32)got);
+}
+
+struct pieces_job {
+  __u64 address;
+  __u64 size;
+};
+
+static long copy_piece(__u32 i, struct pieces_job* job) {
+  struct scratch* s = scratch_of_cpu();
+  const __u64 done = (__u64)i * largest_piece;
+  if (!s || done >= job->size) {
+    return 1;
+  }
+  copy_block(s, job->address + done, job->size - done);
+  return 0;
+}
+
+static __always_inline __u64 read_number(struct scratch* s, __u64 address, __u8 width) {
+  __u64 number = 0;
+  long failed;
+  switch (width) {
+    case 1:
+      failed = bpf_probe_read_user(&number, 1, (const void*)address);
+      break;
+    case 2:
+      failed = bpf_probe_read_user(&number, 2, (const void*)address);
+      break;
+    case 4:
+      failed = bpf_probe_read_user(&number, 4, (const void*)address);
+      break;
+    default:
+      failed = bpf_probe_read_user(&number, 8, (const void*)address);
+  }
+  if (failed) {
+    s->faults++;
+    return 0;
+  }
+  return number;
+}
+
+static __always_inline __u64 cut(__u64 count, __u8 width) {
+  return width == 1 ? (__u8)count : width == 2 ? (__u16)count : width == 4 ? (__u32)count : count;
+}
+
+struct list_job {
+  __u64 base;
+  __u32 operation;
+};
+
+static long copy_element(__u32 i, struct list_job* job) {
+  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
+  struct scratch* s = scratch_of_cpu();
+  if (!op || !s) {
+    return 1;
+  }
+  if (op->kind == capture_texts) {
+    const __u64 text = read_number(s, job->base + (__u64)i * op->width, op->width);
+    if (text == 0) {
+      return 1;
+    }
+    copy_text(s, text, op->most);
+    return 0;
+  }
+  const __u64 element = job->base + (__u64)i * op->element;
+  const __u64 address = read_number(s, element + op->pointer_offset, op->width);
+  __u64 size = read_number(s, element + op->length_offset, op->width);
+  if (address != 0) {
+    copy_block(s, address, size < op->most ? size : op->most);
+  }
+  return 0;
+}
+
+struct plan_job {
+  __u32 first;
+};
+
+static long run_operation(__u32 i, struct plan_job* job) {
+  struct list_job list = {0, job->first + i};
+  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &list.operation);
+  struct scratch* s = scratch_of_cpu();
+  if (!op || !s) {
+    return 1;
+  }
+  const __u64 base = s->slot[op->base % slots];
+  __u64 count = op->length == slot_none ? 1 : cut(s->slot[op->length % slots], op->count_width);
+  if (op->kind == capture_load) {
+    s->slot[op->to % slots] = base == 0 ? 0 : read_number(s, base + op->offset, op->width);
+    return 0;
+  }
+  if (base == 0) {
+    return 0;
+  }
+  list.base = base + op->offset;
+  switch (op->kind) {
+    case capture_block: {
+      __u64 size = op->most;
+      if (op->length != slot_none && (count > op->most || count * op->scale < size)) {
+        size = count > op->most ? op->most : count * op->scale;
+      }
+      if (size > largest_piece) {
+        struct pieces_job pieces = {list.base, size};
+        bpf_loop((__u32)((size + largest_piece - 1) / largest_piece) & 63, copy_piece, &pieces, 0);
+      } else {
+        copy_block(s, list.base, size);
+      }
+      return 0;
+    }
+    case capture_text:
+      copy_text(s, list.base, op->most);
+      return 0;
+    case capture_vector:
+      bpf_loop(count < most_elements ? (__u32)count : most_elements, copy_element, &list, 0);
+      return 0;
+    case capture_texts:
+      bpf_loop(most_elements, copy_element, &list, 0);
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+static __always_inline void run_plan(__u32 first, __u32 count) {
+  struct plan_job job = {first};
+  if (count != 0) {
+    bpf_loop(count, run_operation, &job, 0);
+  }
+}
+
+static __always_inline void enter(struct scratch* s, struct thread_state* state, const struct pt_regs* regs) {
+  const __u32 slot = state->slot;
+  const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
+  struct trace_record* record = begin_record(s, record_enter, state);
+  record->abi = (__u16)(slot / numbers_per_abi);
+  record->number = slot % numbers_per_abi;
+  record->time = state->entered;
+  bpf_call_arguments(regs, slot / numbers_per_abi, record->args);
+  record->instruction_pointer = bpf_instruction_pointer(regs);
+  record->stack_pointer = bpf_stack_pointer(regs);
+  __builtin_memcpy(s->slot, record->args, sizeof record->args);
+  s->slot[slot_stack] = record->stack_pointer;
+  if (plan) {
+    run_plan(plan->entry_first, plan->entry_count);
+  }
+  state->incomplete = s->faults != 0;
+  record->incomplete = state->incomplete;
+  submit(s);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
+  struct thread_state* state = begin_call(bpf_get_current_task_btf(), id);
+  struct scratch* s = scratch_of_cpu();
+  if (state && s) {
+    name_thread(bpf_get_current_task_btf(), state);
+    enter(s, state, regs);
+  }
+  return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread_state* state = state_of(task);
+  struct scratch* s = scratch_of_cpu();
+  if (!state || !s) {
+    return 0;
+  }
+  const enum call_end end = end_call(task, state, regs, result);
+  if (end == call_unseen) {
+    return 0;
+  }
+  if (end == call_had_no_entry) {
+    name_thread(task, state);
+    enter(s, state, regs);
+    state->incomplete = 0; /* there is no better time to read it */
+  }
+  const __u32 slot = state->slot;
+  const __u32 abi = slot / numbers_per_abi;
+  const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
+  struct trace_record* record = begin_record(s, record_exit, state);
+  record->abi = (__u16)abi;
+  record->number = slot % numbers_per_abi;
+  record->value = bpf_is_32_bit(abi) ? (__s32)result : result;
+  record->instruction_pointer = bpf_instruction_pointer(regs);
+  record->off_time = state->off_time;
+  bpf_call_arguments(regs, abi, record->args);
+  __builtin_memcpy(s->slot, record->args, sizeof record->args);
+  s->slot[slot_result] = (__u64)record->value;
+  if (plan) {
+    run_plan(plan->exit_first, plan->exit_count);
+    if (state->incomplete) {
+      record->late = s->used;
+      run_plan(plan->entry_first, plan->entry_count);
+    }
+  }
+  submit(s);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  struct thread_state* state = follow(parent, child);
+  struct scratch* s = scratch_of_cpu();
+  if (state && s) {
+    name_thread(child, state);
+    begin_record(s, record_birth, state)->value = local_id(parent);
+    submit(s);
+  }
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, int former) {
+  struct thread_state* state = state_of(task);
+  struct scratch* s = scratch_of_cpu();
+  if (state && s && state->phase == phase_in_call) {
+    const __u32 former_tid = state->tid;
+    name_thread(task, state);
+    begin_record(s, record_exec, state)->value = former_tid;
+    submit(s);
+  }
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  const struct thread_state* state = state_of(task);
+  struct scratch* s = scratch_of_cpu();
+  if (state && s) {
+    count_end(state);
+    begin_record(s, record_end, state)->value = task->exit_code;
+    submit(s);
+  }
+  return 0;
+}
+
+/* Signals come at any time, also while another program of ours makes a record on this CPU. */
+static __always_inline void report_signal(__u16 kind, int signal, const void* info, long value,
+                                          const struct thread_state* state) {
+  if (!state || state->phase == phase_silent) {
+    return;
+  }
+  struct signal_record* made = bpf_ringbuf_reserve(&records, sizeof *made, 0);
+  if (!made) {
+    __sync_fetch_and_add(&shared.lost, 1);
+    return;
+  }
+  __builtin_memset(made, 0, sizeof *made);
+  made->record.size = sizeof *made;
+  made->record.kind = kind;
+  made->record.tid = state->tid;
+  made->record.tgid = state->tgid;
+  made->record.time = bpf_ktime_get_ns();
+  made->record.number = (__u64)signal;
+  made->record.value = value;
+  /* The kernel's own signals come with 0 or 1 in the place of the pointer, which no read follows. */
+  made->chunk.size = siginfo_size;
+  bpf_probe_read_kernel(made->siginfo, sizeof(struct kernel_siginfo), info);
+  bpf_ringbuf_submit(made, wake_up());
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  report_signal(record_signal, signal, info, task->signal->group_exit_code, state_of(task));
+  return 0;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
+             int fate) {
+  report_signal(record_signal_generated, signal, info, fate, state_of(task));
+  return 0;
+}

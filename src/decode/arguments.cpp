@@ -1,0 +1,163 @@
+// The arguments of a call, each when it is known.
+#include <algorithm>
+#include <utility>
+
+#include "decode/walker.h"
+#include "spell/scalars.h"
+
+namespace tracer::decode {
+
+using spec::Direction;
+using spec::Param;
+using spec::Tables;
+using spec::Type;
+using spec::TypeKind;
+
+/// As it is: for numbers without a description, and -e raw.
+void Walker::emit_register(std::uint64_t bits) {
+  static const Type type = spell::scalar_type(8, false, spec::Style::hex);
+  out_.scalar(bits, type);
+}
+
+/// Nobody says what the function takes: the first words, small ones as numbers, and that they are a guess.
+void Walker::emit_guesses() {
+  constexpr std::size_t shown = 4;
+  out_.begin_call(state_.entry.function_name);
+  for (std::size_t i = 0; i < shown; ++i) {
+    out_.begin_argument({}, {}, state_.entry.args[i]);
+    emit_guess(state_.entry.args[i]);
+    if (i + 1 == shown) {
+      out_.comment("guess");
+    }
+    out_.end_argument();
+  }
+}
+
+void Walker::emit_guess(std::uint64_t bits) {
+  constexpr std::int64_t small = 10000;
+  static const Type number = spell::scalar_type(8, true, spec::Style::number);
+  const auto value = static_cast<std::int64_t>(bits);
+  if (value >= -small && value <= small) {
+    out_.scalar(bits, number);
+  } else {
+    emit_register(bits);
+  }
+}
+
+void Walker::emit_unknown_call() {
+  if (!state_.entry.function_name.empty()) {
+    emit_guesses();
+    return;
+  }
+  TextBuffer& name = state_.unknown_name;
+  name.clear();
+  name.append("syscall_");
+  name.hex_padded(state_.entry.number, 1);
+  out_.begin_call(name.view());
+  for (const std::uint64_t arg : state_.entry.args) {
+    out_.begin_argument({}, {}, arg);
+    emit_register(arg);
+    out_.end_argument();
+  }
+}
+
+/// -e raw: the registers as they are.
+void Walker::emit_raw_arguments() {
+  const std::span<const std::uint64_t> values =
+      state_.entry.function != nullptr
+          ? std::span<const std::uint64_t>(state_.values)
+          : std::span(state_.entry.args)
+                .first(tables_.register_count(tables_.signatures[state_.call->signature], abi_));
+  const auto params = Tables::slice(tables_.params, state_.signature->params);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto param =
+        std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.slot[index_of(abi_)] == i; });
+    const bool described = param != params.end() && param->type != spec::none;
+    out_.begin_argument(described ? tables_.text(param->name) : std::string_view{},
+                        described ? tables_.text(tables_.types[param->type].name) : std::string_view{}, values[i]);
+    emit_register(values[i]);
+    out_.end_argument();
+  }
+}
+
+void Walker::emit_arguments() {
+  if (state_.call == nullptr) {
+    return;
+  }
+  if (state_.depth.raw) {
+    if (outcome_ == nullptr) {
+      emit_raw_arguments();
+    }
+    return;
+  }
+  const auto params = Tables::slice(tables_.params, state_.signature->params);
+  for (; state_.next_param < params.size(); ++state_.next_param) {
+    const Param& param = params[state_.next_param];
+    if (state_.half_emitted) {
+      emit_second_half(param);
+      state_.half_emitted = false;
+      state_.argument_open = false;
+      out_.end_argument();
+      continue;
+    }
+    if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, nullptr))) {
+      continue;
+    }
+    const bool in_halves = comes_in_halves(param);
+    if (outcome_ == nullptr && (param.at_exit || in_halves)) {
+      begin_argument(param);
+      if (in_halves) {
+        state_.half_emitted = true;
+        state_.half_readable = emit_first_half(param);
+      }
+      return;
+    }
+    if (!std::exchange(state_.argument_open, false)) {
+      begin_argument(param);
+      state_.argument_open = false;
+    }
+    emit_argument(param);
+    out_.end_argument();
+  }
+  if (outcome_ != nullptr || state_.call->varargs == spec::Varargs::printf) {
+    emit_variable_arguments();
+  }
+}
+
+void Walker::begin_argument(const Param& param) {
+  const auto type_name = tables_.text(tables_.types[param.type].name);
+  out_.begin_argument(tables_.text(param.name), type_name, raw_argument(param));
+  if (param.named) {
+    out_.show_argument_name(tables_.text(param.name));
+  }
+  state_.argument_open = true;
+}
+
+void Walker::emit_argument(const Param& param) {
+  const Type& type = tables_.types[param.type];
+  const auto raw = raw_argument(param);
+  slot_ = param.slot[index_of(abi_)];
+  if (type.kind != TypeKind::pointer) {
+    if (!value(type, Place::in_register(raw), nullptr)) {
+      out_.address(RemoteAddr(raw));
+    }
+  } else if (!holds(param.when, nullptr)) {
+    out_.address(RemoteAddr(*load(type, Place::in_register(raw))));
+  } else if (outcome_ != nullptr && param.was) {
+    emit_as_it_was(type, raw);
+  } else if (outcome_ != nullptr && comes_in_halves(param)) {
+    emit_both_halves(type, raw);
+  } else {
+    view_ = type.direction == Direction::out ? View::output : View::input;
+    // A `when` that looks at the result knows better than success or failure whether there is something to see, and
+    // `when 1` says that there always is.
+    filled_ = param.when != spec::none &&
+              (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
+    shown_ = true;
+    follow(type, Place::in_register(raw), nullptr);
+    state_.unreadable = state_.unreadable || (!shown_ && type.direction == Direction::out);
+    filled_ = false;
+  }
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,26 @@
+// Which values a function of a library takes and returns, for whoever fetches them from registers and stack.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spec/spec.h"
+#include "spec/value_class.h"
+#include "trace/memory.h"
+
+namespace tracer::decode {
+
+/// Those of the described parameters, in the order of C. A parameter that only some forms of the function have
+/// (open's mode) is among them.
+std::vector<spec::ValueClass> fixed_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi);
+
+/// Those that follow them because the format says so (Varargs), at most so many that all are
+/// spec::most_parameters. `fixed` are the values of fixed_arguments(); the format is read from the tracee.
+std::vector<spec::ValueClass> variable_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi,
+                                                 std::span<const std::uint64_t> fixed, const Memory& memory);
+
+/// Class of the result; `nothing` for void.
+spec::ValueClass result_class(const spec::Tables& tables, const spec::Call& function, Abi abi);
+
+}  // namespace tracer::decode

@@ -1,0 +1,200 @@
+// Arguments that show twice: what went in and what came out.
+#include <algorithm>
+
+#include "decode/walker.h"
+
+namespace tracer::decode {
+
+using spec::Direction;
+using spec::Param;
+using spec::Tables;
+using spec::Type;
+using spec::TypeKind;
+
+namespace {
+
+/// What is kept of an argument's target from entry to exit.
+constexpr std::uint64_t max_saved = 4096;
+
+}  // namespace
+
+bool Walker::comes_in_halves(const Param& param) const {
+  const Type& type = tables_.types[param.type];
+  if (type.kind != TypeKind::pointer || type.direction == Direction::out) {
+    return false;
+  }
+  if (type.direction == Direction::inout) {
+    return true;
+  }
+  const Type& target = tables_.types[type.target];
+  if (target.kind != TypeKind::structure) {
+    return false;
+  }
+  const auto fields = Tables::slice(tables_.fields, tables_.structs[target.index].fields);
+  return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.after; });
+}
+
+bool Walker::emit_first_half(const Param& param) {
+  const Type& type = tables_.types[param.type];
+  const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
+  view_ = View::before;
+  if (address.is_null() || !holds(param.when, nullptr) || !target(type, address, nullptr)) {
+    out_.address(address);
+    return false;
+  }
+  return true;
+}
+
+void Walker::emit_second_half(const Param& param) {
+  const Type& type = tables_.types[param.type];
+  if (!state_.half_readable || !succeeded()) {
+    return;
+  }
+  const auto bits = *load(type, Place::in_register(raw_argument(param)));
+  if (type.direction != Direction::inout) {
+    emit_after_fields(type, bits);
+    return;
+  }
+  const RemoteAddr address(bits);
+  const Type& target_type = tables_.types[type.target];
+  if (target_type.kind == TypeKind::scalar &&
+      load(target_type, saved_at(address, size_of(target_type))) == load(target_type, Place::remote(address))) {
+    return;
+  }
+  view_ = View::after;
+  out_.changed();
+  if (!target(type, address, nullptr)) {
+    out_.address(address);
+  }
+}
+
+/// An inout argument after one that had to wait for the exit: `[128 => 16]`, or `[16]` if it did not change.
+void Walker::emit_both_halves(const Type& pointer, std::uint64_t bits) {
+  bits = *load(pointer, Place::in_register(bits));
+  const RemoteAddr address(bits);
+  if (!state_.depth.dereference) {
+    out_.address(address);
+    return;
+  }
+  const Type& type = tables_.types[pointer.target];
+  const Place before = saved_at(address, size_of(type));
+  view_ = View::output;
+  if (pointer.direction != Direction::inout || before.kind != Place::Kind::copied) {
+    if (address.is_null() || before.kind != Place::Kind::copied || !target(pointer, address, nullptr)) {
+      out_.address(address);
+    } else if (succeeded()) {
+      emit_after_fields(pointer, bits);
+    }
+    return;
+  }
+  if (type.kind == TypeKind::scalar) {
+    const auto old_bits = load(type, before);
+    const auto new_bits = succeeded() ? load(type, Place::remote(address)) : old_bits;
+    out_.begin_target();
+    emit_scalar(type, old_bits.value_or(0));
+    if (new_bits && new_bits != old_bits) {
+      out_.changed();
+      emit_scalar(type, *new_bits);
+    }
+    out_.end_target();
+    return;
+  }
+  view_ = View::before;
+  if (!value(type, before, nullptr)) {
+    out_.address(address);
+    return;
+  }
+  if (succeeded()) {
+    view_ = View::after;
+    out_.changed();
+    if (!target(pointer, address, nullptr)) {
+      out_.address(address);
+    }
+  }
+}
+
+/// What the pointer of an argument led to at entry.
+void Walker::emit_as_it_was(const Type& pointer, std::uint64_t bits) {
+  const Type& type = tables_.types[pointer.target];
+  const RemoteAddr address(*load(pointer, Place::in_register(bits)));
+  const Place before = saved_at(address, size_of(type));
+  view_ = View::input;
+  if (!state_.depth.dereference || before.kind != Place::Kind::copied || !value(type, before, nullptr)) {
+    out_.address(address);
+  }
+}
+
+/// ` => {parent_tid=[123]}`: fields that point to what the call has filled in.
+void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
+  const Type& type = tables_.types[pointer.target];
+  if (type.kind != TypeKind::structure) {
+    return;
+  }
+  const ScratchGuard guard(state_.scratch);
+  Scope scope;
+  scope.type = &tables_.structs[type.index];
+  const auto bytes =
+      copy(Place::remote(RemoteAddr(bits)), scope.type->min_size != 0 ? scope.type->min_size : size_of(type));
+  if (!bytes) {
+    return;
+  }
+  scope.place = Place::copied(*bytes, RemoteAddr(bits));
+  bool any = false;
+  for (const spec::Field& field : Tables::slice(tables_.fields, scope.type->fields)) {
+    if (!field.after || !holds(field.condition, &scope)) {
+      continue;
+    }
+    const Type& field_type = tables_.types[field.type];
+    const auto address = load(field_type, scope.place.at(field.offset[index_of(abi_)]));
+    if (!address || *address == 0) {
+      continue;
+    }
+    if (!any) {
+      out_.changed();
+      out_.begin_struct();
+      any = true;
+    }
+    out_.begin_field(tables_.text(field.name), tables_.text(field_type.name));
+    view_ = View::output;
+    follow(field_type, Place::in_register(*address), &scope);
+  }
+  if (any) {
+    out_.end_struct();
+  }
+}
+
+void Walker::save_targets() {
+  const auto params = Tables::slice(tables_.params, state_.signature->params);
+  for (spec::Index i = 0; i < params.size(); ++i) {
+    const Param& param = params[i];
+    if (!param.saved || param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
+      continue;
+    }
+    const Type& pointer = tables_.types[param.type];
+    const RemoteAddr address(*load(pointer, Place::in_register(raw_argument(param))));
+    const auto size = std::min(size_of(tables_.types[pointer.target]), max_saved);
+    if (address.is_null() || size == 0) {
+      continue;
+    }
+    const auto offset = state_.saved_bytes.size();
+    state_.saved_bytes.resize(offset + size);
+    const auto into = std::span(state_.saved_bytes).subspan(offset, size);
+    if (memory_.read(address, into) == size) {
+      state_.saved.push_back({state_.signature->params.first + i, address, offset, size});
+    } else {
+      state_.saved_bytes.resize(offset);
+    }
+  }
+}
+
+Place Walker::saved_at(RemoteAddr address, std::size_t size) const {
+  for (const SavedTarget& saved : state_.saved) {
+    const auto offset = address.value() - saved.address.value();
+    if (offset < saved.size && size <= saved.size - offset) {
+      return Place::copied(std::span(state_.saved_bytes).subspan(saved.offset + offset, saved.size - offset), address);
+    }
+  }
+  return Place::remote(address);
+}
+
+}  // namespace tracer::decode

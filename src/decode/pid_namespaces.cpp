@@ -1,0 +1,152 @@
+#include "decode/pid_namespaces.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace tracer::decode {
+namespace {
+
+/// How many answers are remembered: enough for the processes that talk to each other, and bounded.
+constexpr std::size_t most_witnesses = 1024;
+/// PID namespaces nest no deeper (pid_namespaces(7)).
+constexpr std::size_t most_levels = 33;
+
+std::string proc_path(std::int32_t tid, const char* what) {
+  return "/proc/" + std::to_string(tid) + what;
+}
+
+std::string namespace_of(const std::string& path) {
+  std::array<char, 64> target;
+  const auto length = readlink(path.c_str(), target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string{};
+}
+
+/// The numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
+std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
+  std::array<char, 16384> text;
+  const UniqueFd fd(open(proc_path(tid, "/status").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto length = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
+  if (length <= 0) {
+    return {};
+  }
+  const std::string_view all(text.data(), static_cast<std::size_t>(length));
+  const auto at = all.find(label);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  std::vector<std::int32_t> numbers;
+  const char* next = all.data() + at + label.size();
+  const char* const end = all.data() + std::min(all.find('\n', at + label.size()), all.size());
+  while (next < end && numbers.size() < most_levels) {
+    std::int32_t number = 0;
+    const auto [rest, error] = std::from_chars(next, end, number);
+    if (error == std::errc{}) {
+      numbers.push_back(number);
+    }
+    next = error == std::errc{} ? rest : next + 1;
+  }
+  return numbers;
+}
+
+/// Whether the namespace of `tid` or, `up` levels above it, that namespace's ancestor is `name`.
+bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
+  const std::string path = proc_path(tid, "/ns/pid");
+  if (up == 0) {
+    return namespace_of(path) == name;
+  }
+  UniqueFd space(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  for (; up > 0 && space.valid(); --up) {
+    space = UniqueFd(ioctl(space.get(), NS_GET_PARENT));
+  }
+  struct stat info {};
+  return space.valid() && fstat(space.get(), &info) == 0 && "pid:[" + std::to_string(info.st_ino) + ']' == name;
+}
+
+/// Calls `visit` with each number that is a name in a folder of /proc until it returns true.
+template <typename Visit>
+bool any_number_in(const std::string& folder, Visit visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(opendir(folder.c_str()), closedir);
+  while (const dirent* entry = open_folder ? readdir(open_folder.get()) : nullptr) {
+    const std::string_view name(entry->d_name);
+    std::int32_t number = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc{} && visit(number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+PidNamespaces::PidNamespaces() : own_(namespace_of("/proc/self/ns/pid")) {}
+
+std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind kind) {
+  Home home;
+  home.name = namespace_of(proc_path(tid, "/ns/pid"));
+  if (home.name.empty() || home.name == own_) {
+    return number;
+  }
+  const auto levels = numbers_of(tid, "\nNSpid:");
+  if (levels.empty()) {
+    return 0;
+  }
+  home.level = levels.size() - 1;
+  const std::string key = home.name + (kind == PidKind::group ? 'g' : 'p') + std::to_string(number);
+  std::int32_t found = 0;
+  if (const auto at = witnesses_.find(key); at != witnesses_.end() && answers(home, at->second, number, kind, found)) {
+    return found;
+  }
+  std::int32_t witness = 0;
+  found = search(home, number, kind, witness);
+  if (found != 0) {
+    if (witnesses_.size() >= most_witnesses) {
+      witnesses_.clear();
+    }
+    witnesses_[key] = witness;
+  }
+  return found;
+}
+
+bool PidNamespaces::answers(const Home& home, std::int32_t candidate, std::int32_t number, PidKind kind,
+                            std::int32_t& found) {
+  const auto lists = kind == PidKind::process ? std::vector<std::string_view>{"\nNSpid:"}
+                                              : std::vector<std::string_view>{"\nNSpgid:", "\nNSsid:"};
+  for (const std::string_view label : lists) {
+    const auto numbers = numbers_of(candidate, label);
+    if (numbers.size() > home.level && numbers[home.level] == number &&
+        lives_in(candidate, numbers.size() - 1 - home.level, home.name)) {
+      found = numbers.front();
+      return true;
+    }
+  }
+  return false;
+}
+
+std::int32_t PidNamespaces::search(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness) {
+  std::int32_t found = 0;
+  const auto is_it = [&](std::int32_t candidate) {
+    witness = candidate;
+    return answers(home, candidate, number, kind, found);
+  };
+  if (any_number_in("/proc", is_it) || kind == PidKind::group) {
+    return found;
+  }
+  any_number_in("/proc", [&](std::int32_t process) {
+    return numbers_of(process, "\nNSpid:").size() > home.level && any_number_in(proc_path(process, "/task"), is_it);
+  });
+  return found;
+}
+
+}  // namespace tracer::decode

@@ -1,0 +1,88 @@
+// The result of a call, and the note behind it.
+#include "decode/walker.h"
+#include "spell/constants.h"
+#include "spell/dates.h"
+#include "spell/scalars.h"
+
+namespace tracer::decode {
+
+using render::CallResult;
+using spec::Type;
+using spec::TypeKind;
+
+void Walker::emit_result() {
+  CallResult result;
+  result.value = outcome_->value;
+  if (!outcome_->known) {
+    result.kind = CallResult::Kind::unknown;
+  } else if (outcome_->is_error) {
+    result.kind = CallResult::Kind::error;
+    result.error = static_cast<int>(-outcome_->value);
+    result.raw = state_.depth.raw;
+    result.is_address = returns_address();
+  } else if (state_.entry.function != nullptr && state_.signature->result == spec::none) {
+    result.kind = CallResult::Kind::nothing;
+  }
+  out_.begin_result(result);
+  if (result.kind == CallResult::Kind::value) {
+    if (state_.entry.function != nullptr) {
+      emit_function_result();
+      out_.end_result();
+      return;
+    }
+    // What is no error is no negative number either, whatever the type says: -2 shows as a register's worth of bits.
+    static const Type plain = spell::scalar_type(8, false, spec::Style::number);
+    const auto bits = register_size(abi_) == 4 ? static_cast<std::uint32_t>(outcome_->value)
+                                               : static_cast<std::uint64_t>(outcome_->value);
+    const bool described = state_.call != nullptr && state_.signature->result != spec::none;
+    const Type& type = described ? tables_.types[state_.signature->result] : plain;
+    if (state_.depth.raw) {
+      emit_register(bits);
+    } else if (!described && !state_.entry.function_name.empty()) {
+      emit_guess(register_size(abi_) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
+    } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
+      out_.scalar(bits, plain);
+    } else if (type.kind == TypeKind::scalar) {
+      emit_scalar(type, *load(type, Place::in_register(bits)));  // whatever the arguments have cost
+    } else if (!value(type, Place::in_register(bits), nullptr)) {
+      out_.scalar(bits, plain);
+    }
+    if (state_.call != nullptr && state_.signature->note != spec::none && !state_.depth.raw) {
+      emit_note(bits);
+    }
+  }
+  out_.end_result();
+}
+
+/// A number without a name: `= 0`, not `= 0 (flags 0)`.
+bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
+  if (note.kind != TypeKind::scalar) {
+    return false;
+  }
+  if (note.set != spec::none) {
+    const auto& set = tables_.sets[note.set];
+    return set.is_flags ? bits == 0 && !spell::has_name_for_zero(tables_, note.set)
+                        : set.unknown == spec::none && spell::constant_name(tables_, note.set, bits, abi_).empty();
+  }
+  return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
+}
+
+void Walker::emit_note(std::uint64_t bits) {
+  const Type& note = tables_.types[state_.signature->note];
+  if ((state_.unreadable && note.kind == TypeKind::scalar) || explains_nothing(note, bits)) {
+    return;
+  }
+  out_.begin_note(tables_.text(state_.signature->note_prefix));
+  if (note.style == spec::Style::time && note.kind == TypeKind::scalar) {
+    TextBuffer& date = state_.words;
+    date.clear();
+    spell::append_date(date, static_cast<std::int64_t>(bits), 0, 0);
+    out_.symbol(date.view());
+    out_.end_note();
+    return;
+  }
+  value(note, Place::in_register(bits), nullptr);
+  out_.end_note();
+}
+
+}  // namespace tracer::decode

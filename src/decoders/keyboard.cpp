@@ -1,0 +1,69 @@
+// What virtual consoles say about keys. linux/keyboard.h, linux/kd.h.
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+#include "spell/escape.h"
+
+namespace tracer::decoders {
+namespace {
+
+/// A number of `width` bytes in memory.
+std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) {
+  std::array<std::byte, 8> raw{};
+  return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, width)) : std::nullopt;
+}
+
+}  // namespace
+
+/// A table of the keyboard: one of four names, else the keys that are held down with it: `1<<KG_SHIFT|1<<KG_CTRL`.
+bool kb_table(CustomContext& context) {
+  constexpr std::uint64_t named_tables = 4;
+  const auto bits = load(context, 1);
+  if (bits) {
+    *bits < named_tables ? context.constant("kb_table_name", *bits, 1) : context.described(*bits);
+  }
+  return bits.has_value();
+}
+
+/// What a key does: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
+bool kb_value(CustomContext& context) {
+  constexpr std::uint64_t latin = 0, meta = 8, letter = 11;
+  const auto bits = load(context, 2);
+  if (!bits) {
+    return false;
+  }
+  context.number(*bits, spec::Style::hex, 2, false);
+  TextBuffer text;
+  if (const auto name = context.constant_name("kb_value_name", *bits); !name.empty()) {
+    text.append(name);
+  } else {
+    const auto type = *bits >> 8;
+    const auto type_name = context.constant_name("kb_value_type", type);
+    text.append("K(");
+    type_name.empty() ? text.hex(type) : text.append(type_name);
+    text.append(", ");
+    type == latin || type == meta || type == letter ? append_character(text, static_cast<unsigned>(*bits & 0xff))
+                                                    : text.hex(*bits & 0xff);
+    text.append(')');
+  }
+  context.out().comment(text.view());
+  return true;
+}
+
+/// A key of functions: `KVAL(K_F1)`.
+bool kb_function(CustomContext& context) {
+  constexpr std::uint64_t first = 0x100;  // K(KT_FN, 0)
+  const auto bits = load(context, 1);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("KVAL(");
+  text.append(context.constant_name("kb_value_name", first + *bits));
+  text.append(')');
+  context.named(text.view(), *bits);
+  return true;
+}
+
+}  // namespace tracer::decoders

@@ -1,0 +1,113 @@
+#include "engine_choice.h"
+
+#include <utility>
+
+#include "bpf/engine.h"
+#include "ptrace/engine.h"
+
+namespace tracer {
+namespace {
+
+bool only_counts(const cli::Options& options) {
+  return options.summary.mode == cli::SummaryMode::only;
+}
+
+/// What of the command line takes stopping the tracees, which BPF does not do; empty if nothing does.
+std::string why_not_by_bpf(const cli::Options& options) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty()) {
+    return "functions are traced by breakpoints, which need ptrace";
+  }
+  if (!options.injections.empty()) {
+    return "calls are tampered with, for which they have to stop";
+  }
+  if (options.extras.explain) {
+    return "--explain looks at processes while they stand still";
+  }
+  if (options.startup.detach_on_execve) {
+    return "-b lets single processes go";
+  }
+  if (options.startup.kill_on_exit) {
+    return "--kill-on-exit is a promise that only ptrace keeps";
+  }
+  if (options.startup.daemonize != cli::Daemonize::no) {
+    return "with -D the program is not the tracer's child";
+  }
+  if (only_counts(options)) {
+    return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
+  }
+  if (options.format.stack_trace != cli::StackTrace::none) {
+    return "a stack is only there while its thread stands still (-k)";
+  }
+  if (!options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty()) {
+    return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
+           "(-y, -Y, -P)";
+  }
+  if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
+    return "-e read= and -e write= want more of a buffer than is captured";
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, const EngineOptions& engine_options,
+                                                const spec::Tables& tables,
+                                                const std::function<void(const std::string&)>& complain) {
+  if (only_counts(options)) {
+    return make_counting_engine(engine_options, complain);
+  }
+  TracingOptions tracing;
+  tracing.buffer_size = options.extras.bpf_buffer;
+  tracing.limits.string_limit = options.format.string_limit;
+  tracing.limits.whole = !options.format.abbrev.full();
+  return make_tracing_engine(engine_options, tables, tracing, complain);
+}
+
+}  // namespace
+
+Result<ChosenEngine> choose_engine(const cli::Options& options, EngineOptions engine_options,
+                                   const spec::Tables& tables,
+                                   const std::function<void(const std::string&)>& complain) {
+  using cli::EngineChoice;
+  const EngineChoice choice = options.extras.engine;
+  const auto debug = [&](const std::string& sentence) {
+    if (options.startup.debug) {
+      complain(sentence);
+    }
+  };
+  if (choice == EngineChoice::ptrace) {
+    if (options.extras.any_scope()) {
+      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine; leave --engine=ptrace out"};
+    }
+    debug("engine: ptrace, as --engine says");
+  } else {
+    std::string why_not = why_not_by_bpf(options);
+    if (why_not.empty() && choice == EngineChoice::automatic && !only_counts(options) && !options.extras.any_scope()) {
+      why_not = "calls are to be shown, not only counted";
+    }
+    if (why_not.empty()) {
+      auto engine = make_bpf_engine(options, engine_options, tables, complain);
+      if (engine) {
+        debug(only_counts(options) ? "engine: bpf, which counts in the kernel and stops nobody"
+                                   : "engine: bpf, which watches from the kernel and stops nobody");
+        return ChosenEngine{std::move(engine).value(), true};
+      }
+      why_not = engine.error().message;
+    }
+    if (options.extras.any_scope()) {
+      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine: " + why_not};
+    }
+    if (choice == EngineChoice::bpf) {
+      return Error{0, "--engine=bpf: " + why_not + "; leave the option out to trace with ptrace"};
+    }
+    debug("engine: ptrace, not bpf: " + why_not);
+  }
+  if (options.startup.debug) {
+    engine_options.debug = complain;
+  }
+  auto engine = make_ptrace_engine(std::move(engine_options), complain);
+  if (!engine) {
+    return engine.error();
+  }
+  return ChosenEngine{std::move(engine).value(), false};
+}
+
+}  // namespace tracer

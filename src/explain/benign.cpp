@@ -1,0 +1,134 @@
+#include "explain/benign.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "explain/prober.h"
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+struct Optional {
+  std::string_view part;  ///< of the path
+  std::string_view reason;
+};
+
+// What programs look for and can do without.
+constexpr std::array<Optional, 28> optional_files = {{
+    {"/dev/tty", "the controlling terminal (optional)"},
+    {"/etc/ld.so.preload", "files of the loader (optional)"},
+    {"/ld.so.nohwcap", "files of the loader (optional)"},
+    {"glibc-hwcaps", "files of the loader (optional)"},
+    {"/locale/", "locale files (optional)"},
+    {"/locale-archive", "locale files (optional)"},
+    {"/locale.alias", "locale files (optional)"},
+    {"LC_MESSAGES", "locale files (optional)"},
+    {"/gconv", "locale files (optional)"},
+    {"/charset.alias", "locale files (optional)"},
+    {"/terminfo/", "terminal descriptions (optional)"},
+    {"/.terminfo", "terminal descriptions (optional)"},
+    {"/nscd/socket", "the name service cache (optional)"},
+    {"/etc/gai.conf", "files of the name service (optional)"},
+    {"/etc/host.conf", "files of the name service (optional)"},
+    {"/etc/nsswitch.conf", "files of the name service (optional)"},
+    {"/selinux", "security modules that are not there (optional)"},
+    {"/etc/localtime", "the time zone (optional)"},
+    {"/zoneinfo", "the time zone (optional)"},
+    {"/pyvenv.cfg", "Python's search for its modules (optional)"},
+    {"/site-packages", "Python's search for its modules (optional)"},
+    {"/__pycache__", "Python's search for its modules (optional)"},
+    {"._pth", "Python's search for its modules (optional)"},
+    {"/pybuilddir.txt", "Python's search for its modules (optional)"},
+    {"/.config/", "a user's settings (optional)"},
+    {"/etc/inputrc", "a user's settings (optional)"},
+    {"/sys/kernel/mm", "settings of the kernel (optional)"},
+    {"/sys/fs/", "settings of the kernel (optional)"},
+}};
+
+/// Whether the same name was opened afterwards in another folder, or the same path.
+bool found_later(const Process& process, const Step& step) {
+  const std::string name = base_name(step.path);
+  return std::any_of(process.opened.begin(), process.opened.end(),
+                     [&](const Opened& opened) { return opened.order > step.order && base_name(opened.path) == name; });
+}
+
+/// Whether a later call of that name with the same descriptor, address or program succeeded.
+bool succeeded_later(const Process& process, const Step& step) {
+  return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& other) {
+    if (other.order <= step.order) {
+      return false;
+    }
+    if (other.kind == Step::Kind::exec) {
+      return is_listed(step.call.name, "execve execveat");
+    }
+    if (other.kind != Step::Kind::other || other.call.name != step.call.name) {
+      return false;
+    }
+    return is_listed(step.call.name, "connect bind") && other.call.descriptor("sockfd") >= 0 &&
+           !(spell(other.call, false).find(":53)") != std::string::npos);
+  });
+}
+
+bool is_module_search(const Process& process, const Step& step) {
+  return process.name().compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos;
+}
+
+}  // namespace
+
+std::string benign_reason(const Process& process, const Step& step) {
+  if (is_listed(step.call.name, "rt_sigaction") || step.call.error == "EINPROGRESS") {
+    return "connections that were still being made";
+  }
+  if (step.call.error == "ENOENT" || step.call.error == "ENOTDIR" || step.call.error == "ECONNREFUSED" ||
+      step.call.error == "ENXIO" || step.call.error == "EACCES") {
+    const auto* at = std::find_if(optional_files.begin(), optional_files.end(),
+                                  [&](const Optional& file) { return step.path.find(file.part) != std::string::npos; });
+    if (at != optional_files.end() && step.call.error != "EACCES") {
+      return std::string(at->reason);
+    }
+  }
+  if (step.call.error == "ENOENT" && is_module_search(process, step)) {
+    return "Python's search for its modules (optional)";
+  }
+  if (!step.path.empty() && found_later(process, step)) {
+    return step.path.find(".so") != std::string::npos ? "lookups of libraries (each found elsewhere)"
+                                                      : "files that were found elsewhere, or later";
+  }
+  if (step.call.error == "ENOENT" && is_listed(step.call.name, "execve execveat stat newfstatat access") &&
+      succeeded_later(process, step)) {
+    return "folders of PATH (the program was found in another)";
+  }
+  if (!process.programs.empty() && step.path != process.executable() && base_name(step.path) == process.name() &&
+      is_listed(step.call.name, "stat newfstatat access execve")) {
+    return "folders of PATH (the program was found in another)";
+  }
+  if (succeeded_later(process, step)) {
+    return step.call.name + " calls (a later one succeeded)";
+  }
+  return {};
+}
+
+std::vector<std::string> ruled_out(const Process& process) {
+  std::map<std::string, unsigned> counts;
+  for (const Step& step : process.steps) {
+    if (step.kind == Step::Kind::failure) {
+      if (const std::string reason = benign_reason(process, step); !reason.empty()) {
+        ++counts[reason];
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  lines.reserve(counts.size() + 1);
+  for (const auto& [reason, count] : counts) {
+    lines.push_back(std::to_string(count) + " failed: " + reason);
+  }
+  if (process.said().find("cannot be preloaded") != std::string::npos) {
+    lines.emplace_back("the library of LD_PRELOAD that cannot be loaded: the loader ignores it, and the program runs");
+  }
+  return lines;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,114 @@
+#include "explain/owners.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <sys/sysmacros.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <sstream>
+
+#include "explain/record.h"
+#include "explain/surroundings.h"
+
+namespace tracer::explain {
+
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+void for_each_name(const std::string& folder, const std::function<void(const char*)>& function) {
+  const std::unique_ptr<DIR, CloseFolder> stream(::opendir(folder.c_str()));
+  const dirent* entry = nullptr;
+  while (stream != nullptr && (entry = ::readdir(stream.get())) != nullptr) {
+    if (entry->d_name[0] != '.') {
+      function(entry->d_name);
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe_process(pid_t pid) {
+  std::string name = read_small_file("/proc/" + std::to_string(pid) + "/comm", 64);
+  name = name.substr(0, name.find('\n'));
+  return (name.empty() ? "a process" : printable(name)) + " (pid " + std::to_string(pid) + ")";
+}
+
+bool is_alive(pid_t pid) {
+  return ::kill(pid, 0) == 0 || errno == EPERM;
+}
+
+std::vector<pid_t> holders_of(const std::string& target) {
+  std::vector<pid_t> found;
+  for_each_name("/proc", [&](const char* name) {
+    const auto pid = static_cast<pid_t>(std::atoi(name));
+    bool holds = false;
+    if (pid > 0) {
+      const std::string folder = std::string("/proc/") + name + "/fd";
+      for_each_name(folder, [&](const char* fd) { holds = holds || read_link(folder + '/' + fd) == target; });
+    }
+    if (holds) {
+      found.push_back(pid);
+    }
+  });
+  return found;
+}
+
+std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
+  for (const bool v6 : {false, true}) {
+    std::istringstream lines(read_small_file("/proc/net/" + kind + (v6 ? "6" : ""), std::size_t{4} << 20));
+    std::string line;
+    std::getline(lines, line);  // the heading
+    while (std::getline(lines, line)) {
+      std::array<char, 40> local{};
+      unsigned local_port = 0;
+      unsigned state = 0;
+      unsigned long inode = 0;
+      constexpr unsigned listening = 10;
+      if (std::sscanf(line.c_str(), " %*u: %33[0-9A-F]:%x %*33[0-9A-F]:%*x %x %*s %*s %*s %*u %*u %lu", local.data(),
+                      &local_port, &state, &inode) != 4 ||
+          local_port != port || (kind == "tcp" && state != listening)) {
+        continue;
+      }
+      Listener listener;
+      listener.inode = "socket:[" + std::to_string(inode) + "]";
+      listener.address = "port " + std::to_string(port);
+      if (!v6) {
+        const in_addr address{static_cast<in_addr_t>(std::strtoul(local.data(), nullptr, 16))};
+        std::array<char, INET_ADDRSTRLEN> text{};
+        ::inet_ntop(AF_INET, &address, text.data(), text.size());
+        listener.address = std::string(text.data()) + ':' + std::to_string(port);
+      }
+      listener.processes = holders_of(listener.inode);
+      return listener;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<pid_t> lockers_of(dev_t device, ino_t inode) {
+  std::vector<pid_t> found;
+  std::istringstream lines(read_small_file("/proc/locks", std::size_t{1} << 20));
+  for (std::string line; std::getline(lines, line);) {
+    int pid = 0;
+    unsigned major_number = 0;
+    unsigned minor_number = 0;
+    unsigned long number = 0;
+    if (line.find("->") == std::string::npos &&
+        std::sscanf(line.c_str(), "%*u: %*s %*s %*s %d %x:%x:%lu", &pid, &major_number, &minor_number, &number) == 4 &&
+        number == inode && ::makedev(major_number, minor_number) == device) {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,235 @@
+#include "explain/peers.h"
+
+#include <arpa/inet.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "explain/owners.h"
+#include "explain/prober.h"
+#include "explain/record.h"
+#include "explain/rule.h"
+#include "explain/surroundings.h"
+
+namespace tracer::explain {
+
+namespace {
+
+constexpr std::size_t largest_table = std::size_t{4} << 20;
+
+std::string names_of(const std::vector<pid_t>& pids) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> names;
+  for (const pid_t pid : pids) {
+    if (names.size() == most) {
+      names.emplace_back("…");
+      break;
+    }
+    names.push_back(describe_process(pid));
+  }
+  return join(names, ", ");
+}
+
+std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
+  pids.erase(std::remove_if(pids.begin(), pids.end(), [&](pid_t one) { return one == pid || one == ::getpid(); }),
+             pids.end());
+  return pids;
+}
+
+/// One row of /proc/PID/net/{tcp,udp}{,6}.
+struct Row {
+  std::string local;
+  std::string remote;
+  unsigned state = 0;
+  unsigned long inode = 0;
+  bool v6 = false;
+};
+
+std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
+  std::vector<Row> rows;
+  std::istringstream lines(
+      read_small_file("/proc/" + std::to_string(pid) + "/net/" + table + (v6 ? "6" : ""), largest_table));
+  for (std::string line; std::getline(lines, line);) {
+    std::array<char, 64> local{};
+    std::array<char, 64> remote{};
+    Row row;
+    row.v6 = v6;
+    if (std::sscanf(line.c_str(), " %*u: %47s %47s %x %*s %*s %*s %*u %*u %lu", local.data(), remote.data(), &row.state,
+                    &row.inode) == 4) {
+      row.local = local.data();
+      row.remote = remote.data();
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+/// "0100007F:1538" as 127.0.0.1:5432: words in the machine's order, the port in hexadecimal.
+std::string spell_address(const std::string& text, bool v6) {
+  const std::size_t colon = text.find(':');
+  const std::string digits = text.substr(0, colon);
+  std::array<std::uint32_t, 4> words{};
+  for (std::size_t i = 0; i < words.size() && (i + 1) * 8 <= digits.size(); ++i) {
+    words[i] = static_cast<std::uint32_t>(std::strtoul(digits.substr(i * 8, 8).c_str(), nullptr, 16));
+  }
+  std::array<char, INET6_ADDRSTRLEN> spelled{};
+  ::inet_ntop(v6 ? AF_INET6 : AF_INET, words.data(), spelled.data(), spelled.size());
+  const unsigned long port = colon == std::string::npos ? 0 : std::strtoul(text.c_str() + colon + 1, nullptr, 16);
+  return (v6 ? '[' + std::string(spelled.data()) + ']' : std::string(spelled.data())) + ':' + std::to_string(port);
+}
+
+std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
+  constexpr unsigned listening = 10;
+  constexpr unsigned connecting = 2;
+  for (const char* table : {"tcp", "udp"}) {
+    for (const bool v6 : {false, true}) {
+      const std::vector<Row> rows = rows_of(pid, table, v6);
+      const auto own = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.inode == inode; });
+      if (own == rows.end()) {
+        continue;
+      }
+      if (own->state == listening) {
+        return "connections to " + spell_address(own->local, v6);
+      }
+      const std::string remote = spell_address(own->remote, v6);
+      if (own->remote.find(":0000") != std::string::npos && own->remote.rfind(":0000") == own->remote.size() - 5) {
+        return std::string(table) + " packets to " + spell_address(own->local, v6);
+      }
+      std::string text = own->state == connecting ? remote + " to accept the connection"
+                                                  : remote + ", at the other end of a connection";
+      const auto peer = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.local == own->remote && row.remote == own->local && row.inode != 0;
+      });
+      const std::string port = own->remote.substr(own->remote.find(':'));
+      const auto listener = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.state == listening && row.local.size() > port.size() &&
+               row.local.compare(row.local.size() - port.size(), port.size(), port) == 0;
+      });
+      if (peer == rows.end() && listener != rows.end()) {
+        text += " (" + names_of(holders_of("socket:[" + std::to_string(listener->inode) + "]")) +
+                ", which has not accepted it yet)";
+      } else if (peer != rows.end()) {
+        text += " (" + names_of(holders_of("socket:[" + std::to_string(peer->inode) + "]")) + ")";
+      }
+      return text;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The inode at the other end of a Unix socket, asked from the kernel (sock_diag(7)); 0: none.
+std::uint32_t unix_peer(std::uint32_t inode) {
+  struct Request {
+    nlmsghdr header;
+    unix_diag_req body;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.header.nlmsg_flags = NLM_F_REQUEST;
+  request.body.sdiag_family = AF_UNIX;
+  request.body.udiag_states = ~0U;
+  request.body.udiag_ino = inode;
+  request.body.udiag_show = UDIAG_SHOW_PEER;
+  request.body.udiag_cookie[0] = request.body.udiag_cookie[1] = ~0U;
+  const UniqueFd netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  alignas(nlmsghdr) std::array<std::byte, 4096> reply;
+  if (!netlink.valid() || ::send(netlink.get(), &request, sizeof request, 0) < 0) {
+    return 0;
+  }
+  const ssize_t got = ::recv(netlink.get(), reply.data(), reply.size(), MSG_DONTWAIT);
+  std::size_t at = NLMSG_LENGTH(sizeof(unix_diag_msg));
+  nlmsghdr header;
+  if (got < static_cast<ssize_t>(at)) {
+    return 0;
+  }
+  std::memcpy(&header, reply.data(), sizeof header);
+  const std::size_t end = std::min<std::size_t>(header.nlmsg_len, static_cast<std::size_t>(got));
+  constexpr std::size_t attribute_header = 4;  // length and type, 16 bits each
+  while (header.nlmsg_type == SOCK_DIAG_BY_FAMILY && at + attribute_header + sizeof(std::uint32_t) <= end) {
+    std::array<std::uint16_t, 2> attribute;
+    std::memcpy(attribute.data(), reply.data() + at, sizeof attribute);
+    if (attribute[1] == UNIX_DIAG_PEER) {
+      std::uint32_t peer = 0;
+      std::memcpy(&peer, reply.data() + at + attribute_header, sizeof peer);
+      return peer;
+    }
+    at += std::max<std::size_t>(attribute_header, (attribute[0] + 3U) & ~3U);
+  }
+  return 0;
+}
+
+std::string unix_socket(pid_t pid, unsigned long inode) {
+  std::istringstream lines(read_small_file("/proc/" + std::to_string(pid) + "/net/unix", largest_table));
+  std::string path;
+  bool listening = false;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long number = 0;
+    unsigned flags = 0;
+    int path_at = 0;
+    if (std::sscanf(line.c_str(), "%*s %*s %*s %x %*s %*s %lu %n", &flags, &number, &path_at) == 2 && number == inode) {
+      constexpr unsigned accepts = 0x10000;
+      listening = (flags & accepts) != 0;
+      path = path_at > 0 && static_cast<std::size_t>(path_at) < line.size()
+                 ? line.substr(static_cast<std::size_t>(path_at))
+                 : "";
+    }
+  }
+  if (listening) {
+    return "connections to the socket " + printable(path);
+  }
+  const std::uint32_t peer = unix_peer(static_cast<std::uint32_t>(inode));
+  const std::vector<pid_t> holders =
+      peer == 0 ? std::vector<pid_t>() : holders_of("socket:[" + std::to_string(peer) + "]");
+  return std::string("a Unix socket") + (path.empty() ? "" : " (" + printable(path) + ")") +
+         (holders.empty() ? ", whose other end no process has that can be seen"
+                          : ", whose other end is in " + names_of(holders));
+}
+
+std::string pipe_end(pid_t pid, const std::string& link) {
+  const std::vector<pid_t> holders = others(holders_of(link), pid);
+  return holders.empty() ? "a pipe that no other process has" : "a pipe that " + names_of(holders) + " has, too";
+}
+
+}  // namespace
+
+std::string describe_descriptor(pid_t pid, std::int64_t fd) {
+  const std::string link = read_link("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd));
+  std::string number = "descriptor " + std::to_string(fd);
+  if (link.empty()) {
+    return number;
+  }
+  if (link.compare(0, 6, "pipe:[") == 0) {
+    return number + ", " + pipe_end(pid, link);
+  }
+  if (link.compare(0, 8, "socket:[") == 0) {
+    const unsigned long inode = std::strtoul(link.c_str() + 8, nullptr, 10);
+    const auto internet = internet_socket(pid, inode);
+    return number + ": " + (internet ? *internet : unix_socket(pid, inode));
+  }
+  struct stat info;
+  const bool known = ::stat(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), &info) == 0;
+  std::string kind;
+  if (known && S_ISFIFO(info.st_mode)) {
+    const std::vector<pid_t> holders = others(holders_of(link), pid);
+    kind = holders.empty() ? " (a FIFO that nobody else has open)"
+                           : " (a FIFO that " + names_of(holders) + " has open, too)";
+  } else if (link.compare(0, 8, "/dev/pts") == 0 || link.compare(0, 8, "/dev/tty") == 0) {
+    kind = " (a terminal: it waits for input)";
+  }
+  return number + ", " + printable(link) + kind;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,265 @@
+#include "explain/prober.h"
+
+#include <dirent.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include "base/near_miss.h"
+
+namespace tracer::explain {
+
+namespace {
+
+constexpr unsigned most_links = 40;  // as the kernel's
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+std::vector<std::string> split(const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream stream(path);
+  for (std::string part; std::getline(stream, part, '/');) {
+    if (!part.empty() && part != ".") {
+      parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string base_name(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  const std::string trimmed = end == std::string::npos ? path : path.substr(0, end + 1);
+  return trimmed.substr(trimmed.rfind('/') + 1);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string user_name(unsigned id) {
+  const passwd* entry = ::getpwuid(id);
+  return entry != nullptr ? entry->pw_name : std::to_string(id);
+}
+
+std::string spell_bytes(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; amount >= 1024 && unit + 1 < units.size(); ++unit) {
+    amount /= 1024;
+  }
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(),
+                unit == 0 || amount == static_cast<double>(static_cast<long>(amount)) ? "%.0f %s" : "%.1f %s", amount,
+                units[unit]);
+  return text.data();
+}
+
+std::string Prober::here(const std::string& path) const {
+  return process_.root != nullptr ? process_.root->prefix + path : path;
+}
+
+Walk Prober::walk(const std::string& path) const {
+  Walk walk;
+  std::vector<std::string> rest = split(path);
+  std::reverse(rest.begin(), rest.end());
+  std::string at;
+  unsigned links = 0;
+  std::string link;            // the last one that was followed
+  std::size_t after_link = 0;  // how many parts come after it
+  Component root{"/", {}, {}};
+  if (::stat(here("/").c_str(), &root.info) == 0) {
+    walk.components.push_back(root);
+  }
+  while (!rest.empty()) {
+    const std::string part = rest.back();
+    rest.pop_back();
+    if (part == "..") {
+      at = at.substr(0, at.rfind('/') == std::string::npos ? 0 : at.rfind('/'));
+      continue;
+    }
+    Component component;
+    component.path = at;
+    component.path += '/';
+    component.path += part;
+    if (!walk.components.empty() && !S_ISDIR(walk.components.back().info.st_mode) &&
+        walk.components.back().target.empty()) {
+      walk.error = ENOTDIR;
+      walk.stopped = walk.components.back().path;
+      return walk;
+    }
+    if (::lstat(here(component.path).c_str(), &component.info) != 0) {
+      walk.error = errno;
+      walk.stopped = component.path;
+      if (!link.empty() && rest.size() >= after_link) {
+        walk.dangling = link;
+      }
+      return walk;
+    }
+    if (S_ISLNK(component.info.st_mode)) {
+      component.target = read_link(here(component.path));
+      walk.components.push_back(component);
+      if (++links > most_links) {
+        walk.error = ELOOP;
+        walk.stopped = component.path;
+        return walk;
+      }
+      link = component.path;
+      after_link = rest.size();
+      std::vector<std::string> parts = split(component.target);
+      rest.insert(rest.end(), parts.rbegin(), parts.rend());
+      if (!component.target.empty() && component.target.front() == '/') {
+        at.clear();
+      }
+      continue;
+    }
+    at = component.path;
+    walk.components.push_back(std::move(component));
+  }
+  walk.real = at.empty() ? "/" : at;
+  if (walk.components.empty()) {
+    walk.error = ENOENT;
+  } else if (path.size() > 1 && path.back() == '/' && !S_ISDIR(walk.info().st_mode)) {
+    walk.error = ENOTDIR;
+    walk.stopped = walk.real;
+  }
+  return walk;
+}
+
+bool Prober::has_capability(unsigned number) const {
+  if (!process_.snapshot) {
+    return false;
+  }
+  const std::uint64_t effective = std::strtoull(process_.snapshot->field("CapEff").c_str(), nullptr, 16);
+  return (effective >> number & 1) != 0;
+}
+
+bool Prober::may(const struct stat& info, Access access) const {
+  const auto bit = static_cast<mode_t>(access);
+  if (!process_.snapshot) {
+    return true;
+  }
+  const bool folder = S_ISDIR(info.st_mode);
+  if (has_capability(CAP_DAC_OVERRIDE) && (access != Access::execute || folder || (info.st_mode & 0111) != 0)) {
+    return true;
+  }
+  if (has_capability(CAP_DAC_READ_SEARCH) && (access == Access::read || (folder && access == Access::execute))) {
+    return true;
+  }
+  constexpr unsigned filesystem_id = 3;  // the column of Uid: and Gid:
+  if (process_.snapshot->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
+    return (info.st_mode >> 6 & bit) != 0;
+  }
+  bool member = process_.snapshot->id("Gid", filesystem_id).value_or(0) == info.st_gid;
+  std::istringstream groups(process_.snapshot->field("Groups"));
+  for (std::uint64_t group = 0; groups >> group;) {
+    member = member || group == info.st_gid;
+  }
+  return (info.st_mode >> (member ? 3 : 0) & bit) != 0;
+}
+
+std::string Prober::user() const {
+  const auto id = process_.snapshot ? process_.snapshot->id("Uid", 3) : std::nullopt;
+  return id ? "user " + user_name(static_cast<unsigned>(*id)) + " (" + std::to_string(*id) + ")" : "its user";
+}
+
+const Component* Prober::closed_folder(const Walk& walk) const {
+  for (const Component& component : walk.components) {
+    if (S_ISDIR(component.info.st_mode) && &component != &walk.components.back() &&
+        !may(component.info, Access::execute)) {
+      return &component;
+    }
+  }
+  if (!walk.exists() && !walk.components.empty() && S_ISDIR(walk.info().st_mode) &&
+      !may(walk.info(), Access::execute)) {
+    return &walk.components.back();
+  }
+  return nullptr;
+}
+
+std::string Prober::describe(const struct stat& info) {
+  std::array<char, 48> text;
+  std::snprintf(text.data(), text.size(), "mode %04o, owner ", info.st_mode & 07777);
+  return text.data() + user_name(info.st_uid);
+}
+
+Prober::Mount Prober::mount(const std::string& path) const {
+  Mount mount;
+  struct statvfs facts;
+  if (::statvfs(here(path).c_str(), &facts) == 0) {
+    mount.read_only = (facts.f_flag & ST_RDONLY) != 0;
+    mount.no_execute = (facts.f_flag & ST_NOEXEC) != 0;
+    mount.no_suid = (facts.f_flag & ST_NOSUID) != 0;
+  }
+  struct stat wanted;
+  struct stat parent;
+  std::string at = walk(path).real;
+  if (at.empty() || ::stat(here(at).c_str(), &wanted) != 0) {
+    return mount;
+  }
+  while (at != "/" && ::stat(here(folder_of(at)).c_str(), &parent) == 0 && parent.st_dev == wanted.st_dev) {
+    at = folder_of(at);
+  }
+  mount.point = at;
+  return mount;
+}
+
+std::vector<std::string> Prober::similar(const std::string& folder, const std::string& wanted) const {
+  std::vector<std::string> found;
+  const std::unique_ptr<DIR, CloseFolder> stream(::opendir(here(folder).c_str()));
+  if (stream == nullptr || wanted.empty()) {
+    return found;
+  }
+  constexpr unsigned most_entries = 20000;
+  const std::string stem = wanted.substr(0, wanted.find('.', 1));
+  NearMiss near(wanted);
+  const dirent* entry = nullptr;
+  for (unsigned count = 0; count < most_entries && (entry = ::readdir(stream.get())) != nullptr; ++count) {
+    const std::string name = entry->d_name;
+    if (name.find_first_not_of('.') == std::string::npos) {
+      continue;
+    }
+    if (name != wanted && name.compare(0, stem.size(), stem) == 0 && stem.size() > 1 && found.size() < 3) {
+      found.push_back(name);
+    }
+    near.consider(name);
+  }
+  if (found.empty() && !near.best().empty()) {
+    found.emplace_back(near.best());
+  }
+  return found;
+}
+
+std::string Prober::sketch(const Walk& walk) const {
+  std::string text;
+  const std::size_t from = walk.components.size() > 3 ? walk.components.size() - 3 : 0;
+  for (std::size_t i = from; i < walk.components.size(); ++i) {
+    const Component& component = walk.components[i];
+    text += text.empty() ? "" : "; ";
+    if (!component.target.empty()) {
+      text += component.path + " is a link to " + component.target;
+    } else {
+      text += component.path + " exists, " + describe(component.info);
+    }
+  }
+  if (!walk.exists()) {
+    text += (text.empty() ? "" : "; ") + walk.stopped + (walk.error == ENOTDIR ? " is no folder" : " does not exist");
+  }
+  return text;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,103 @@
+#include "explain/record.h"
+
+#include <algorithm>
+
+#include "base/text_buffer.h"
+#include "spell/escape.h"
+
+namespace tracer::explain {
+
+namespace {
+
+const Value no_value;
+const Argument no_argument;
+
+/// Contents of files and messages, which an explanation does not show.
+bool is_buffer(const Argument& argument) {
+  return argument.value.kind != Value::Kind::none &&
+         (argument.type.find("bytes") != std::string::npos || argument.name == "iov" || argument.name == "msg");
+}
+
+void spell_members(std::string& out, const Value& value) {
+  const char* separator = "";
+  for (const Member& member : value.members) {
+    out += separator;
+    separator = ", ";
+    if (!member.name.empty()) {
+      out += member.name + "=";
+    }
+    out += spell(member.value);
+  }
+}
+
+}  // namespace
+
+const Value& Value::operator[](std::string_view member) const {
+  const auto at = std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.name == member; });
+  return at == members.end() ? no_value : at->value;
+}
+
+const Argument& Call::argument(std::string_view wanted) const {
+  const auto at = std::find_if(args.begin(), args.end(), [&](const Argument& a) { return a.name == wanted; });
+  return at == args.end() ? no_argument : *at;
+}
+
+std::int64_t Call::descriptor(std::string_view argument_name) const {
+  const Value& value = argument(argument_name).value;
+  return value.is_number() ? value.number : -1;
+}
+
+std::string printable(std::string_view bytes) {
+  TextBuffer text;
+  spell::append_escaped(text, std::as_bytes(std::span(bytes.data(), bytes.size())));
+  return std::string(text.view());
+}
+
+std::string spell(const Value& value) {
+  std::string out;
+  switch (value.kind) {
+    case Value::Kind::none:
+      return "NULL";
+    case Value::Kind::number:
+      return std::to_string(value.number);
+    case Value::Kind::words:
+      return value.text;
+    case Value::Kind::text: {
+      TextBuffer text;
+      spell::append_escaped(text, std::as_bytes(std::span(value.text.data(), value.text.size())), "\"");
+      return '"' + std::string(text.view()) + (value.cut ? "\"..." : "\"");
+    }
+    case Value::Kind::object:
+      spell_members(out, value);
+      return '{' + out + '}';
+    case Value::Kind::list:
+      spell_members(out, value);
+      return '[' + out + ']';
+  }
+  return out;
+}
+
+std::string spell(const Call& call, bool with_buffers) {
+  std::string out = call.name + '(';
+  const char* separator = "";
+  for (const Argument& argument : call.args) {
+    if (argument.name == "envp") {
+      continue;  // what is in the environment is nobody's business
+    }
+    out += separator;
+    separator = ", ";
+    out += is_buffer(argument) && !with_buffers ? "..." : spell(argument.value);
+  }
+  out += ')';
+  switch (call.end) {
+    case CallEnd::failed:
+      return out + " = -1 " + call.error;
+    case CallEnd::returned:
+      return out + " = " + std::to_string(call.result);
+    case CallEnd::unfinished:
+      return out;
+  }
+  return out;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,74 @@
+// The third emitter over the decoder, beside text and JSON: makes a Call.
+#pragma once
+
+#include <vector>
+
+#include "explain/record.h"
+#include "render/emitter.h"
+
+namespace tracer::explain {
+
+/// One for each thread, as a call begins and ends at different times.
+class RecordEmitter final : public render::Emitter {
+ public:
+  explicit RecordEmitter(const spec::Tables& tables) : tables_(tables) {}
+
+  [[nodiscard]] Call& call() { return call_; }
+  /// For a value that belongs to no call (a siginfo): what was emitted since.
+  void begin_alone();
+  [[nodiscard]] Value take_alone() { return std::move(alone_); }
+
+  [[nodiscard]] std::size_t written() const override { return written_; }
+  void begin_call(std::string_view name) override;
+  void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
+  void end_argument() override { open_.clear(); }
+  void end_arguments() override { open_.clear(); }
+  void begin_result(const render::CallResult& result) override;
+  void begin_note(std::string_view prefix) override;
+  void end_note() override;
+  void end_result() override { open_.clear(); }
+  void begin_struct() override { begin(Value::Kind::object); }
+  void begin_field(std::string_view name, std::string_view type) override;
+  void begin_bare_field(std::string_view name, std::string_view type) override { begin_field(name, type); }
+  void end_struct() override { end(); }
+  void begin_array() override { begin(Value::Kind::list); }
+  void begin_element() override { begin_field({}, {}); }
+  void end_array() override { end(); }
+  void more() override;
+  void begin_parts() override { begin_struct(); }
+  void begin_part(std::string_view name) override { begin_field(name, {}); }
+  void end_parts() override { end_struct(); }
+  void begin_target() override {}
+  void end_target() override {}
+  void scalar(std::uint64_t bits, const spec::Type& type) override;
+  void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
+  void bytes(std::span<const std::byte> data, render::StringForm form) override;
+  void address(RemoteAddr address) override;
+  void symbol(std::string_view text) override;
+  void named(const render::Spelling& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const render::Spelling& name, std::span<const std::byte> data) override;
+  void comment(std::string_view) override {}
+  void annotation(std::string_view text, std::string_view suffix) override;
+  void changed() override {}  // what comes after replaces what came before
+
+ private:
+  struct Level {
+    Value* holder;  ///< the object or list; nullptr: an argument
+    Value* slot;    ///< where the next value goes
+  };
+
+  Value& put(Value::Kind kind);
+  void begin(Value::Kind kind);
+  void spelling(const render::Spelling& name);
+  void end();
+
+  const spec::Tables& tables_;
+  Call call_;
+  Value alone_;
+  Value note_;
+  Value nowhere_;            ///< takes what has no place
+  std::vector<Level> open_;  ///< from the outermost in; pointers into `call_` that stay while their level is open
+  std::size_t written_ = 0;
+};
+
+}  // namespace tracer::explain

@@ -1,0 +1,230 @@
+#include "explain/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/text_buffer.h"
+#include "render/json_text.h"
+
+namespace tracer::explain {
+
+namespace {
+
+constexpr std::size_t label_width = 18;
+constexpr std::size_t most_evidence = 6;
+
+std::string seconds(Time time) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(std::max<std::int64_t>(time.count(), 0)) / 1e9);
+  return text.data();
+}
+
+/// The step as a line: the call, or the words.
+std::string spell(const Step& step) {
+  return spell(step.call, step.kind == Step::Kind::said);
+}
+
+/// Evidence that is worth a line each: the first and the last ones if there are many.
+std::vector<const Step*> selected(const std::vector<const Step*>& evidence) {
+  std::vector<const Step*> steps = evidence;
+  if (steps.size() > most_evidence) {
+    steps.erase(steps.begin() + most_evidence / 2, steps.end() - most_evidence / 2);
+  }
+  return steps;
+}
+
+class Text {
+ public:
+  explicit Text(bool colours) : colours_(colours) {}
+
+  void line(std::string_view label, const std::string& text, std::string_view colour = {}) {
+    std::size_t from = 0;
+    bool first = true;
+    while (first || from < text.size()) {
+      const std::size_t end = std::min(text.find('\n', from), text.size());
+      std::string head = "  " + std::string(first ? label : "");
+      head.resize(std::max(label_width, head.size() + 1), ' ');
+      out_ += head + paint(text.substr(from, end - from), colour) + '\n';
+      from = end + 1;
+      first = false;
+    }
+  }
+  void plain(const std::string& text, std::string_view colour = {}) { out_ += paint(text, colour) + '\n'; }
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  [[nodiscard]] std::string paint(const std::string& text, std::string_view colour) const {
+    return colours_ && !colour.empty() && !text.empty() ? "\33[" + std::string(colour) + "m" + text + "\33[0m" : text;
+  }
+
+  bool colours_;
+  std::string out_;
+};
+
+constexpr std::string_view bold = "1";
+constexpr std::string_view red = "1;31";
+constexpr std::string_view green = "32";
+constexpr std::string_view dim = "2";
+
+void write_answer(Text& text, const Explanation& explanation, const Answer& answer, bool is_first) {
+  if (is_first) {
+    text.line(answer.confidence, answer.cause, red);
+  } else {
+    text.line("or", answer.cause + " (" + answer.confidence + ")", bold);
+  }
+  std::string evidence;
+  for (const Step* step : selected(answer.evidence)) {
+    evidence += (evidence.empty() ? "" : "\n") + spell(*step) + "    (" + seconds(step->time - explanation.began) +
+                " s, pid " + std::to_string(explanation.process->pid) + ")";
+  }
+  if (!evidence.empty()) {
+    text.line("evidence", evidence);
+  }
+  if (!answer.looked_at.empty()) {
+    text.line("looked at", join(answer.looked_at, "\n"), dim);
+  }
+  if (!answer.remedy.empty()) {
+    text.line("remedy", answer.remedy, green);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- JSON
+
+class Json {
+ public:
+  void member(std::string_view name) {
+    separate();
+    render::append_json_string(out_, name);
+    out_.append(':');
+    fresh_ = true;
+  }
+  void string(std::string_view text) {
+    separate();
+    render::append_json_string(out_, text);
+  }
+  void number(std::int64_t value) {
+    separate();
+    render::append_json_integer(out_, value);
+  }
+  void open(char bracket) {
+    separate();
+    out_.append(bracket);
+    fresh_ = true;
+  }
+  void close(char bracket) {
+    out_.append(bracket);
+    fresh_ = false;
+  }
+  void strings(std::string_view name, const std::vector<std::string>& list) {
+    member(name);
+    open('[');
+    for (const std::string& one : list) {
+      string(one);
+    }
+    close(']');
+  }
+  [[nodiscard]] std::string take() { return std::string(out_.view()) + '\n'; }
+
+ private:
+  void separate() {
+    if (!fresh_) {
+      out_.append(',');
+    }
+    fresh_ = false;
+  }
+
+  TextBuffer out_;
+  bool fresh_ = true;
+};
+
+std::string_view name_of(Explanation::Outcome outcome) {
+  constexpr std::array<std::string_view, 4> names = {"good", "failed", "running", "nothing"};
+  return names[static_cast<std::size_t>(outcome)];
+}
+
+}  // namespace
+
+std::string report_text(const Explanation& explanation, bool colours) {
+  Text text(colours);
+  text.plain(explanation.headline, bold);
+  for (const std::string& link : explanation.chain) {
+    text.plain("  " + link);
+  }
+  text.plain("");
+  bool is_first = true;
+  for (const Answer& answer : explanation.answers) {
+    write_answer(text, explanation, answer, is_first);
+    is_first = false;
+  }
+  if (explanation.outcome == Explanation::Outcome::failed && explanation.answers.empty()) {
+    text.line("no cause found", "no system call that failed explains it: the program itself decided to end so");
+  }
+  for (const std::string& thread : explanation.waiting) {
+    text.line("waits", thread);
+  }
+  if (!explanation.last_words.empty()) {
+    text.line("its last words", explanation.last_words);
+  }
+  if (!explanation.ruled_out.empty()) {
+    text.line("ruled out", join(explanation.ruled_out, "\n"), dim);
+  }
+  return text.take();
+}
+
+std::string report_json(const Explanation& explanation) {
+  Json json;
+  json.open('{');
+  json.member("v");
+  json.number(1);
+  json.member("type");
+  json.string("explanation");
+  json.member("outcome");
+  json.string(name_of(explanation.outcome));
+  json.member("headline");
+  json.string(explanation.headline);
+  if (explanation.process != nullptr) {
+    json.member("pid");
+    json.number(explanation.process->pid);
+    json.member("program");
+    json.string(explanation.process->executable());
+  }
+  json.strings("chain", explanation.chain);
+  json.member("answers");
+  json.open('[');
+  for (const Answer& answer : explanation.answers) {
+    json.open('{');
+    json.member("rule");
+    json.string(answer.rule);
+    json.member("confidence");
+    json.string(answer.confidence);
+    json.member("cause");
+    json.string(answer.cause);
+    json.member("evidence");
+    json.open('[');
+    for (const Step* step : selected(answer.evidence)) {
+      json.open('{');
+      json.member("ts");
+      json.string(std::to_string(step->time.count()));
+      json.member("tid");
+      json.number(step->tid);
+      json.member("call");
+      json.string(spell(*step));
+      json.close('}');
+    }
+    json.close(']');
+    json.strings("looked_at", answer.looked_at);
+    json.member("remedy");
+    json.string(answer.remedy);
+    json.close('}');
+  }
+  json.close(']');
+  json.strings("waiting", explanation.waiting);
+  json.member("last_words");
+  json.string(explanation.last_words);
+  json.strings("ruled_out", explanation.ruled_out);
+  json.close('}');
+  return json.take();
+}
+
+}  // namespace tracer::explain

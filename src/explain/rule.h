@@ -1,0 +1,83 @@
+// What a cause of failure is to the explainer: a row with a trigger, and a function that looks whether it holds.
+//
+// To add a cause: write a function `std::optional<Finding> name(const Case&)` in the rules_*.cpp of its subject, which
+// returns what it found in the story and on the machine, or nothing where the trigger was no cause; and a row in the
+// table at the end of that file. A call that no rule has named yet goes into the row, and is then watched. The test is
+// a program that fails so, in tests/explain/causes.py.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/prober.h"
+#include "explain/story.h"
+
+namespace tracer::explain {
+
+/// What a rule sees.
+struct Case {
+  const Story& story;
+  const Process& process;
+  const Prober& prober;
+  const Step* step = nullptr;  ///< the failed call, for rules with `calls`
+  std::string said;            ///< all that the process said on standard error
+
+  [[nodiscard]] const Call& call() const { return step->call; }
+  [[nodiscard]] const std::string& path() const { return step->path; }
+};
+
+struct Finding {
+  std::string rule;                    ///< name for programs: "port-in-use"; empty: the row's
+  std::string cause;                   ///< a sentence without a full stop
+  std::vector<std::string> looked_at;  ///< what the machine said
+  std::string remedy;                  ///< what to do, as a command where there is one
+  std::vector<const Step*> evidence;   ///< besides the step of the case
+  int weight = 0;                      ///< added to the row's
+};
+
+struct Rule {
+  std::string_view name;
+  int weight = 0;            ///< how much such an event alone speaks for being the reason of the end
+  std::string_view calls;    ///< a failed call: names, with blanks between; "*": any that is watched
+  std::string_view errors;   ///< and its errors; "": any
+  std::string_view says;     ///< or a text on standard error: alternatives, with | between
+  std::string_view signals;  ///< or the death by one of these signals; "exit": any end that is not good
+  std::optional<Finding> (*look)(const Case&);
+};
+
+/// All causes, what is special before what is general.
+std::vector<Rule> all_rules();
+/// The names of the calls to watch, each as `?name`, with commas between.
+std::string calls_to_watch();
+
+/// Whether `word` is one of those in `list`, which has blanks between them.
+bool is_listed(std::string_view word, std::string_view list);
+
+std::span<const Rule> exec_rules();
+std::span<const Rule> loader_rules();
+std::span<const Rule> file_rules();
+std::span<const Rule> network_rules();
+std::span<const Rule> limit_rules();
+std::span<const Rule> permission_rules();
+std::span<const Rule> death_rules();
+
+// ---------------------------------------------------------------------------------------------- for rules
+
+/// The line of `text` that holds `part`, without its end; empty if none does.
+std::string line_with(const std::string& text, std::string_view part);
+/// What stands before `part` in `line`, back to the last of `: ` or the line's begin.
+std::string word_before(const std::string& line, std::string_view part);
+/// What stands after `part`, up to one of `stops` or the line's end.
+std::string word_after(const std::string& line, std::string_view part, std::string_view stops);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+inline constexpr std::string_view file_calls =
+    "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "
+    "readlink readlinkat chdir mkdir mkdirat mknod mknodat unlink unlinkat rmdir rename renameat renameat2 link linkat "
+    "symlink symlinkat truncate truncate64 chmod fchmodat chown lchown fchownat utimensat chroot statfs uselib "
+    "inotify_add_watch name_to_handle_at";
+
+}  // namespace tracer::explain

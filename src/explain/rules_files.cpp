@@ -1,0 +1,353 @@
+// Files, folders, links, devices and locks.
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "explain/owners.h"
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+bool begins_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+/// The path as the program gave it.
+std::string given_path(const Call& call) {
+  for (const Argument& argument : call.args) {
+    if (argument.type == "path") {
+      return argument.value.text;
+    }
+  }
+  return {};
+}
+
+std::optional<Finding> folder_deleted(const Case& facts) {
+  Finding finding;
+  finding.cause = "the folder that it was started in has been deleted";
+  const std::string gone = " (deleted)";
+  const std::string& folder = facts.process.working_directory;
+  if (folder.size() > gone.size() && folder.compare(folder.size() - gone.size(), gone.size(), gone) == 0) {
+    finding.cause += ": " + folder.substr(0, folder.size() - gone.size());
+  }
+  finding.remedy = "cd to a folder that exists (cd \"$PWD\" if it was made again) and start it there";
+  return finding;
+}
+
+std::optional<Finding> bad_link(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (walk.dangling.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + walk.dangling;
+  finding.weight = 5;
+  return finding;
+}
+
+std::optional<Finding> link_loop(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  finding.cause = "the links of " + facts.path() + " go round in a circle";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "set one of them right: ln -sfn TARGET " + (walk.stopped.empty() ? facts.path() : walk.stopped);
+  return finding;
+}
+
+std::optional<Finding> file_as_folder(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  const bool known = walk.error == ENOTDIR;
+  finding.cause = (known ? walk.stopped : "a part of " + facts.path()) + " is a file where a folder was expected";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "correct the path " + facts.path() + ", or replace the file by a folder";
+  return finding;
+}
+
+std::optional<Finding> folder_as_file(const Case& facts) {
+  Finding finding;
+  finding.cause = facts.path() + " is a folder where a file was expected";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "name a file, or remove the folder " + facts.path();
+  return finding;
+}
+
+std::optional<Finding> missing_device(const Case& facts) {
+  if (!begins_with(facts.path(), "/dev/") || begins_with(facts.path(), "/dev/shm/")) {
+    return std::nullopt;
+  }
+  const bool there = facts.prober.exists(facts.path());
+  Finding finding;
+  finding.cause = there ? "no device is behind " + facts.path() + ": no driver answers for it"
+                        : "the device " + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  struct stat info;
+  if (there && ::stat(facts.prober.here(facts.path()).c_str(), &info) == 0) {
+    finding.looked_at.push_back("its number is " + std::to_string(major(info.st_rdev)) + ":" +
+                                std::to_string(minor(info.st_rdev)));
+  }
+  finding.remedy = "plug it in or load its kernel module (modprobe); in a container, pass it in (docker run --device=" +
+                   facts.path() + ")";
+  finding.weight = 5;
+  return finding;
+}
+
+/// Beside the program, where a relative path would have been found.
+std::optional<Finding> wrong_folder(const Case& facts) {
+  const std::string given = given_path(facts.call());
+  const std::string& program = facts.process.executable();
+  if (given.empty() || given.front() == '/' || program.empty()) {
+    return std::nullopt;
+  }
+  for (const std::string& folder : {folder_of(program), folder_of(folder_of(program))}) {
+    const std::string there = (folder == "/" ? "" : folder) + '/' + given;
+    if (there != facts.path() && facts.prober.exists(there)) {
+      Finding finding;
+      finding.rule = "wrong-working-folder";
+      finding.cause = "it was started in the wrong folder: it looks for " + printable(given) + " in " +
+                      facts.process.working_directory + ", and that is in " + folder;
+      finding.looked_at.push_back(there + " exists");
+      finding.remedy = "cd " + folder + " and start it there";
+      finding.weight = 15;
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_terminal_description(const std::string& path) {
+  return path.find("/terminfo/") != std::string::npos || path.find("/.terminfo") != std::string::npos;
+}
+
+std::optional<Finding> missing_terminal(const Case& facts) {
+  if (!is_terminal_description(facts.path())) {
+    return std::nullopt;
+  }
+  const std::string terminal = base_name(facts.path());
+  Finding finding;
+  finding.rule = "unknown-terminal";
+  finding.cause = "the terminal type " + printable(terminal) + " (TERM) is not known on this machine";
+  finding.remedy = "TERM=xterm-256color, or install its description (Debian: ncurses-term)";
+  finding.weight = facts.said.find("terminal") != std::string::npos ? 70 : -20;
+  return finding;
+}
+
+std::optional<Finding> missing_locale(const Case& facts) {
+  if (facts.path().find("/locale") == std::string::npos) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "missing-locale";
+  finding.cause = "the locale that the environment asks for (LANG, LC_ALL) is not installed";
+  finding.looked_at.push_back("missing: " + facts.path());
+  finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
+  const std::string line = line_with(facts.said, "locale");
+  const bool fatal = !line.empty() && line.find("arning") == std::string::npos;
+  finding.weight = fatal ? 70 : -20;
+  return finding;
+}
+
+std::optional<Finding> missing_file(const Case& facts) {
+  if (facts.path().empty()) {
+    return std::nullopt;
+  }
+  if (line_with(facts.said, base_name(facts.path()) + ": not found").size() > 1 ||
+      line_with(facts.said, base_name(facts.path()) + ": command not found").size() > 1) {
+    return std::nullopt;  // a command
+  }
+  const bool is_library = base_name(facts.path()).find(".so") != std::string::npos;
+  if (is_library &&
+      (facts.said.find(".so") == std::string::npos || facts.said.find("shared object") != std::string::npos ||
+       facts.said.find("ELF class") != std::string::npos)) {
+    return std::nullopt;  // the loader's rules say more
+  }
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  if (walk.exists()) {
+    finding.cause = facts.path() + " did not exist when it was opened (it does now)";
+    finding.remedy = "start it again; if it fails now and then, something makes the file too late";
+    return finding;
+  }
+  const bool folder_missing = walk.stopped != facts.path() && base_name(walk.stopped) != base_name(facts.path());
+  const std::string what = is_listed(facts.call().name, "chdir chroot") ? "the folder " : "";
+  finding.cause = folder_missing ? "the folder " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
+                                 : "a file is missing: " + what + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  if (!similar.empty()) {
+    finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
+    const std::string there = folder_of(walk.stopped) + '/' + printable(similar.front());
+    const bool sample = similar.front().size() > base_name(walk.stopped).size() &&
+                        similar.front().compare(0, base_name(walk.stopped).size(), base_name(walk.stopped)) == 0;
+    finding.remedy =
+        sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
+  } else {
+    finding.remedy = folder_missing ? "mkdir -p " + folder_of(facts.path()) + ", or correct the path"
+                                    : "make " + facts.path() + ", or tell the program where it is";
+  }
+  return finding;
+}
+
+std::optional<Finding> file_permission(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
+    finding.cause = facts.prober.user() + " may not enter the folder " + closed->path + " (" +
+                    Prober::describe(closed->info) + "), on the way to " + facts.path();
+    finding.remedy = "chmod o+x " + closed->path + ", or chown it, or run as " + user_name(closed->info.st_uid);
+    return finding;
+  }
+  const Call& call = facts.call();
+  const std::string flags = spell(call.argument("flags").value);
+  const bool writes =
+      flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos || call.name == "creat";
+  const bool changes_folder = is_listed(
+      call.name,
+      "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
+  if ((!walk.exists() && walk.error == ENOENT) || changes_folder) {
+    const Walk folder = facts.prober.walk(folder_of(facts.path()));
+    if (folder.exists() && !facts.prober.may(folder.info(), Access::write)) {
+      finding.cause = facts.prober.user() + " may not write to the folder " + folder.real + " (" +
+                      Prober::describe(folder.info()) + "), to make or change " + base_name(facts.path());
+      finding.remedy = "chown or chmod " + folder.real + ", or run as " + user_name(folder.info().st_uid);
+      return finding;
+    }
+  }
+  if (!walk.exists()) {
+    return std::nullopt;
+  }
+  const Access wanted = writes ? Access::write : Access::read;
+  if (facts.prober.may(walk.info(), wanted)) {
+    return std::nullopt;
+  }
+  finding.cause = facts.prober.user() + " may not " + (writes ? "write" : "read") + ' ' + facts.path() + " (" +
+                  Prober::describe(walk.info()) + ")";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = std::string("chmod ") + (writes ? "o+w " : "o+r ") + facts.path() + ", or chown it, or run as " +
+                   user_name(walk.info().st_uid);
+  return finding;
+}
+
+std::optional<Finding> read_only(const Case& facts) {
+  const Prober::Mount mount =
+      facts.prober.mount(facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path()));
+  Finding finding;
+  finding.cause = facts.path() + " cannot be written: its file system is mounted read-only" +
+                  (mount.point.empty() ? "" : " (" + mount.point + ")");
+  finding.remedy = "mount -o remount,rw " + (mount.point.empty() ? "it" : mount.point) +
+                   ", or write elsewhere; if it became so by itself, see dmesg for disk errors";
+  return finding;
+}
+
+std::optional<Finding> disk_full(const Case& facts) {
+  const bool quota = facts.call().error == "EDQUOT";
+  const std::string place = facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path());
+  const Prober::Mount mount = facts.prober.mount(place);
+  Finding finding;
+  finding.cause =
+      quota ? "the disk quota of " + facts.prober.user() + " is used up, for " + facts.path()
+            : "the file system" + (mount.point.empty() ? " of " + facts.path() : " " + mount.point) + " is full";
+  struct statvfs room;
+  if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
+    finding.looked_at.push_back(spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize) + " of " +
+                                spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize) + " free, " +
+                                std::to_string(room.f_favail) + " of " + std::to_string(room.f_files) + " inodes free");
+  }
+  finding.remedy =
+      "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";
+  return finding;
+}
+
+// ---------------------------------------------------------------------------------------------- locks
+
+std::optional<Finding> lock_held(const Case& facts) {
+  Finding finding;
+  finding.cause = (facts.path().empty() ? "a file" : facts.path()) + " is locked by another process";
+  const Walk walk = facts.prober.walk(facts.path());
+  std::vector<std::string> names;
+  if (walk.exists()) {
+    for (const pid_t pid : lockers_of(walk.info().st_dev, walk.info().st_ino)) {
+      if (pid > 0) {
+        names.push_back(describe_process(pid));
+      }
+    }
+  }
+  if (!names.empty()) {
+    finding.cause = facts.path() + " is locked by " + join(names, ", ");
+    finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
+    finding.remedy = "it is probably running already: stop " + names.front() + " first";
+  } else {
+    finding.remedy = "it is probably running already: fuser " + facts.path() + " tells who has the lock file open";
+  }
+  return finding;
+}
+
+std::optional<Finding> lock_file_exists(const Case& facts) {
+  if (facts.path().empty() || (facts.call().name.compare(0, 4, "open") == 0 &&
+                               spell(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
+    return std::nullopt;
+  }
+  const bool making_sure =
+      facts.call().name.compare(0, 5, "mkdir") == 0 && facts.said.find(facts.path()) == std::string::npos;
+  if (making_sure) {
+    return std::nullopt;  // of a folder that may be there, as mkdir -p does
+  }
+  Finding finding;
+  finding.cause = facts.path() + " exists already";
+  const auto pid = static_cast<pid_t>(std::atoi(read_small_file(facts.prober.here(facts.path()), 32).c_str()));
+  if (pid > 0 && is_alive(pid)) {
+    finding.cause = "another instance seems to run: " + facts.path() + " exists and names " + describe_process(pid);
+    finding.remedy = "stop process " + std::to_string(pid) + " first";
+  } else if (pid > 0) {
+    finding.cause = facts.path() + " was left behind: it names process " + std::to_string(pid) + ", which is gone";
+    finding.remedy = "rm " + facts.path();
+  } else {
+    finding.remedy = "if nothing else uses it: rm -r " + facts.path();
+  }
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  return finding;
+}
+
+constexpr std::string_view lock_calls = "flock fcntl fcntl64";
+constexpr std::string_view making_calls =
+    "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat";
+constexpr std::string_view writing_calls =
+    "open openat openat2 creat mkdir mkdirat write writev pwrite64 pwritev fallocate ftruncate ftruncate64 rename "
+    "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
+    "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind inotify_add_watch";
+
+constexpr Rule rules[] = {
+    {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
+    {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},
+    {"dangling-link", 15, file_calls, "ENOENT", "", "", bad_link},
+    {"dangling-link", 20, "execve execveat", "ENOENT", "", "", bad_link},
+    {"link-loop", 35, file_calls, "ELOOP", "", "", link_loop},
+    {"link-loop", 35, "execve execveat", "ELOOP", "", "", link_loop},
+    {"file-as-folder", 25, file_calls, "ENOTDIR", "", "", file_as_folder},
+    {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_folder},
+    {"folder-as-file", 25, file_calls, "EISDIR", "", "", folder_as_file},
+    {"missing-device", 15, file_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
+    {"unknown-terminal", 12, file_calls, "ENOENT", "", "", missing_terminal},
+    {"missing-locale", 12, file_calls, "ENOENT", "", "", missing_locale},
+    {"missing-file", 18, file_calls, "ENOENT", "", "", missing_file},
+    {"file-permission", 28, file_calls, "EACCES", "", "", file_permission},
+    {"read-only-file-system", 35, writing_calls, "EROFS", "", "", read_only},
+    {"disk-full", 40, writing_calls, "ENOSPC EDQUOT", "", "", disk_full},
+    {"lock-held", 40, lock_calls, "EAGAIN EWOULDBLOCK EACCES", "", "", lock_held},
+    {"lock-file-exists", 25, making_calls, "EEXIST", "", "", lock_file_exists},
+};
+
+}  // namespace
+
+std::span<const Rule> file_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,199 @@
+// Limits: descriptors, processes, memory, sizes.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) {
+  return facts.process.snapshot ? facts.process.snapshot->limit(name) : std::nullopt;
+}
+
+/// A file of the process' control group, for version 2.
+std::string control_group_file(const Case& facts, std::string_view name) {
+  const std::string group = facts.process.snapshot ? facts.process.snapshot->cgroup : "";
+  return read_small_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
+}
+
+/// The same of the memory controller of version 1.
+std::string memory_group_file(const Case& facts, std::string_view name) {
+  const std::string group = facts.process.snapshot ? facts.process.snapshot->memory_cgroup : "";
+  return group.empty() ? "" : read_small_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::optional<Finding> too_many_files(const Case& facts) {
+  Finding finding;
+  if (facts.call().error == "ENFILE") {
+    finding.rule = "system-file-limit";
+    finding.cause = "the whole machine has no more open files to give";
+    finding.looked_at.push_back("fs.file-max is " + first_line(read_small_file("/proc/sys/fs/file-max", 64)));
+    finding.remedy = "sysctl fs.file-max=…, and find who has so many open (ls /proc/*/fd)";
+    return finding;
+  }
+  const auto limit = limit_of(facts, "Max open files");
+  finding.cause =
+      "it has as many files and sockets open as it may" + (limit ? ": " + std::to_string(*limit) : std::string());
+  if (facts.process.snapshot) {
+    finding.looked_at.push_back(std::to_string(facts.process.snapshot->descriptors) + " descriptors were open");
+  }
+  finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
+  return finding;
+}
+
+std::optional<Finding> too_many_processes(const Case& facts) {
+  Finding finding;
+  const auto limit = limit_of(facts, "Max processes");
+  const std::string group_limit = first_line(control_group_file(facts, "pids.max"));
+  const std::string group_count = first_line(control_group_file(facts, "pids.current"));
+  const bool by_group = !group_limit.empty() && group_limit != "max" &&
+                        std::atoi(group_count.c_str()) + 1 >= std::atoi(group_limit.c_str());
+  finding.cause = by_group ? "its control group may have no more processes and threads than " + group_limit
+                           : facts.prober.user() + " has as many processes and threads as it may" +
+                                 (limit ? ": " + std::to_string(*limit) : std::string());
+  finding.remedy = by_group
+                       ? "raise pids.max of the control group (docker: --pids-limit, systemd: TasksMax=)"
+                       : "ulimit -u with a larger number (systemd: LimitNPROC=), or end some of that user's processes";
+  return finding;
+}
+
+std::optional<Finding> no_memory(const Case& facts) {
+  Finding finding;
+  const bool locking = facts.call().name.find("mlock") != std::string::npos ||
+                       spell(facts.call().argument("flags").value).find("MAP_LOCKED") != std::string::npos;
+  if (const auto limit = limit_of(facts, "Max locked memory"); locking && limit) {
+    finding.rule = "locked-memory-limit";
+    finding.cause = "it may lock no more than " + spell_bytes(*limit) + " of memory";
+    finding.remedy = "ulimit -l with a larger number (systemd: LimitMEMLOCK=)";
+    return finding;
+  }
+  const Argument& asked = facts.call().argument("length");
+  const std::string how_much = asked.value.is_number() ? spell_bytes(asked.raw) : "more";
+  if (const auto limit = limit_of(facts, "Max address space"); limit) {
+    finding.cause =
+        "it wanted " + how_much + " of memory and may have no more than " + spell_bytes(*limit) + " of address space";
+    finding.looked_at.push_back("RLIMIT_AS is " + spell_bytes(*limit));
+    finding.remedy = "ulimit -v unlimited, or a larger number (systemd: LimitAS=)";
+    return finding;
+  }
+  if (const auto limit = limit_of(facts, "Max data size"); limit) {
+    finding.cause =
+        "it wanted " + how_much + " of memory and may have no more than " + spell_bytes(*limit) + " of data";
+    finding.looked_at.push_back("RLIMIT_DATA is " + spell_bytes(*limit));
+    finding.remedy = "ulimit -d unlimited, or a larger number (systemd: LimitDATA=)";
+    return finding;
+  }
+  finding.cause = "the machine did not give it " + how_much + " of memory";
+  const std::string policy = first_line(read_small_file("/proc/sys/vm/overcommit_memory", 16));
+  finding.looked_at.push_back("vm.overcommit_memory is " + policy + "; " +
+                              first_line(line_with(read_small_file("/proc/meminfo"), "MemAvailable")));
+  finding.remedy = "ask for less in its configuration, or give the machine more memory";
+  return finding;
+}
+
+std::optional<Finding> file_too_large(const Case& facts) {
+  const auto limit = limit_of(facts, "Max file size");
+  if (!limit) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it may write no file larger than " + spell_bytes(*limit) + " (RLIMIT_FSIZE)";
+  finding.remedy = "ulimit -f unlimited (systemd: LimitFSIZE=)";
+  return finding;
+}
+
+std::optional<Finding> used_up_processor_time(const Case& facts) {
+  const auto limit = limit_of(facts, "Max cpu time");
+  if (!limit) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it used up the processor time that it may have: " + std::to_string(*limit) + " s (RLIMIT_CPU)";
+  finding.remedy = "ulimit -t unlimited (systemd: LimitCPU=), if so much work is right";
+  return finding;
+}
+
+/// Who of the traced processes sent a SIGKILL to this one.
+const Process* killer_of(const Case& facts, std::string& how) {
+  for (const auto& [pid, process] : facts.story.processes()) {
+    for (const Step& step : process.steps) {
+      if (step.call.name == "kill" && step.call.end == CallEnd::returned &&
+          step.call.argument("pid").value.number == facts.process.pid &&
+          spell(step.call.argument("sig").value) == facts.process.end->signal) {
+        how = spell(step.call, false);
+        return &process;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::optional<Finding> killed(const Case& facts) {
+  Finding finding;
+  std::string how;
+  if (const Process* killer = killer_of(facts, how); killer != nullptr) {
+    finding.rule = "killed-by-process";
+    finding.cause = killer->name() + " (pid " + std::to_string(killer->pid) + ") killed it: " + how;
+    finding.remedy = "see why " + killer->name() + " does that";
+    finding.weight = 10;
+    return finding;
+  }
+  std::string events = control_group_file(facts, "memory.events");
+  std::string most = first_line(control_group_file(facts, "memory.max"));
+  if (events.empty()) {
+    events = memory_group_file(facts, "memory.oom_control");
+    most = first_line(memory_group_file(facts, "memory.limit_in_bytes"));
+  }
+  const std::string kills = word_after(line_with(events, "oom_kill "), "oom_kill ", "\n");
+  if (std::atoi(kills.c_str()) > 0) {
+    finding.cause = "the kernel killed it because the memory of its control group was used up";
+    finding.looked_at.push_back("its control group may use " + spell_bytes(std::strtoull(most.c_str(), nullptr, 10)) +
+                                "; processes killed there for want of memory: " + kills);
+    finding.remedy = "give it more memory (docker: --memory, systemd: MemoryMax=), or let it use less";
+    finding.weight = 10;
+    return finding;
+  }
+  if (auto by_time = used_up_processor_time(facts)) {
+    by_time->rule = "processor-time-limit";
+    return by_time;
+  }
+  finding.rule = "killed-from-outside";
+  finding.cause =
+      "it was killed with SIGKILL from outside of what was traced: by an administrator, a supervisor's time "
+      "limit, or the kernel because memory ran out";
+  finding.remedy = "see dmesg | grep -i 'killed process' and the log of its supervisor";
+  finding.weight = -20;
+  return finding;
+}
+
+constexpr std::string_view descriptor_calls =
+    "open openat openat2 creat socket socketpair accept accept4 pipe pipe2 dup dup2 dup3 fcntl epoll_create "
+    "epoll_create1 "
+    "eventfd eventfd2 signalfd4 timerfd_create inotify_init inotify_init1 memfd_create io_uring_setup pidfd_open";
+
+constexpr Rule rules[] = {
+    {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
+    {"process-limit", 40, "clone clone3 fork vfork", "EAGAIN", "", "", too_many_processes},
+    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall brk shmget shmat clone clone3 fork", "ENOMEM EAGAIN",
+     "", "", no_memory},
+    {"file-size-limit", 40, "write writev pwrite64 ftruncate fallocate", "EFBIG", "", "", file_too_large},
+    {"file-size-limit", 25, "", "", "", "SIGXFSZ", file_too_large},
+    {"processor-time-limit", 25, "", "", "", "SIGXCPU", used_up_processor_time},
+    {"out-of-memory", 20, "", "", "", "SIGKILL", killed},
+};
+
+}  // namespace
+
+std::span<const Rule> limit_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain

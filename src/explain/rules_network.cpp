@@ -1,0 +1,332 @@
+// Ports, addresses, sockets and names.
+#include <netdb.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "explain/owners.h"
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+/// What a socket address says: `htons(80)` and `inet_addr("127.0.0.1")` taken apart.
+struct Peer {
+  std::string host;
+  unsigned port = 0;
+  std::string path;  ///< of a Unix socket; '@' before an abstract name
+
+  [[nodiscard]] std::string name() const {
+    return !path.empty() ? path
+                         : (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + std::to_string(port);
+  }
+};
+
+std::string between(const std::string& text, char open, char close) {
+  const std::size_t from = text.find(open);
+  const std::size_t to = text.rfind(close);
+  return from == std::string::npos || to == std::string::npos || to <= from ? std::string()
+                                                                            : text.substr(from + 1, to - from - 1);
+}
+
+Peer peer_of(const Call& call) {
+  Peer peer;
+  for (const Argument& argument : call.args) {
+    const Value& address = argument.value;
+    if (address.kind != Value::Kind::object) {
+      continue;
+    }
+    for (const Member& member : address.members) {
+      const std::string text = spell(member.value);
+      if (member.name == "sin_port" || member.name == "sin6_port") {
+        peer.port = static_cast<unsigned>(std::atoi(between(text, '(', ')').c_str()));
+      } else if (member.name == "sin_addr" || member.name == "sin6_addr") {
+        peer.host = text;
+        const std::size_t quote = text.find('"');
+        if (quote != std::string::npos) {
+          peer.host = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
+        }
+      } else if (member.name == "sun_path") {
+        peer.path = printable(member.value.text);
+      }
+    }
+  }
+  return peer;
+}
+
+std::string service_name(unsigned port) {
+  constexpr std::array<std::pair<unsigned, std::string_view>, 13> known = {{{5432, "PostgreSQL"},
+                                                                            {3306, "MySQL or MariaDB"},
+                                                                            {6379, "Redis"},
+                                                                            {27017, "MongoDB"},
+                                                                            {5672, "RabbitMQ"},
+                                                                            {9092, "Kafka"},
+                                                                            {2379, "etcd"},
+                                                                            {9200, "Elasticsearch"},
+                                                                            {11211, "memcached"},
+                                                                            {8080, "HTTP"},
+                                                                            {80, "HTTP"},
+                                                                            {443, "HTTPS"},
+                                                                            {53, "DNS"}}};
+  const auto* at = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == port; });
+  return at == known.end() ? std::string() : std::string(at->second);
+}
+
+std::string with_service(const Peer& peer) {
+  const std::string service = service_name(peer.port);
+  return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
+}
+
+/// The last connect of the step's descriptor, which a getsockopt(SO_ERROR) speaks of.
+Peer peer_of_step(const Case& facts) {
+  if (facts.call().name != "getsockopt") {
+    return peer_of(facts.call());
+  }
+  const std::int64_t fd = facts.call().descriptor("sockfd");
+  Peer peer;
+  for (const Step& step : facts.process.steps) {
+    if (step.call.name == "connect" && step.order < facts.step->order && step.call.descriptor("sockfd") == fd) {
+      peer = peer_of(step.call);
+    }
+  }
+  return peer;
+}
+
+// ---------------------------------------------------------------------------------------------- bind
+
+std::optional<Finding> address_in_use(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  Finding finding;
+  if (!peer.path.empty()) {
+    finding.rule = "socket-file-exists";
+    finding.cause = "the socket " + peer.path + " exists already";
+    const bool listening =
+        read_small_file("/proc/net/unix", std::size_t{4} << 20).find(' ' + facts.path() + '\n') != std::string::npos;
+    finding.looked_at.emplace_back(listening ? "a process listens on it"
+                                             : "no process listens on it: it was left behind");
+    finding.remedy = listening ? "stop the process that listens on it (ss -xlp), it is probably another instance"
+                               : "rm " + peer.path;
+    return finding;
+  }
+  if (peer.port == 0) {
+    return std::nullopt;
+  }
+  finding.cause = "the port is taken: another process has " + peer.name();
+  auto listener = listener_on("tcp", peer.port);
+  if (!listener) {
+    listener = listener_on("udp", peer.port);
+  }
+  if (listener) {
+    std::vector<std::string> names;
+    for (const pid_t pid : listener->processes) {
+      if (pid != facts.process.pid) {
+        names.push_back(describe_process(pid));
+      }
+    }
+    if (!names.empty()) {
+      finding.cause = "the port is taken: " + join(names, ", ") + " has " + listener->address;
+      finding.remedy = "stop " + names.front() + ", or choose another port than " + std::to_string(peer.port);
+    }
+    finding.looked_at.push_back(listener->address + " is in use" + (names.empty() ? "" : " by " + join(names, ", ")));
+  }
+  if (finding.remedy.empty()) {
+    finding.remedy =
+        "ss -lnp 'sport = :" + std::to_string(peer.port) + "' tells who has it; stop that, or choose another port";
+  }
+  return finding;
+}
+
+std::optional<Finding> low_port(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  if (peer.port == 0 || peer.port >= 1024) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = facts.prober.user() + " may not listen on port " + std::to_string(peer.port) + ", a privileged one";
+  const std::string first = read_small_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
+  finding.looked_at.push_back("net.ipv4.ip_unprivileged_port_start is " + first.substr(0, first.find('\n')));
+  finding.remedy = "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + facts.process.executable();
+  return finding;
+}
+
+std::optional<Finding> wrong_address(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  Finding finding;
+  finding.cause = "this machine does not have the address " + peer.host;
+  finding.remedy = "listen on an address that it has (ip address), or on 0.0.0.0 or [::]";
+  return finding;
+}
+
+// ---------------------------------------------------------------------------------------------- connect
+
+/// What the socket at a path belongs to, where its name says it.
+std::string socket_owner(const std::string& path) {
+  struct Known {
+    std::string_view part;
+    std::string_view service;
+    std::string_view start;
+  };
+  constexpr std::array<Known, 11> known = {{
+      {".X11-unix", "the X server (DISPLAY)", "start a graphical session, or set DISPLAY to one that runs"},
+      {"dbus", "the D-Bus daemon", "systemctl start dbus"},
+      {"/bus", "the session's D-Bus daemon", "start it in a session, or with dbus-run-session"},
+      {"wayland", "the Wayland compositor", "start it in a graphical session"},
+      {".s.PGSQL", "PostgreSQL", "systemctl start postgresql"},
+      {"mysqld", "MySQL or MariaDB", "systemctl start mysql"},
+      {"docker", "the Docker daemon", "systemctl start docker"},
+      {"containerd", "containerd", "systemctl start containerd"},
+      {"redis", "Redis", "systemctl start redis"},
+      {"/dev/log", "the system log", "systemctl start systemd-journald"},
+      {"tmux", "the tmux server", "tmux new"},
+  }};
+  const auto* at = std::find_if(known.begin(), known.end(),
+                                [&](const Known& entry) { return path.find(entry.part) != std::string::npos; });
+  return at == known.end() ? std::string() : std::string(at->service) + '\n' + std::string(at->start);
+}
+
+std::optional<Finding> unix_socket(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  if (peer.path.empty() || peer.path.find("nscd") != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string owner = socket_owner(peer.path);
+  const std::string service = owner.substr(0, owner.find('\n'));
+  Finding finding;
+  if (facts.call().error == "EACCES") {
+    finding.cause = facts.prober.user() + " may not connect to the socket " + peer.path;
+    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+    finding.remedy = "add the user to the socket's group, or run as its owner";
+    return finding;
+  }
+  const bool absent = facts.call().error == "ENOENT";
+  finding.cause = (service.empty() ? "the server" : service) + " is not running: " +
+                  (absent ? "its socket " + peer.path + " does not exist"
+                          : "nobody listens on its socket " + peer.path + " any more");
+  if (peer.path.front() != '@') {
+    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  }
+  finding.remedy = owner.empty() ? "start the server of " + peer.path : owner.substr(owner.find('\n') + 1);
+  return finding;
+}
+
+bool is_name_server(const Peer& peer) {
+  constexpr unsigned name_server_port = 53;
+  return peer.port == name_server_port;
+}
+
+std::optional<Finding> refused(const Case& facts) {
+  const Peer peer = peer_of_step(facts);
+  if (peer.port == 0 || is_name_server(peer)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  const std::string& error = facts.call().error;
+  if (error == "ECONNREFUSED") {
+    finding.cause = "nobody listens at " + with_service(peer) + ": the connection was refused";
+    if (peer.host.compare(0, 4, "127.") == 0 || peer.host == "::1") {
+      finding.looked_at.push_back("no process on this machine listens on port " + std::to_string(peer.port));
+      if (const auto listener = listener_on("tcp", peer.port); listener) {
+        finding.looked_at.back() = "now " + listener->address + " is listened on: it came too late";
+      }
+    }
+    finding.remedy = "start the server of " + peer.name() + ", or correct the address";
+    return finding;
+  }
+  finding.rule = "unreachable";
+  finding.cause = with_service(peer) + " cannot be reached (" + error + ")";
+  finding.remedy = error == "ENETUNREACH" ? "no route leads there: see ip route, and whether the network is up"
+                                          : "see whether that machine is up, and whether a firewall is in between";
+  finding.weight = -5;
+  return finding;
+}
+
+// ---------------------------------------------------------------------------------------------- names
+
+std::optional<Finding> name_service(const Case& facts) {
+  std::vector<std::string> servers;
+  Finding finding;
+  std::string reply;
+  bool asked_resolver = false;
+  for (const Step& step : facts.process.steps) {
+    if (step.order < facts.process.image_begins) {
+      continue;
+    }
+    if (step.call.name == "connect") {
+      const Peer peer = peer_of(step.call);
+      if (is_name_server(peer)) {
+        asked_resolver = true;
+        if (std::find(servers.begin(), servers.end(), peer.host) == servers.end()) {
+          servers.push_back(peer.host);
+          finding.evidence.push_back(&step);
+        }
+      }
+    } else if (asked_resolver && is_listed(step.call.name, "poll ppoll") && step.call.end == CallEnd::returned &&
+               step.call.result == 0) {
+      reply = "no answer came";
+    } else if (asked_resolver && step.call.failed_with("ECONNREFUSED") && step.call.name.compare(0, 4, "recv") == 0) {
+      reply = "nobody listens there";
+    } else if (asked_resolver && step.call.name == "recvfrom" && step.call.end == CallEnd::returned) {
+      const std::string& packet = step.call.argument("buf").value.text;
+      constexpr std::size_t header_size = 12;
+      const unsigned code = packet.size() < header_size ? 0 : static_cast<unsigned char>(packet[3]) & 15U;
+      reply = code == 3   ? "it answered that the name does not exist"
+              : code == 2 ? "it answered that it failed"
+              : code == 5 ? "it refused to answer"
+                          : reply;
+    }
+  }
+  const bool words =
+      facts.said.find("name resolution") != std::string::npos || facts.said.find("esolve") != std::string::npos ||
+      facts.said.find("Name or service") != std::string::npos || facts.said.find("nodename") != std::string::npos ||
+      facts.said.find("getaddrinfo") != std::string::npos;
+  if (servers.empty() && !words) {
+    return std::nullopt;
+  }
+  if (reply.empty() && !words) {
+    return std::nullopt;
+  }
+  const bool no_such_name = reply.find("does not exist") != std::string::npos;
+  finding.cause = no_such_name ? "a host name does not exist"
+                  : servers.empty()
+                      ? "a host name could not be resolved"
+                      : "the name server " + join(servers, ", ") + " does not answer, so host names cannot be resolved";
+  if (!reply.empty()) {
+    finding.looked_at.push_back((servers.empty() ? "the name server" : join(servers, ", ")) + ": " + reply);
+  }
+  std::string configured;
+  std::string text = read_small_file(facts.prober.here("/etc/resolv.conf"));
+  for (std::size_t at = text.find("nameserver"); at != std::string::npos; at = text.find("nameserver", at + 1)) {
+    const std::string server = word_after(text.substr(at), "nameserver", "\n");
+    configured += (configured.empty() ? "" : ",") + printable(server);
+  }
+  finding.looked_at.push_back(configured.empty() ? "/etc/resolv.conf names no server"
+                                                 : "/etc/resolv.conf: nameserver" + configured);
+  finding.remedy = no_such_name ? "correct the name, or add it to /etc/hosts"
+                                : "correct nameserver in /etc/resolv.conf, or see whether the network is up";
+  return finding;
+}
+
+constexpr std::string_view connecting = "connect getsockopt";
+
+constexpr Rule rules[] = {
+    {"port-in-use", 40, "bind listen", "EADDRINUSE", "", "", address_in_use},
+    {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
+    {"wrong-address", 40, "bind", "EADDRNOTAVAIL", "", "", wrong_address},
+    {"server-not-running", 28, "connect", "ENOENT ECONNREFUSED EACCES", "", "", unix_socket},
+    {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
+    {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
+     "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},
+    {"name-not-resolved", 25, "", "", "name resolution|resolve|Name or service not known|getaddrinfo|nodename", "",
+     name_service},
+    {"name-not-resolved", 10, "", "", "", "exit", name_service},
+};
+
+}  // namespace
+
+std::span<const Rule> network_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,232 @@
+// What the kernel refuses for other reasons than a file's mode: capabilities, seccomp, security modules, tracing.
+#include <linux/capability.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+struct Need {
+  std::string_view calls;
+  unsigned capability;
+  std::string_view name;
+};
+
+/// Which capability a call needs that fails with EPERM without it (capabilities(7)).
+constexpr std::array<Need, 12> needs = {{
+    {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+     "open_tree fsopen fsmount",
+     CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+    {"clone clone3", CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+    {"chroot", CAP_SYS_CHROOT, "CAP_SYS_CHROOT"},
+    {"setuid setresuid setreuid setfsuid", CAP_SETUID, "CAP_SETUID"},
+    {"setgid setresgid setregid setgroups", CAP_SETGID, "CAP_SETGID"},
+    {"chown fchown lchown fchownat", CAP_CHOWN, "CAP_CHOWN"},
+    {"socket setsockopt", CAP_NET_RAW, "CAP_NET_RAW"},
+    {"settimeofday clock_settime adjtimex clock_adjtime", CAP_SYS_TIME, "CAP_SYS_TIME"},
+    {"init_module finit_module delete_module", CAP_SYS_MODULE, "CAP_SYS_MODULE"},
+    {"setpriority sched_setscheduler sched_setattr nice", CAP_SYS_NICE, "CAP_SYS_NICE"},
+    {"ptrace process_vm_readv process_vm_writev kcmp", CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+    {"setrlimit prlimit64", CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE"},
+}};
+
+constexpr std::string_view privileged_calls =
+    "mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+    "open_tree "
+    "fsopen fsmount clone clone3 chroot setuid setresuid setreuid setgid setresgid setregid setgroups chown fchown "
+    "lchown "
+    "fchownat socket setsockopt settimeofday clock_settime adjtimex clock_adjtime init_module finit_module "
+    "delete_module "
+    "setpriority sched_setscheduler sched_setattr ptrace process_vm_readv process_vm_writev setrlimit prlimit64 mknod "
+    "mknodat mlock mlockall bpf perf_event_open iopl ioperm reboot acct capset keyctl userfaultfd fanotify_init "
+    "io_uring_setup personality kexec_load";
+
+/// A filter that is not the tracer's.
+bool has_filter(const Case& facts) {
+  return facts.process.snapshot && facts.process.snapshot->field("Seccomp") == "2" &&
+         facts.process.snapshot->id("Seccomp_filters", 0).value_or(1) > facts.story.own_filters();
+}
+
+const Need* need_of(const Call& call) {
+  const auto* at =
+      std::find_if(needs.begin(), needs.end(), [&](const Need& n) { return is_listed(call.name, n.calls); });
+  return at == needs.end() ? nullptr : at;
+}
+
+/// Where the mode allows and the kernel does not.
+std::optional<Finding> security_module(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (facts.path().empty() || !facts.process.snapshot || facts.prober.closed_folder(walk) != nullptr ||
+      !walk.exists()) {
+    return std::nullopt;
+  }
+  const std::string flags = spell(facts.call().argument("flags").value);
+  const bool writes = flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos;
+  if (!facts.prober.may(walk.info(), writes ? Access::write : Access::read)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  const std::string modules = read_small_file("/sys/kernel/security/lsm", 256);
+  const std::string label = facts.process.snapshot->security_label;
+  finding.cause = "the modes would allow it, so a security module (Landlock, AppArmor, SELinux, …) keeps " +
+                  facts.process.name() + " from " + facts.path();
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (!modules.empty()) {
+    finding.looked_at.push_back("active modules: " + printable(modules));
+  }
+  if (!label.empty()) {
+    finding.looked_at.push_back("the process is confined as " + printable(label.substr(0, label.find('\n'))));
+  }
+  finding.remedy =
+      "see journalctl -k or the audit log (ausearch -m avc) for the denial, and extend the profile; a "
+      "program that confines itself (Landlock) has to allow the path";
+  return finding;
+}
+
+std::optional<Finding> seccomp_refusal(const Case& facts) {
+  if (!has_filter(facts)) {
+    return std::nullopt;
+  }
+  const Need* need = need_of(facts.call());
+  if (facts.call().error == "EPERM" && need != nullptr && !facts.prober.has_capability(need->capability)) {
+    return std::nullopt;  // it may not do that anyway
+  }
+  Finding finding;
+  finding.cause =
+      "a seccomp filter forbids the system call " + facts.call().name + " (it fails with " + facts.call().error + ")";
+  finding.looked_at.push_back("/proc/PID/status: Seccomp: 2, Seccomp_filters: " +
+                              facts.process.snapshot->field("Seccomp_filters"));
+  finding.remedy = "allow " + facts.call().name +
+                   " in the filter (docker: --security-opt seccomp=…, systemd: "
+                   "SystemCallFilter=)";
+  finding.weight = facts.call().error == "ENOSYS" ? 5 : 0;
+  return finding;
+}
+
+std::optional<Finding> seccomp_kill(const Case& facts) {
+  Finding finding;
+  std::string call;
+  if (facts.process.crash) {
+    call = spell(facts.process.crash->signal.info["si_syscall"]);
+    const std::size_t underscores = call.rfind("__NR_");
+    call = underscores == std::string::npos ? call : call.substr(underscores + 5);
+  }
+  if ((call.empty() || call == "NULL") && facts.story.complete()) {
+    // Killed at once: no signal tells. The last call is the one.
+    Time latest{};
+    for (const auto& [tid, last] : facts.process.threads) {
+      call = last.since >= latest ? last.call.name : call;
+      latest = std::max(latest, last.since);
+    }
+  }
+  const bool known = !call.empty() && call != "NULL";
+  finding.cause = "a seccomp filter killed it for the system call " + (known ? call : std::string("that it made last"));
+  if (!known) {
+    finding.remedy =
+        "run it again with --explain -o FILE: with a full trace the call has a name, which the filter then "
+        "has to allow";
+    return finding;
+  }
+  finding.remedy = "allow " + (known ? call : std::string("that call")) +
+                   " in the filter (docker: --security-opt seccomp=…, systemd: SystemCallFilter=)";
+  return finding;
+}
+
+std::optional<Finding> missing_capability(const Case& facts) {
+  const Need* need = need_of(facts.call());
+  Finding finding;
+  if (need == nullptr) {
+    finding.cause = facts.prober.user() + " has not the privilege for " + facts.call().name;
+    finding.remedy = "run it with more privileges (sudo), if it needs them";
+    finding.weight = -10;
+  } else if (facts.prober.has_capability(need->capability)) {
+    return std::nullopt;
+  } else {
+    finding.cause = facts.call().name + " needs the capability " + std::string(need->name) + ", which it does not have";
+    finding.remedy = "run it with it: sudo, docker --cap-add=" + std::string(need->name.substr(4)) +
+                     ", systemd AmbientCapabilities=" + std::string(need->name);
+  }
+  if (facts.process.snapshot) {
+    finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.process.snapshot->field("CapEff"));
+  }
+  return finding;
+}
+
+/// The kernel ignores set-user-ID bits of programs that are traced by those who may not trace root's.
+std::optional<Finding> setuid_under_tracing(const Case& facts) {
+  const Process& process = facts.process;
+  if (process.programs.empty() || !process.snapshot) {
+    return std::nullopt;
+  }
+  const Walk walk = facts.prober.walk(process.programs.back().path);
+  const auto user = process.snapshot->id("Uid", 1);
+  if (!walk.exists() || (walk.info().st_mode & S_ISUID) == 0 || !user || *user == walk.info().st_uid) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the tracing itself: " + process.programs.back().path +
+                  " is a set-user-ID program, and the kernel does " +
+                  "not give a program that an ordinary user traces the rights of " + user_name(walk.info().st_uid);
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back("it ran as " + facts.prober.user());
+  finding.remedy = "trace it as root: sudo tracer -u USER --explain …";
+  return finding;
+}
+
+/// Programs that refuse secrets which others could read, or folders that others could change.
+std::optional<Finding> too_open(const Case& facts) {
+  std::string line;
+  for (const std::string_view words : {"has invalid permissions", "are too open", "has wrong ownership",
+                                       "bad permissions", "bad ownership or modes", "is group or world"}) {
+    line = line.empty() ? line_with(facts.said, words) : line;
+  }
+  const std::size_t quote = line.find_first_of("\"'");
+  const std::size_t end = quote == std::string::npos ? quote : line.find(line[quote], quote + 1);
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string path = line.substr(quote + 1, end - quote - 1);
+  const Walk walk = facts.prober.walk(path);
+  if (!walk.exists()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  const bool is_folder = S_ISDIR(walk.info().st_mode);
+  finding.cause = "it refuses " + printable(path) + " as others may use it or it is not its own (" +
+                  Prober::describe(walk.info()) + ")";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy =
+      (is_folder ? "chmod 0700 " : "chmod 0600 ") + printable(path) + ", owned by the user that it runs as";
+  return finding;
+}
+
+constexpr std::string_view watched_for_filters =
+    "socket connect bind listen clone clone3 unshare mount setns keyctl bpf perf_event_open userfaultfd ptrace chroot "
+    "mkdir mkdirat openat open execve execveat io_uring_setup personality prctl setuid setgid fork vfork kill getcwd "
+    "uname sysinfo getrandom memfd_create chmod fchmodat chown fchownat";
+
+constexpr Rule rules[] = {
+    {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
+    {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
+    {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},
+    {"permissions-too-open", 30, "", "",
+     "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
+     "world",
+     "", too_open},
+    {"security-module", 25, file_calls, "EACCES EPERM", "", "", security_module},
+    {"security-module", 30, "execve", "EACCES EPERM", "", "", security_module},
+    {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
+};
+
+}  // namespace
+
+std::span<const Rule> permission_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain

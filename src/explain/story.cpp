@@ -1,0 +1,419 @@
+#include "explain/story.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace tracer::explain {
+
+namespace {
+
+// The most that is kept of one process: what is oldest goes first. The first steps hardly ever matter for the end.
+constexpr std::size_t most_steps = 2000;
+constexpr std::size_t most_opened = 4000;
+constexpr std::size_t most_processes = 20000;
+constexpr std::size_t most_snapshots = 16;  // of one process; limits and ids seldom change
+constexpr std::size_t longest_text = 4096;
+
+constexpr std::array<std::string_view, 4> fatal_signals = {"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"};
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Everyday failures that say nothing.
+bool is_noise(const Call& call) {
+  return call.failed_with("ENOTTY") || call.error.compare(0, 7, "ERESTAR") == 0 || call.failed_with("EINTR") ||
+         (is_one_of(call.name, {"wait4", "waitid"}) && call.error == "ECHILD") ||
+         (call.name == "fcntl" && call.error == "EBADF");
+}
+
+/// Successes that some rule asks for.
+bool is_wanted_success(const Call& call) {
+  return is_one_of(call.name, {"connect", "prctl", "seccomp", "sendto", "sendmmsg", "recvfrom", "poll", "ppoll",
+                               "setrlimit", "prlimit64", "kill", "unlink", "unlinkat", "bind"}) ||
+         (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
+}
+
+bool changes_what_it_may(const Call& call) {
+  return is_one_of(call.name, {"setrlimit", "prlimit64", "setuid", "setresuid", "setreuid", "setgroups", "capset",
+                               "seccomp", "prctl", "chroot", "unshare", "setns"});
+}
+
+/// getsockopt(SO_ERROR) that tells of one.
+bool is_socket_error(const Call& call) {
+  return call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR" &&
+         spell(call.argument("optval").value).find('E') != std::string::npos;
+}
+
+std::int64_t written_to(const Call& call) {
+  return is_one_of(call.name, {"write", "writev", "pwrite64"}) ? call.descriptor() : -1;
+}
+
+/// The text of a write or writev.
+std::string written(const Call& call) {
+  const Value& data = call.argument("buf").value;
+  std::string text = data.text;
+  for (const Argument& argument : call.args) {
+    if (argument.value.kind == Value::Kind::list) {
+      for (const Member& piece : argument.value.members) {
+        text += piece.value["iov_base"].text;
+      }
+    }
+  }
+  return text.substr(0, longest_text);
+}
+
+const Argument* path_argument(const Call& call) {
+  for (const Argument& argument : call.args) {
+    if (argument.type == "path" && argument.value.kind == Value::Kind::text) {
+      return &argument;
+    }
+  }
+  const Argument& address = call.argument("addr");
+  return address.value["sun_path"].kind == Value::Kind::text ? &address : nullptr;
+}
+
+std::string normal(const std::string& path) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, slash - at);
+    at = slash + 1;
+    if (!part.empty() && part != ".") {
+      out += '/' + part;
+    }
+  }
+  return out.empty() ? "/" : out + (path.back() == '/' ? "/" : "");
+}
+
+std::int64_t pid_in(const Value& info) {
+  const Value& pid = info["si_pid"];
+  return pid.is_number() ? pid.number : 0;
+}
+
+}  // namespace
+
+std::string Process::executable() const {
+  return programs.empty() ? (snapshot && command.empty() ? snapshot->executable : std::string()) : programs.back().path;
+}
+
+std::string Process::name() const {
+  if (programs.empty()) {
+    // Its first program may be what could not be executed.
+    for (const Step& step : steps) {
+      if (step.kind == Step::Kind::failure && step.call.name.compare(0, 6, "execve") == 0) {
+        return step.path.substr(step.path.rfind('/') + 1);
+      }
+    }
+  }
+  const std::string path = executable();
+  return path.empty() ? command : path.substr(path.rfind('/') + 1);
+}
+
+std::string Process::said() const {
+  std::string text;
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::said && step.order >= image_begins) {
+      text += step.text;
+    }
+  }
+  return text;
+}
+
+const Process* Story::find(pid_t pid) const {
+  const auto at = processes_.find(pid);
+  return at == processes_.end() ? nullptr : &at->second;
+}
+
+Process& Story::process(pid_t pid) {
+  if (const auto at = processes_.find(pid); at != processes_.end()) {
+    return at->second;
+  }
+  if (processes_.size() >= most_processes) {
+    // One that ended well goes.
+    const auto gone = std::find_if(processes_.begin(), processes_.end(), [this](const auto& entry) {
+      return entry.first != first_ && entry.second.end && entry.second.end->good();
+    });
+    if (gone != processes_.end()) {
+      processes_.erase(gone);
+    }
+  }
+  Process& added = processes_[pid];
+  added.pid = pid;
+  if (first_ == 0) {
+    first_ = pid;
+  }
+  return added;
+}
+
+Step& Story::add(Process& process, pid_t tid, Time time, Step::Kind kind) {
+  if (process.steps.size() == most_steps) {
+    process.steps.pop_front();
+  }
+  Step& step = process.steps.emplace_back();
+  step.kind = kind;
+  step.tid = tid;
+  step.time = time;
+  step.order = ++order_;
+  step.number = process.calls;
+  return step;
+}
+
+// ---------------------------------------------------------------------------------------------- calls
+
+void Story::begin_call(pid_t pid, pid_t tid, Time time, const Call& call) {
+  if (began_ == Time{}) {
+    began_ = time;
+  }
+  Process& owner = process(pid);
+  if (owner.began == Time{}) {
+    owner.began = time;
+  }
+  LastCall& last = owner.threads[tid];
+  last.call = call;
+  last.since = time;
+  last.open = true;
+}
+
+void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
+  Process& owner = process(pid);
+  if (began_ == Time{}) {
+    began_ = time;
+  }
+  if (owner.began == Time{}) {
+    owner.began = time;
+  }
+  ++owner.calls;
+  LastCall& last = owner.threads[tid];
+  last.call = call;
+  last.open = call.end == CallEnd::unfinished;
+  if (call.end == CallEnd::failed) {
+    keep_failure(owner, tid, time, std::move(call));
+  } else if (call.end == CallEnd::returned) {
+    keep_success(owner, tid, time, std::move(call));
+  }
+}
+
+void Story::look_at(Process& process, pid_t tid) {
+  if (surroundings_ == nullptr) {
+    return;
+  }
+  static_assert(most_snapshots > 0);
+  process.snapshot = surroundings_->snapshot(tid);
+  process.root = surroundings_->root(tid);
+  if (std::string here = surroundings_->current_directory(tid); !here.empty()) {
+    process.working_directory = std::move(here);
+  }
+}
+
+/// When the first program begins: what filters it has that the tracer, its parent, has not.
+void Story::count_own_filters(const Process& process) {
+  if (process.pid != first_ || process.programs.size() != 1 || !process.snapshot) {
+    return;
+  }
+  Snapshot self;
+  self.status = read_small_file("/proc/self/status");
+  const std::uint64_t all = process.snapshot->id("Seccomp_filters", 0).value_or(0);
+  own_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
+}
+
+void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
+  if (is_noise(call)) {
+    return;
+  }
+  const bool common = call.error == "ENOENT";
+  if (surroundings_ != nullptr) {
+    if (!common || !process.snapshot) {
+      look_at(process, tid);
+    } else {
+      process.root = surroundings_->root(tid);
+    }
+  }
+  Step& step = add(process, tid, time, Step::Kind::failure);
+  step.path = resolve(process, tid, call);
+  if (process.working_directory.empty() && surroundings_ != nullptr) {
+    process.working_directory = surroundings_->current_directory(tid);
+  }
+  step.call = std::move(call);
+}
+
+void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
+  if (is_one_of(call.name, {"execve", "execveat"})) {
+    Program program;
+    program.path = resolve(process, tid, call);
+    for (const Member& word : call.argument("argv").value.members) {
+      program.args.push_back(word.value.text);
+    }
+    process.programs.push_back(program);
+    process.descriptors.clear();
+    Step& step = add(process, tid, time, Step::Kind::exec);
+    step.path = program.path;
+    step.call = std::move(call);
+    process.image_begins = step.order;
+    look_at(process, tid);
+    count_own_filters(process);
+    return;
+  }
+  if (changes_what_it_may(call)) {
+    look_at(process, tid);
+  }
+  if (is_socket_error(call)) {
+    // The late failure of a connection that was made without waiting.
+    call.end = CallEnd::failed;
+    call.error = spell(call.argument("optval").value);
+    call.error.erase(std::remove_if(call.error.begin(), call.error.end(), [](char c) { return c == '[' || c == ']'; }),
+                     call.error.end());
+    keep_failure(process, tid, time, std::move(call));
+    return;
+  }
+  if (const std::int64_t fd = written_to(call); fd >= 0) {
+    if (fd == 2) {
+      std::string text = written(call);
+      Step& step = add(process, tid, time, Step::Kind::said);
+      step.text = std::move(text);
+      step.call = std::move(call);
+    }
+    return;
+  }
+  if (is_one_of(call.name, {"wait4", "waitid"})) {
+    saw_wait(process, tid, time, call);
+    return;
+  }
+  if (call.name.compare(0, 4, "open") == 0 || call.name == "creat") {
+    std::string path = resolve(process, tid, call);
+    if (process.opened.size() == most_opened) {
+      process.opened.pop_front();
+    }
+    process.descriptors[call.result] = path;
+    process.opened.push_back({std::move(path), ++order_});
+    return;
+  }
+  if (call.name == "chdir") {
+    process.working_directory = resolve(process, tid, call);
+    return;
+  }
+  if (is_wanted_success(call)) {
+    Step& step = add(process, tid, time, Step::Kind::other);
+    step.path = resolve(process, tid, call);
+    step.call = std::move(call);
+  }
+}
+
+void Story::saw_wait(Process& process, pid_t tid, Time time, const Call& call) {
+  const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("infop").value);
+  if (child <= 0 || find(static_cast<pid_t>(child)) == nullptr) {
+    return;
+  }
+  Step& step = add(process, tid, time, Step::Kind::waited);
+  step.child = static_cast<pid_t>(child);
+  step.call = call;
+  processes_[step.child].collected = true;
+}
+
+// ---------------------------------------------------------------------------------------------- paths
+
+std::string Story::absolute(const Process& process, pid_t tid, const Call& call, std::string path) const {
+  if (!path.empty() && path.front() == '/') {
+    return normal(path);
+  }
+  std::string base;
+  const Argument& folder = call.args.empty() ? Argument{} : call.args.front();
+  if (folder.type == "dirfd" && folder.value.is_number()) {
+    base = folder.value.name;
+    if (base.empty() && surroundings_ != nullptr) {
+      base = surroundings_->descriptor(tid, folder.value.number);
+    }
+    if (const auto at = process.descriptors.find(folder.value.number);
+        base.empty() && at != process.descriptors.end()) {
+      base = at->second;
+    }
+  } else {
+    base = surroundings_ != nullptr ? surroundings_->current_directory(tid) : std::string();
+    if (base.empty()) {
+      base = process.working_directory;
+    }
+  }
+  return base.empty() || base.front() != '/' ? path : normal(base + '/' + path);
+}
+
+std::string Story::resolve(const Process& process, pid_t tid, const Call& call) const {
+  const Argument* argument = path_argument(call);
+  if (argument == nullptr) {
+    const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
+    const auto known = process.descriptors.find(fd);
+    if (fd < 0) {
+      return {};
+    }
+    const std::string live = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::string();
+    return !live.empty() ? live : known == process.descriptors.end() ? std::string() : known->second;
+  }
+  if (argument->value.kind == Value::Kind::object) {
+    const std::string& path = argument->value["sun_path"].text;
+    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, tid, {}, path);
+  }
+  return absolute(process, tid, call, argument->value.text);
+}
+
+// ---------------------------------------------------------------------------------------------- what else happens
+
+void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
+  if (is_one_of(signal.name, {"SIGCHLD", "SIGURG", "SIGWINCH", "SIGCONT"})) {
+    return;
+  }
+  Process& owner = process(pid);
+  const bool crash = std::find(fatal_signals.begin(), fatal_signals.end(), signal.name) != fatal_signals.end();
+  Crash& kept = owner.crash.emplace();
+  kept.tid = tid;
+  kept.order = ++order_;
+  if (surroundings_ != nullptr && (crash || signal.name == "SIGSYS" || signal.name == "SIGXCPU" ||
+                                   signal.name == "SIGXFSZ" || signal.name == "SIGABRT" || signal.name == "SIGTRAP")) {
+    look_at(owner, tid);
+    if (crash) {
+      kept.mappings = surroundings_->mappings(tid);
+      kept.stack_pointer = surroundings_->stack_pointer(tid);
+    }
+  }
+  kept.signal = std::move(signal);
+}
+
+void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
+  if (is_thread) {
+    return;
+  }
+  const Process& parent = process(pid);
+  Process copy;
+  copy.pid = child;
+  copy.parent = pid;
+  copy.programs = parent.programs;
+  copy.command = parent.command;
+  copy.descriptors = parent.descriptors;
+  copy.root = parent.root;
+  copy.snapshot = parent.snapshot;
+  copy.working_directory = parent.working_directory;
+  copy.began = time;
+  process(child) = std::move(copy);  // also where the id is used again
+}
+
+void Story::exec(pid_t pid, Time) {
+  Process& owner = process(pid);
+  owner.threads.clear();
+  owner.crash.reset();
+}
+
+void Story::exited(pid_t pid, pid_t tid, Time time, End end) {
+  Process& owner = process(pid);
+  if (tid != pid) {
+    owner.threads.erase(tid);
+    return;
+  }
+  end.time = time;
+  owner.end = std::move(end);
+}
+
+void Story::detached(pid_t pid, pid_t) {
+  process(pid).detached = true;
+}
+
+}  // namespace tracer::explain

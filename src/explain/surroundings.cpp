@@ -1,0 +1,174 @@
+#include "explain/surroundings.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+#include <string_view>
+
+#include "base/text_buffer.h"
+
+namespace tracer::explain {
+
+namespace {
+
+std::string proc(pid_t tid, std::string_view what) {
+  return "/proc/" + std::to_string(tid) + '/' + std::string(what);
+}
+
+std::optional<std::uint64_t> number_at(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+std::size_t count_entries(const std::string& path) {
+  std::size_t count = 0;
+  if (DIR* folder = ::opendir(path.c_str()); folder != nullptr) {
+    while (::readdir(folder) != nullptr) {
+      ++count;
+    }
+    ::closedir(folder);
+  }
+  return count > 2 ? count - 2 : 0;  // without . and ..
+}
+
+}  // namespace
+
+std::string read_small_file(const std::string& path, std::size_t most) {
+  std::string text;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::array<char, 4096> piece;
+  while (file.valid() && text.size() < most) {
+    const ssize_t got = ::read(file.get(), piece.data(), std::min(piece.size(), most - text.size()));
+    if (got <= 0) {
+      break;
+    }
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+std::string read_link(const std::string& path) {
+  std::array<char, PATH_MAX> target;
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+std::string Snapshot::field(std::string_view key) const {
+  std::istringstream lines(status);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, key.size(), key) == 0 && line.size() > key.size() && line[key.size()] == ':') {
+      const std::size_t from = line.find_first_not_of(" \t", key.size() + 1);
+      return from == std::string::npos ? std::string() : line.substr(from);
+    }
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> Snapshot::id(std::string_view key, unsigned column) const {
+  std::istringstream words(field(key));
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i <= column; ++i) {
+    if (!(words >> value)) {
+      return std::nullopt;
+    }
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> Snapshot::limit(std::string_view name) const {
+  std::istringstream lines(limits);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, name.size(), name) == 0) {
+      const std::size_t from = line.find_first_not_of(' ', name.size());
+      return from == std::string::npos ? std::nullopt : number_at(std::string_view(line).substr(from));
+    }
+  }
+  return std::nullopt;
+}
+
+ProcSurroundings::ProcSurroundings() : own_mounts_(read_link("/proc/self/ns/mnt")) {}
+
+std::string ProcSurroundings::current_directory(pid_t tid) {
+  return read_link(proc(tid, "cwd"));
+}
+
+std::string ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
+  return fd < 0 ? std::string() : read_link(proc(tid, "fd/" + std::to_string(fd)));
+}
+
+Snapshot ProcSurroundings::snapshot(pid_t tid) {
+  Snapshot result;
+  result.status = read_small_file(proc(tid, "status"));
+  result.limits = read_small_file(proc(tid, "limits"));
+  result.security_label = read_small_file(proc(tid, "attr/current"), 256);
+  result.executable = read_link(proc(tid, "exe"));
+  result.descriptors = count_entries(proc(tid, "fd"));
+  std::istringstream lines(read_small_file(proc(tid, "cgroup")));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, 3, "0::") == 0) {
+      result.cgroup = line.substr(3);
+    } else if (const std::size_t at = line.find(":memory:"); at != std::string::npos) {
+      result.memory_cgroup = line.substr(at + 8);
+    }
+  }
+  return result;
+}
+
+std::vector<Mapping> ProcSurroundings::mappings(pid_t tid) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  std::vector<Mapping> result;
+  std::istringstream lines(read_small_file(proc(tid, "maps"), most));
+  for (std::string line; std::getline(lines, line);) {
+    Mapping mapping;
+    std::array<char, 8> protection{};
+    int path_at = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s %lx %*s %*s %n", &mapping.begin, &mapping.end, protection.data(),
+                    &mapping.offset, &path_at) < 4) {
+      continue;
+    }
+    mapping.protection = protection.data();
+    if (path_at > 0 && static_cast<std::size_t>(path_at) < line.size()) {
+      mapping.path = line.substr(static_cast<std::size_t>(path_at));
+    }
+    result.push_back(std::move(mapping));
+  }
+  return result;
+}
+
+std::shared_ptr<Root> ProcSurroundings::root(pid_t tid) {
+  const std::string mounts = read_link(proc(tid, "ns/mnt"));
+  const std::string folder = read_link(proc(tid, "root"));
+  if (folder.empty() || (folder == "/" && (mounts.empty() || mounts == own_mounts_))) {
+    return nullptr;
+  }
+  if (const std::string name = mounts + folder; last_other_ == nullptr || name != last_other_name_) {
+    auto other = std::make_shared<Root>();
+    other->folder.reset(::open(proc(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    other->mounts.reset(::open(proc(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    if (!other->folder.valid()) {
+      return nullptr;
+    }
+    other->prefix = "/proc/self/fd/" + std::to_string(other->folder.get());
+    last_other_ = std::move(other);
+    last_other_name_ = name;
+  }
+  return last_other_;
+}
+
+std::uint64_t ProcSurroundings::stack_pointer(pid_t tid) {
+  // "running", or the call's number with its arguments, or -1; then stack pointer and program counter.
+  const std::string text = read_small_file(proc(tid, "syscall"), 512);
+  const std::size_t last = text.rfind(' ');
+  const std::size_t before = last == std::string::npos || last == 0 ? last : text.rfind(' ', last - 1);
+  std::uint64_t value = 0;
+  return before != std::string::npos && std::sscanf(text.c_str() + before, " 0x%lx", &value) == 1 ? value : 0;
+}
+
+}  // namespace tracer::explain

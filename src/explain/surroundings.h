@@ -1,0 +1,85 @@
+// What /proc says of a process while an event of it is being handled: afterwards it may be gone. Read-only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace tracer::explain {
+
+struct Mapping {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string protection;  ///< "r-xp"
+  std::uint64_t offset = 0;
+  std::string path;  ///< a file, "[stack]", or empty
+  [[nodiscard]] bool holds(std::uint64_t address) const { return address >= begin && address < end; }
+};
+
+/// A process as it was at one moment. Members are empty where the machine does not tell.
+struct Snapshot {
+  std::string status;         ///< /proc/PID/status
+  std::string limits;         ///< /proc/PID/limits
+  std::string cgroup;         ///< path of its control group (version 2)
+  std::string memory_cgroup;  ///< of that for memory, where version 1 is in use
+  std::string security_label;
+  std::string executable;
+  std::size_t descriptors = 0;  ///< how many are open
+  /// The line of `status` that begins with `key`, without it.
+  [[nodiscard]] std::string field(std::string_view key) const;
+  [[nodiscard]] std::optional<std::uint64_t> id(std::string_view key, unsigned column) const;
+  /// The soft limit of that name ("Max open files"); empty: unlimited or unknown.
+  [[nodiscard]] std::optional<std::uint64_t> limit(std::string_view name) const;
+};
+
+/// The root folder that a process sees, kept open so that it can be looked at when the process is gone.
+struct Root {
+  UniqueFd folder;
+  UniqueFd mounts;     ///< keeps the mount namespace alive
+  std::string prefix;  ///< before an absolute path of the process: its place for us; empty: the same as ours
+};
+
+class Surroundings {
+ public:
+  Surroundings() = default;
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+  virtual ~Surroundings() = default;
+
+  virtual std::string current_directory(pid_t tid) = 0;
+  virtual std::string descriptor(pid_t tid, std::int64_t fd) = 0;
+  virtual Snapshot snapshot(pid_t tid) = 0;
+  virtual std::vector<Mapping> mappings(pid_t tid) = 0;
+  virtual std::shared_ptr<Root> root(pid_t tid) = 0;
+  virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
+};
+
+/// Over this machine's /proc.
+class ProcSurroundings final : public Surroundings {
+ public:
+  ProcSurroundings();
+  std::string current_directory(pid_t tid) override;
+  std::string descriptor(pid_t tid, std::int64_t fd) override;
+  Snapshot snapshot(pid_t tid) override;
+  std::vector<Mapping> mappings(pid_t tid) override;
+  std::shared_ptr<Root> root(pid_t tid) override;
+  std::uint64_t stack_pointer(pid_t tid) override;
+
+ private:
+  std::string own_mounts_;
+  std::shared_ptr<Root> last_other_;
+  std::string last_other_name_;
+};
+
+/// Up to `most` bytes of a small file; empty if it cannot be read.
+std::string read_small_file(const std::string& path, std::size_t most = std::size_t{64} << 10);
+/// Empty if it is none.
+std::string read_link(const std::string& path);
+
+}  // namespace tracer::explain

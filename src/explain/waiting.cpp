@@ -1,0 +1,328 @@
+// What threads wait for: the other half of "it does not start". From /proc while they live, else from their last call.
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "base/unique_fd.h"
+#include "explain/explanation.h"
+#include "explain/file_header.h"
+#include "explain/owners.h"
+#include "explain/peers.h"
+#include "spec/spec.h"
+
+namespace tracer::explain {
+
+namespace {
+
+constexpr std::size_t most_threads = 64;
+constexpr std::size_t most_descriptors = 16;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> threads;
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(("/proc/" + std::to_string(pid) + "/task").c_str()));
+  const dirent* entry = nullptr;
+  while (folder != nullptr && threads.size() < most_threads && (entry = ::readdir(folder.get())) != nullptr) {
+    if (const int tid = std::atoi(entry->d_name); tid > 0) {
+      threads.push_back(tid);
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+Abi abi_of(pid_t pid) {
+  switch (read_header("/proc/" + std::to_string(pid) + "/exe").machine) {
+    case EM_386:
+      return Abi::i386;
+    case EM_AARCH64:
+      return Abi::aarch64;
+    case EM_ARM:
+      return Abi::arm;
+    default:
+      return Abi::x86_64;
+  }
+}
+
+std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
+  std::vector<pid_t> children;
+  std::istringstream list(
+      read_small_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/children"));
+  for (pid_t child = 0; list >> child;) {
+    children.push_back(child);
+  }
+  return children;
+}
+
+/// A thread that sleeps in a system call.
+class Sleeper {
+ public:
+  Sleeper(pid_t pid, pid_t tid) : pid_(pid), tid_(tid) {
+    // It may be about to sleep again, as tracing has just held it up.
+    constexpr int most_looks = 20;
+    constexpr std::chrono::milliseconds between_looks(5);
+    const std::string place = "/proc/" + std::to_string(tid) + "/syscall";
+    std::string text = read_small_file(place, 512);
+    for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
+         ++looks) {
+      std::this_thread::sleep_for(between_looks);
+      text = read_small_file(place, 512);
+    }
+    std::istringstream words(text);
+    long number = -1;
+    if (words >> number && number >= 0) {
+      const spec::Tables& tables = spec::builtin_tables();
+      const spec::Call* call = tables.find(abi_of(pid), static_cast<std::uint64_t>(number));
+      call_ = call == nullptr ? "system call " + std::to_string(number) : std::string(tables.text(call->name));
+      for (std::uint64_t& argument : args_) {
+        std::string word;
+        words >> word;
+        argument = std::strtoull(word.c_str(), nullptr, 16);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string describe() const {
+    if (call_.empty()) {
+      const std::string state = word_after(
+          line_with(read_small_file("/proc/" + std::to_string(tid_) + "/status"), "State:"), "State:\t", "\n");
+      return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
+    }
+    const auto at =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return is_listed(call_, kind.calls); });
+    const std::string words = at == kinds.end() ? "sleeps in it" : (this->*at->describe)();
+    return "in " + call_ + ": " + words;
+  }
+
+ private:
+  struct Kind {
+    std::string_view calls;
+    std::string (Sleeper::*describe)() const;
+  };
+  static const std::array<Kind, 11> kinds;
+
+  /// Of the thread's memory; false if it cannot be read.
+  bool peek(std::uint64_t address, void* into, std::size_t size) const {
+    const UniqueFd memory(::open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    return memory.valid() &&
+           ::pread(memory.get(), into, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
+  }
+
+  [[nodiscard]] std::string text_at(std::uint64_t address) const {
+    std::array<char, 512> bytes{};
+    const UniqueFd memory(::open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    return !memory.valid() || ::pread(memory.get(), bytes.data(), bytes.size() - 1, static_cast<off_t>(address)) <= 0
+               ? std::string()
+               : std::string(bytes.data());
+  }
+
+  [[nodiscard]] std::string each(const std::vector<std::int64_t>& fds) const {
+    std::vector<std::string> names;
+    for (const std::int64_t fd : fds) {
+      if (names.size() < most_descriptors) {
+        names.push_back(describe_descriptor(pid_, fd));
+      }
+    }
+    return names.empty() ? "waits for nothing but time" : "waits for " + join(names, "; ");
+  }
+
+  [[nodiscard]] std::string descriptor() const {
+    return "waits for " + describe_descriptor(pid_, static_cast<int>(args_[0]));
+  }
+
+  [[nodiscard]] std::string polled() const {
+    std::vector<std::int64_t> fds;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], most_descriptors); ++i) {
+      pollfd one{};
+      if (peek(args_[0] + i * sizeof one, &one, sizeof one) && one.fd >= 0) {
+        fds.push_back(one.fd);
+      }
+    }
+    return each(fds);
+  }
+
+  [[nodiscard]] std::string selected() const {
+    std::vector<std::int64_t> fds;
+    for (const std::uint64_t set : {args_[1], args_[2]}) {
+      std::array<std::uint8_t, 128> bits{};
+      const std::uint64_t count = std::min<std::uint64_t>(args_[0], bits.size() * 8);
+      if (set == 0 || !peek(set, bits.data(), (count + 7) / 8)) {
+        continue;
+      }
+      for (std::uint64_t fd = 0; fd < count; ++fd) {
+        if ((bits[fd / 8] >> (fd % 8) & 1) != 0) {
+          fds.push_back(static_cast<std::int64_t>(fd));
+        }
+      }
+    }
+    return each(fds);
+  }
+
+  [[nodiscard]] std::string epoll() const {
+    std::vector<std::int64_t> fds;
+    std::istringstream lines(
+        read_small_file("/proc/" + std::to_string(pid_) + "/fdinfo/" + std::to_string(static_cast<int>(args_[0]))));
+    for (std::string line; std::getline(lines, line);) {
+      if (int fd = 0; std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) {
+        fds.push_back(fd);
+      }
+    }
+    return each(fds);
+  }
+
+  [[nodiscard]] bool is_thread(std::int64_t tid) const {
+    struct stat info;
+    return tid > 0 && ::stat(("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid)).c_str(), &info) == 0;
+  }
+
+  [[nodiscard]] std::string futex() const {
+    const auto operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
+    std::uint32_t word = 0;
+    const bool readable = peek(args_[0], &word, sizeof word);
+    if (const auto owner = static_cast<std::int64_t>(word & FUTEX_TID_MASK);
+        readable && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) && is_thread(owner)) {
+      return "waits for a mutex that thread " + std::to_string(owner) + " holds";
+    }
+    if (readable && args_[2] == word && word != static_cast<std::uint32_t>(tid_) && is_thread(word)) {
+      return "waits for thread " + std::to_string(word) + " to end (pthread_join)";
+    }
+    // glibc's pthread_mutex_t: lock, count, owner, each 32 bits; 2 is a lock that others wait for.
+    constexpr std::uint64_t owner_at = 8;
+    constexpr std::uint32_t contended = 2;
+    std::uint32_t owner = 0;
+    if (readable && word == contended && peek(args_[0] + owner_at, &owner, sizeof owner) && is_thread(owner)) {
+      return "waits for a mutex that thread " + std::to_string(owner) + " holds" +
+             (owner == static_cast<std::uint32_t>(tid_) ? ": it holds it itself, a deadlock" : "");
+    }
+    return "waits until another thread wakes it (a condition variable or the like)";
+  }
+
+  [[nodiscard]] std::string lock() const {
+    struct stat info;
+    const std::string path = "/proc/" + std::to_string(pid_) + "/fd/" + std::to_string(static_cast<int>(args_[0]));
+    std::vector<std::string> holders;
+    if (::stat(path.c_str(), &info) == 0) {
+      for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
+        if (holder != pid_ && holder > 0) {
+          holders.push_back(describe_process(holder));
+        }
+      }
+    }
+    return "waits for the lock of " + printable(read_link(path)) +
+           (holders.empty() ? "" : ", which " + join(holders, ", ") + " holds");
+  }
+
+  [[nodiscard]] std::string children() const {
+    std::vector<std::string> names;
+    const auto wanted = static_cast<std::int32_t>(call_ == "waitid" ? args_[1] : args_[0]);
+    if (wanted > 0) {
+      names.push_back(describe_process(wanted));
+    } else {
+      for (const pid_t child : children_of(pid_, tid_)) {
+        names.push_back(describe_process(child));
+      }
+    }
+    return names.empty() ? "waits for a child" : "waits for its child " + join(names, ", ") + " to end";
+  }
+
+  [[nodiscard]] std::string opening() const {
+    const std::string path = text_at(call_ == "open" || call_ == "creat" ? args_[0] : args_[1]);
+    struct stat info;
+    const std::string folder =
+        "/proc/" + std::to_string(pid_) + (path.empty() || path.front() != '/' ? "/cwd/" : "/root");
+    const bool fifo = ::stat((folder + path).c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+    return fifo ? "waits until somebody opens the other end of the FIFO " + printable(path)
+                : "waits for " + printable(path) + " to be opened (a slow device or file system)";
+  }
+
+  [[nodiscard]] std::string sleeping() const { return "sleeps for a time that it chose itself"; }
+  /// A call with a time limit that was interrupted, by our attaching for one, and goes on. Its arguments are where they
+  /// were and tell which it is: poll(fds, count, …), futex(address, operation, …), clock_nanosleep(clock, flags, …).
+  [[nodiscard]] std::string restarted() const {
+    constexpr std::uint64_t lowest_address = 0x10000;
+    constexpr std::uint64_t most_polled = 4096;
+    const std::uint64_t operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
+    if (args_[0] < lowest_address || args_[1] >= lowest_address) {
+      return sleeping();
+    }
+    const bool private_futex = (args_[1] & FUTEX_PRIVATE_FLAG) != 0;
+    return private_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) ? futex()
+           : args_[1] <= most_polled                                                    ? polled()
+                                     : "goes on with an interrupted call";
+  }
+  [[nodiscard]] std::string signal() const { return "waits for a signal"; }
+
+  pid_t pid_;
+  pid_t tid_;
+  std::string call_;
+  std::array<std::uint64_t, 6> args_{};
+};
+
+const std::array<Sleeper::Kind, 11> Sleeper::kinds = {{
+    {"poll ppoll", &Sleeper::polled},
+    {"select pselect6 _newselect", &Sleeper::selected},
+    {"epoll_wait epoll_pwait epoll_pwait2", &Sleeper::epoll},
+    {"futex", &Sleeper::futex},
+    {"flock fcntl fcntl64", &Sleeper::lock},
+    {"wait4 waitid", &Sleeper::children},
+    {"open openat openat2 creat", &Sleeper::opening},
+    {"nanosleep clock_nanosleep", &Sleeper::sleeping},
+    {"pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64", &Sleeper::signal},
+    {"read readv pread64 recvfrom recvmsg accept accept4 connect write writev sendto sendmsg ioctl splice sendfile",
+     &Sleeper::descriptor},
+    {"restart_syscall", &Sleeper::restarted},
+}};
+
+}  // namespace
+
+std::vector<std::string> describe_waiting(const Story& story) {
+  std::vector<std::string> lines;
+  std::vector<pid_t> rest;
+  for (const auto& [pid, process] : story.processes()) {
+    if (process.end) {
+      continue;
+    }
+    if (story.surroundings() != nullptr && is_alive(pid)) {
+      rest.push_back(pid);
+      continue;
+    }
+    for (const auto& [tid, last] : process.threads) {
+      lines.push_back(printable(process.name()) + " (pid " + std::to_string(pid) + "), thread " + std::to_string(tid) +
+                      (last.open ? ", in " : "; its last call was ") + spell(last.call, false));
+    }
+  }
+  // With children that are not traced, as an attached process may wait for one.
+  constexpr std::size_t most_processes = 64;
+  for (std::size_t i = 0; i < rest.size() && i < most_processes; ++i) {
+    const pid_t pid = rest[i];
+    const std::vector<pid_t> threads = threads_of(pid);
+    for (const pid_t tid : threads) {
+      lines.push_back(describe_process(pid) + (threads.size() > 1 ? ", thread " + std::to_string(tid) : std::string()) +
+                      ", " + Sleeper(pid, tid).describe());
+      for (const pid_t child : children_of(pid, tid)) {
+        if (std::find(rest.begin(), rest.end(), child) == rest.end()) {
+          rest.push_back(child);
+        }
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,148 @@
+#include "explaining.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <string_view>
+
+#include "decoders/decoders.h"
+#include "explain/explanation.h"
+#include "explain/json_trace.h"
+#include "explain/report.h"
+#include "explain/rule.h"
+#include "stack/tracer.h"
+#include "terminal.h"
+
+namespace tracer {
+
+namespace {
+
+constexpr std::uint32_t text_limit = 1024;  // of what is written to standard error, and of everything else
+
+decode::Options decoder_settings() {
+  decode::Options options;
+  options.string_limit = text_limit;
+  return options;
+}
+
+bool wants_colours(const cli::Options& options) {
+  const char* without = std::getenv("NO_COLOR");
+  return options.format.color == cli::Color::always ||
+         (options.format.color == cli::Color::automatic && (without == nullptr || *without == '\0') &&
+          is_color_terminal(STDERR_FILENO));
+}
+
+void write_report(const cli::Options& options, const explain::Explanation& explanation) {
+  const std::string text = options.format.output == cli::OutputFormat::json
+                               ? explain::report_json(explanation)
+                               : explain::report_text(explanation, wants_colours(options));
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+cli::Options with_explaining(cli::Options options, const spec::Tables& tables) {
+  if (!options.extras.explain) {
+    return options;
+  }
+  if (options.output.to == cli::Output::To::standard_error) {
+    const filter::SyscallNames names{tables};
+    if (auto set = filter::parse_syscall_set(explain::calls_to_watch(), names); set) {
+      options.filters.trace = set.value();
+    }
+  }
+  options.format.quiet = {cli::Quiet::attach, cli::Quiet::personality};
+  return options;
+}
+
+std::span<const StackFrame> DeathStacks::frames(const Event& event, const Memory& memory) {
+  const auto* stop = std::get_if<SignalStop>(&event.what);
+  constexpr std::array<int, 7> deadly = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  if (stop == nullptr || std::find(deadly.begin(), deadly.end(), stop->signal) == deadly.end() ||
+      walks_ == most_walks) {
+    return {};
+  }
+  ++walks_;
+  stack::Options settings;
+  settings.frame_limit = 32;
+  walker_ = stack::make_stack_tracer(settings, tables_);
+  return walker_->frames(event, memory);
+}
+
+Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace)
+    : options_(options),
+      story_(&surroundings_, options.output.to != cli::Output::To::standard_error),
+      no_names_({}),
+      decoder_(tables, decoder_settings(), no_names_, decoders::all()),
+      view_(tables, decoder_, story_, native, trace) {}
+
+void Explaining::report(bool still_running) {
+  write_report(options_, explain::explain(story_, still_running));
+  reported_ = true;
+}
+
+void Explaining::report_end() {
+  const explain::Process* first = story_.first();
+  if (!reported_ || (first != nullptr && first->end)) {
+    report(false);
+  }
+}
+
+void Explaining::tell_missing_program(const std::string& name) {
+  constexpr int not_found = 127;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const pid_t self = ::getpid();
+  const char* path = std::getenv("PATH");
+  std::string_view folders = name.find('/') == std::string::npos && path != nullptr ? path : "";
+  do {
+    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    explain::Call call;
+    call.name = "execve";
+    call.end = explain::CallEnd::failed;
+    call.error = "ENOENT";
+    explain::Argument& argument = call.args.emplace_back();
+    argument.name = "pathname";
+    argument.type = "path";
+    argument.value.kind = explain::Value::Kind::text;
+    argument.value.text = (colon == 0 ? "" : std::string(folders.substr(0, colon)) + '/') + name;
+    story_.begin_call(self, self, now, call);
+    story_.end_call(self, self, now, std::move(call));
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  } while (!folders.empty());
+  explain::End end;
+  end.status = not_found;
+  story_.command(self, name);
+  story_.exited(self, self, now, end);
+  report(false);
+}
+
+int explain_recorded(const cli::Options& options) {
+  const std::string& name = options.extras.explain_trace;
+  explain::Story story(nullptr, true);
+  std::ifstream file;
+  if (name != "-") {
+    file.open(name);
+    if (!file) {
+      const std::string why = std::strerror(errno);
+      std::cerr << options.program_name << ": --explain=" << name << ": " << why << '\n';
+      return EXIT_FAILURE;
+    }
+  }
+  if (const Status read = explain::read_json_trace(name == "-" ? std::cin : file, story); !read) {
+    std::cerr << options.program_name << ": --explain=" << name << ": " << read.error().message
+              << "; record the run with --format=json -f -o FILE\n";
+    return EXIT_FAILURE;
+  }
+  write_report(options, explain::explain(story, false));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace tracer

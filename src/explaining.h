@@ -1,0 +1,60 @@
+// --explain: the parts of it, wired.
+#pragma once
+
+#include <memory>
+
+#include "cli/options.h"
+#include "decode/decoder.h"
+#include "decode/descriptor_names.h"
+#include "explain/story.h"
+#include "trace/pipeline_explain.h"
+#include "trace/stack.h"
+
+namespace tracer {
+
+/// What the command line asks for, with what --explain needs of it: the calls to watch, the notes to keep back.
+cli::Options with_explaining(cli::Options options, const spec::Tables& tables);
+
+/// Walks the stack where a signal kills, and nowhere else: so it costs nothing before.
+class DeathStacks final : public StackTracer {
+ public:
+  explicit DeathStacks(const spec::Tables& tables) : tables_(tables) {}
+  void observe(const Event&, const Memory&) override {}
+  std::span<const StackFrame> frames(const Event& event, const Memory& memory) override;
+
+ private:
+  static constexpr unsigned most_walks = 256;  // there are programs that live on SIGSEGV
+
+  const spec::Tables& tables_;
+  std::unique_ptr<StackTracer> walker_;  ///< made anew for each walk, as it has not seen what changed
+  unsigned walks_ = 0;
+};
+
+/// Watches a live run, and tells at the end.
+class Explaining {
+ public:
+  /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
+  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace);
+
+  [[nodiscard]] pipeline::View& view() { return view_; }
+  /// Writes the explanation to standard error.
+  void report(bool still_running);
+  /// The same when tracing is over. Says nothing where a process that was let go has been reported on already.
+  void report_end();
+  /// The program could not even be looked for.
+  void tell_missing_program(const std::string& name);
+
+ private:
+  const cli::Options& options_;
+  explain::ProcSurroundings surroundings_;
+  explain::Story story_;
+  decode::DescriptorNames no_names_;
+  decode::Decoder decoder_;
+  pipeline::ExplainView view_;
+  bool reported_ = false;
+};
+
+/// --explain=FILE. The exit status.
+int explain_recorded(const cli::Options& options);
+
+}  // namespace tracer

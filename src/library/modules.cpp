@@ -1,0 +1,216 @@
+#include "library/modules.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "base/unique_fd.h"
+
+namespace tracer::library {
+namespace {
+
+constexpr std::size_t most_map_bytes = std::size_t{1} << 25;
+constexpr std::uint64_t lowest_address = 0x10000;  // vm.mmap_min_addr
+
+std::string read_whole(const std::string& path, std::size_t most) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char piece[16384];
+  ssize_t count = 0;
+  while (file.valid() && text.size() < most && (count = ::read(file.get(), std::data(piece), sizeof piece)) > 0) {
+    text.append(std::data(piece), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+/// A line of /proc/PID/maps (proc_pid_maps(5)).
+struct Mapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t inode = 0;
+  bool executable = false;
+  std::string_view range;
+  std::string_view path;
+};
+
+bool number(std::string_view& text, int base, char end, std::uint64_t& into) {
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), into, base);
+  if (error != std::errc{} || next == text.data() + text.size() || *next != end) {
+    return false;
+  }
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  return true;
+}
+
+bool parse(std::string_view line, Mapping& mapping) {
+  mapping.range = line.substr(0, line.find(' '));
+  if (!number(line, 16, '-', mapping.start) || !number(line, 16, ' ', mapping.end) || line.size() < 5) {
+    return false;
+  }
+  mapping.executable = line[2] == 'x';
+  line.remove_prefix(5);
+  if (!number(line, 16, ' ', mapping.offset)) {
+    return false;
+  }
+  line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);  // the device
+  const std::size_t end = std::min(line.find(' '), line.size());
+  std::from_chars(line.data(), line.data() + end, mapping.inode);
+  line.remove_prefix(end);
+  mapping.path = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  return true;
+}
+
+template <typename Function>
+void for_each_mapping(const std::string& text, Function function) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    Mapping mapping;
+    if (parse(rest.substr(0, end), mapping)) {
+      function(mapping);
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+std::string maps_of(pid_t pid) {
+  return read_whole("/proc/" + std::to_string(pid) + "/maps", most_map_bytes);
+}
+
+std::optional<std::uint64_t> bias_of(const ModuleFile& file, const Mapping& mapping) {
+  constexpr std::uint64_t page = 4096;
+  for (const Segment& segment : file.segments()) {
+    const std::uint64_t slack = segment.offset % page;
+    const std::uint64_t first = segment.offset - slack;
+    if (segment.executable && mapping.offset >= first && mapping.offset - first < segment.file_size + slack) {
+      return mapping.start - (segment.address - slack + (mapping.offset - first));
+    }
+  }
+  return std::nullopt;
+}
+
+void mark_program(pid_t pid, std::vector<Module>& modules) {
+  const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
+    const auto headers = auxiliary_value(pid, AT_ENTRY, word_size(module.file->abi()));
+    return headers >= module.start && headers < module.end;
+  });
+  const auto with_interpreter =
+      std::find_if(modules.begin(), modules.end(), [](const Module& m) { return m.file->has_interpreter(); });
+  if (program != modules.end() && (program->file->soname().empty() || with_interpreter == modules.end())) {
+    program->is_program = true;
+  } else if (with_interpreter != modules.end()) {
+    with_interpreter->is_program = true;  // the loader was started with the program as its argument
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
+                                                    ino_t inode) {
+  std::array<std::string, 2> names;
+  names[0].append("/proc/").append(std::to_string(pid)).append("/map_files/").append(range);
+  names[1].append("/proc/").append(std::to_string(pid)).append("/root").append(path);
+  for (const std::string& name : names) {
+    struct stat info {};
+    if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {
+      continue;
+    }
+    const UniqueFd descriptor(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!descriptor.valid() || ::fstat(descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_ino != inode) {
+      continue;
+    }
+    const Key key(info.st_dev, info.st_ino, info.st_size,
+                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec);
+    const auto known = files_.find(key);
+    if (known != files_.end()) {
+      return known->second;
+    }
+    if (files_.size() >= most) {
+      files_.clear();
+    }
+    auto file = ModuleFile::read(descriptor.get());
+    return files_[key] = file ? std::move(file).value() : nullptr;
+  }
+  return nullptr;
+}
+
+std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
+  std::vector<Module> modules;
+  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+    if (!mapping.executable || mapping.inode == 0) {
+      return;
+    }
+    constexpr std::string_view deleted = " (deleted)";
+    std::string path(mapping.path);
+    if (path.ends_with(deleted)) {
+      path.resize(path.size() - deleted.size());
+    }
+    auto file = cache.open(pid, std::string(mapping.range), path, mapping.inode);
+    const auto bias = file != nullptr ? bias_of(*file, mapping) : std::nullopt;
+    if (!bias) {
+      return;
+    }
+    if (!modules.empty() && modules.back().file == file && modules.back().bias == *bias) {
+      modules.back().end = mapping.end;
+      return;
+    }
+    Module module;
+    module.name = file->soname().empty() ? path.substr(path.rfind('/') + 1) : std::string(file->soname());
+    module.file = std::move(file);
+    module.bias = *bias;
+    module.start = mapping.start;
+    module.end = mapping.end;
+    module.path = std::move(path);
+    modules.push_back(std::move(module));
+  });
+  mark_program(pid, modules);
+  return modules;
+}
+
+std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size) {
+  std::uint64_t best = 0;
+  std::uint64_t previous_end = lowest_address;
+  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+    // A page stays free on both sides.
+    constexpr std::uint64_t margin = 4096;
+    if (mapping.start <= address && mapping.start > previous_end && mapping.start - previous_end >= size + 2 * margin) {
+      best = mapping.start - margin - size;
+    }
+    previous_end = std::max(previous_end, mapping.end);
+  });
+  return best;
+}
+
+std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
+  std::pair<std::uint64_t, std::uint64_t> found{};
+  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+    if (mapping.path == "[vdso]") {
+      found = {mapping.start, mapping.end - mapping.start};
+    }
+  });
+  return found;
+}
+
+std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size) {
+  const std::string bytes = read_whole("/proc/" + std::to_string(pid) + "/auxv", 65536);
+  for (std::size_t at = 0; at + std::size_t{2} * word_size <= bytes.size(); at += std::size_t{2} * word_size) {
+    std::uint64_t key = 0;
+    std::uint64_t value = 0;
+    std::memcpy(&key, bytes.data() + at, word_size);
+    std::memcpy(&value, bytes.data() + at + word_size, word_size);
+    if (key == type) {
+      return value;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tracer::library

@@ -1,0 +1,126 @@
+#include "library/symbol_filter.h"
+
+#include <fnmatch.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tracer::library {
+namespace {
+
+/// A compiled regular expression; POSIX's has to be freed.
+class Expression {
+ public:
+  explicit Expression(const std::string& text) : works_(::regcomp(&compiled_, text.c_str(), REG_NOSUB) == 0) {}
+  ~Expression() {
+    if (works_) {
+      ::regfree(&compiled_);
+    }
+  }
+  Expression(const Expression&) = delete;
+  Expression& operator=(const Expression&) = delete;
+  [[nodiscard]] bool works() const { return works_; }
+  [[nodiscard]] bool matches(const std::string& name) const {
+    return works_ && ::regexec(&compiled_, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t compiled_{};
+  bool works_;
+};
+
+}  // namespace
+
+bool SymbolFilter::Pattern::matches(std::string_view name) const {
+  const std::string whole(name);
+  return is_expression ? Expression("^" + text + "$").matches(whole) : ::fnmatch(text.c_str(), whole.c_str(), 0) == 0;
+}
+
+bool SymbolFilter::Rule::matches_module(const ModuleName& name) const {
+  if (!module.is_expression && module.text == "MAIN") {
+    return name.is_program;
+  }
+  return module.matches(!module.is_expression && module.text.starts_with('/') ? name.path : name.soname);
+}
+
+/// Takes a pattern off the front of `text`, up to one of `ends`.
+Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text, std::string_view ends) {
+  Pattern pattern;
+  const std::size_t closing = text.starts_with('/') ? text.find('/', 1) : std::string_view::npos;
+  const bool whole = closing != std::string_view::npos &&
+                     (closing + 1 == text.size() || ends.find(text[closing + 1]) != std::string_view::npos);
+  if (whole) {
+    pattern.text = text.substr(1, closing - 1);
+    pattern.is_expression = true;
+    text.remove_prefix(closing + 1);
+    if (!Expression("^" + pattern.text + "$").works()) {
+      return Error{EINVAL, "'" + pattern.text + "' is no basic regular expression"};
+    }
+    return pattern;
+  }
+  std::size_t end = std::min(text.find_first_of(ends), text.size());
+  while (text.substr(end).starts_with("++") && end != 0) {  // libstdc++.so.6
+    end = std::min(text.find_first_of(ends, end + 2), text.size());
+  }
+  pattern.text = end == 0 ? "*" : std::string(text.substr(0, end));
+  text.remove_prefix(end);
+  return pattern;
+}
+
+Status SymbolFilter::add(std::string_view expression) {
+  std::vector<Rule> rules;
+  std::string_view rest = expression;
+  bool adds = true;
+  if (rest.starts_with('!') || rest.starts_with('-')) {
+    rules.push_back({true, {"*", false}, {"*", false}});
+    rest.remove_prefix(1);
+    adds = false;
+  } else if (rest.starts_with('+')) {
+    rest.remove_prefix(1);
+  }
+  for (;;) {
+    Rule rule;
+    rule.adds = adds;
+    auto symbol = read_pattern(rest, "@+-");
+    if (!symbol) {
+      return symbol.error();
+    }
+    rule.symbol = std::move(symbol).value();
+    rule.module.text = "*";
+    if (rest.starts_with('@')) {
+      rest.remove_prefix(1);
+      auto module = read_pattern(rest, "+-");
+      if (!module) {
+        return module.error();
+      }
+      rule.module = std::move(module).value();
+    }
+    rules.push_back(std::move(rule));
+    if (rest.empty()) {
+      break;
+    }
+    adds = rest.front() == '+';
+    rest.remove_prefix(1);
+  }
+  alternatives_.push_back(std::move(rules));
+  return Done{};
+}
+
+bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) const {
+  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+    const auto last = std::find_if(rules.rbegin(), rules.rend(), [&](const Rule& rule) {
+      return rule.matches_module(module) && rule.symbol.matches(symbol);
+    });
+    return last != rules.rend() && last->adds;
+  });
+}
+
+bool SymbolFilter::concerns(const ModuleName& module) const {
+  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+    return std::any_of(rules.begin(), rules.end(),
+                       [&](const Rule& rule) { return rule.adds && rule.matches_module(module); });
+  });
+}
+
+}  // namespace tracer::library

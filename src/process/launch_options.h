@@ -1,0 +1,47 @@
+// The program to be traced: who it is and where it comes from.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tracer {
+
+/// Who a launched program shall be (-u). Needs root.
+struct Identity {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;  ///< supplementary groups
+};
+
+/// -E NAME=VALUE, or -E NAME to remove; applied in order.
+struct EnvironmentChange {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+/// Where the tracer itself lives (-D, -DD, -DDD).
+enum class Daemonize : std::uint8_t { no, grandchild, process_group, session };
+
+struct LaunchOptions {
+  std::string path;               ///< the file to execute; find_program() searches PATH
+  std::vector<std::string> args;  ///< from argv[0] on, with --argv0 already in its place
+  std::vector<EnvironmentChange> environment;
+  std::optional<Identity> identity;
+  Daemonize daemonize = Daemonize::no;
+  /// Before the child's own last words ("exec: Exec format error") on standard error, such as "strace: ".
+  std::string message_prefix;
+};
+
+/// Searches PATH for `name` unless it has a slash. The error's sentence is strace's: "Can't stat 'x': No such file …".
+Result<std::string> find_program(const std::string& name);
+
+/// "NAME" (with its groups) or "UID:GID" (with none).
+Result<Identity> find_identity(const std::string& user);
+
+}  // namespace tracer

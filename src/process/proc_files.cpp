@@ -1,0 +1,90 @@
+#include "process/proc_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/unique_fd.h"
+
+namespace tracer {
+namespace {
+
+std::string proc_path(pid_t pid, const char* file) {
+  return "/proc/" + std::to_string(pid) + "/" + file;
+}
+
+}  // namespace
+
+std::string read_proc(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) {
+    return {};
+  }
+  std::string text(4096, '\0');
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+std::string status_field(pid_t pid, const std::string& name) {
+  const std::string status = "\n" + read_proc(proc_path(pid, "status"));
+  const std::string key = "\n" + name + ":\t";
+  const std::size_t at = status.find(key);
+  if (at == std::string::npos) {
+    return {};
+  }
+  const std::size_t start = at + key.size();
+  return status.substr(start, status.find('\n', start) - start);
+}
+
+pid_t number_field(pid_t pid, const std::string& name) {
+  return std::atoi(status_field(pid, name).c_str());
+}
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> tids;
+  DIR* folder = ::opendir(proc_path(pid, "task").c_str());
+  if (folder == nullptr) {
+    return tids;
+  }
+  while (const dirent* entry = ::readdir(folder)) {
+    if (const pid_t tid = std::atoi(entry->d_name); tid > 0) {
+      tids.push_back(tid);
+    }
+  }
+  ::closedir(folder);
+  return tids;
+}
+
+pid_t process_of(pid_t tid) {
+  const pid_t tgid = number_field(tid, "Tgid");
+  return tgid > 0 ? tgid : tid;
+}
+
+bool is_alive(pid_t tid) {
+  const std::string state = status_field(tid, "State");
+  return !state.empty() && state[0] != 'Z' && state[0] != 'X';
+}
+
+pid_t parent_of(pid_t tid) {
+  return number_field(tid, "PPid");
+}
+
+bool is_thread_of(pid_t tid, pid_t tgid) {
+  const std::string path = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
+  return ::access(path.c_str(), F_OK) == 0;
+}
+
+std::string command_of(pid_t pid) {
+  const std::string words = read_proc(proc_path(pid, "cmdline"));
+  return words.substr(0, words.find('\0'));
+}
+
+std::string refusal_of_self(pid_t pid, bool strict) {
+  return strict ? "I'm sorry, I can't let you do that, Dave."
+                : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself";
+}
+
+}  // namespace tracer

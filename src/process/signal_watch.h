@@ -1,0 +1,31 @@
+// The signals that end tracing, told by a descriptor: for engines that wait by poll(2).
+#pragma once
+
+#include <signal.h>
+
+#include "base/unique_fd.h"
+#include "process/engine_options.h"
+
+namespace tracer {
+
+/// While one exists, the fatal signals are blocked (EndingSignals), and those that end tracing are told here, as is
+/// SIGCHLD.
+class SignalWatch {
+ public:
+  explicit SignalWatch(Interruptible interruptible);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  /// Readable while next() has something to tell.
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  /// The next one; 0 if there is none.
+  [[nodiscard]] int next() const;
+
+ private:
+  sigset_t former_mask_;
+  struct sigaction former_child_;
+  UniqueFd fd_;
+};
+
+}  // namespace tracer

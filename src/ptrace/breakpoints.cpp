@@ -1,0 +1,165 @@
+#include "ptrace/breakpoints.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "process/proc_files.h"
+
+namespace tracer {
+
+Breakpoint* Breakpoints::find(std::uint64_t address) {
+  const auto at = points_.find(address);
+  return at == points_.end() ? nullptr : &at->second;
+}
+
+Breakpoint* Breakpoints::insert(const Stopped& thread, const Memory& memory, std::uint64_t address) {
+  const auto [at, is_new] = points_.try_emplace(address);
+  Breakpoint& point = at->second;
+  if (point.inserted) {
+    return &point;
+  }
+  if (is_new) {
+    point.code_size = memory.read(RemoteAddr(address), point.code);
+    // What was read may have the traps of neighbours in it.
+    for (auto other = std::next(at); other != points_.end() && other->first - address < point.code_size; ++other) {
+      if (other->second.inserted) {
+        const auto offset = static_cast<std::size_t>(other->first - address);
+        const std::size_t count = std::min(trap_instruction().size(), point.code_size - offset);
+        std::copy_n(other->second.code.begin(), count, point.code.begin() + static_cast<std::ptrdiff_t>(offset));
+      }
+    }
+  }
+  if (point.code_size < trap_instruction().size() || !thread.write(RemoteAddr(address), trap_instruction()).ok()) {
+    points_.erase(at);
+    return nullptr;
+  }
+  point.inserted = true;
+  return &point;
+}
+
+void Breakpoints::remove(const Stopped& thread, std::uint64_t address) {
+  if (Breakpoint* point = find(address); point != nullptr) {
+    static_cast<void>(thread.write(RemoteAddr(address), std::span(point->code).first(trap_instruction().size())));
+    point->inserted = false;
+  }
+}
+
+void Breakpoints::put_again(const Stopped& thread, std::uint64_t address) {
+  if (Breakpoint* point = find(address); point != nullptr) {
+    point->inserted = thread.write(RemoteAddr(address), trap_instruction()).ok();
+  }
+}
+
+void Breakpoints::remove_all(const Stopped& thread) {
+  for (const auto& [address, point] : points_) {
+    remove(thread, address);
+  }
+}
+
+void Breakpoints::forget(std::uint64_t start, std::uint64_t end) {
+  points_.erase(points_.lower_bound(start), points_.lower_bound(end));
+  std::erase_if(displaced_, [&](const auto& entry) { return entry.second >= start && entry.second < end; });
+}
+
+bool Breakpoints::pass(const Stopped& thread, const Memory& memory, pid_t pid, std::uint64_t address,
+                       Registers& registers) {
+  Breakpoint* point = find(address);
+  if (point == nullptr) {
+    return false;
+  }
+  const Abi abi = registers.mode_abi();
+  if (!point->prepared) {
+    prepare(thread, pid, address, *point, abi);
+  }
+  if (point->under == Under::emulated) {
+    const auto write = emulate(abi, std::span(point->code).first(point->code_size), address, registers, memory);
+    if (!write) {
+      return false;
+    }
+    return write->size == 0 ||
+           thread.write(write->address, std::as_bytes(std::span(&write->value, 1)).first(write->size)).ok();
+  }
+  if (point->displaced_at == 0) {
+    return false;
+  }
+  registers.set_instruction_pointer(point->displaced_at);
+  return true;
+}
+
+void Breakpoints::prepare(const Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& point, Abi abi) {
+  point.prepared = true;
+  const auto code = std::span(point.code).first(point.code_size);
+  point.under = instruction_under(abi, code);
+  if (point.under != Under::displaced) {
+    return;
+  }
+  const std::uint64_t place = place_near(thread, pid, address, abi);
+  const auto moved = place != 0 ? displace(abi, code, address, place) : std::nullopt;
+  if (!moved || moved->code.size() > longest_displaced || !thread.write(RemoteAddr(place), moved->code).ok()) {
+    return;
+  }
+  point.displaced_at = place;
+  point.jump_back = moved->jump_back;
+  displaced_[place] = address;
+}
+
+std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi) {
+  const auto near = [&](std::uint64_t there) {
+    return (there > address ? there - address : address - there) < displaced_reach;
+  };
+  for (Page& page : pages_) {
+    if (near(page.address) && page.used + longest_displaced <= page_bytes) {
+      return page.address + std::exchange(page.used, page.used + longest_displaced);
+    }
+  }
+  if (cannot_map_ || pages_.size() == most_pages) {
+    return 0;
+  }
+  const std::uint64_t wanted = library::free_space_below(pid, address, page_bytes);
+  if (wanted == 0 || !near(wanted)) {
+    return 0;
+  }
+  constexpr std::uint64_t no_file = ~std::uint64_t{0};
+  const auto got = inject_call(
+      thread, pid, mmap_number(abi),
+      {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
+  if (got != wanted) {
+    cannot_map_ = true;
+    return 0;
+  }
+  pages_.push_back({wanted, longest_displaced});
+  return wanted;
+}
+
+std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) const {
+  auto at = displaced_.upper_bound(address);
+  if (at == displaced_.begin()) {
+    return std::nullopt;
+  }
+  --at;
+  const std::uint64_t offset = address - at->first;
+  const auto point = points_.find(at->second);
+  if (offset >= longest_displaced || point == points_.end()) {
+    return std::nullopt;
+  }
+  // The way back begins where the instruction ends, here as there.
+  return offset < point->second.jump_back ? at->second : at->second + point->second.jump_back;
+}
+
+void Breakpoints::unmap(const Stopped& thread) {
+  const pid_t pid = thread.tid();
+  const auto registers = thread.registers();
+  for (const Page& page : std::exchange(pages_, {})) {
+    if (registers) {
+      inject_call(thread, pid, munmap_number(registers.value().mode_abi()), {page.address, page_bytes, 0, 0, 0, 0});
+    }
+  }
+  displaced_.clear();
+  for (auto& [address, point] : points_) {
+    point.prepared = false;
+    point.displaced_at = 0;
+  }
+}
+
+}  // namespace tracer

@@ -1,0 +1,129 @@
+// The breakpoints in one address space. Threads share them, and so does a vfork's child; a fork's child has its own
+// copy of all.
+//
+// A breakpoint stays in place while threads run. A thread that ran into one goes on with the instruction under it
+// displaced, that is, copied to a page of its own where a jump back follows it, or emulated if it is itself a jump.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/breakpoint.h"
+#include "library/modules.h"
+#include "ptrace/stopped_thread.h"
+#include "trace/library_call.h"
+
+namespace tracer {
+
+/// What is to be done where a breakpoint stands.
+struct Breakpoint {
+  std::array<std::byte, longest_instruction> code{};  ///< as it was, as far as it could be read
+  std::size_t code_size = 0;
+  bool inserted = false;
+
+  // Why it is there.
+  LibraryFunction* stub = nullptr;     ///< a module's call of a function
+  LibraryFunction* entry = nullptr;    ///< the first instruction of a function that was asked for, whoever calls it
+  std::string entry_symbol;            ///< or one that matters if these modules call it:
+  std::vector<std::uint64_t> callers;  ///< where their code starts
+  bool returns_here = false;
+  bool is_loader_hook = false;
+  bool is_program_entry = false;
+
+  // How to get over it.
+  bool prepared = false;
+  Under under = Under::in_place;
+  std::uint64_t displaced_at = 0;
+  std::size_t jump_back = 0;       ///< from there
+  std::size_t displaced_size = 0;  ///< of the instruction, where it stands
+};
+
+/// An open call of a function.
+struct LibraryFrame {
+  const LibraryFunction* function = nullptr;
+  std::uint64_t call = 0;
+  std::uint64_t stack_pointer = 0;  ///< at entry
+  std::uint64_t return_address = 0;
+  bool by_stub = false;
+};
+
+class Breakpoints {
+ public:
+  /// Puts one where there is none yet, and has `change` say what for. False if the memory cannot be written.
+  template <typename Change>
+  bool add(const Stopped& thread, const Memory& memory, std::uint64_t address, Change change) {
+    Breakpoint* breakpoint = insert(thread, memory, address);
+    if (breakpoint != nullptr) {
+      change(*breakpoint);
+    }
+    return breakpoint != nullptr;
+  }
+  /// Null if none was ever there.
+  Breakpoint* find(std::uint64_t address);
+  /// Takes one away; its record stays, for threads that have run into it already.
+  void remove(const Stopped& thread, std::uint64_t address);
+  void put_again(const Stopped& thread, std::uint64_t address);
+  /// Takes all away, and all traps that may be left of former ones.
+  void remove_all(const Stopped& thread);
+  /// The memory there is gone, and all breakpoints with it.
+  void forget(std::uint64_t start, std::uint64_t end);
+
+  /// Makes `registers`, of a thread that stands at a breakpoint, those with which it goes on. False: it has to step
+  /// over it in place.
+  bool pass(const Stopped& thread, const Memory& memory, pid_t pid, std::uint64_t address, Registers& registers);
+  /// Of an address among the displaced instructions, the one in the code that it stands for.
+  [[nodiscard]] std::optional<std::uint64_t> undisplaced(std::uint64_t address) const;
+  /// Gives back the pages for displaced instructions; no thread may be there.
+  void unmap(const Stopped& thread);
+
+  /// What the modules are for whom they were set, by the start of their code.
+  std::map<std::uint64_t, library::Module> modules;
+  /// Functions whose addresses the loader has not filled in yet, and where it will.
+  struct Pending {
+    std::uint64_t module = 0;
+    std::uint64_t slot_address = 0;
+    std::string symbol;
+  };
+  std::vector<Pending> pending;
+  bool withdrawn = false;  ///< none shall be here any more
+  bool hooked = false;
+
+ private:
+  struct Page {
+    std::uint64_t address = 0;
+    std::uint64_t used = 0;
+  };
+  static constexpr std::uint64_t page_bytes = 65536;
+  static constexpr std::size_t most_pages = 64;
+
+  Breakpoint* insert(const Stopped& thread, const Memory& memory, std::uint64_t address);
+  void prepare(const Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
+  std::uint64_t place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
+
+  std::map<std::uint64_t, Breakpoint> points_;
+  std::vector<Page> pages_;
+  std::map<std::uint64_t, std::uint64_t> displaced_;  ///< from the address of a displaced instruction to its own
+  bool cannot_map_ = false;
+};
+
+/// What tracing of functions knows of a thread.
+struct LibraryThread {
+  std::shared_ptr<Breakpoints> space;
+  std::vector<LibraryFrame> calls;      ///< the innermost last
+  std::vector<LibraryFrame> repeaters;  ///< calls that have returned and may return again (setjmp)
+  /// A breakpoint that has been told of, but whose instruction has yet to run: a signal came in between.
+  struct Told {
+    std::uint64_t address = 0;
+    std::uint64_t stack_pointer = 0;
+  };
+  std::optional<Told> told;
+};
+
+/// Has the thread make a system call, and puts its registers back. Empty if that did not work.
+std::optional<std::uint64_t> inject_call(const Stopped& thread, pid_t pid, std::uint64_t number,
+                                         const std::array<std::uint64_t, 6>& arguments);
+
+}  // namespace tracer

@@ -1,0 +1,180 @@
+// Where breakpoints for calls of functions go.
+#include <elf.h>
+
+#include <algorithm>
+
+#include "ptrace/library_tracer.h"
+
+namespace tracer {
+namespace {
+
+using library::Module;
+using library::ModuleName;
+using library::Symbol;
+
+ModuleName name_of(const Module& module) {
+  return {module.name, module.path, module.is_program};
+}
+
+const Stopped& stopped(const Tracee& tracee) {
+  return std::get<Stopped>(tracee.thread);
+}
+
+bool has_code_at(const Module& module, std::uint64_t address) {
+  return address >= module.start && address < module.end;
+}
+
+}  // namespace
+
+void LibraryTracer::update_modules(Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  if (space.withdrawn) {
+    return;
+  }
+  std::map<std::uint64_t, Module> now;
+  for (Module& module : library::modules_of(tracee.tgid, files_)) {
+    now.emplace(module.start, std::move(module));
+  }
+  const auto is_same = [](const Module& one, const Module& other) {
+    return one.file == other.file && one.bias == other.bias && one.end == other.end;
+  };
+  for (const auto& [start, module] : space.modules) {
+    const auto still = now.find(start);
+    if (still == now.end() || !is_same(still->second, module)) {
+      space.forget(module.start, module.end);
+    }
+  }
+  const auto before = std::exchange(space.modules, std::move(now));
+  for (const auto& [start, module] : space.modules) {
+    const auto known = before.find(start);
+    if (known == before.end() || !is_same(known->second, module)) {
+      place(tracee, module);
+    }
+  }
+  place_pending(tracee);
+  hook_loader(tracee);
+}
+
+void LibraryTracer::place(Tracee& tracee, const Module& module) {
+  const ModuleName name = name_of(module);
+  if (!selection_.calls.empty() && selection_.calls.concerns(name)) {
+    for (const library::Stub& stub : module.file->stubs()) {
+      const std::string_view symbol = module.file->slots()[stub.slot].symbol;
+      const std::uint64_t address = module.bias + stub.address;
+      if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
+        LibraryFunction& function = function_of(module.name, module.is_program, symbol);
+        tracee.library->space->add(stopped(tracee), tracee.memory, address,
+                                   [&](Breakpoint& point) { point.stub = &function; });
+      }
+    }
+    for (const library::Slot& slot : module.file->slots()) {
+      if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
+        tracee.library->space->pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
+      }
+    }
+  }
+  if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
+    place_entries(tracee, module);
+  }
+}
+
+void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
+  for (const auto symbols : {module.file->exported(), module.file->all_functions()}) {
+    for (const Symbol& symbol : symbols) {
+      const std::uint64_t address = module.bias + symbol.address;
+      if (!has_code_at(module, address) || !selection_.entries.matches(symbol.name, name_of(module))) {
+        continue;
+      }
+      const Breakpoint* there = tracee.library->space->find(address);
+      // Of several names for one function, the shortest.
+      if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
+        continue;
+      }
+      LibraryFunction& function = function_of('@' + module.name, false, symbol.name);
+      function.caller.clear();
+      function.library = module.name;
+      function.in_program = module.is_program;
+      tracee.library->space->add(stopped(tracee), tracee.memory, address,
+                                 [&](Breakpoint& point) { point.entry = &function; });
+    }
+  }
+}
+
+void LibraryTracer::place_pending(Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  std::erase_if(space.pending, [&](const Breakpoints::Pending& pending) {
+    return !space.modules.contains(pending.module) || place_pointer(tracee, pending);
+  });
+}
+
+/// A function that a module has the address of, at its first instruction.
+bool LibraryTracer::place_pointer(Tracee& tracee, const Breakpoints::Pending& pending) {
+  Breakpoints& space = *tracee.library->space;
+  const Module& caller = space.modules.at(pending.module);
+  std::uint64_t target = 0;
+  // What the loader has put there, if it has been there; else what it will put there.
+  std::uint64_t filled = 0;
+  const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
+  if (tracee.memory.read(RemoteAddr(pending.slot_address), into) == into.size()) {
+    for (const auto& [start, module] : space.modules) {
+      if (start != caller.start && has_code_at(module, filled)) {
+        target = filled;
+      }
+    }
+  }
+  for (const auto& [start, module] : space.modules) {
+    const Symbol* symbol = target == 0 && start != caller.start ? module.file->find_exported(pending.symbol) : nullptr;
+    if (symbol != nullptr && !symbol->is_resolver && has_code_at(module, module.bias + symbol->address)) {
+      target = module.bias + symbol->address;
+    }
+  }
+  if (target == 0) {
+    return false;
+  }
+  return space.add(stopped(tracee), tracee.memory, target, [&](Breakpoint& point) {
+    point.entry_symbol = pending.symbol;
+    if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
+      point.callers.push_back(caller.start);
+    }
+  });
+}
+
+/// So that we hear of libraries that come and go.
+void LibraryTracer::hook_loader(Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  if (space.hooked) {
+    return;
+  }
+  const Module* program = nullptr;
+  for (const auto& [start, module] : space.modules) {
+    const Symbol* hook = module.file->find_exported("_dl_debug_state");
+    if (hook != nullptr && has_code_at(module, module.bias + hook->address)) {
+      space.hooked = space.add(stopped(tracee), tracee.memory, module.bias + hook->address, [](Breakpoint& point) {
+        point.is_loader_hook = true;
+      }) || space.hooked;
+    }
+    if (module.is_program) {
+      program = &module;
+    }
+  }
+  if (space.hooked || program == nullptr || program->file->debug_entry() == 0) {
+    return;
+  }
+  // A loader without names: it tells the place itself (r_brk of its r_debug, link.h), but only once it has run.
+  const unsigned word = word_size(program->file->abi());
+  const auto read = [&](std::uint64_t address) {
+    std::uint64_t value = 0;
+    const auto into = std::as_writable_bytes(std::span(&value, 1)).first(word);
+    return tracee.memory.read(RemoteAddr(address), into) == into.size() ? value : 0;
+  };
+  if (const std::uint64_t debug = read(program->bias + program->file->debug_entry() + word); debug != 0) {
+    const std::uint64_t hook = read(debug + std::uint64_t{2} * word);
+    space.hooked = hook != 0 && space.add(stopped(tracee), tracee.memory, hook,
+                                          [](Breakpoint& point) { point.is_loader_hook = true; });
+  } else if (program->file->has_interpreter()) {
+    space.add(stopped(tracee), tracee.memory, program->bias + program->file->entry(),
+              [](Breakpoint& point) { point.is_program_entry = true; });
+  }
+}
+
+}  // namespace tracer

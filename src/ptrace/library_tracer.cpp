@@ -1,0 +1,395 @@
+#include "ptrace/library_tracer.h"
+
+#include <elf.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "process/proc_files.h"
+
+namespace tracer {
+namespace {
+
+using library::Module;
+
+const Module* module_at(const Breakpoints& space, std::uint64_t address) {
+  auto at = space.modules.upper_bound(address);
+  if (at == space.modules.begin()) {
+    return nullptr;
+  }
+  --at;
+  return address < at->second.end ? &at->second : nullptr;
+}
+
+const Stopped& stopped(const Tracee& tracee) {
+  return std::get<Stopped>(tracee.thread);
+}
+
+bool may_return_again(std::string_view name) {
+  constexpr std::array<std::string_view, 8> names = {"setjmp",       "_setjmp",    "sigsetjmp", "__sigsetjmp",
+                                                     "__sigsetjmp1", "getcontext", "fork",      "vfork"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Of a thread that stands still.
+class StoppedContext final : public CallContext {
+ public:
+  StoppedContext(const Tracee& tracee, const Registers& registers) : tracee_(tracee), registers_(registers) {}
+
+  [[nodiscard]] std::optional<Value> vector(unsigned index) const override {
+    return part(float_layout().vectors + index * sizeof(Value), sizeof(Value));
+  }
+  [[nodiscard]] std::optional<Value> x87_top() const override {
+    return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87, 10);
+  }
+  [[nodiscard]] std::optional<int> error_number() const override {
+    for (const auto& [start, module] : tracee_.library->space->modules) {
+      const library::Symbol* symbol = module.file->find_exported("__errno_location");
+      const auto place =
+          symbol != nullptr ? errno_address(registers_, module.bias + symbol->address, tracee_.memory) : std::nullopt;
+      int number = 0;
+      const auto into = std::as_writable_bytes(std::span(&number, 1));
+      if (place && tracee_.memory.read(RemoteAddr(*place), into) == into.size()) {
+        return number;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Value> part(std::size_t at, std::size_t size) const {
+    if (size_ == 0) {
+      size_ = stopped(tracee_).register_set(float_layout().register_set, bytes_);
+    }
+    if (at + size > size_) {
+      return std::nullopt;
+    }
+    Value value{};
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at), size, value.begin());
+    return value;
+  }
+
+  const Tracee& tracee_;
+  const Registers& registers_;
+  mutable std::array<std::byte, 1024> bytes_{};
+  mutable std::size_t size_ = 0;
+};
+
+}  // namespace
+
+LibraryTracer::LibraryTracer(library::LibrarySelection selection, Emit emit)
+    : selection_(std::move(selection)), emit_(std::move(emit)) {}
+
+// ---------------------------------------------------------------------------------------------- whose they are
+
+void LibraryTracer::begin(Tracee& tracee) {
+  if (tracee.library != nullptr || refused_.contains(tracee.tgid)) {
+    return;
+  }
+  tracee.library = std::make_unique<LibraryThread>();
+  std::weak_ptr<Breakpoints>& known = spaces_[tracee.tgid];
+  tracee.library->space = known.lock();
+  if (tracee.library->space == nullptr) {
+    tracee.library->space = std::make_shared<Breakpoints>();
+    known = tracee.library->space;
+    update_modules(tracee);
+  }
+}
+
+void LibraryTracer::begin_program(Tracee& tracee) {
+  end_calls(tracee);
+  tracee.library = nullptr;
+  spaces_.erase(tracee.tgid);
+  begin(tracee);
+}
+
+void LibraryTracer::inherit(const Tracee& parent, Tracee& child, bool shares_memory) {
+  if (parent.library == nullptr) {
+    return;
+  }
+  child.library = std::make_unique<LibraryThread>();
+  if (shares_memory) {
+    child.library->space = parent.library->space;
+  } else {
+    child.library->space = std::make_shared<Breakpoints>(*parent.library->space);
+    child.library->space->withdrawn = false;
+  }
+  if (child.tgid != parent.tgid) {
+    spaces_[child.tgid] = child.library->space;
+    // It returns from the same calls; which of them it shows, it is not the one that began them.
+    child.library->repeaters = parent.library->calls;
+    child.library->repeaters.insert(child.library->repeaters.end(), parent.library->repeaters.begin(),
+                                    parent.library->repeaters.end());
+  }
+}
+
+Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
+  if (tracee.library == nullptr) {
+    return Leaving::freely;
+  }
+  Leaving leaving = Leaving::freely;
+  Breakpoints& space = *tracee.library->space;
+  const Stopped& thread = stopped(tracee);
+  if (!space.withdrawn) {
+    space.withdrawn = true;
+    space.remove_all(thread);
+    tracee.memory.forget();
+  }
+  auto registers = thread.registers();
+  if (!registers) {
+    tracee.library = nullptr;
+    return leaving;
+  }
+  Registers& set = registers.value();
+  if (space.find(trap_address(set)) != nullptr) {
+    if (at_trap) {
+      set.set_instruction_pointer(trap_address(set));
+      static_cast<void>(thread.set_registers(set));
+      leaving = Leaving::was_at_trap;
+    } else if (const std::string pending = status_field(tracee.tid(), "SigPnd");
+               ((std::strtoull(pending.c_str(), nullptr, 16) >> (SIGTRAP - 1)) & 1) != 0) {
+      return Leaving::owes_trap;
+    }
+  }
+  put_back(tracee);
+  if (tracee.library->space.use_count() == 1) {
+    space.unmap(thread);
+  }
+  tracee.library = nullptr;
+  return leaving;
+}
+
+void LibraryTracer::put_back(Tracee& tracee) {
+  if (tracee.library == nullptr) {
+    return;
+  }
+  const Stopped& thread = stopped(tracee);
+  auto registers = thread.registers();
+  if (!registers) {
+    return;
+  }
+  if (const auto place = tracee.library->space->undisplaced(registers.value().instruction_pointer())) {
+    tracee.library->told = LibraryThread::Told{*place, registers.value().stack_pointer()};
+    registers.value().set_instruction_pointer(*place);
+    static_cast<void>(thread.set_registers(registers.value()));
+  }
+}
+
+void LibraryTracer::end_calls(Tracee& tracee) {
+  if (tracee.library == nullptr) {
+    return;
+  }
+  auto& calls = tracee.library->calls;
+  while (!calls.empty()) {
+    const LibraryFrame frame = calls.back();
+    calls.pop_back();
+    finish(tracee, frame, LibraryExit::How::lost, nullptr);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- events
+
+bool LibraryTracer::on_trap(Tracee& tracee) {
+  if (tracee.library == nullptr) {
+    return false;
+  }
+  const Stopped& thread = stopped(tracee);
+  siginfo_t info;
+  if (!thread.signal_info(info) || (info.si_code != SI_KERNEL && info.si_code != TRAP_BRKPT)) {
+    return false;
+  }
+  auto got = thread.registers();
+  if (!got) {
+    return true;
+  }
+  Registers registers = got.value();
+  const std::uint64_t address = trap_address(registers);
+  const std::shared_ptr<Breakpoints> space = tracee.library->space;
+  const Breakpoint* point = space->find(address);
+  if (point == nullptr) {
+    return false;
+  }
+  registers.set_instruction_pointer(address);
+  if (!point->inserted) {
+    // Ran into it before it was taken away, or has it from before a fork.
+    space->remove(thread, address);
+    static_cast<void>(thread.set_registers(registers));
+    return true;
+  }
+  static_cast<void>(thread.set_registers(registers));  // for who looks at the stack
+  const auto told = std::exchange(tracee.library->told, {});
+  if (!told || told->address != address || told->stack_pointer != registers.stack_pointer()) {
+    tell(tracee, registers, address);
+  }
+  if (tracee.detaching) {
+    return true;  // leave() does the rest
+  }
+  const bool passed = space->pass(thread, tracee.memory, tracee.tgid, address, registers);
+  static_cast<void>(thread.set_registers(registers));
+  if (!passed) {
+    space->remove(thread, address);
+    static_cast<void>(thread.step());
+    space->put_again(thread, address);
+  }
+  return true;
+}
+
+void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64_t address) {
+  Breakpoints& space = *tracee.library->space;
+  const Breakpoint* point = space.find(address);
+  if (point->is_loader_hook || point->is_program_entry) {
+    update_modules(tracee);
+    point = space.find(address);  // it may have been in a module that is gone
+  }
+  if (point != nullptr && point->returns_here) {
+    come_back(tracee, address, registers);
+  }
+  if (point != nullptr && (point->stub != nullptr || point->entry != nullptr || !point->callers.empty())) {
+    enter(tracee, *point, registers);
+  }
+}
+
+LibraryFunction& LibraryTracer::function_of(std::string_view caller, bool of_program, std::string_view name) {
+  LibraryFunction*& known = by_name_[{std::string(caller), std::string(name)}];
+  if (known == nullptr) {
+    LibraryFunction function;
+    function.name = name;
+    function.caller = caller;
+    function.of_program = of_program;
+    function.number = static_cast<std::uint32_t>(functions_.size());
+    functions_.push_back(std::move(function));
+    known = &functions_.back();
+  }
+  return *known;
+}
+
+void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function) const {
+  if (!function.label.empty()) {
+    return;
+  }
+  for (const auto& [start, module] : tracee.library->space->modules) {
+    if (function.library.empty() && module.file->find_exported(function.name) != nullptr) {
+      function.library = module.name;
+      function.in_program = module.is_program;
+    }
+  }
+  function.label = function.library.empty() ? function.name : function.name + '@' + function.library;
+}
+
+LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, const Breakpoint& point,
+                                                 std::uint64_t return_address) {
+  if (point.stub != nullptr) {
+    return point.stub;
+  }
+  if (point.entry != nullptr) {
+    return point.entry;
+  }
+  const Module* caller = module_at(*tracee.library->space, return_address);
+  if (caller == nullptr ||
+      std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
+    return nullptr;
+  }
+  return &function_of(caller->name, caller->is_program, point.entry_symbol);
+}
+
+void LibraryTracer::enter(Tracee& tracee, const Breakpoint& point, const Registers& registers) {
+  const auto entry = function_entry(registers, tracee.memory);
+  if (!entry) {
+    return;
+  }
+  LibraryFunction* function = entered_function(tracee, point, entry->return_address);
+  if (function == nullptr) {
+    return;
+  }
+  drop_unwound(tracee, entry->stack_pointer);
+  auto& calls = tracee.library->calls;
+  const bool by_stub = point.stub != nullptr;
+  if (!calls.empty() && calls.back().stack_pointer == entry->stack_pointer) {
+    const LibraryFrame last = calls.back();
+    if (!by_stub && last.by_stub && last.function->name == function->name &&
+        last.return_address == entry->return_address && point.entry == nullptr) {
+      return;  // the stub's jump has come here
+    }
+    if (last.return_address != entry->return_address || last.function == function) {
+      calls.pop_back();
+      finish(tracee, last, LibraryExit::How::unwound, nullptr);
+    }
+  }
+  find_library(tracee, *function);
+  tracee.library->space->add(stopped(tracee), tracee.memory, entry->return_address,
+                             [](Breakpoint& there) { there.returns_here = true; });
+  const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub};
+  calls.push_back(frame);
+  LibraryEnter enter;
+  enter.function = function;
+  enter.call = frame.call;
+  enter.integers = entry->integers;
+  enter.stack_arguments = entry->stack_arguments;
+  enter.result_address = entry->result_address;
+  enter.stack_pointer = entry->stack_pointer;
+  enter.return_address = entry->return_address;
+  const StoppedContext context(tracee, registers);
+  enter.context = &context;
+  tracee.abi = registers.mode_abi();
+  emit_(tracee, enter);
+}
+
+void LibraryTracer::drop_unwound(Tracee& tracee, std::uint64_t stack_pointer) {
+  // Farther away, it is another stack: a coroutine's, or a signal handler's.
+  constexpr std::uint64_t same_stack = std::uint64_t{1} << 20;
+  auto& calls = tracee.library->calls;
+  while (!calls.empty() && calls.back().stack_pointer < stack_pointer &&
+         stack_pointer - calls.back().stack_pointer < same_stack) {
+    const LibraryFrame frame = calls.back();
+    calls.pop_back();
+    finish(tracee, frame, LibraryExit::How::unwound, nullptr);
+  }
+}
+
+void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Registers& registers) {
+  LibraryThread& thread = *tracee.library;
+  const std::uint64_t stack_pointer = registers.stack_pointer();
+  const Abi abi = registers.mode_abi();
+  const auto is_end = [&](const LibraryFrame& frame) {
+    return frame.return_address == address && has_returned(abi, frame.stack_pointer, stack_pointer);
+  };
+  if (std::find_if(thread.calls.rbegin(), thread.calls.rend(), is_end) != thread.calls.rend()) {
+    // A function that ended in a jump to another one returns with it: both have the same end.
+    for (bool more = true; more && !thread.calls.empty();) {
+      const LibraryFrame frame = thread.calls.back();
+      thread.calls.pop_back();
+      const bool ends = is_end(frame);
+      if (ends && may_return_again(frame.function->name)) {
+        std::erase_if(thread.repeaters, is_end);
+        thread.repeaters.push_back(frame);
+      }
+      finish(tracee, frame, ends ? LibraryExit::How::returned : LibraryExit::How::unwound, ends ? &registers : nullptr);
+      more = std::find_if(thread.calls.begin(), thread.calls.end(), is_end) != thread.calls.end();
+    }
+    return;
+  }
+  const auto repeater = std::find_if(thread.repeaters.rbegin(), thread.repeaters.rend(), is_end);
+  if (repeater != thread.repeaters.rend()) {
+    const LibraryFrame frame = *repeater;
+    drop_unwound(tracee, stack_pointer);
+    finish(tracee, frame, LibraryExit::How::again, &registers);
+  }
+}
+
+void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,
+                           const Registers* registers) {
+  LibraryExit exit;
+  exit.function = frame.function;
+  exit.call = frame.call;
+  exit.how = how;
+  if (registers != nullptr) {
+    exit.integers = function_result(*registers);
+    const StoppedContext context(tracee, *registers);
+    exit.context = &context;
+    emit_(tracee, exit);
+  } else {
+    emit_(tracee, exit);
+  }
+}
+
+}  // namespace tracer

@@ -1,0 +1,80 @@
+// Tracing of functions: where breakpoints go, and what a thread's running into one means.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "library/modules.h"
+#include "library/symbol_filter.h"
+#include "process/engine_options.h"
+#include "ptrace/breakpoints.h"
+#include "ptrace/tracee.h"
+#include "trace/event.h"
+
+namespace tracer {
+
+/// How a thread can be let go.
+enum class Leaving : std::uint8_t {
+  freely,
+  was_at_trap,  ///< the SIGTRAP that stopped it was our doing: it must not be delivered
+  owes_trap,    ///< it has run into a breakpoint, and must run on to the stop that is to come of that
+};
+
+class LibraryTracer {
+ public:
+  using Emit = std::function<void(Tracee&, decltype(Event::what))>;
+
+  LibraryTracer(library::LibrarySelection selection, Emit emit);
+
+  /// There shall be no breakpoints in this process, as some of its threads are not ours.
+  void refuse(pid_t process) { refused_.insert(process); }
+  /// A stopped thread is to be traced whose functions are not yet: sets what breakpoints its process lacks.
+  void begin(Tracee& tracee);
+  /// It runs a new program, of which nothing is known yet. Its open calls end.
+  void begin_program(Tracee& tracee);
+  /// `parent` has created `child`, which has not run yet.
+  void inherit(const Tracee& parent, Tracee& child, bool shares_memory);
+  /// A SIGTRAP stopped the thread. False if that is none of ours; else it can go on, without the signal.
+  bool on_trap(Tracee& tracee);
+  /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, it
+  /// is put to where it would be without us.
+  void put_back(Tracee& tracee);
+  /// It will not be heard of again, but is stopped and lives on: leaves nothing of ours behind. `at_trap`: what stopped
+  /// it is a SIGTRAP.
+  Leaving leave(Tracee& tracee, bool at_trap);
+  /// The thread has ended, or its program was replaced: its open calls end.
+  void end_calls(Tracee& tracee);
+
+ private:
+  void update_modules(Tracee& tracee);
+  void place(Tracee& tracee, const library::Module& module);
+  void place_pointers(Tracee& tracee, const library::Module& module);
+  bool place_pointer(Tracee& tracee, const Breakpoints::Pending& pending);
+  void place_pending(Tracee& tracee);
+  void place_entries(Tracee& tracee, const library::Module& module);
+  void hook_loader(Tracee& tracee);
+
+  void tell(Tracee& tracee, const Registers& registers, std::uint64_t address);
+  void enter(Tracee& tracee, const Breakpoint& point, const Registers& registers);
+  void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
+  void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
+  void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
+  LibraryFunction& function_of(std::string_view caller, bool of_program, std::string_view name);
+  void find_library(const Tracee& tracee, LibraryFunction& function) const;
+  [[nodiscard]] LibraryFunction* entered_function(Tracee& tracee, const Breakpoint& point,
+                                                  std::uint64_t return_address);
+
+  library::LibrarySelection selection_;
+  Emit emit_;
+  library::ModuleCache files_;
+  std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
+  std::set<pid_t> refused_;
+  std::deque<LibraryFunction> functions_;
+  std::map<std::pair<std::string, std::string>, LibraryFunction*> by_name_;  ///< caller and name
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace tracer

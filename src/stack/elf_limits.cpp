@@ -1,0 +1,317 @@
+// What is asked of a hostile file before the libraries see it.
+#include <dwarf.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "stack/elf_handle.h"
+
+namespace tracer::stack {
+
+namespace {
+
+constexpr std::uint64_t largest_section = std::uint64_t{512} << 20;  // bytes, of those that are read whole
+constexpr std::size_t most_sections = 200'000;
+constexpr std::size_t most_segments = 1000;
+
+constexpr std::uint64_t most_registers = 256;
+constexpr std::size_t most_remembered = 256;
+constexpr std::size_t longest_program = 64 << 10;  // bytes
+
+/// The instructions of one entry, and a place among them. Reading past the end gives zeros and `bad`.
+class Program {
+ public:
+  explicit Program(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool done() const { return bad_ || bytes_.empty(); }
+  [[nodiscard]] bool bad() const { return bad_; }
+
+  std::uint8_t byte() {
+    if (bytes_.empty()) {
+      bad_ = true;
+      return 0;
+    }
+    const std::uint8_t value = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return value;
+  }
+  /// LEB128; of a signed one only the length is right.
+  std::uint64_t leb128() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const std::uint8_t part = byte();
+      value |= shift < 64 ? std::uint64_t{part & 0x7fU} << shift : 0;
+      if ((part & 0x80U) == 0) {
+        return value;
+      }
+    }
+  }
+  void skip(std::uint64_t count) {
+    if (count > bytes_.size()) {
+      bad_ = true;
+      return;
+    }
+    bytes_ = bytes_.subspan(static_cast<std::size_t>(count));
+  }
+  void skip_block() { skip(leb128()); }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+  bool bad_ = false;
+};
+
+/// One instruction (DWARF 5, 6.4.2). False for what libdw should not see.
+bool modest_instruction(Program& program, std::size_t& remembered) {
+  const std::uint8_t opcode = program.byte();
+  constexpr unsigned primary_shift = 6;
+  if (opcode >> primary_shift != 0) {
+    if (opcode >> primary_shift == DW_CFA_offset >> primary_shift) {
+      program.leb128();
+    }
+    return true;
+  }
+  switch (opcode) {
+    case DW_CFA_nop:
+    case DW_CFA_restore_state:
+    case DW_CFA_GNU_window_save:
+      return true;
+    case DW_CFA_remember_state:
+      return ++remembered <= most_remembered;
+    case DW_CFA_advance_loc1:
+      program.skip(1);
+      return true;
+    case DW_CFA_advance_loc2:
+      program.skip(2);
+      return true;
+    case DW_CFA_advance_loc4:
+      program.skip(4);
+      return true;
+    case DW_CFA_MIPS_advance_loc8:
+      program.skip(8);
+      return true;
+    case DW_CFA_def_cfa_offset:
+    case DW_CFA_def_cfa_offset_sf:
+    case DW_CFA_GNU_args_size:
+      program.leb128();
+      return true;
+    case DW_CFA_def_cfa_expression:
+      program.skip_block();
+      return true;
+    case DW_CFA_restore_extended:
+    case DW_CFA_undefined:
+    case DW_CFA_same_value:
+    case DW_CFA_def_cfa_register:
+      return program.leb128() < most_registers;
+    case DW_CFA_register:
+    case DW_CFA_offset_extended:
+    case DW_CFA_def_cfa:
+    case DW_CFA_offset_extended_sf:
+    case DW_CFA_def_cfa_sf:
+    case DW_CFA_val_offset:
+    case DW_CFA_val_offset_sf:
+    case DW_CFA_GNU_negative_offset_extended: {
+      const bool modest = program.leb128() < most_registers;
+      program.leb128();
+      return modest;
+    }
+    case DW_CFA_expression:
+    case DW_CFA_val_expression: {
+      const bool modest = program.leb128() < most_registers;
+      program.skip_block();
+      return modest;
+    }
+    default:
+      return false;  // DW_CFA_set_loc, which no compiler writes, and what nobody knows
+  }
+}
+
+bool modest_program(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() > longest_program) {
+    return false;
+  }
+  Program program(bytes);
+  std::size_t remembered = 0;
+  while (!program.done()) {
+    if (!modest_instruction(program, remembered)) {
+      return false;
+    }
+  }
+  return !program.bad();
+}
+
+/// What stands in an entry before its instructions, as its CIE tells (Linux Standard Base, 10.6.1).
+struct Layout {
+  std::size_t addresses = 0;  ///< bytes of the start and the length
+  bool augmented = false;     ///< and a block of more
+};
+
+/// Bytes of a pointer that is encoded so; 0 if that varies.
+std::size_t encoded_size(std::uint8_t encoding, std::size_t word_size) {
+  constexpr std::array<std::size_t, 8> sizes = {0, 0, 2, 4, 8, 0, 0, 0};  // by the low bits of DW_EH_PE_*
+  return (encoding & 7U) == DW_EH_PE_absptr ? word_size : sizes[encoding & 7U];
+}
+
+std::optional<Layout> layout_of(const Dwarf_CIE& cie, std::size_t word_size) {
+  const std::string_view letters = cie.augmentation == nullptr ? "" : cie.augmentation;
+  Layout layout{2 * word_size, letters.starts_with('z')};
+  if (!layout.augmented) {
+    return letters.empty() ? std::optional(layout) : std::nullopt;
+  }
+  const std::uint8_t* data = cie.augmentation_data;
+  const std::uint8_t* const end = data == nullptr ? nullptr : data + cie.augmentation_data_size;
+  for (const char letter : letters.substr(1)) {
+    if (letter == 'R' && data != end) {
+      const std::size_t size = encoded_size(*data, word_size);
+      layout.addresses = 2 * size;
+      return size == 0 ? std::nullopt : std::optional(layout);
+    }
+    if (letter == 'L' && data != end) {
+      ++data;
+    } else if (letter == 'P' && data != end) {
+      const std::size_t size = encoded_size(*data, word_size);
+      if (size == 0 || static_cast<std::size_t>(end - data) < size + 1) {
+        return std::nullopt;
+      }
+      data += size + 1;
+    } else if (letter != 'S' && letter != 'B') {
+      return std::nullopt;
+    }
+  }
+  return layout;
+}
+
+bool modest_fde(const Dwarf_FDE& fde, const Layout& layout) {
+  const std::span<const std::uint8_t> bytes(fde.start, fde.end);
+  if (bytes.size() < layout.addresses) {
+    return false;
+  }
+  const auto rest = bytes.subspan(layout.addresses);
+  if (!layout.augmented) {
+    return modest_program(rest);
+  }
+  // ULEB128 length, one byte of it in all that compilers write.
+  if (rest.empty() || rest.front() >= 0x80 || rest.size() - 1 < rest.front()) {
+    return false;
+  }
+  return modest_program(rest.subspan(std::size_t{rest.front()} + 1));
+}
+
+/// The call frame information: the section, or where the program headers say that it begins.
+std::optional<Elf_Data> call_frames(Elf* elf) {
+  std::size_t names = 0;
+  if (::elf_getshdrstrndx(elf, &names) == 0) {
+    Elf_Scn* section = nullptr;
+    while ((section = ::elf_nextscn(elf, section)) != nullptr) {
+      GElf_Shdr header;
+      const char* name =
+          ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
+      if (name != nullptr && std::string_view(name) == ".eh_frame") {
+        const Elf_Data* data = header.sh_type == SHT_NOBITS ? nullptr : ::elf_rawdata(section, nullptr);
+        return data != nullptr && data->d_buf != nullptr ? std::optional(*data) : std::nullopt;
+      }
+    }
+  }
+  std::size_t count = 0;
+  ::elf_getphdrnum(elf, &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (::gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_GNU_EH_FRAME) {
+      continue;
+    }
+    // version, encodings, and the distance from its own place to .eh_frame (Linux Standard Base, 10.6.2).
+    struct Start {
+      std::uint8_t version, pointer, count, table;
+      std::int32_t distance;
+    } start;
+    std::size_t size = 0;
+    const char* const file = ::elf_rawfile(elf, &size);
+    if (file == nullptr || header.p_offset > size || size - header.p_offset < sizeof start) {
+      return std::nullopt;
+    }
+    std::memcpy(&start, file + header.p_offset, sizeof start);
+    const std::uint64_t at = header.p_offset + 4 + static_cast<std::uint64_t>(std::int64_t{start.distance});
+    if (start.pointer != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) || at >= size) {
+      return std::nullopt;
+    }
+    Elf_Data data{};
+    data.d_buf = const_cast<char*>(file) + at;
+    data.d_size = size - at;
+    return data;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_modest(Elf* elf) {
+  if (::elf_kind(elf) != ELF_K_ELF) {
+    return false;
+  }
+  std::size_t sections = 0;
+  std::size_t segments = 0;
+  GElf_Ehdr header;
+  if (::gelf_getehdr(elf, &header) == nullptr || ::elf_getshdrnum(elf, &sections) != 0 || sections > most_sections ||
+      ::elf_getphdrnum(elf, &segments) != 0 || segments > most_segments) {
+    return false;
+  }
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr shape;
+    if (::gelf_getshdr(section, &shape) == nullptr) {
+      return false;
+    }
+    // What a compressed section says that it will be is reserved at once.
+    GElf_Chdr compressed;
+    if ((shape.sh_flags & SHF_COMPRESSED) != 0 &&
+        (::gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > largest_section)) {
+      return false;
+    }
+    const bool read_whole = shape.sh_type == SHT_SYMTAB || shape.sh_type == SHT_DYNSYM || shape.sh_type == SHT_STRTAB ||
+                            (shape.sh_flags & SHF_ALLOC) != 0;
+    if (read_whole && shape.sh_type != SHT_NOBITS && shape.sh_size > largest_section) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool has_modest_call_frames(Elf* elf) {
+  auto data = call_frames(elf);
+  if (!data) {
+    return false;
+  }
+  const auto* ident = reinterpret_cast<const unsigned char*>(::elf_getident(elf, nullptr));
+  const std::size_t word_size = ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+  std::map<Dwarf_Off, Layout> layouts;  // of the CIEs, by their offsets: they come before what refers to them
+  Dwarf_Off next = 0;
+  for (Dwarf_Off offset = 0;; offset = next) {
+    Dwarf_CFI_Entry entry;
+    const int result = ::dwarf_next_cfi(ident, &*data, true, offset, &next, &entry);
+    if (result > 0) {
+      return true;
+    }
+    if (result < 0 || next <= offset) {
+      return false;
+    }
+    if (dwarf_cfi_cie_p(&entry)) {
+      const auto layout = layout_of(entry.cie, word_size);
+      if (!layout || entry.cie.return_address_register >= most_registers ||
+          !modest_program({entry.cie.initial_instructions, entry.cie.initial_instructions_end})) {
+        return false;
+      }
+      layouts[offset] = *layout;
+    } else {
+      const auto layout = layouts.find(entry.fde.CIE_pointer);
+      if (layout == layouts.end() || !modest_fde(entry.fde, layout->second)) {
+        return false;
+      }
+    }
+  }
+}
+
+}  // namespace tracer::stack

@@ -1,0 +1,152 @@
+#include "stack/elf_object.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "stack/mini_debug.h"
+
+namespace tracer::stack {
+
+namespace {
+
+using Start = std::array<char, sizeof(Elf64_Ehdr)>;
+
+/// libelf makes a descriptor for each section at once, and there can be any number of them.
+bool few_sections(const Start& start) {
+  if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
+    return false;
+  }
+  // A count that does not fit into the header stands in the first section header; no linker makes so many here.
+  std::uint16_t count = 0;
+  std::uint64_t table = 0;
+  if (start[EI_CLASS] == ELFCLASS64) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, start.data(), sizeof header);
+    count = header.e_shnum;
+    table = header.e_shoff;
+  } else {
+    Elf32_Ehdr header;
+    std::memcpy(&header, start.data(), sizeof header);
+    count = header.e_shnum;
+    table = header.e_shoff;
+  }
+  return count != 0 || table == 0;
+}
+
+bool few_sections(const std::vector<char>& image) {
+  Start start{};
+  if (image.size() < start.size()) {
+    return false;
+  }
+  std::copy_n(image.begin(), start.size(), start.begin());
+  return few_sections(start);
+}
+
+}  // namespace
+
+ElfObject::ElfObject(UniqueFd file, std::vector<char> image, ElfHandle elf)
+    : file_(std::move(file)), image_(std::move(image)), elf_(std::move(elf)) {}
+
+std::shared_ptr<ElfObject> ElfObject::open(UniqueFd file, bool trusted) {
+  ::elf_version(EV_CURRENT);  // libelf wants to be asked once
+  Start start{};
+  if (::pread(file.get(), start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) ||
+      !few_sections(start)) {
+    return nullptr;
+  }
+  // Read, not mapped: a mapped file that its owner cuts off kills whoever looks at it.
+  ElfHandle elf(::elf_begin(file.get(), ELF_C_READ, nullptr));
+  return make(std::move(file), {}, std::move(elf), trusted);
+}
+
+std::shared_ptr<ElfObject> ElfObject::from_image(std::vector<char> image) {
+  ::elf_version(EV_CURRENT);
+  if (!few_sections(image)) {
+    return nullptr;
+  }
+  ElfHandle elf(::elf_memory(image.data(), image.size()));
+  return make(UniqueFd(), std::move(image), std::move(elf), false);
+}
+
+std::shared_ptr<ElfObject> ElfObject::make(UniqueFd file, std::vector<char> image, ElfHandle elf, bool trusted) {
+  if (!elf || !is_modest(elf.get())) {
+    return nullptr;
+  }
+  std::shared_ptr<ElfObject> object(new ElfObject(std::move(file), std::move(image), std::move(elf)));
+  std::size_t count = 0;
+  ::elf_getphdrnum(object->elf_.get(), &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (::gelf_getphdr(object->elf_.get(), static_cast<int>(i), &header) == nullptr) {
+      continue;
+    }
+    if (header.p_type == PT_LOAD) {
+      object->segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr, (header.p_flags & PF_X) != 0});
+    } else if (header.p_type == PT_GNU_EH_FRAME) {
+      object->frame_header_ = header.p_vaddr;
+    }
+  }
+  const bool usable = trusted || has_modest_call_frames(object->elf_.get());
+  object->frames_ = std::make_unique<CallFrames>(usable ? object->elf_.get() : nullptr);
+  return object;
+}
+
+std::optional<std::uint64_t> ElfObject::address_of(std::uint64_t file_offset) const {
+  const Segment* found = nullptr;
+  for (const Segment& segment : segments_) {
+    if (file_offset >= segment.file_offset && file_offset - segment.file_offset < segment.size &&
+        (found == nullptr || segment.executable)) {
+      found = &segment;
+    }
+  }
+  return found == nullptr ? std::nullopt : std::optional(file_offset - found->file_offset + found->address);
+}
+
+void ElfObject::load_symbols() {
+  symbols_.emplace().add(elf_.get());
+  mini_debug_ = mini_debug_file(elf_.get());
+  if (few_sections(mini_debug_)) {
+    mini_elf_.reset(::elf_memory(mini_debug_.data(), mini_debug_.size()));
+    if (mini_elf_ && is_modest(mini_elf_.get())) {
+      symbols_->add(mini_elf_.get());
+    }
+  }
+}
+
+const FunctionName* ElfObject::function(std::uint64_t address) {
+  if (const auto known = names_.find(address); known != names_.end()) {
+    return known->second ? &*known->second : nullptr;
+  }
+  if (!symbols_) {
+    load_symbols();
+  }
+  auto& place = names_[address];
+  if (const auto symbol = symbols_->before(address)) {
+    place = FunctionName{demangle(symbol->name), address - symbol->start};
+  }
+  return place ? &*place : nullptr;
+}
+
+Sources* ElfObject::sources(const std::string& name) {
+  if (!sources_) {
+    // A handle of its own: libdw changes what it looks at.
+    ElfHandle elf(file_.valid() ? ::elf_begin(file_.get(), ELF_C_READ, nullptr)
+                                : ::elf_memory(image_.data(), image_.size()));
+    sources_ = std::make_unique<Sources>(std::move(elf), name);
+  }
+  return sources_.get();
+}
+
+void ElfObject::forget_names_if_many() {
+  if (sources_) {
+    sources_->forget_if_many();
+  }
+  if (names_.size() > most_names) {
+    names_.clear();
+  }
+}
+
+}  // namespace tracer::stack

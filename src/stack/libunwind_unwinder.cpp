@@ -1,0 +1,160 @@
+// libunwind with accessors of our own: it reads a stopped thread's memory and nothing else, and never for ever.
+#include <libunwind.h>
+
+#include <array>
+#include <cstring>
+
+#include "stack/cycle_detector.h"
+#include "stack/unwinder.h"
+
+// Exported by libunwind for those who find unwind tables themselves, as libunwind-ptrace does; in no header.
+extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t*, unw_proc_info_t*, int,
+                                                  void*);
+
+namespace tracer::stack {
+
+namespace {
+
+/// What the accessors get to see of one walk.
+struct Context {
+  const Walk& walk;
+  const FrameRegisters& registers;
+  std::size_t reads = 0;  ///< left; an expression in the unwind tables may go round for ever
+};
+
+constexpr std::size_t reads_for_a_frame = 4096;
+
+int access_memory(unw_addr_space_t, unw_word_t address, unw_word_t* value, int write, void* argument) {
+  auto& context = *static_cast<Context*>(argument);
+  std::uint64_t word = 0;
+  if (write != 0 || context.reads == 0 || !read_word(context.walk.memory, address, sizeof word, word)) {
+    return -UNW_EINVAL;
+  }
+  --context.reads;
+  *value = word;
+  return 0;
+}
+
+int access_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
+  const FrameRegisters& registers = static_cast<Context*>(argument)->registers;
+  // libunwind numbers them as DWARF does on 64-bit machines.
+  if (write != 0 || number < 0) {
+    return -UNW_EREADONLYREG;
+  }
+  if (number == UNW_REG_IP) {
+    *value = registers.instruction_pointer;
+    return 0;
+  }
+  if (!registers.has(static_cast<std::uint64_t>(number))) {
+    return -UNW_EBADREG;
+  }
+  *value = registers.values[static_cast<std::size_t>(number)];
+  return 0;
+}
+
+int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* info, int need_info, void* argument) {
+  auto& context = *static_cast<Context*>(argument);
+  Mapping* const mapping = context.walk.space.find(ip);
+  ElfObject* const object =
+      mapping == nullptr ? nullptr
+                         : AddressSpace::object(*mapping, context.walk.tid, context.walk.memory, context.walk.objects);
+  const auto address = object == nullptr ? std::nullopt : object->address_of(mapping->offset_of(ip));
+  const auto header = address ? object->frame_header() : std::nullopt;
+  if (!header) {
+    return -UNW_ENOINFO;
+  }
+  // Version, encodings of pointer, count and table, pointer, count (Linux Standard Base, 10.6.2), as every linker
+  // writes them: a sorted table of pairs of 32-bit distances.
+  const std::uint64_t place = *header + (ip - *address);
+  std::array<std::uint8_t, 12> start{};
+  constexpr std::array<std::uint8_t, 4> usual = {1, 0x1b, 0x03, 0x3b};
+  if (context.walk.memory.read(RemoteAddr(place), std::as_writable_bytes(std::span(start))) != start.size() ||
+      std::memcmp(start.data(), usual.data(), usual.size()) != 0) {
+    return -UNW_ENOINFO;
+  }
+  std::uint32_t count = 0;
+  std::memcpy(&count, start.data() + 8, sizeof count);
+  unw_dyn_info_t table{};
+  table.start_ip = mapping->start;
+  table.end_ip = mapping->end;
+  table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+  table.u.rti.segbase = place;
+  table.u.rti.table_len = count;  // words of 8 bytes, as the pairs are
+  table.u.rti.table_data = place + start.size();
+  return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, info, need_info, argument);
+}
+
+unw_accessors_t accessors() {
+  unw_accessors_t all{};
+  all.find_proc_info = find_procedure;
+  all.put_unwind_info = [](unw_addr_space_t, unw_proc_info_t*, void*) {};
+  all.get_dyn_info_list_addr = [](unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
+  all.access_mem = access_memory;
+  all.access_reg = access_register;
+  all.access_fpreg = [](unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) { return -UNW_EBADREG; };
+  all.resume = [](unw_addr_space_t, unw_cursor_t*, void*) { return -UNW_EINVAL; };
+  all.get_proc_name = [](unw_addr_space_t, unw_word_t, char*, std::size_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
+  return all;
+}
+
+class LibunwindUnwinder final : public Unwinder {
+ public:
+  explicit LibunwindUnwinder(std::unique_ptr<Unwinder> others) : others_(std::move(others)) {
+    unw_set_caching_policy(space_, UNW_CACHE_GLOBAL);
+  }
+  ~LibunwindUnwinder() override { unw_destroy_addr_space(space_); }
+
+  WalkEnd walk(const Walk& walk, const FrameRegisters& registers, std::size_t limit,
+               std::vector<Place>& places) override {
+    if (registers.word_size != sizeof(unw_word_t)) {
+      return others_->walk(walk, registers, limit, places);
+    }
+    // What libunwind has kept is by address, whoever's that was.
+    if (walk.space.generation() != generation_) {
+      unw_flush_cache(space_, 0, 0);
+      generation_ = walk.space.generation();
+    }
+    Context context{walk, registers};
+    unw_cursor_t cursor;
+    if (unw_init_remote(&cursor, space_, &context) != 0) {
+      return WalkEnd::outermost;
+    }
+    CycleDetector cycle;
+    for (bool exact = true;;) {
+      unw_word_t ip = 0;
+      unw_word_t sp = 0;
+      if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) != 0 || ip == 0) {
+        return WalkEnd::outermost;
+      }
+      if (places.size() == limit) {
+        return WalkEnd::limit;
+      }
+      places.push_back({ip, exact});
+      if (walk.space.find(exact ? ip : ip - 1) == nullptr) {
+        return WalkEnd::outermost;
+      }
+      exact = unw_is_signal_frame(&cursor) > 0;
+      context.reads = reads_for_a_frame;
+      if (unw_step(&cursor) <= 0) {
+        return WalkEnd::outermost;
+      }
+      if (cycle.seen(ip, sp)) {
+        return WalkEnd::cycle;
+      }
+    }
+  }
+
+ private:
+  unw_accessors_t accessors_ = accessors();
+  unw_addr_space_t space_ = unw_create_addr_space(&accessors_, 0);
+  std::unique_ptr<Unwinder> others_;  ///< for threads of another word size
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Unwinder> make_libunwind_unwinder() {
+  return std::make_unique<LibunwindUnwinder>(make_libdw_unwinder());
+}
+
+}  // namespace tracer::stack

@@ -1,0 +1,56 @@
+#include "stack/mini_debug.h"
+
+#include <lzma.h>
+
+#include <string_view>
+
+namespace tracer::stack {
+
+namespace {
+
+constexpr std::size_t largest = 64 << 20;          // bytes, unpacked
+constexpr std::uint64_t most_memory = 128U << 20;  // bytes, for the unpacking
+
+std::vector<char> unpack(const Elf_Data& data) {
+  lzma_stream stream = LZMA_STREAM_INIT;
+  if (::lzma_stream_decoder(&stream, most_memory, 0) != LZMA_OK) {
+    return {};
+  }
+  stream.next_in = static_cast<const std::uint8_t*>(data.d_buf);
+  stream.avail_in = data.d_size;
+  std::vector<char> file;
+  lzma_ret result = LZMA_OK;
+  while (result == LZMA_OK && file.size() < largest) {
+    constexpr std::size_t piece = 256 << 10;
+    const std::size_t done = file.size();
+    file.resize(done + piece);
+    stream.next_out = reinterpret_cast<std::uint8_t*>(file.data() + done);
+    stream.avail_out = piece;
+    result = ::lzma_code(&stream, LZMA_FINISH);
+    file.resize(file.size() - stream.avail_out);
+  }
+  ::lzma_end(&stream);
+  return result == LZMA_STREAM_END ? file : std::vector<char>{};
+}
+
+}  // namespace
+
+std::vector<char> mini_debug_file(Elf* elf) {
+  std::size_t names = 0;
+  if (::elf_getshdrstrndx(elf, &names) != 0) {
+    return {};
+  }
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    const char* name = ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
+    if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && header.sh_type == SHT_PROGBITS &&
+        header.sh_size <= largest) {
+      const Elf_Data* data = ::elf_rawdata(section, nullptr);
+      return data != nullptr && data->d_buf != nullptr ? unpack(*data) : std::vector<char>{};
+    }
+  }
+  return {};
+}
+
+}  // namespace tracer::stack

@@ -1,0 +1,117 @@
+#include "stack/object_cache.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "stack/tracee_file.h"
+
+namespace tracer::stack {
+
+namespace {
+
+struct Found {
+  UniqueFd file;
+  struct ::stat status {};
+};
+
+/// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
+  std::array<char, 96> path;
+  std::snprintf(path.data(), path.size(), "/proc/%d/map_files/%lx-%lx", tid, mapping.start, mapping.end);
+  return open_regular(path.data());
+}
+
+/// Opens the program, which everybody may who may trace it, even if it is deleted.
+TraceeFile open_program(pid_t tid) {
+  return open_regular("/proc/" + std::to_string(tid) + "/exe");
+}
+
+bool is_file_of(const TraceeFile& found, const Mapping& mapping) {
+  return found.descriptor.valid() && found.status.st_ino == mapping.inode && found.status.st_dev == mapping.device;
+}
+
+/// Whether only root can have written it.
+bool is_roots(const struct ::stat& status) {
+  constexpr mode_t others = S_IWGRP | S_IWOTH;
+  return status.st_uid == 0 && (status.st_mode & others) == 0;
+}
+
+/// Drops what no process uses at present.
+template <typename Map>
+void drop_unused(Map& objects) {
+  std::erase_if(objects, [](const auto& each) { return each.second.use_count() <= 1; });
+}
+
+}  // namespace
+
+std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, const Memory& memory) {
+  if (mapping.path.empty()) {
+    return nullptr;
+  }
+  if (mapping.path.front() == '/') {
+    TraceeFile found = open_in_tracee(tid, mapping.path);
+    if (!is_file_of(found, mapping)) {
+      found = open_mapped(tid, mapping);
+    }
+    if (!found.descriptor.valid()) {
+      found = open_program(tid);
+      if (!is_file_of(found, mapping)) {
+        found.descriptor.reset();
+      }
+    }
+    if (found.descriptor.valid()) {
+      const struct ::stat& status = found.status;
+      const Identity identity{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                              status.st_mtim.tv_nsec};
+      return from_file(std::move(found.descriptor), identity, is_roots(status));
+    }
+  }
+  return from_memory(mapping, tid, memory);
+}
+
+std::shared_ptr<ElfObject> ObjectCache::from_file(UniqueFd file, const Identity& identity, bool trusted) {
+  if (const auto known = files_.find(identity); known != files_.end()) {
+    return known->second;
+  }
+  if (files_.size() >= most_files) {
+    drop_unused(files_);
+  }
+  auto object = ElfObject::open(std::move(file), trusted);
+  if (files_.size() < most_files) {
+    files_.emplace(identity, object);
+  }
+  return object;
+}
+
+std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const Memory& memory) {
+  constexpr std::uint64_t largest = 64 << 20;
+  std::vector<char> image;
+  for (const Mapping& part : read_mappings(tid, Which::all)) {
+    const std::uint64_t size = part.end - part.start;
+    if (part.path != mapping.path || part.inode != mapping.inode || part.device != mapping.device ||
+        part.end < part.start || size > largest || part.file_offset > largest - size) {
+      continue;
+    }
+    const auto offset = static_cast<std::size_t>(part.file_offset);
+    image.resize(std::max(image.size(), offset + static_cast<std::size_t>(size)));
+    const auto place = std::span(image).subspan(offset, static_cast<std::size_t>(size));
+    // What cannot be read stays zero.
+    (void)memory.read(RemoteAddr(part.start), std::as_writable_bytes(place));
+  }
+  if (const auto known = images_.find(image); known != images_.end()) {
+    return known->second;
+  }
+  if (images_.size() >= most_images) {
+    drop_unused(images_);
+  }
+  auto object = ElfObject::from_image(image);
+  if (images_.size() < most_images) {
+    images_.emplace(std::move(image), object);
+  }
+  return object;
+}
+
+}  // namespace tracer::stack

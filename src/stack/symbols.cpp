@@ -1,0 +1,57 @@
+#include "stack/symbols.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tracer::stack {
+
+void SymbolTable::add(Elf* elf) {
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0 ||
+        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)) {
+      continue;
+    }
+    Elf_Data* data = ::elf_getdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) {
+      continue;
+    }
+    const auto strings = static_cast<std::uint16_t>(strings_.size());
+    strings_.push_back({elf, header.sh_link});
+    const std::size_t count = data->d_size / ::gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+    for (std::size_t i = 0; i < count && entries_.size() < most_symbols; ++i) {
+      GElf_Sym symbol;
+      if (::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+          symbol.st_shndx != SHN_UNDEF) {
+        entries_.push_back({symbol.st_value, static_cast<std::uint32_t>(entries_.size()), symbol.st_name, strings});
+      }
+    }
+    if (strings_.size() == 16) {
+      break;
+    }
+  }
+  std::sort(entries_.begin(), entries_.end(),
+            [](const Entry& a, const Entry& b) { return a.start != b.start ? a.start < b.start : a.order < b.order; });
+  const auto same_start = [](const Entry& a, const Entry& b) { return a.start == b.start; };
+  entries_.erase(std::unique(entries_.begin(), entries_.end(), same_start), entries_.end());
+  entries_.shrink_to_fit();
+}
+
+std::optional<Symbol> SymbolTable::before(std::uint64_t address) const {
+  const auto after = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                      [](std::uint64_t value, const Entry& entry) { return value < entry.start; });
+  if (after == entries_.begin()) {
+    return std::nullopt;
+  }
+  const Entry& entry = *std::prev(after);
+  const Strings& strings = strings_[entry.strings];
+  const char* const name = ::elf_strptr(strings.elf, strings.section, entry.name);
+  if (name == nullptr || *name == '\0') {
+    return std::nullopt;
+  }
+  constexpr std::size_t longest = 16384;
+  return Symbol{{name, ::strnlen(name, longest)}, entry.start};
+}
+
+}  // namespace tracer::stack

@@ -1,0 +1,27 @@
+// Files as a tracee sees them, opened so that nothing in them can hold the tracer up.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace tracer::stack {
+
+struct TraceeFile {
+  UniqueFd descriptor;  ///< of a regular file, or none
+  struct ::stat status {};
+};
+
+/// Opens `path` in the thread's mount namespace and below its root. Symbolic links do not lead out of there.
+TraceeFile open_in_tracee(pid_t tid, const std::string& path);
+
+/// Opens a file of ours; its meaning is not checked.
+TraceeFile open_regular(const std::string& path);
+
+/// /proc/TID/`name`, up to `limit` bytes; empty if the thread is gone.
+std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t limit);
+
+}  // namespace tracer::stack

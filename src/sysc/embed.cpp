@@ -1,0 +1,45 @@
+#include "sysc/embed.h"
+
+#include <filesystem>
+
+namespace tracer::sysc {
+
+namespace {
+
+/// A literal a line, with nothing in it that C++ would read in another way.
+void append_literals(std::string& out, std::string_view text) {
+  constexpr std::string_view digits = "01234567";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n\"\n\"";
+    } else if (byte < ' ' || byte > '~' || c == '"' || c == '\\' || c == '?') {
+      out += '\\';
+      out += digits[byte >> 6];
+      out += digits[byte >> 3 & 7];
+      out += digits[byte & 7];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace
+
+std::string embed_cpp(std::span<const Source> sources) {
+  std::string out =
+      "// Made by sysc.\n"
+      "#include \"sysc/builtin_sources.h\"\n\n"
+      "std::vector<tracer::sysc::Source> tracer::sysc::builtin_sources() {\n"
+      "return {\n";
+  for (const Source& source : sources) {
+    out += "{\"" + std::filesystem::path(source.path).filename().string() + "\",\n";
+    append_literals(out, source.text);
+    out += "},\n";
+  }
+  return out + "};\n}\n";
+}
+
+}  // namespace tracer::sysc

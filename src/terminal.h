@@ -1,0 +1,13 @@
+// What the terminal at the other end can do, by terminfo(5).
+#pragma once
+
+#include <string>
+
+namespace tracer {
+
+/// Whether the descriptor is a terminal with eight colours at least. False if TERM is unknown.
+bool is_color_terminal(int fd);
+/// The same of what a file name stands for.
+bool is_color_terminal(const std::string& path);
+
+}  // namespace tracer

@@ -1,0 +1,157 @@
+// Calls of functions. They nest, in one another and around system calls.
+#include <algorithm>
+
+#include "decode/function_values.h"
+#include "trace/pipeline.h"
+#include "trace/pipeline_values.h"
+
+namespace tracer::pipeline {
+
+void Pipeline::nest(Thread& thread) {
+  if (records() && thread.call.shown) {
+    view_.call_is_nested(thread);
+  }
+  if (thread.spare.empty()) {
+    thread.spare.emplace_back(decoder_.make_state());
+  }
+  std::swap(static_cast<CallRecord&>(thread), thread.spare.back());
+  thread.outer.push_back(std::move(thread.spare.back()));
+  thread.spare.pop_back();
+  thread.call = {};
+  thread.entry_stack.clear();
+  thread.line.clear();
+  thread.handed_over = 0;
+  thread.interrupted = false;
+}
+
+void Pipeline::unnest(Thread& thread) {
+  if (thread.outer.empty()) {
+    return;
+  }
+  std::swap(static_cast<CallRecord&>(thread), thread.outer.back());
+  thread.spare.push_back(std::move(thread.outer.back()));
+  thread.outer.pop_back();
+}
+
+/// Prototypes are by soname; a function of a program that is linked statically is taken for the C library's.
+const spec::Call* Pipeline::prototype_of(const LibraryFunction& function) const {
+  constexpr std::string_view c_library = "libc.so.6";
+  const spec::Call* found = tables_.find(function.library, function.name);
+  return found == nullptr && (function.library.empty() || function.in_program) ? tables_.find(c_library, function.name)
+                                                                               : found;
+}
+
+void Pipeline::fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory) {
+  ArgumentReader reader(abi, enter, memory);
+  for (const spec::ValueClass value : decode::fixed_arguments(tables_, function, abi)) {
+    function_values_.push_back(reader.next(value));
+  }
+  if (function.varargs != spec::Varargs::none) {
+    for (const spec::ValueClass value : decode::variable_arguments(tables_, function, abi, function_values_, memory)) {
+      function_values_.push_back(reader.next(value));
+    }
+  }
+}
+
+decode::Outcome Pipeline::outcome_of(const OpenCall& call, const LibraryExit& exit) const {
+  decode::Outcome outcome;
+  const spec::Call* function = call.entry.function;
+  if (function == nullptr) {
+    outcome.value = static_cast<std::int64_t>(exit.integers[0]);
+    return outcome;
+  }
+  const Abi abi = call.entry.abi;
+  const std::uint64_t bits = result_value(abi, decode::result_class(tables_, *function, abi), exit);
+  outcome.value = static_cast<std::int64_t>(bits);
+  const spec::TypeId type = tables_.signatures[function->signature].result;
+  if (!function->sets_errno || type == spec::none || exit.context == nullptr) {
+    return outcome;
+  }
+  const spec::Type& result = tables_.types[type];
+  const bool is_address = result.kind != spec::TypeKind::scalar || result.style == spec::Style::address;
+  const bool is_wide = result.kind == spec::TypeKind::scalar && spec::bytes_of(result.width, abi) == 8;
+  const bool failed = is_address ? bits == 0
+                      : is_wide  ? bits == ~std::uint64_t{0}
+                                 : static_cast<std::int32_t>(bits) == -1;
+  if (const auto number = failed ? exit.context->error_number() : std::nullopt; number && *number > 0) {
+    outcome.is_error = true;
+    outcome.value = -std::int64_t{*number};
+  }
+  return outcome;
+}
+
+Verdict Pipeline::on(const LibraryEnter& enter, Thread& thread, const Event& event, const Memory& memory) {
+  if (thread.call.open) {
+    nest(thread);
+  }
+  OpenCall& call = thread.call;
+  call.open = true;
+  call.shown = true;
+  call.entered = event.time;
+  call.function = enter.function;
+  call.function_call = enter.call;
+  call.instruction_pointer = enter.return_address;
+  call.entry = {};
+  call.entry.tid = event.tid;
+  call.entry.abi = event.abi;
+  call.entry.stack_pointer = enter.stack_pointer;
+  std::copy_n(enter.integers.begin(), call.entry.args.size(), call.entry.args.begin());
+  const spec::Call* described = prototype_of(*enter.function);
+  call.entry.function = described;
+  call.entry.function_name = enter.function->label;
+  function_values_.clear();
+  if (described != nullptr && records()) {
+    fetch_values(*described, enter, event.abi, memory);
+    call.entry.values = function_values_;
+  }
+  thread.abi = event.abi;
+  if (records()) {
+    view_.call_begins(thread, memory);
+    if (options_.stacks != nullptr) {
+      thread.entry_stack.keep(options_.stacks->frames(event, memory));
+    }
+  }
+  return Verdict::go_on;
+}
+
+Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event, const Memory& memory) {
+  if (exit.how == LibraryExit::How::again) {
+    if (records()) {
+      view_.function_returns_again(thread, event.time, exit, exit.integers[0]);
+    }
+    return Verdict::go_on;
+  }
+  if (!thread.call.open || thread.call.function_call != exit.call) {
+    // Around the call that goes on: an execve that has put an end to all that was open.
+    const auto around = std::find_if(thread.outer.begin(), thread.outer.end(),
+                                     [&](const CallRecord& record) { return record.call.function_call == exit.call; });
+    if (around != thread.outer.end()) {
+      thread.outer.erase(around);
+    }
+    return Verdict::go_on;
+  }
+  switch (exit.how) {
+    case LibraryExit::How::lost:
+      end_call(thread, event.time, memory);
+      return Verdict::go_on;
+    case LibraryExit::How::unwound:
+      if (records()) {
+        view_.call_is_unwound(thread, event.time);
+      }
+      thread.call.open = false;
+      unnest(thread);
+      return Verdict::go_on;
+    default:
+      break;
+  }
+  CallEnd end;
+  end.time = event.time;
+  end.outcome = outcome_of(thread.call, exit);
+  end.duration = event.time.monotonic - thread.call.entered.monotonic;
+  if (summary_ != nullptr) {
+    summary_->count_function(thread.call.entry.abi, exit.function->label, end.outcome.is_error, end.duration);
+  }
+  return finish(thread, end, &event, memory);
+}
+
+}  // namespace tracer::pipeline

@@ -1,0 +1,109 @@
+#include "trace/pipeline_values.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "spec/spec.h"
+#include "spell/floating.h"
+
+namespace tracer::pipeline {
+namespace {
+
+using spec::ValueClass;
+
+std::uint64_t low_bits(const CallContext::Value& value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value.data(), sizeof bits);
+  return bits;
+}
+
+std::uint64_t long_double(const CallContext::Value& value, Abi abi) {
+  return spell::double_of_long_double(std::span(value).first(spec::long_double_size(abi)), abi);
+}
+
+/// Integer and vector registers that carry arguments: System V ABI, AMD64 supplement, 3.2.3; AAPCS64, 6.8.2.
+unsigned integer_registers(Abi abi) {
+  return abi == Abi::aarch64 ? 8 : abi == Abi::x86_64 || abi == Abi::x32 ? 6 : 0;
+}
+unsigned vector_registers(Abi abi) {
+  return abi == Abi::aarch64 || abi == Abi::x86_64 || abi == Abi::x32 ? 8 : 0;
+}
+
+}  // namespace
+
+std::uint64_t ArgumentReader::from_stack(std::size_t size, std::size_t alignment) {
+  stack_ = (stack_ + alignment - 1) / alignment * alignment;
+  CallContext::Value bytes{};
+  static_cast<void>(memory_.read(RemoteAddr(stack_), std::span(bytes).first(size)));
+  const std::size_t step = register_size(abi_);
+  stack_ += (size + step - 1) / step * step;
+  return size > sizeof(std::uint64_t) ? long_double(bytes, abi_) : low_bits(bytes);
+}
+
+std::uint64_t ArgumentReader::next_floating(ValueClass value) {
+  if (vectors_ < vector_registers(abi_)) {
+    const auto bytes = enter_.context->vector(vectors_++);
+    if (!bytes) {
+      return 0;
+    }
+    return value == ValueClass::extended ? long_double(*bytes, abi_) : low_bits(*bytes);
+  }
+  const std::size_t size = value == ValueClass::extended ? spec::long_double_size(abi_)
+                           : value == ValueClass::single ? sizeof(float)
+                                                         : sizeof(double);
+  return from_stack(size, std::min<std::size_t>(size == 12 ? 4 : size, register_size(abi_) == 4 ? 4 : 16));
+}
+
+std::uint64_t ArgumentReader::next(ValueClass value) {
+  const bool narrow = register_size(abi_) == 4;
+  switch (value) {
+    case ValueClass::nothing:
+      return 0;
+    case ValueClass::single:
+    case ValueClass::floating:
+      return next_floating(value);
+    case ValueClass::extended:
+      if (abi_ == Abi::aarch64) {
+        return next_floating(value);
+      }
+      return from_stack(spec::long_double_size(abi_), narrow ? 4 : 16);
+    case ValueClass::integer:
+    case ValueClass::integer64:
+      if (integers_ < integer_registers(abi_)) {
+        return enter_.integers[integers_++];
+      }
+      return from_stack(narrow && value == ValueClass::integer ? 4 : 8, narrow ? 4 : 8);
+  }
+  return 0;
+}
+
+std::uint64_t result_value(Abi abi, ValueClass value, const LibraryExit& exit) {
+  const bool by_x87 = abi == Abi::i386 || ((abi == Abi::x86_64 || abi == Abi::x32) && value == ValueClass::extended);
+  switch (value) {
+    case ValueClass::nothing:
+      return 0;
+    case ValueClass::integer:
+      return exit.integers[0];
+    case ValueClass::integer64:
+      return register_size(abi) == 4 ? (exit.integers[1] << 32) | static_cast<std::uint32_t>(exit.integers[0])
+                                     : exit.integers[0];
+    default:
+      break;
+  }
+  const auto bytes = exit.context == nullptr ? std::nullopt
+                     : by_x87                ? exit.context->x87_top()
+                                             : exit.context->vector(0);
+  if (!bytes) {
+    return 0;
+  }
+  if (!by_x87) {
+    return value == ValueClass::extended ? long_double(*bytes, abi) : low_bits(*bytes);
+  }
+  const std::uint64_t bits = long_double(*bytes, abi);
+  return value == ValueClass::single ? std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)))
+                                     : bits;
+}
+
+}  // namespace tracer::pipeline

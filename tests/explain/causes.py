@@ -1,0 +1,560 @@
+#!/usr/bin/python3
+"""For each cause a program that fails so; the answer must name the cause first, and what to do about it."""
+
+import os
+import shutil
+import socket
+import subprocess
+
+from harness import Skipped, all_words, main
+
+TESTS = []
+
+
+def cause(rule, *words, status=None):
+    """A test that returns the command to explain, or a dictionary for Place.explain. `words`: in the answer."""
+    def wrap(function):
+        def test(place):
+            more = function(place)
+            if not isinstance(more, dict):
+                more = {'command': more}
+            command = more.pop('command')
+            answer, ended = place.explain(*command, **more)
+            rules = [one['rule'] for one in answer['answers']]
+            assert rules and rules[0] in rule.split('|'), f'{rules} instead of {rule}: {answer}'
+            text = all_words(answer['answers'][0])
+            for word in words:
+                word = word.replace('FOLDER', str(place.folder))
+                assert word in text, f'no {word!r} in {answer["answers"][0]}'
+            assert answer['answers'][0]['remedy'], 'no remedy'
+            if status is not None:
+                assert ended == status, f'exit status {ended} instead of {status}'
+        test.__name__ = function.__name__
+        TESTS.append(test)
+        return test
+    return wrap
+
+
+NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+
+
+def as_nobody(place, command):
+    """The program, not the tracer, is an ordinary user; it keeps no capability."""
+    if os.geteuid() != 0:
+        raise Skipped('needs root to become another user')
+    return [*NOBODY, '--inh-caps=-all', *command]
+
+
+# ------------------------------------------------------------------------------------------- the loader
+
+LIBRARY = 'int answer(void) { return 42; }'
+USER = 'int answer(void); int main(void) { return answer() - 42; }'
+
+
+def program_with_library(place, *options):
+    (place.folder / 'build').mkdir(exist_ok=True)
+    place.cc('build/libanswer.so', LIBRARY, '-shared', '-fPIC', '-Wl,-soname,libanswer.so.1')
+    return place.cc('program', USER, str(place.folder / 'build/libanswer.so'), *options)
+
+
+@cause('missing-library', 'libanswer.so.1', 'apt-file search', status=127)
+def missing_library(place):
+    return [program_with_library(place)]
+
+
+@cause('missing-library', 'libanswer.so.1', 'LD_LIBRARY_PATH=FOLDER/lib')
+def missing_library_that_is_elsewhere(place):
+    program = program_with_library(place)
+    (place.folder / 'lib').mkdir()
+    shutil.copy(place.folder / 'build/libanswer.so', place.folder / 'lib/libanswer.so.1')
+    return [program]
+
+
+@cause('bad-run-path', '/opt/no/such/lib', 'RUNPATH')
+def bad_run_path(place):
+    return [program_with_library(place, '-Wl,-rpath,/opt/no/such/lib')]
+
+
+@cause('symbol-version', 'ANSWER_2', 'ANSWER_1', status=1)
+def symbol_version(place):
+    place.file('v1.map', 'ANSWER_1 { global: answer; };')
+    place.file('v2.map', 'ANSWER_1 { }; ANSWER_2 { global: answer; } ANSWER_1;')
+    name = str(place.folder / 'libanswer.so.1')
+    build = ['-shared', '-fPIC', '-Wl,-soname,libanswer.so.1']
+    place.cc('libanswer.so.1', LIBRARY, *build, f'-Wl,--version-script={place.folder}/v2.map')
+    program = place.cc('program', USER, name, f'-Wl,-rpath,{place.folder}')
+    place.cc('libanswer.so.1', LIBRARY, *build, f'-Wl,--version-script={place.folder}/v1.map')
+    return [program]
+
+
+@cause('undefined-symbol', 'answer', status=127)
+def undefined_symbol(place):
+    name = str(place.folder / 'libanswer.so.1')
+    build = ['-shared', '-fPIC', '-Wl,-soname,libanswer.so.1']
+    place.cc('libanswer.so.1', LIBRARY, *build)
+    program = place.cc('program', USER, name, f'-Wl,-rpath,{place.folder}', '-Wl,-z,now')
+    place.cc('libanswer.so.1', 'int other;', *build)
+    return [program]
+
+
+@cause('wrong-elf-class', '32-bit', '64-bit')
+def wrong_elf_class(place):
+    program = program_with_library(place, f'-Wl,-rpath,{place.folder}')
+    try:
+        place.cc('libanswer.so.1', LIBRARY, '-m32', '-nostdlib', '-shared', '-fPIC', '-Wl,-soname,libanswer.so.1')
+    except subprocess.CalledProcessError as error:
+        raise Skipped('no 32-bit compiler') from error
+    return [program]
+
+
+@cause('missing-file', '/etc/no-such.conf')
+def bad_preload_is_not_blamed(place):
+    return {'command': [place.fail, 'open', '/etc/no-such.conf'], 'options': ['-E', 'LD_PRELOAD=/no/such.so']}
+
+
+# ------------------------------------------------------------------------------------------- executing
+
+@cause('elf-interpreter-missing', '/lib/ld-musl-x86_64.so.1', 'musl')
+def missing_elf_interpreter(place):
+    return [place.cc('program', 'int main(void) { return 0; }', '-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1')]
+
+
+@cause('script-interpreter-missing', '/no/such/interpreter')
+def missing_script_interpreter(place):
+    return [place.file('script', '#!/no/such/interpreter\n', 0o755)]
+
+
+@cause('script-with-carriage-returns', "sed -i 's/\\r$//' FOLDER/script")
+def script_with_carriage_returns(place):
+    return [place.file('script', '#!/bin/sh\r\necho hello\r\n', 0o755)]
+
+
+@cause('command-not-found', 'no-such-command', 'PATH', status=127)
+def env_command_missing(place):
+    return [place.file('script', '#!/usr/bin/env no-such-command\n', 0o755)]
+
+
+@cause('command-not-found', 'no-such-command', 'PATH', status=127)
+def command_missing(place):
+    return ['no-such-command']
+
+
+@cause('command-not-found', 'no-such-command', status=127)
+def command_missing_in_shell(place):
+    return ['sh', '-c', 'echo start; no-such-command --now']
+
+
+@cause('program-missing', 'FOLDER/programm', 'FOLDER holds program')
+def program_missing(place):
+    place.file('program', '', 0o755)
+    return [str(place.folder / 'programm')]
+
+
+@cause('empty-program', 'empty')
+def empty_program(place):
+    return [place.file('program', '', 0o755)]
+
+
+@cause('no-interpreter-line', '#!/bin/sh')
+def no_interpreter_line(place):
+    return [place.file('program', 'echo hello\n', 0o755)]
+
+
+@cause('wrong-machine', 'AArch64')
+def wrong_machine(place):
+    program = bytearray(open(place.fail, 'rb').read())
+    program[18:20] = (183).to_bytes(2, 'little')  # EM_AARCH64
+    return [place.file('program', bytes(program), 0o755)]
+
+
+@cause('truncated-program|elf-unsupported', 'FOLDER/program')
+def truncated_program(place):
+    program = open(place.fail, 'rb').read()
+    return [place.file('program', program[:100], 0o755)]
+
+
+@cause('not-executable', 'chmod +x FOLDER/program')
+def not_executable(place):
+    return ['sh', '-c', place.copy_of_fail('program', 0o644)]
+
+
+@cause('noexec-mount', 'noexec')
+def noexec_mount(place):
+    point = place.mount('noexec')
+    shutil.copy(place.file('script', '#!/bin/sh\n', 0o755), point / 'program')
+    return [str(point / 'program')]
+
+
+@cause('exec-of-a-folder', 'is a folder')
+def exec_of_a_folder(place):
+    return [str(place.folder)]
+
+
+@cause('folder-not-enterable', 'FOLDER/closed')
+def folder_not_enterable(place):
+    program = place.copy_of_fail('closed/program')
+    os.chmod(place.folder / 'closed', 0o700)
+    return as_nobody(place, ['sh', '-c', f'exec {program} status 0'])
+
+
+@cause('program-being-written', 'is open for writing')
+def program_being_written(place):
+    program = place.copy_of_fail('program')
+    writer = open(program, 'ab')
+    place.at_end(writer.close)
+    return [program, 'status', '0']
+
+
+@cause('arguments-too-long', 'too long')
+def arguments_too_long(place):
+    return ['/usr/bin/python3', '-c', 'import os; os.execv("/bin/true", ["true", "x" * 200000])']
+
+
+# ------------------------------------------------------------------------------------------- files
+
+@cause('missing-file', 'cp FOLDER/etc/server.conf.example FOLDER/etc/server.conf', status=1)
+def missing_configuration(place):
+    place.file('etc/server.conf.example')
+    return [place.fail, 'open-quietly', str(place.folder / 'etc/server.conf')]
+
+
+@cause('missing-file', 'FOLDER/no/such')
+def missing_folder(place):
+    return [place.fail, 'open', str(place.folder / 'no/such/file')]
+
+
+@cause('missing-file', 'a file is missing: /here/settings')
+def missing_file_in_another_root(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root for chroot')
+    (place.folder / 'jail/here').mkdir(parents=True)
+    program = 'int open(const char *, int); int main(void) { return open("/here/settings", 0) < 0; }'
+    place.cc('jail/program', program, '-static')
+    return ['chroot', str(place.folder / 'jail'), '/program']
+
+
+@cause('wrong-working-folder', 'cd FOLDER/app')
+def wrong_working_folder(place):
+    program = place.copy_of_fail('app/program')
+    place.file('app/data.txt')
+    return [program, 'open', 'data.txt']
+
+
+@cause('working-folder-deleted', 'deleted')
+def working_folder_deleted(place):
+    (place.folder / 'gone').mkdir()
+    return {'command': [place.fail, 'getcwd', str(place.folder / 'gone')], 'cwd': place.folder / 'gone'}
+
+
+@cause('file-permission', 'FOLDER/closed', 'chmod')
+def folder_permission(place):
+    path = place.file('closed/deep/file')
+    os.chmod(place.folder / 'closed', 0o700)
+    return as_nobody(place, [place.fail, 'open', path])
+
+
+@cause('file-permission', 'FOLDER/secret', 'may not read')
+def file_permission(place):
+    return as_nobody(place, [place.fail, 'open', place.file('secret', mode=0o600)])
+
+
+@cause('file-permission', 'may not write to the folder FOLDER')
+def folder_not_writable(place):
+    return as_nobody(place, [place.fail, 'write-file', str(place.folder / 'new')])
+
+
+@cause('dangling-link', 'FOLDER/link', 'FOLDER/nowhere')
+def dangling_link(place):
+    os.symlink(place.folder / 'nowhere', place.folder / 'link')
+    return [place.fail, 'open', str(place.folder / 'link')]
+
+
+@cause('link-loop', 'circle')
+def link_loop(place):
+    os.symlink('b', place.folder / 'a')
+    os.symlink('a', place.folder / 'b')
+    return [place.fail, 'open', str(place.folder / 'a')]
+
+
+@cause('file-as-folder', 'FOLDER/file is a file where a folder was expected')
+def file_as_folder(place):
+    place.file('file')
+    return [place.fail, 'open', str(place.folder / 'file/inside')]
+
+
+@cause('missing-device', '/dev/no-such-device')
+def missing_device(place):
+    return [place.fail, 'open', '/dev/no-such-device']
+
+
+@cause('disk-full', 'is full')
+def disk_full(place):
+    return [place.fail, 'write-file', str(place.mount() / 'file')]
+
+
+@cause('read-only-file-system', 'read-only')
+def read_only_file_system(place):
+    return [place.fail, 'write-file', str(place.mount('ro') / 'file')]
+
+
+@cause('file-size-limit', '4 KiB')
+def file_size_limit(place):
+    return [place.fail, 'file-size', str(place.folder / 'file')]
+
+
+@cause('lock-held', 'FOLDER/lock is locked by')
+def lock_held(place):
+    import fcntl
+    lock = open(place.folder / 'lock', 'w')
+    place.at_end(lock.close)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return [place.fail, 'lock', str(place.folder / 'lock')]
+
+
+@cause('lock-file-exists', 'another instance seems to run')
+def pid_file_of_a_living_process(place):
+    return [place.fail, 'pid-file', place.file('server.pid', f'{os.getpid()}\n')]
+
+
+@cause('lock-file-exists', 'left behind', 'rm FOLDER/server.pid')
+def pid_file_left_behind(place):
+    return [place.fail, 'pid-file', place.file('server.pid', '4000000\n')]
+
+
+@cause('unknown-terminal', 'no-such-terminal', 'TERM=')
+def unknown_terminal(place):
+    return ['/usr/bin/python3', '-c', 'import curses; curses.setupterm("no-such-terminal")']
+
+
+# ------------------------------------------------------------------------------------------- network
+
+def listening(place):
+    server = socket.create_server(('127.0.0.1', 0))
+    place.at_end(server.close)
+    return str(server.getsockname()[1])
+
+
+@cause('port-in-use', 'python3 (pid', 'the port is taken')
+def port_in_use(place):
+    return [place.fail, 'bind', '127.0.0.1', listening(place)]
+
+
+@cause('privileged-port', 'port 80', 'cap_net_bind_service')
+def privileged_port(place):
+    if open('/proc/sys/net/ipv4/ip_unprivileged_port_start').read().strip() != '1024':
+        raise Skipped('low ports are not privileged here')
+    return as_nobody(place, [place.fail, 'bind', '127.0.0.1', '80'])
+
+
+@cause('wrong-address', '192.0.2.1')
+def wrong_address(place):
+    return [place.fail, 'bind', '192.0.2.1', '8080']
+
+
+@cause('server-not-running', 'FOLDER/.s.PGSQL.5432', 'PostgreSQL', 'systemctl start postgresql')
+def unix_socket_absent(place):
+    return [place.fail, 'connect-unix', str(place.folder / '.s.PGSQL.5432')]
+
+
+@cause('server-not-running', 'nobody listens')
+def unix_socket_stale(place):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(place.folder / 'socket'))
+    return [place.fail, 'connect-unix', str(place.folder / 'socket')]
+
+
+@cause('socket-file-exists', 'rm FOLDER/socket')
+def unix_socket_left_behind(place):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(place.folder / 'socket'))
+    return [place.fail, 'bind-unix', str(place.folder / 'socket')]
+
+
+@cause('connection-refused', '127.0.0.1:5432', 'PostgreSQL')
+def connection_refused(place):
+    return [place.fail, 'connect', '127.0.0.1', '5432']
+
+
+@cause('connection-refused', '127.0.0.1:6379', 'Redis')
+def connection_refused_later(place):
+    return [place.fail, 'connect-later', '127.0.0.1', '6379']
+
+
+def with_name_server(place, server):
+    """A mount namespace whose /etc/resolv.conf names a server; `hosts` and `dns` only."""
+    if os.geteuid() != 0:
+        raise Skipped('needs root for a mount namespace')
+    conf = place.file('resolv.conf', f'nameserver {server}\noptions timeout:1 attempts:1\n')
+    switch = place.file('nsswitch.conf', 'hosts: dns\n')
+    script = (f'mount --bind {conf} /etc/resolv.conf && mount --bind {switch} /etc/nsswitch.conf && '
+              f'exec {place.fail} resolve no-such-host.example')
+    place.run('unshare', '-m', 'true')
+    return ['unshare', '-m', 'sh', '-c', script]
+
+
+@cause('name-not-resolved', '127.0.0.9', 'resolv.conf')
+def name_server_dead(place):
+    return with_name_server(place, '127.0.0.9')
+
+
+@cause('name-not-resolved', '127.0.0.8', 'does not exist')
+def name_does_not_exist(place):
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        server.bind(('127.0.0.8', 53))
+    except OSError as error:
+        raise Skipped(f'port 53: {error}') from error
+    place.at_end(server.close)
+
+    def answer():
+        try:
+            while True:
+                query, sender = server.recvfrom(512)
+                server.sendto(query[:2] + b'\x81\x83' + query[4:6] + b'\0' * 6 + query[12:], sender)
+        except OSError:
+            pass
+    import threading
+    threading.Thread(target=answer, daemon=True).start()
+    return with_name_server(place, '127.0.0.8')
+
+
+# ------------------------------------------------------------------------------------------- limits
+
+@cause('open-file-limit', 'ulimit -n', ': 20')
+def open_file_limit(place):
+    return [place.fail, 'files']
+
+
+@cause('process-limit', 'ulimit -u')
+def process_limit(place):
+    return as_nobody(place, [place.fail, 'processes'])
+
+
+@cause('memory-limit', '64 MiB', 'ulimit -v')
+def memory_limit(place):
+    return [place.fail, 'memory']
+
+
+@cause('locked-memory-limit', '4 KiB', 'ulimit -l')
+def locked_memory_limit(place):
+    return as_nobody(place, [place.fail, 'mlock'])
+
+
+@cause('processor-time-limit', '1 s')
+def processor_time_limit(place):
+    return [place.fail, 'cpu']
+
+
+@cause('out-of-memory', 'control group', '16 MiB')
+def out_of_memory(place):
+    """In a control group of its own with little memory; of version 2 or of version 1, as the machine has it."""
+    name = 'explain.' + place.folder.name
+    two = os.path.exists('/sys/fs/cgroup/cgroup.controllers')
+    group = f'/sys/fs/cgroup/{name}' if two else f'/sys/fs/cgroup/memory/{name}'
+    limits = {'memory.max': '16M', 'memory.swap.max': '0'} if two else {'memory.limit_in_bytes': '16M'}
+    try:
+        os.mkdir(group)
+        place.at_end(lambda: os.rmdir(group))
+        for file, limit in limits.items():
+            if os.path.exists(f'{group}/{file}') or file != 'memory.swap.max':
+                with open(f'{group}/{file}', 'w', encoding='ascii') as out:
+                    out.write(limit)
+    except OSError as error:
+        raise Skipped(f'no control group for memory: {error}') from error
+    return ['sh', '-c', f'echo $$ >{group}/cgroup.procs && exec {place.fail} eat']
+
+
+@cause('missing-file', '/etc/no-such.conf')
+def program_of_32_bits(place):
+    """Static and 32-bit: other call numbers, other layouts."""
+    source = '#include <fcntl.h>\nint main(void) { return open("/etc/no-such.conf", O_RDONLY) < 0; }'
+    try:
+        return [place.cc('program', source, '-m32', '-static')]
+    except subprocess.CalledProcessError as error:
+        raise Skipped('no 32-bit C library') from error
+
+
+@cause('killed-by-process', 'SIGKILL')
+def killed_by_process(place):
+    return [place.fail, 'killed-by-child']
+
+
+@cause('killed-from-outside', 'SIGKILL', 'dmesg')
+def killed_from_outside(place):
+    return ['timeout', '-s', 'KILL', '0.3', place.fail, 'sleep']
+
+
+# ------------------------------------------------------------------------------------------- permissions
+
+@cause('seccomp-kill', 'socket')
+def seccomp_kill(place):
+    return {'command': [place.fail, 'seccomp-kill'], 'options': ['-o', str(place.folder / 'trace')]}
+
+
+@cause('seccomp-kill', 'socket')
+def seccomp_trap(place):
+    return [place.fail, 'seccomp-trap']
+
+
+@cause('seccomp-refusal', 'forbids the system call socket')
+def seccomp_refusal(place):
+    return [place.fail, 'seccomp-errno']
+
+
+@cause('security-module', 'Landlock')
+def landlock(place):
+    path = place.file('file')
+    if subprocess.run([place.fail, 'landlock', path], capture_output=True, check=False).returncode == 77:
+        raise Skipped('the kernel has no Landlock')
+    return [place.fail, 'landlock', path]
+
+
+@cause('missing-capability', 'CAP_SYS_ADMIN')
+def missing_capability(place):
+    return as_nobody(place, [place.fail, 'unshare'])
+
+
+@cause('setuid-under-tracing', 'set-user-ID', 'as root')
+def setuid_under_tracing(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root to make a set-user-ID program')
+    program = place.copy_of_fail('program', 0o4755)
+    return {'command': [program, 'setuid-needed'], 'before': NOBODY}
+
+
+# ------------------------------------------------------------------------------------------- deaths
+
+@cause('illegal-instruction', 'instruction')
+def illegal_instruction(place):
+    return [place.fail, 'illegal']
+
+
+@cause('crash-before-main', 'FOLDER/libanswer.so.1', 'before main')
+def crash_before_main(place):
+    source = LIBRARY + ' __attribute__((constructor)) static void begin(void) { *(volatile int *)0 = 1; }'
+    name = place.cc('libanswer.so.1', source, '-shared', '-fPIC', '-Wl,-soname,libanswer.so.1')
+    return [place.cc('program', USER, name, f'-Wl,-rpath,{place.folder}')]
+
+
+@cause('segmentation-fault', 'null pointer')
+def segmentation_fault(place):
+    return [place.fail, 'segv']
+
+
+@cause('stack-overflow', 'stack')
+def stack_overflow(place):
+    return [place.fail, 'stack']
+
+
+@cause('stack-overflow', 'stack')
+def stack_overflow_of_a_thread(place):
+    return [place.fail, 'thread-stack']
+
+
+@cause('aborted', "Assertion `fuel > 0' failed")
+def aborted(place):
+    return [place.fail, 'abort']
+
+
+if __name__ == '__main__':
+    main(TESTS)

@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""Programs that hang: --explain-after says what each thread waits for, resolved; also for running processes (-p)."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from harness import answer_in, main
+
+TESTS = []
+AFTER = '0.4s'
+
+
+def hang(*words):
+    """A test that returns the command (or command and standard input) which hangs."""
+    def wrap(function):
+        def launched(place):
+            command = function(place)
+            check(explained(place, command), place, words)
+
+        def attached(place):
+            command = function(place)
+            started = place.start(*command, stdin=place.input, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            until_asleep(started.pid)
+            check(explained(place, ['-p', str(started.pid)], ends=True), place, words)
+            assert started.poll() is None, 'the process did not outlive the tracer'
+        launched.__name__ = function.__name__
+        attached.__name__ = function.__name__ + '_attached'
+        TESTS.extend([launched, attached])
+        return function
+    return wrap
+
+
+def until_asleep(pid):
+    """Waits until every thread of the process has slept for a while, or it is clear that one never will."""
+    end = time.monotonic() + 1.5
+    calm = 0
+    while calm < 5 and time.monotonic() < end:
+        states = [open(f'/proc/{pid}/task/{tid}/stat').read().rsplit(')', 1)[1].split()[0]
+                  for tid in os.listdir(f'/proc/{pid}/task')]
+        calm = calm + 1 if all(state == 'S' for state in states) else 0
+        time.sleep(0.05)
+
+
+def check(answer, place, words):
+    assert answer['outcome'] == 'running', answer
+    text = '\n'.join(answer['waiting'])
+    for word in words:
+        assert word.replace('FOLDER', str(place.folder)) in text, f'no {word!r} in {text}'
+
+
+def explained(place, command, ends=False):
+    """Runs the tracer until the explanation comes; a launched program goes on, and is then ended."""
+    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', f'--explain-after={AFTER}', *command],
+                              stdin=place.input, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=place.folder,
+                              start_new_session=True)
+    place.at_end(lambda: (stop_group(tracer.pid), tracer.wait()))
+    watch = threading.Timer(15, lambda: stop_group(tracer.pid))
+    watch.start()
+    try:
+        lines = b''
+        while b'"type":"explanation"' not in lines.rsplit(b'\n', 2)[0]:
+            line = tracer.stderr.readline()
+            assert line, 'no explanation in ' + lines.decode()
+            lines += line
+        if ends:
+            assert tracer.wait(10) == 0, 'exit status'
+        return answer_in(lines)
+    finally:
+        watch.cancel()
+
+
+def stop_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+@hang('sleeps for a time')
+def sleeping(place):
+    return [place.fail, 'sleep']
+
+
+@hang('opens the other end of the FIFO FOLDER/fifo')
+def fifo(place):
+    if not (place.folder / 'fifo').exists():
+        os.mkfifo(place.folder / 'fifo')
+    return [place.fail, 'read-fifo', str(place.folder / 'fifo')]
+
+
+@hang('waits for the lock of FOLDER/lock, which python3', 'holds')
+def lock(place):
+    import fcntl
+    held = open(place.folder / 'lock', 'w')
+    place.at_end(held.close)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return [place.fail, 'wait-lock', str(place.folder / 'lock')]
+
+
+@hang('waits for a mutex that thread', 'waits for a signal')
+def mutex(place):
+    return [place.fail, 'deadlock']
+
+
+@hang('waits for its child fail (pid', 'waits for a signal')
+def child(place):
+    return [place.fail, 'wait-child']
+
+
+@hang('waits for descriptor 3: 127.0.0.1:', 'at the other end of a connection (python3 (pid', 'which has not accepted it yet')
+def peer(place):
+    server = socket.create_server(('127.0.0.1', 0))
+    place.at_end(server.close)
+    return [place.fail, 'wait-peer', str(server.getsockname()[1])]
+
+
+@hang('waits for descriptor 0', 'a pipe that python3 (pid')
+def pipe(place):
+    reading, writing = os.pipe()
+    place.input = reading
+    place.at_end(lambda: (os.close(reading), os.close(writing)))
+    return [place.fail, 'wait-pipe']
+
+
+@hang('waits for descriptor 0: a Unix socket', 'whose other end is in python3 (pid')
+def unix_socket(place):
+    ours, theirs = socket.socketpair()
+    place.input = theirs.fileno()
+    place.at_end(lambda: (ours.close(), theirs.close()))
+    return [place.fail, 'wait-pipe']
+
+
+@hang('connections to 127.0.0.1:')
+def server(place):
+    """A server that waits for connections with poll is not stuck: it says on what."""
+    code = ('import selectors, socket; s = selectors.DefaultSelector(); c = socket.create_server(("127.0.0.1", 0)); '
+            's.register(c, 1); s.select()')
+    return ['/usr/bin/python3', '-c', code]
+
+
+@hang('connections to 127.0.0.1:')
+def server_with_poll(place):
+    code = 'import select, socket; c = socket.create_server(("127.0.0.1", 0)); p = select.poll(); p.register(c, 1); p.poll()'
+    return ['/usr/bin/python3', '-c', code]
+
+
+@hang('it computes')
+def spinning(place):
+    return ['/usr/bin/python3', '-c', 'while True: pass']
+
+
+def ends_before_the_limit(place):
+    """Then it is explained as ever, once."""
+    done = subprocess.run([place.tracer, '--format=json', '--explain-after=20', place.fail, 'open', '/etc/no-such.conf'],
+                          stderr=subprocess.PIPE, timeout=15, check=False)
+    assert done.returncode == 1 and done.stderr.count(b'"type":"explanation"') == 1, done.stderr
+    assert answer_in(done.stderr)['answers'][0]['rule'] == 'missing-file', done.stderr
+
+
+def goes_on_after_the_limit(place):
+    """The program is explained while it runs, and again when it ends; the exit status is its own."""
+    done = subprocess.run([place.tracer, '--format=json', '--explain-after=0.1s', 'sh', '-c', 'sleep 0.4; exit 5'],
+                          stderr=subprocess.PIPE, timeout=15, check=False)
+    answers = [json.loads(line) for line in done.stderr.splitlines() if b'"type":"explanation"' in line]
+    assert done.returncode == 5 and [one['outcome'] for one in answers] == ['running', 'failed'], done.stderr
+
+
+def interrupted(place):
+    """Ctrl-C on -p: what it waits for."""
+    started = place.start(place.fail, 'sleep')
+    until_asleep(started.pid)
+    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', '-p', str(started.pid)], stderr=subprocess.PIPE)
+    place.at_end(lambda: (tracer.kill(), tracer.wait()))
+    end = time.monotonic() + 10
+
+    def ready():
+        """It has attached, and is awaiting signals."""
+        blocked = next(line for line in open(f'/proc/{tracer.pid}/status') if line.startswith('SigBlk:'))
+        return int(blocked.split()[1], 16) & 1 << (signal.SIGINT - 1) and \
+            'TracerPid:\t0' not in open(f'/proc/{started.pid}/status').read()
+
+    while not ready() and time.monotonic() < end:
+        time.sleep(0.02)
+    tracer.send_signal(signal.SIGINT)
+    _, words = tracer.communicate(timeout=10)
+    check(answer_in(words), place, ['sleeps for a time'])
+
+
+TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted]
+
+if __name__ == '__main__':
+    main(TESTS)

@@ -1,0 +1,135 @@
+"""Runs `tracer --explain` on programs that fail in known ways, and checks what it answers."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIME_LIMIT = 30  # seconds, for any one run
+
+
+class Skipped(Exception):
+    """The machine cannot do what a test needs."""
+
+
+class Place:
+    """A folder of one test, with the tracer and the program that fails; what was begun is ended after the test."""
+
+    def __init__(self, tracer, fail, folder):
+        self.tracer, self.fail, self.folder = os.path.abspath(tracer), os.path.abspath(fail), folder
+        self.input = subprocess.DEVNULL
+        self._ends = []
+
+    def at_end(self, action):
+        self._ends.append(action)
+
+    def close(self):
+        for action in reversed(self._ends):
+            action()
+
+    def file(self, name, text='', mode=0o644):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        path.chmod(mode)
+        return str(path)
+
+    def copy_of_fail(self, name='fail', mode=0o755):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.fail, path)
+        path.chmod(mode)
+        return str(path)
+
+    def cc(self, name, source, *options):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(['gcc', '-w', '-x', 'c', '-', '-x', 'none', '-o', str(path), *options],
+                       input=source.encode(), check=True, timeout=TIME_LIMIT, stderr=subprocess.DEVNULL)
+        return str(path)
+
+    def start(self, *words, **more):
+        """A process that lives until the test ends."""
+        process = subprocess.Popen(words, **more)
+        self.at_end(lambda: (process.kill(), process.wait()))
+        return process
+
+    def run(self, *words, **more):
+        """Runs a command that has to succeed; a test that cannot be prepared is skipped."""
+        done = subprocess.run(words, capture_output=True, timeout=TIME_LIMIT, **more)
+        if done.returncode != 0:
+            raise Skipped(f'{words[0]}: {done.stderr.decode(errors="replace").strip()}')
+        return done.stdout.decode()
+
+    def mount(self, *options):
+        """A small file system of its own at a folder below; returns the folder."""
+        point = self.folder / 'mount'
+        point.mkdir()
+        self.run('mount', '-t', 'tmpfs', '-o', ','.join(('size=64k', *options)), 'tmpfs', str(point))
+        self.at_end(lambda: subprocess.run(['umount', '-l', str(point)], check=False))
+        return point
+
+    def explain(self, *command, options=(), before=(), **more):
+        """The answer as JSON, and how the tracer ended."""
+        more.setdefault('cwd', self.folder)
+        more.setdefault('stdin', subprocess.DEVNULL)
+        done = subprocess.run([*before, self.tracer, '--explain', '--format=json', *options, *command],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False, **more)
+        return answer_in(done.stderr), done.returncode
+
+
+def answer_in(standard_error):
+    for line in reversed(standard_error.decode(errors='replace').splitlines()):
+        at = line.find('{"v":1,"type":"explanation"')
+        if at >= 0:
+            return json.loads(line[at:])
+    raise AssertionError('no explanation in:\n' + standard_error.decode(errors='replace'))
+
+
+def all_words(answer):
+    return ' '.join([answer['cause'], answer['remedy'], *answer['looked_at'],
+                     *(step['call'] for step in answer['evidence'])])
+
+
+def run_all(tests, tracer, fail, only=''):
+    """Runs each test in a folder of its own; returns how many failed."""
+    chosen = [test for test in tests if only in test.__name__]
+    # Other users run them too, and may not be let into the build folder.
+    shared = tempfile.TemporaryDirectory(prefix='explain.')
+    os.chmod(shared.name, 0o755)
+    tracer, fail = (shutil.copy(program, shared.name) for program in (tracer, fail))
+
+    def one(test):
+        with tempfile.TemporaryDirectory(prefix='explain.') as folder:
+            os.chmod(folder, 0o755)
+            place = Place(tracer, fail, pathlib.Path(folder))
+            try:
+                test(place)
+                return test.__name__, 'ok', ''
+            except Skipped as why:
+                return test.__name__, 'skipped', str(why)
+            except Exception as error:  # a test that breaks is a test that fails
+                return test.__name__, 'FAILED', f'{type(error).__name__}: {error}'
+            finally:
+                place.close()
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for name, result, why in pool.map(one, chosen):
+            if result != 'ok':
+                print(f'{result}: {name}: {why}')
+            failed += result == 'FAILED'
+    shared.cleanup()
+    print(f'{len(chosen)} tests, {failed} failed')
+    return failed
+
+
+def main(tests):
+    if len(sys.argv) < 3:
+        sys.exit(f'usage: {sys.argv[0]} TRACER FAIL [PART OF A NAME]')
+    sys.exit(1 if run_all(tests, *sys.argv[1:4]) else 0)

@@ -1,0 +1,290 @@
+#!/usr/bin/python3
+"""Programs that start well, chains of programs, and what else --explain promises."""
+
+import glob
+import json
+import os
+import shutil
+import socket
+import subprocess
+
+from harness import Skipped, answer_in, main
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+# ------------------------------------------------------------------------------------------- nothing looks wrong
+
+GOOD = {
+    'true': ['true'],
+    'shell': ['sh', '-c', 'x=$(ls /); test -n "$x"'],
+    'bash': ['bash', '-lc', 'type no-such-command || true; ls / | sort | head -1'],
+    'python': ['/usr/bin/python3', '-c', 'import json, ssl, sqlite3, curses'],
+    'perl': ['perl', '-MPOSIX', '-e', 'print 1'],
+    'git': ['git', '--version'],
+    'git_init': ['git', 'init', '-q', 'repository'],
+    'gcc': ['gcc', '-c', '-x', 'c', '/dev/null', '-o', 'nothing.o'],
+    'make': ['make', '--version'],
+    'sqlite': ['sqlite3', ':memory:', 'select 1'],
+    'tmux': ['tmux', '-V'],
+    'ssh': ['ssh', '-V'],
+    'sshd': ['/usr/sbin/sshd', '-t'],
+    'nginx': ['nginx', '-t'],
+    'postgres': ['postgres', '--version'],
+    'curl': ['curl', '--version'],
+    'openssl': ['openssl', 'version'],
+    'awk': ['awk', 'BEGIN { print 1 }'],
+    'sed': ['sed', '-n', '1p', '/etc/passwd'],
+    'find': ['find', '/etc', '-maxdepth', '1', '-name', 'passwd'],
+    'tar': ['tar', 'cf', '/dev/null', '/etc/passwd'],
+    'grep': ['grep', '-r', 'root', '/etc/passwd'],
+    'dd': ['dd', 'if=/dev/zero', 'of=file', 'bs=1k', 'count=1'],
+    'date': ['date'],
+    'id': ['id'],
+    'getent': ['getent', 'hosts', 'localhost'],
+    'xargs': ['sh', '-c', 'echo a b | xargs -n1 echo'],
+    'cmake': ['cmake', '--version'],
+}
+
+
+def starts_well(name, command):
+    def check(place):
+        if shutil.which(command[0]) is None:
+            raise Skipped(f'no {command[0]}')
+        plain = subprocess.run(command, cwd=place.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, timeout=20, check=False)
+        if plain.returncode != 0:
+            raise Skipped(f'{name} does not start well here without us')
+        answer, status = place.explain(*command)
+        assert status == 0 and answer['outcome'] == 'good' and not answer['answers'], answer
+        assert 'nothing looks wrong' in answer['headline'], answer
+    check.__name__ = 'good_' + name
+    return check
+
+
+TESTS += [starts_well(name, command) for name, command in GOOD.items()]
+
+
+@test
+def library_search_is_ruled_out(place):
+    place.cc('lib.so.1', 'int answer(void) { return 42; }', '-shared', '-fPIC', '-Wl,-soname,lib.so.1')
+    program = place.cc('program', 'int answer(void); int main(void) { return answer() - 42; }',
+                       str(place.folder / 'lib.so.1'), f'-Wl,-rpath,/no/such/folder:{place.folder}')
+    answer, status = place.explain(program)
+    assert status == 0 and any('lookups of libraries' in line for line in answer['ruled_out']), answer
+
+
+@test
+def alternative_is_ruled_out(place):
+    """Three places are tried and the last one has the file; the failure afterwards is the cause."""
+    place.file('c/settings')
+    names = [str(place.folder / folder / 'settings') for folder in 'abc']
+    answer, _ = place.explain('sh', '-c', f'{place.fail} alternatives {" ".join(names)} && '
+                              f'exec {place.fail} alternatives {" ".join(names)} /no/such/key')
+    assert '/no/such/key' in answer['answers'][0]['cause'], answer
+    assert len(answer['answers']) == 1 and any('found elsewhere' in line for line in answer['ruled_out']), answer
+
+
+@test
+def bad_preload_is_ruled_out(place):
+    answer, status = place.explain('true', options=['-E', 'LD_PRELOAD=/no/such.so'])
+    assert status == 0 and answer['outcome'] == 'good', answer
+    assert any('LD_PRELOAD' in line for line in answer['ruled_out']), answer
+
+
+@test
+def folder_that_may_be_there(place):
+    answer, _ = place.explain('sh', '-c', f'mkdir -p {place.folder}; exec {place.fail} open-quietly /dev/no-such-device')
+    assert [one['rule'] for one in answer['answers']][0] == 'missing-device', answer
+    assert 'lock-file-exists' not in [one['rule'] for one in answer['answers']], answer
+
+
+@test
+def own_decision(place):
+    answer, status = place.explain(place.fail, 'status', '3')
+    assert status == 3 and answer['outcome'] == 'failed' and not answer['answers'], answer
+
+
+# ------------------------------------------------------------------------------------------- chains
+
+@test
+def third_command_of_a_script(place):
+    script = place.file('script', f'#!/bin/sh\nset -e\ntrue\nls / >/dev/null\n{place.fail} open /etc/no-such.conf\n', 0o755)
+    answer, status = place.explain(script)
+    assert status == 1 and answer['program'] == place.fail, answer
+    assert '/etc/no-such.conf' in answer['answers'][0]['cause'], answer
+    assert 'started by' in answer['chain'][-1], answer
+
+
+@test
+def wrapper_that_executes_twice(place):
+    inner = place.file('inner', f'#!/bin/sh\nexec {place.fail} open /etc/no-such.conf\n', 0o755)
+    answer, _ = place.explain('env', 'A=b', inner)
+    assert answer['program'] == place.fail and '/etc/no-such.conf' in answer['answers'][0]['cause'], answer
+    assert 'env, then inner, then fail' in answer['chain'][0] or 'then fail' in answer['chain'][0], answer
+
+
+@test
+def make_run(place):
+    place.file('Makefile', f'all: first\n\t@{place.fail} open /etc/no-such.conf\nfirst:\n\t@true\n')
+    answer, status = place.explain('make')
+    assert status == 2 and answer['program'] == place.fail, answer
+    assert '/etc/no-such.conf' in answer['answers'][0]['cause'], answer
+
+
+@test
+def parent_with_a_reason_of_its_own(place):
+    """A child fails, as it may; then the parent fails by itself."""
+    answer, status = place.explain('sh', '-c', f'grep -q nothing /etc/passwd; exec {place.fail} open /etc/no-such.conf')
+    assert answer['program'] == place.fail and '/etc/no-such.conf' in answer['answers'][0]['cause'], answer
+    assert status == 1
+
+
+@test
+def child_that_was_left_behind(place):
+    answer, status = place.explain(place.fail, 'orphan', '/etc/no-such.conf')
+    assert status == 0 and answer['outcome'] == 'failed', answer
+    assert '/etc/no-such.conf' in answer['answers'][0]['cause'], answer
+
+
+# ------------------------------------------------------------------------------------------- real software
+
+@test
+def postgres_with_an_open_data_folder(place):
+    answer = explain_postgres(place, 0o755)
+    assert answer['answers'][0]['rule'] == 'permissions-too-open', answer
+    assert f'chmod 0700 {place.folder}/data' in answer['answers'][0]['remedy'], answer
+
+
+@test
+def postgres_with_a_closed_data_folder(place):
+    answer = explain_postgres(place, 0)
+    assert answer['answers'][0]['rule'] == 'file-permission', answer
+    assert f'{place.folder}/data' in answer['answers'][0]['cause'], answer
+
+
+def explain_postgres(place, mode):
+    found = [path for path in (shutil.which('postgres'), *glob.glob('/usr/lib/postgresql/*/bin/postgres')) if path]
+    if not found:
+        raise Skipped('no postgres')
+    data = place.folder / 'data'
+    data.mkdir()
+    place.file('data/PG_VERSION', '15\n')
+    place.file('data/postgresql.conf', '')
+    if os.geteuid() == 0:
+        place.run('chown', '-R', 'nobody', str(data))
+    data.chmod(mode)
+    before = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] if os.geteuid() == 0 else []
+    answer, _ = place.explain(found[0], '-D', str(data), before=before)
+    return answer
+
+
+@test
+def nginx_with_its_port_taken(place):
+    if shutil.which('nginx') is None:
+        raise Skipped('no nginx')
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        port = server.getsockname()[1]
+        conf = place.file('nginx.conf', f'daemon off; pid {place.folder}/pid; error_log stderr; events {{}} '
+                          f'http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}')
+        answer, status = place.explain('nginx', '-p', str(place.folder), '-c', conf)
+    assert status == 1 and answer['answers'][0]['rule'] == 'port-in-use', answer
+    assert str(port) in answer['answers'][0]['cause'] and 'python3' in answer['answers'][0]['cause'], answer
+
+
+@test
+def ssh_key_that_others_may_read(place):
+    if shutil.which('ssh-keygen') is None:
+        raise Skipped('no ssh-keygen')
+    key = str(place.folder / 'key')
+    place.run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
+    os.chmod(key, 0o644)
+    answer, _ = place.explain('ssh-keygen', '-y', '-f', key)
+    assert answer['answers'][0]['rule'] == 'permissions-too-open' and 'chmod 0600' in answer['answers'][0]['remedy'], answer
+
+
+@test
+def python_without_a_library(place):
+    """An extension module whose shared library is missing."""
+    place.cc('libgone.so', 'int gone(void) { return 1; }', '-shared', '-fPIC', '-Wl,-soname,libgone.so.1')
+    place.cc('extension.so', 'int gone(void); int PyInit_extension(void) { return gone(); }', '-shared', '-fPIC',
+             str(place.folder / 'libgone.so'))
+    answer, status = place.explain('/usr/bin/python3', '-c', 'import extension', options=['-E', f'PYTHONPATH={place.folder}'])
+    assert status == 1 and answer['answers'][0]['rule'] == 'missing-library', answer
+    assert 'libgone.so.1' in answer['answers'][0]['cause'], answer
+
+
+# ------------------------------------------------------------------------------------------- output
+
+@test
+def text_and_its_colours(place):
+    place.file('server.conf.example')
+    command = [place.tracer, '--explain', place.fail, 'open-quietly', str(place.folder / 'server.conf')]
+    plain = subprocess.run(command, stderr=subprocess.PIPE, timeout=20, check=False).stderr.decode()
+    lines = plain.splitlines()
+    for part in ['fail: failed: it exited with status 1', 'evidence', 'looked at', 'remedy', 'its last words', 'ruled out',
+                 'holds server.conf.example', 'openat(AT_FDCWD, ', '= -1 ENOENT']:
+        assert any(part in line for line in lines), f'no {part!r} in:\n{plain}'
+    assert '\33' not in plain
+    shown = subprocess.run(['script', '-qec', 'TERM=xterm ' + ' '.join(command), '/dev/null'], stdout=subprocess.PIPE,
+                           stdin=subprocess.DEVNULL, timeout=20, check=False).stdout.decode()
+    assert '\33[1;31m' in shown, shown
+
+
+@test
+def full_trace_is_kept(place):
+    trace = place.folder / 'trace'
+    answer, status = place.explain(place.fail, 'open', '/etc/no-such.conf', options=['-o', str(trace)])
+    assert status == 1 and answer['answers'][0]['rule'] == 'missing-file', answer
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    names = {line['name'] for line in lines if line['type'] == 'syscall'}
+    assert {'execve', 'openat', 'mmap', 'exit_group', 'close', 'read'} <= names, names
+
+
+@test
+def recorded_trace(place):
+    trace = place.folder / 'trace'
+    subprocess.run([place.tracer, '-f', '--format=json', '-o', str(trace), 'sh', '-c',
+                    f'true; {place.fail} open /etc/no-such.conf'], stderr=subprocess.DEVNULL, timeout=20, check=False)
+    for name, stream in ((str(trace), subprocess.DEVNULL), ('-', open(trace, 'rb'))):
+        done = subprocess.run([place.tracer, f'--explain={name}', '--format=json'], stdin=stream, stderr=subprocess.PIPE,
+                              timeout=20, check=False)
+        answer = answer_in(done.stderr)
+        assert done.returncode == 0 and answer['answers'][0]['rule'] == 'missing-file', answer
+        assert '/etc/no-such.conf' in answer['answers'][0]['cause'] and answer['program'] == place.fail, answer
+
+
+@test
+def secrets_stay_secret(place):
+    """Neither the environment nor what was read shows up."""
+    secret = place.file('secret', 'the-password\n')
+    answer, _ = place.explain('sh', '-c', f'read x <{secret}; echo "$x"; exec {place.fail} open /etc/no-such.conf',
+                              options=['-E', 'TOKEN=the-token'], )
+    text = json.dumps(answer)
+    assert 'the-password' not in text and 'the-token' not in text, text
+
+
+@test
+def killed_like_the_program(place):
+    done = subprocess.run([place.tracer, '--explain', place.fail, 'segv'], stderr=subprocess.PIPE, timeout=20, check=False)
+    assert done.returncode == -11, done.returncode
+
+
+@test
+def usage_errors(place):
+    for words, part in ((['-e', 'trace=open', 'true'], 'chooses the calls'), (['-c', 'true'], 'cannot be used with'),
+                        ([], 'must have PROG')):
+        done = subprocess.run([place.tracer, '--explain', *words], stderr=subprocess.PIPE, timeout=20, check=False)
+        assert done.returncode == 1 and part in done.stderr.decode(), done.stderr
+    done = subprocess.run([place.tracer, '--explain=' + place.file('x', 'no json\n')], stderr=subprocess.PIPE, timeout=20,
+                          check=False)
+    assert done.returncode == 1 and 'line 1' in done.stderr.decode(), done.stderr
+
+
+if __name__ == '__main__':
+    main(TESTS)

@@ -1,0 +1,306 @@
+#!/usr/bin/python3
+"""Calls of functions in programs that were compiled and linked in many ways.
+
+    check_functions.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT = 60
+CALL = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:@([^( ]+))?(?:\(.*| resumed>\)) += (-?\w+|'.'|<\w+>)")
+
+# No builtins: the compiler shall not know what abs() is.
+PLAIN = ['-O0', '-fno-builtin', '-w']
+EXPECTED = [('atoi', '5'), ('abs', '7'), ('toupper', "'A'"), ('tolower', "'b'")]
+
+# What each case adds to the compiler's command line.
+VARIANTS = {
+    'lazy': ['gcc', '-Wl,-z,lazy'],
+    'now': ['gcc', '-Wl,-z,now'],
+    'no_pie': ['gcc', '-no-pie', '-Wl,-z,lazy'],
+    'no_pie_now': ['gcc', '-no-pie', '-Wl,-z,now'],
+    'ibt_lazy': ['gcc', '-fcf-protection=full', '-Wl,-z,ibtplt,-z,lazy'],
+    'ibt_now': ['gcc', '-fcf-protection=full', '-Wl,-z,ibtplt,-z,now'],
+    'no_plt': ['gcc', '-fno-plt'],
+    'no_plt_no_pie': ['gcc', '-fno-plt', '-no-pie'],
+    'relr': ['gcc', '-Wl,-z,pack-relative-relocs'],
+    'stripped': ['gcc', '-s'],
+    'no_sections': ['gcc', '-s'],
+    'gdb': ['gcc', '-g'],
+    'm32_lazy': ['gcc', '-m32', '-Wl,-z,lazy'],
+    'm32_now': ['gcc', '-m32', '-Wl,-z,now'],
+    'm32_no_pie': ['gcc', '-m32', '-no-pie'],
+    'm32_no_plt': ['gcc', '-m32', '-fno-plt'],
+    'clang': ['clang-14'],
+    'lld': ['gcc', '-fuse-ld=lld'],
+    'lld_retpoline': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
+    'lld_retpoline_now': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
+}
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class Bench:
+    def __init__(self, tracer, sources, folder):
+        self.tracer = tracer
+        self.sources = pathlib.Path(sources)
+        self.folder = pathlib.Path(folder)
+
+    def build(self, source, command, name=None):
+        target = self.folder / (name or pathlib.Path(source).stem)
+        # gcc wants to find ld.lld by the name ld.lld; Debian's lld has it.
+        done = subprocess.run([*command, *PLAIN, str(self.sources / source), '-o', str(target), '-pthread', '-ldl',
+                               '-lm'],
+                              capture_output=True, text=True, timeout=TIMEOUT)
+        if done.returncode != 0:
+            return None
+        return target
+
+    def trace(self, options, program, arguments=()):
+        log = self.folder / 'log'
+        done = subprocess.run([self.tracer, '-o', str(log), *options, str(program), *arguments], capture_output=True,
+                              text=True, timeout=TIMEOUT)
+        expect(done.stderr == '' or 'Killed' not in done.stderr, 'unexpected errors: ' + done.stderr)
+        return log.read_text().splitlines(), done.returncode
+
+
+def calls_in(lines):
+    found = []
+    for line in lines:
+        match = CALL.match(re.sub(r'^\d+ +', '', line))
+        if match:
+            found.append((match.group(1), match.group(3)))
+    return found
+
+
+def cut_off_sections(path):
+    """No section headers, as some packers leave a program."""
+    data = bytearray(path.read_bytes())
+    struct.pack_into('<Q', data, 0x28, 0)
+    struct.pack_into('<HHH', data, 0x3a, 0, 0, 0)
+    path.write_bytes(data)
+
+
+def check_variant(bench, name):
+    command = VARIANTS[name]
+    if shutil.which(command[0]) is None:
+        return f'{command[0]} is not installed'
+    program = bench.build('calls.c', command, name)
+    if program is None:
+        return 'this compiler does not build it'
+    if name == 'no_sections':
+        cut_off_sections(program)
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=@MAIN'], program)
+    expect(calls_in(lines) == EXPECTED, f'expected {EXPECTED}, got: ' + '\n'.join(lines))
+    expect(all('@libc.so.6(' in line for line in lines if '(' in line), 'a library is missing: ' + '\n'.join(lines))
+    expect(status == 3 and lines[-1] == '+++ exited with 3 +++', f'status {status}: {lines[-1]}')
+    return None
+
+
+def check_static(bench, flags):
+    program = bench.build('calls.c', ['gcc', *flags], 'static')
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'symbol=atoi+abs+toupper+tolower'], program)
+    expect(calls_in(lines) == EXPECTED, 'got: ' + '\n'.join(lines))
+    expect(status == 3, f'status {status}')
+
+
+def static(bench):
+    check_static(bench, ['-static'])
+
+
+def static_pie(bench):
+    check_static(bench, ['-static-pie'])
+
+
+def symbols_of_the_program(bench):
+    program = bench.build('jumps.c', ['gcc', '-O0'])
+    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=main+in_order@MAIN'], program)
+    expect([name for name, _ in calls_in(lines)] == ['in_order', 'main'], 'got: ' + '\n'.join(lines))
+    expect(lines[0].startswith('main@jumps('), lines[0])
+
+
+def longjmp(bench):
+    program = bench.build('jumps.c', ['gcc', '-O0'])
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=@MAIN'], program)
+    expect(status == 5, f'status {status}')
+    found = [call for call in calls_in(lines) if call[0] != 'qsort' or call[1] == '<unwound>']
+    expect(found == [('_setjmp', '0'), ('longjmp', '<unwound>'), ('qsort', '<unwound>'), ('_setjmp', '5'),
+                     ('abs', '5')], 'got: ' + '\n'.join(lines))
+
+
+def threads(bench):
+    program = bench.build('threads.c', ['gcc'])
+    for count, calls in ((8, 500), (64, 50)):
+        lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=abs@MAIN'], program, [str(count), str(calls)])
+        expect(status == 7, f'{count} threads: status {status}')
+        found = [value for name, value in calls_in(lines) if name == 'abs']
+        expect(len(found) == count * calls, f'{count} threads: {len(found)} calls of {count * calls}')
+        expect(sum(int(value) for value in found) == count * calls * (calls - 1) // 2, 'a wrong result')
+
+
+def children_unfollowed(bench):
+    program = bench.build('children.c', ['gcc'])
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'signal=none', '-e', 'library=abs+fork+vfork@MAIN'], program)
+    expect(status == 7, f'status {status}')
+    expect([name for name, _ in calls_in(lines)] == ['fork', 'vfork', 'abs'], 'got: ' + '\n'.join(lines))
+
+
+def children_followed(bench):
+    program = bench.build('children.c', ['gcc'])
+    lines, status = bench.trace(['-f', '-e', 'trace=none', '-e', 'signal=none', '-e', 'library=abs+fork+vfork@MAIN'],
+                                program)
+    expect(status == 7, f'status {status}')
+    found = calls_in(lines)
+    expect(('abs', '3') in found and ('abs', '9') in found and ('abs', '7') in found, 'got: ' + '\n'.join(lines))
+    expect(('fork', '0') in found and ('vfork', '0') in found, 'no second return: ' + '\n'.join(lines))
+
+
+def plugin(bench):
+    library = bench.build('plugin.c', ['gcc', '-shared', '-fPIC'], 'plugin.so')
+    program = bench.build('loader.c', ['gcc'])
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=abs+atoi@plugin.so'], program, [str(library)])
+    expect(status == 6, f'status {status}')
+    expect(calls_in(lines) == [('abs', '0'), ('atoi', '1'), ('abs', '1'), ('atoi', '1'), ('abs', '2'), ('atoi', '1')],
+           'got: ' + '\n'.join(lines))
+
+
+PROTOTYPES = [
+    'fopen@libc.so.6("/nonexistent", "r") = NULL ENOENT (No such file or directory)',
+    'close@libc.so.6(77) = -1 EBADF (Bad file descriptor)',
+    'snprintf@libc.so.6("42 hello  3.25 z 1.5 10995116277"..., 40, "%d %s %5.2f %c %Lg %lld", 42, "hello", 3.25, '
+    '\'z\', 1.5, 1099511627776) = 34',
+    'pow@libm.so.6(2.0, 1.5) = 2.8284271247461903',
+    'sqrtf@libm.so.6(2.0) = 1.4142135',
+    'strtod@libc.so.6("2.5", NULL) = 2.5',
+    'free@libc.so.6(NULL) = <void>',
+    'atoi@libc.so.6("12") = 12',
+    '+++ exited with 12 +++']
+
+
+def prototypes(bench):
+    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['gcc']))
+    expect(lines == PROTOTYPES, 'got: ' + '\n'.join(lines))
+
+
+def prototypes_of_32_bits(bench):
+    program = bench.build('prototypes.c', ['gcc', '-m32'])
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
+    # Where errno is in a 32-bit program is not known.
+    expect(lines[2:] == PROTOTYPES[2:], 'got: ' + '\n'.join(lines))
+
+
+def one_timeline(bench):
+    program = bench.build('children.c', ['gcc'])
+    lines, _ = bench.trace(['-a1', '--indent=2', '-e', 'trace=wait4', '-e', 'signal=none', '-e',
+                            'library=waitpid@MAIN'], program)
+    text = re.sub(r'\d\d+', 'N', '\n'.join(lines[:3]))
+    expect(re.match(r'waitpid@libc\.so\.6\(N,  <unfinished \.\.\.>\n  wait4\(N, .*\) = N\n'
+                    r'<\.\.\. waitpid@libc\.so\.6 resumed>\[.*, 0\) = N', text), 'got: ' + '\n'.join(lines))
+
+
+def counts(bench):
+    program = bench.build('threads.c', ['gcc'])
+    for names in (['-c'], ['-c', '-w']):
+        lines, _ = bench.trace([*names, '-S', 'name', '-U', 'calls,name', '-e', 'trace=exit_group,getpid', '-e',
+                                'library=abs+pthread_join@MAIN'], program, ['4', '250'])
+        rows = [line.split() for line in lines if '@' in line]
+        expect(rows == [['1000', 'abs@libc.so.6'], ['4', 'pthread_join@libc.so.6']], 'got: ' + '\n'.join(lines))
+
+
+def killed_tracer(bench):
+    program = bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    log = bench.folder / 'log'
+    try:
+        for round_ in range(3):
+            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
+                                       'library=abs@MAIN', '-p', str(running.pid)])
+            end = time.monotonic() + 20
+            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
+                time.sleep(0.005)
+            tracer.kill()
+            tracer.wait()
+            status = pathlib.Path(f'/proc/{running.pid}/status')
+            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
+                time.sleep(0.005)
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+            log.unlink()
+        running.terminate()
+        expect(running.wait(20) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+
+
+def attach_and_detach(bench):
+    program = bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    try:
+        time.sleep(0.05)
+        for round_ in range(20):
+            log = bench.folder / 'log'
+            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
+                                       'library=abs@MAIN', '-p', str(running.pid)], stderr=subprocess.PIPE)
+            end = time.monotonic() + 20
+            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
+                time.sleep(0.005)
+            tracer.send_signal((signal.SIGTERM, signal.SIGINT)[round_ % 2])
+            tracer.wait(20)
+            expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+            log.unlink()
+        for round_ in range(20):
+            subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
+                           shell=True, stdout=subprocess.DEVNULL, timeout=30)
+            expect(running.poll() is None, f'pipe {round_}: the process died: {running.returncode}')
+        running.terminate()
+        expect(running.wait(20) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+
+
+CASES = {function.__name__: function
+         for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, one_timeline, counts, killed_tracer,
+                          attach_and_detach)}
+
+
+def main():
+    tracer, sources = sys.argv[1:3]
+    wanted = tuple(sys.argv[3:]) or ('',)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix='functions.') as folder:
+        bench = Bench(os.path.abspath(tracer), sources, folder)
+        cases = {name: (lambda n=name: check_variant(bench, n)) for name in VARIANTS}
+        cases.update({name: (lambda f=function: f(bench)) for name, function in CASES.items()})
+        for name, case in cases.items():
+            if not name.startswith(wanted):
+                continue
+            try:
+                skipped = case()
+                print(f'{name}: ' + (f'skipped: {skipped}' if skipped else 'ok'))
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f'{name}: FAILED: {failure}')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,21 @@
+// Functions with arguments and results of all kinds.
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  char text[40];
+  long double extended = 1.5L;
+  (void)argv;
+  fopen("/nonexistent", "r");
+  close(77);
+  snprintf(text, sizeof text, "%d %s %5.2f %c %Lg %lld", 42, "hello", 3.25, 'z', extended, 1LL << 40);
+  pow(2.0, argc + 0.5);
+  sqrtf((float)argc + 1.0F);
+  strtod("2.5", NULL);
+  free(NULL);
+  return atoi("12");
+}

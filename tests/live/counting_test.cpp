@@ -1,0 +1,204 @@
+// -c by BPF: the same counts as ptrace and strace have, without stopping anybody, and nothing left behind.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include <catch2/catch.hpp>
+
+#include "bpf_works.h"
+
+namespace tracer::live {
+
+namespace {
+
+const std::string counts = " -q -c -U calls,errors,name -S name ";
+
+/// What `tool` counts of a command, without the times, and how it ended.
+std::pair<std::vector<std::string>, int> count(const std::string& tool, const std::string& command) {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  const Ran ran = run("exec " + tool + counts + "-o " + out + " " + command + " >/dev/null 2>&1");
+  return {run("cat " + out).lines, ran.status};
+}
+
+/// How many descriptors of BPF objects the process has.
+std::size_t bpf_descriptors(pid_t pid) {
+  std::size_t found = 0;
+  std::error_code gone;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+    found += std::filesystem::read_symlink(fd, gone).string().rfind("anon_inode:bpf", 0) == 0 ? 1U : 0U;
+  }
+  return found;
+}
+
+/// Ids of the programs in the kernel that count entries.
+std::vector<std::string> loaded_programs() {
+  return run("/usr/sbin/bpftool prog show name on_enter 2>/dev/null | grep -o '^[0-9]*'").lines;
+}
+
+}  // namespace
+
+TEST_CASE("counting in the kernel counts what ptrace and strace count") {
+  if (!bpf_works()) {
+    return;
+  }
+  for (const std::string command :
+       {"sh -c 'cd /; cd /nonexistent; /bin/true; exit 3'", "-f sh -c '/bin/true; cd /nonexistent; /bin/true'",
+        "-f " TRACEE " vfork_exec", "-f -e trace=%file,wait4 sh -c '/bin/true; :'",
+        "-w dd if=/dev/zero of=/dev/null bs=1 count=500", "sh -c 'kill -9 $$'", "sh -c 'kill -TERM $$'", "/dev/null",
+        TRACEE " int80"}) {
+    INFO(command);
+    const auto by_bpf = count("$T --engine=bpf", command);
+    CHECK(by_bpf.first.size() >= 4);
+    CHECK(by_bpf == count("$T --engine=ptrace", command));
+    if (command != "/dev/null") {
+      CHECK(by_bpf == count("strace", command));
+    }
+  }
+}
+
+TEST_CASE("times are those inside the calls: asleep only with -w") {
+  if (!bpf_works()) {
+    return;
+  }
+  const std::string show = "-o /dev/stdout -U total-time,calls,name -e trace=/nanosleep sleep 0.2";
+  const auto seconds = [&](const std::string& options) {
+    const Ran ran = run("exec $T --engine=bpf -c " + options + show);
+    REQUIRE(ran.lines.size() == 5);
+    CHECK(ran.lines[2].find("clock_nanosleep") != std::string::npos);
+    return std::stod(ran.lines[2]);
+  };
+  CHECK(seconds("") < 0.1);
+  CHECK(seconds("-w ") >= 0.2);
+}
+
+TEST_CASE("option -c counts in the kernel if it can, and -d says when it cannot and why") {
+  if (!bpf_works()) {
+    return;
+  }
+  CHECK(run("$T -c -d true").has(TRACER ": engine: bpf, which counts in the kernel and stops nobody"));
+  CHECK(run("$T -c -d --engine=ptrace true").has(TRACER ": engine: ptrace, as --engine says"));
+  const Ran by_path = run("$T -c -d -P /etc true");
+  CHECK(by_path.has(TRACER ": engine: ptrace, not bpf: calls are chosen by what their arguments name"));
+  const Folder folder;
+  const std::string copy = folder.file("tracer");
+  const std::string as_nobody = "cp $T " + copy + " && chmod a+rx " + folder.path().string() +
+                                " && setpriv --reuid 65534 --regid 65534 --clear-groups " + copy;
+  const Ran powerless = run(as_nobody + " -c -d true");
+  CHECK(powerless.mentions("engine: ptrace, not bpf: BPF takes the capabilities CAP_BPF and CAP_PERFMON"));
+  CHECK(powerless.mentions(" total"));
+  CHECK(powerless.status == 0);
+  const Ran refused = run(as_nobody + " --engine=bpf -c true");
+  CHECK(refused.lines.size() == 1);
+  CHECK(WEXITSTATUS(refused.status) == 1);
+}
+
+TEST_CASE("a running process is counted without being stopped or traced") {
+  if (!bpf_works()) {
+    return;
+  }
+  Process cat({"/bin/cat"});
+  cat.say("one");
+  REQUIRE(cat.line() == "one");
+  const std::string pid = std::to_string(cat.pid());
+  Process counter({TRACER, "-c", "-U", "calls,name", "-e", "trace=write", "-p", pid}, true);
+  REQUIRE(counter.reaches(TRACER ": Process " + pid + " attached"));
+  CHECK(runs_untraced(cat.pid()));
+  for (int i = 0; i < 100; ++i) {
+    cat.say("more");
+    REQUIRE(cat.line() == "more");
+  }
+  counter.signal(SIGINT);
+  CHECK(counter.reaches(TRACER ": Process " + pid + " detached"));
+  CHECK(counter.reaches("      100 write"));
+  const auto status = counter.wait();
+  CHECK((status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGINT));
+  cat.say("still here");
+  CHECK(cat.line() == "still here");
+}
+
+TEST_CASE("counting ends when the processes that were attached to do, with all their threads and children") {
+  if (!bpf_works()) {
+    return;
+  }
+  Process shell({"/bin/sh", "-c", "read go; /bin/true; (/bin/true; exit 2)"});
+  const std::string pid = std::to_string(shell.pid());
+  Process counter({TRACER, "-f", "-c", "-U", "calls,name", "-e", "trace=execve", "-p", pid}, true);
+  REQUIRE(counter.reaches(TRACER ": Process " + pid + " attached"));
+  shell.say("go");
+  CHECK(counter.reaches("        2 execve"));
+  CHECK(counter.wait() == std::optional<int>(0));
+}
+
+TEST_CASE("processes are counted by name and by control group, also those that start later; not the tracer") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  const std::string named = folder.file("so-named");
+  const std::string show = " -U calls,name -e trace=getppid ";
+  const Ran by_comm = run("cp " TRACEE " " + named + "; $T -c --comm=so-named" + show + "sh -c '" + named + " int80; " +
+                          TRACEE " int80'");
+  CHECK(by_comm.has("System call usage summary for 32 bit mode:"));
+  CHECK(by_comm.has("        1 getppid"));
+  CHECK(run("$T -c --comm=so-name" + show + named + " hello").lines.size() == 1);
+
+  const Ran everywhere = run("$T -c --system-wide -U calls,name -e trace=clock_nanosleep,bpf sh -c 'sleep 0.1'");
+  CHECK(everywhere.mentions(" clock_nanosleep"));
+  CHECK(!everywhere.mentions(" bpf"));
+
+  const std::string mount = run("grep -m1 -o ' [^ ]* cgroup2 ' /proc/self/mounts | cut -d' ' -f2").lines.at(0);
+  const std::string group = mount + "/tracer-test-" + std::to_string(::getpid());
+  if (!std::filesystem::create_directory(group)) {
+    std::cout << "skipped: no control group can be made\n";
+    return;
+  }
+  const std::string name = std::filesystem::path(group).filename();
+  const Ran by_group = run("$T -c --cgroup=" + name + " -U calls,name -e trace=chdir sh -c '(echo 0 >" + group +
+                           "/cgroup.procs; exec sh -c \"cd /; cd /\"); cd /'");
+  std::filesystem::remove(group);
+  CHECK(by_group.has("        3 chdir"));  // two of the group, and the program itself
+  CHECK(run("$T -c --cgroup=/nonexistent true").mentions("neither a folder of cgroup v2 nor one below " + mount));
+}
+
+TEST_CASE("histograms and percentiles come from the kernel, too") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Ran ran =
+      run("$T --engine=bpf -c --summary-histogram -U calls,p50,p99,name -e trace=clock_nanosleep sleep 0.1");
+  CHECK(ran.mentions("        1  1"));  // 100 ms and a little, in microseconds
+  CHECK(ran.has("clock_nanosleep:"));
+  CHECK(ran.has("    64 ms .. 128 ms           1 |****************************************|"));
+  CHECK(run("$T --summary-histogram true").mentions("--summary-histogram must be given with (-c/--summary-only"));
+}
+
+TEST_CASE("a tracer that is killed leaves no program in the kernel and the process goes on") {
+  if (!bpf_works()) {
+    return;
+  }
+  Process cat({"/bin/cat"});
+  const std::string pid = std::to_string(cat.pid());
+  const auto before = loaded_programs();
+  Process counter({TRACER, "-c", "-f", "-p", pid}, true);
+  REQUIRE(counter.reaches(TRACER ": Process " + pid + " attached"));
+  CHECK(bpf_descriptors(counter.pid()) > 5);
+  const auto during = loaded_programs();
+  counter.signal(SIGKILL);
+  CHECK(counter.wait());
+  // The kernel frees them after a grace period.
+  CHECK(becomes_true([&] {
+    const auto after = loaded_programs();
+    return std::none_of(after.begin(), after.end(), [&](const std::string& id) {
+      return std::find(before.begin(), before.end(), id) == before.end() &&
+             std::find(during.begin(), during.end(), id) != during.end();
+    });
+  }));
+  cat.say("still here");
+  CHECK(cat.line() == "still here");
+  CHECK(bpf_descriptors(cat.pid()) == 0);
+}
+
+}  // namespace tracer::live

@@ -1,0 +1,113 @@
+// --engine=bpf: the text that ptrace gives, without stopping anybody.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "bpf_works.h"
+
+namespace tracer::live {
+
+namespace {
+
+/// What a trace of `command` by an engine says, on standard error and in the file.
+std::vector<std::string> trace_by(const std::string& engine, const std::string& command) {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  const Ran ran = run("exec setarch -R $T --engine=" + engine + " -o " + out + " " + command + " 2>&1 >/dev/null");
+  std::vector<std::string> lines = run("sed -E 's/^[0-9]+ +//; s/(pid=|kill\\(|= )[0-9]{3,}/\\1N/g; "
+                                       "s/time=[0-9]+/time=N/g; s/0x7fff[0-9a-f]{8}/STACK/g' " +
+                                       out)
+                                       .lines;
+  lines.push_back("status " + std::to_string(ran.status));
+  lines.insert(lines.end(), ran.lines.begin(), ran.lines.end());
+  return lines;
+}
+
+/// The first lines that differ; empty if none do.
+std::string difference(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
+  for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+    const std::string one = i < ours.size() ? ours[i] : "(no more lines)";
+    const std::string other = i < theirs.size() ? theirs[i] : "(no more lines)";
+    if (one != other) {
+      return one + "\n" + other;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the kernel's trace has the lines of ptrace's") {
+  if (!bpf_works()) {
+    return;
+  }
+  for (const std::string command :
+       {"-e trace=%file,read,write,close,pread64,getdents64,execve ls -l /usr/share",
+        "-e trace=!getrandom sh -c 'cd /nonexistent; exit 3'", "-s 5 -e trace=read,write,openat,execve cat /etc/passwd",
+        "-v -e trace=execve,newfstatat,prlimit64 env -i A=b cat /dev/null",
+        "-f -e trace=execve,chdir sh -c '/bin/true; cd /'", "-e trace=kill,rt_sigaction sh -c 'kill -TERM $$'",
+        "-e trace=kill sh -c 'trap : USR1; kill -USR1 $$; kill -9 $$'", "-e trace=getppid " TRACEE " int80",
+        "-Z -e trace=openat,access cat /nonexistent", "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
+        "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,select python3 -c \"import os,socket as "
+        "s,select; a,b=s.socketpair();"
+        "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {
+    INFO(command);
+    CHECK(difference(trace_by("bpf", command), trace_by("ptrace", command)) == "");
+  }
+}
+
+TEST_CASE("nobody stops for the kernel's trace, and a killed tracer leaves nothing behind") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder.file("out");
+  Process cat({"/bin/cat"});
+  const std::string pid = std::to_string(cat.pid());
+  Process watcher({TRACER, "--engine=bpf", "-f", "-o", out, "-p", pid}, true);
+  REQUIRE(watcher.reaches(TRACER ": Process " + pid + " attached"));
+  CHECK(runs_untraced(cat.pid()));
+  cat.say("one");
+  CHECK(cat.line() == "one");
+  CHECK(becomes_true([&] { return contents(out).find("write(1, \"one\\n\", 4)") != std::string::npos; }));
+  CHECK(contents(out).find("read(0, \"one\\n\", 131072)") != std::string::npos);
+  watcher.signal(SIGKILL);
+  CHECK(watcher.wait());
+  cat.say("two");
+  CHECK(cat.line() == "two");
+  CHECK(runs_untraced(cat.pid()));
+}
+
+TEST_CASE("events that found no room are counted where they are missing and in all") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder.file("out");
+  // The reader of the output holds the tracer up until the buffer is full.
+  const Ran ran = run("$T --engine=bpf --bpf-buffer=64K -o '|sleep 1; cat >" + out +
+                      "' dd if=/dev/zero of=/dev/null bs=1 count=100000 status=none");
+  REQUIRE(ran.lines.size() == 1);
+  const long told = std::stol(ran.lines[0].substr(ran.lines[0].find(": ") + 2));
+  CHECK(ran.lines[0] == TRACER ": " + std::to_string(told) +
+                            " events were lost in all, as the buffer was full; --bpf-buffer makes it larger");
+  const Ran sum = run("sed -n 's/^+++ \\([0-9]*\\) events lost here +++$/\\1/p' " + out + " | paste -sd+ | bc");
+  CHECK(sum.lines == std::vector<std::string>{std::to_string(told)});
+  CHECK(run("exec $T --bpf-buffer=1 true").mentions("--bpf-buffer: '1' is no size from 64K to 2G"));
+}
+
+TEST_CASE("what takes a stop is refused with the kernel's trace, with the reason") {
+  for (const std::string option :
+       {"-k", "-y", "-P /etc", "-e inject=getpid:retval=1", "-e read=0", "-D", "-b execve"}) {
+    INFO(option);
+    const Ran ran = run("exec $T --engine=bpf " + option + " true");
+    REQUIRE(ran.lines.size() == 1);
+    CHECK(ran.lines[0].rfind(TRACER ": --engine=bpf: ", 0) == 0);
+    CHECK(WEXITSTATUS(ran.status) == 1);
+  }
+}
+
+}  // namespace tracer::live

@@ -1,0 +1,60 @@
+// Where the lines go: large files, slow readers, and what other people's programs make of them.
+#include <algorithm>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "program_run.h"
+
+namespace tracer::live {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::ptrdiff_t count(const std::vector<std::string>& lines, const std::string& text) {
+  return std::count_if(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("a file of output may be larger than four gigabytes") {
+  const Folder folder;
+  const std::string file = folder.file("large");
+  constexpr std::uintmax_t before = std::uintmax_t{5} << 30;
+  const Ran ran = run("truncate -s " + std::to_string(before) + " " + file + "; $T -A -o " + file +
+                      " -e exit_group true; tail -c +" + std::to_string(before + 1) + " " + file);
+  CHECK(ran.lines == std::vector<std::string>{"exit_group(0)                           = ?", "+++ exited with 0 +++"});
+}
+
+TEST_CASE("a reader that is slow gets every line") {
+  const std::string program = " sh -c 'i=0; while [ $i -lt 5000 ]; do kill -0 $$; i=$((i+1)); done'";
+  const Ran command = run("exec $T -e kill -o '|sleep 0.5; cat'" + program);
+  CHECK(count(command.lines, ", 0) ") == 5000);
+  CHECK(command.lines.size() == 5000 + 1);
+  // Through a pipe that refuses to take more for now.
+  const Ran pipe = run("$T -e kill" + program +
+                       " 2>&1 >/dev/null | /usr/bin/python3 -c 'import os, sys, time, fcntl\n"
+                       "fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK); time.sleep(0.5); os.set_blocking(0, True)\n"
+                       "sys.stdout.write(sys.stdin.read())'");
+  CHECK(count(pipe.lines, ", 0) ") == 5000);
+}
+
+TEST_CASE("strace-log-merge puts the files of -ff together") {
+  const Folder folder;
+  const Ran ran = run("cd " + folder.path().string() +
+                      "; $T -ff -ttt -o log -e execve,exit_group sh -c 'sleep 0.01; true | sleep 0; exit 2'; "
+                      "strace-log-merge log; rm -rf t");
+  std::ptrdiff_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    files += entry.path().filename().string().starts_with("log.") ? 1 : 0;
+  }
+  CHECK(files == 4);  // sh, the two that sleep, and the one that is true by itself
+  CHECK(count(ran.lines, "execve(") == 3);
+  CHECK(count(ran.lines, "+++ exited with") == files);
+  CHECK(ran.lines.front().find(" execve(\"") != std::string::npos);
+  CHECK(ran.lines.back().find(" +++ exited with 2 +++") != std::string::npos);
+}
+
+}  // namespace tracer::live

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""Crowds, storms and quarrels: stress.py TRACER CROWD [SECONDS]
+
+First the fixed sizes: 10,000 processes, 2,000 threads, 1,000 queued signals, 30 programs executed by threads, each with
+all its lines. Then, for SECONDS, whatever happens to a tracer at work, in random order: it attaches and is interrupted,
+killed, stopped; its tracees are killed, stopped, sent signals. No tracee may be left behind stopped, dead or traced.
+"""
+
+import collections
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 120  # seconds for one run
+
+
+def trace(tracer, options, program, folder):
+    """The lines that the tracer writes about a program that must end well."""
+    out = folder / 'trace'
+    run = subprocess.run([tracer, '-o', out, *options, *program], capture_output=True, text=True, timeout=LIMIT)
+    assert run.returncode == 0, f'{program} ends with {run.returncode}: {run.stderr[-500:]}'
+    return out.read_text().splitlines()
+
+
+def calls(lines, name):
+    return sum(f' {name}(' in line for line in lines)
+
+
+def crowds(tracer, crowd, folder):
+    lines = trace(tracer, ['-f', '-e', 'trace=getppid,exit_group'], [crowd, 'forks', '10000'], folder)
+    ends = collections.Counter(re.findall(r'\+\+\+ exited with (\d) \+\+\+', '\n'.join(lines)))
+    assert ends == {str(status): 1250 + (status == 0) for status in range(8)}, ends
+    assert calls(lines, 'getppid') == 10000 and calls(lines, 'exit_group') == 10001
+
+    lines = trace(tracer, ['-f', '-e', 'trace=getppid'], [crowd, 'threads', '2000'], folder)
+    assert calls(lines, 'getppid') == 2000 and sum('+++ exited with 0' in line for line in lines) == 2001
+
+    lines = trace(tracer, ['-e', 'trace=none'], [crowd, 'signals', '1000'], folder)
+    values = [int(value or 0) for value in re.findall(r'^--- SIGRT\S* \{.*?(?:si_int=(\d+).*)?\} ---$', '\n'.join(lines), re.M)]
+    assert values == list(range(1000)), (len(values), lines[:3])
+
+    lines = trace(tracer, ['-f', '-e', 'trace=execve'], [crowd, 'execs', '30'], folder)
+    assert calls(lines, 'execve') == 31, calls(lines, 'execve')
+    assert sum('+++ superseded by execve' in line for line in lines) == 30
+
+
+def state_of(pid):
+    try:
+        status = pathlib.Path(f'/proc/{pid}/status').read_text()
+    except OSError:
+        return 'gone'
+    if re.search(r'^TracerPid:\t[1-9]', status, re.M):
+        return 'traced'
+    return re.search(r'^State:\t(\w)', status, re.M)[1]
+
+
+def wait_until(question, what):
+    until = time.monotonic() + 20
+    while not question():
+        assert time.monotonic() < until, f'not within 20 s: {what}'
+        time.sleep(0.01)
+
+
+def is_alive(victim, output):
+    """Whether it makes progress, untraced and not stopped."""
+    wait_until(lambda: state_of(victim.pid) in 'RSD', f'process goes on, it is {state_of(victim.pid)}')
+    size = output.stat().st_size
+    wait_until(lambda: output.stat().st_size > size, 'process makes progress')
+
+
+def quarrel(tracer, crowd, folder, dice):
+    """One tracer at one process, and something that comes between them."""
+    output = folder / 'victim'
+    with open(output, 'w') as sink:
+        victim = subprocess.Popen([crowd, 'work', str(dice.randint(0, 5))], stdout=sink)
+    wait_until(lambda: output.stat().st_size > 0, 'process starts')
+    options = dice.choice([['-f'], [], ['-f', '-e', 'trace=none'], ['-c'], ['-f', '-ff'], ['-e', 'inject=getppid:retval=1']])
+    out = folder / 'quarrel'
+    tracing = subprocess.Popen([tracer, '-o', out, '-q', *options, '-p', str(victim.pid)], stderr=subprocess.PIPE, text=True)
+    attached = dice.random() < 0.8 and '-c' not in options
+    if attached:  # counting needs no attaching where there is BPF
+        wait_until(lambda: state_of(victim.pid) == 'traced' or tracing.poll() is not None, 'tracer attaches')
+    for _ in range(dice.randint(0, 20)):
+        victim.send_signal(dice.choice([signal.SIGUSR1, signal.SIGCONT, signal.SIGSTOP]))
+        time.sleep(dice.random() * 0.005)
+    victim.send_signal(signal.SIGCONT)
+    time.sleep(dice.random() * 0.1)
+    end = dice.choice(['interrupt', 'terminate', 'kill', 'kill tracee'])
+    if end == 'kill tracee':
+        victim.kill()
+        victim.wait(20)
+        ended = tracing.wait(20)
+        if ended == 1 and not attached:
+            assert 'No such process' in tracing.stderr.read()
+            return end
+        assert ended == 0, tracing.stderr.read()
+    else:
+        tracing.send_signal({'interrupt': signal.SIGINT, 'terminate': signal.SIGTERM, 'kill': signal.SIGKILL}[end])
+        tracing.wait(20)
+        victim.send_signal(signal.SIGCONT)
+        is_alive(victim, output)
+        victim.kill()
+        victim.wait(20)
+    words = tracing.stderr.read()
+    assert not re.search(r'AddressSanitizer|runtime error|assert|LeakSanitizer', words), words
+    tracing.stderr.close()
+    return f'{" ".join(options) or "-"}: {end}'
+
+
+def main():
+    tracer, crowd = sys.argv[1:3]
+    seconds = float(os.environ.get('STRESS_SECONDS') or (sys.argv[3] if len(sys.argv) > 3 else 10))
+    seed = int(os.environ.get('STRESS_SEED') or time.time())
+    print(f'STRESS_SEED={seed}', flush=True)
+    dice = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        start = time.monotonic()
+        crowds(tracer, crowd, folder)
+        print(f'crowds: {time.monotonic() - start:.1f} s', flush=True)
+        end = time.monotonic() + seconds
+        kinds = collections.Counter()
+        while time.monotonic() < end:
+            kinds[quarrel(tracer, crowd, folder, dice)] += 1
+    print(f'{sum(kinds.values())} quarrels of {len(kinds)} kinds')
+
+
+if __name__ == '__main__':
+    main()

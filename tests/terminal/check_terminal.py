@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+"""Job control in a real terminal: check_terminal.py TRACER
+
+In a shell under tmux a traced command is stopped with Ctrl-Z, goes on with fg, and is ended with Ctrl-C. What the shell
+says of it and what the trace says of its signals must be as it should be, and as it is under strace.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIPPED = 77
+LIMIT = 20  # seconds for anything that is waited for
+PROMPT = 'ready>'
+
+
+class Terminal:
+    def __init__(self, folder):
+        self.tmux = ['tmux', '-S', str(folder / 'tmux'), '-f', '/dev/null']
+        environment = {'PATH': os.environ['PATH'], 'HOME': str(folder), 'TERM': 'screen', 'PS1': PROMPT, 'LC_ALL': 'C.UTF-8'}
+        subprocess.run([*self.tmux, 'new-session', '-d', '-x', '200', '-y', '50', 'env -i ' + ' '.join(
+            f"{name}='{value}'" for name, value in environment.items()) + ' bash --norc --noprofile -i'], check=True, timeout=LIMIT)
+        self.wait_for(r'ready>\s*$')
+
+    def keys(self, *keys):
+        subprocess.run([*self.tmux, 'send-keys', *keys], check=True, timeout=LIMIT)
+
+    def screen(self):
+        return subprocess.run([*self.tmux, 'capture-pane', '-p'], check=True, capture_output=True, text=True,
+                              timeout=LIMIT).stdout.rstrip()
+
+    def wait_for(self, pattern):
+        wait_until(lambda: re.search(pattern, self.screen()), lambda: f'{pattern!r} on the screen:\n{self.screen()}')
+
+    def close(self):
+        subprocess.run([*self.tmux, 'kill-server'], timeout=LIMIT)
+
+
+def wait_until(question, what):
+    until = time.monotonic() + LIMIT
+    while not question():
+        if time.monotonic() > until:
+            sys.exit(f'not within {LIMIT} s: {what()}')
+        time.sleep(0.02)
+
+
+def signals_in(trace):
+    """Lines about signals and ends, without ids of processes."""
+    return [re.sub(r'si_pid=\d+', 'si_pid=P', line) for line in trace.read_text().splitlines() if re.match(r'---|\+\+\+', line)]
+
+
+def play(tracer, folder, options, ends):
+    """Ctrl-Z, fg, Ctrl-C at a sleeping program; what the trace and the shell say in the end."""
+    trace = folder / 'trace'
+    trace.unlink(missing_ok=True)
+    terminal = Terminal(folder)
+    try:
+        has = lambda text: wait_until(lambda: trace.exists() and text in trace.read_text(), lambda: f'{text} in {trace.read_text()}')
+        redirect = f'-o {trace}' if options == '-o' else f'2>{trace}'
+        terminal.keys(f'{tracer} {redirect} sleep 1000; echo status $?', 'Enter')
+        has('clock_nanosleep(')
+        terminal.keys('C-z')
+        terminal.wait_for(r'Stopped .*sleep 1000')
+        terminal.keys('fg', 'Enter')
+        has('--- SIGCONT')
+        time.sleep(0.2)
+        terminal.keys(ends)
+        terminal.wait_for(r'ready>\s*$')
+        terminal.keys('echo the shell is back', 'Enter')
+        terminal.wait_for(r'\nthe shell is back')
+    finally:
+        terminal.close()
+    return signals_in(trace)
+
+
+def main():
+    if not shutil.which('tmux'):
+        print('skipped: tmux is not installed')
+        return SKIPPED
+    failures = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for options in ['-o', '']:
+            ours = play(sys.argv[1], folder, options, 'C-c')
+            theirs = play('strace', folder, options, 'C-c')
+            ended = '+++ killed by SIGINT +++' in ours  # without -o the signal ends the tracer first
+            if ours != theirs or ended != (options == '-o'):
+                failures += 1
+                print(f'{options or "standard error"}: ours:\n  ' + '\n  '.join(ours) + '\ntheirs:\n  ' + '\n  '.join(theirs))
+    print('failed' if failures else 'the terminal is as under strace')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

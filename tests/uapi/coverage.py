@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""Reports what the fact tables know of the kernel's interfaces and the descriptions do not show.
+
+    coverage.py LIST_TABLES FACTS [--names]
+
+FACTS holds ioctls.tsv, syscall-args.tsv, constants.tsv and structs.tsv: tables of names, numbers and layouts, one row a
+line, tab-separated with a header line. Says how much is covered, and with --names what is not.
+"""
+
+import argparse
+import collections
+import csv
+import pathlib
+import subprocess
+
+# Groups of constants that calls take: what the names of a group begin with, where the names stand.
+GROUPS = {
+    'socket options': [('linux/tcp.h', 'TCP_'), ('asm/socket.h', 'SO_'), ('linux/in6.h', 'IPV6_')],
+    'control messages': [('include/linux/socket.h', 'SCM_')],
+    'address families': [('include/linux/socket.h', 'AF_')],
+    'netlink protocols': [('linux/netlink.h', 'NETLINK_')],
+    'route messages': [('linux/rtnetlink.h', 'RTM_')],
+    'prctl': [('linux/prctl.h', 'PR_')],
+    'fcntl': [('linux/fcntl.h', 'F_'), ('asm/fcntl.h', 'F_')],
+    'bpf': [('linux/bpf.h', 'BPF_MAP_TYPE_'), ('linux/bpf.h', 'BPF_PROG_TYPE_'), ('linux/bpf.h', 'BPF_F_')],
+    'io_uring': [('linux/io_uring.h', 'IORING_'), ('linux/io_uring.h', 'IOSQE_')],
+    'keyctl': [('linux/keyctl.h', 'KEYCTL_')],
+    'quotactl': [('linux/quota.h', 'Q_'), ('linux/dqblk_xfs.h', 'Q_X')],
+    'perf': [('linux/perf_event.h', 'PERF_SAMPLE_'), ('linux/perf_event.h', 'PERF_FORMAT_')],
+    'ptrace': [('linux/ptrace.h', 'PTRACE_')],
+    'landlock': [('linux/landlock.h', 'LANDLOCK_')],
+    'mounts': [('linux/mount.h', '')],
+}
+
+
+def rows(path):
+    with open(path, encoding='ascii', newline='') as file:
+        return list(csv.DictReader(file, delimiter='\t', quoting=csv.QUOTE_NONE))
+
+
+def read_tables(program):
+    """What the descriptions have: names of constants, ioctls whose argument is described, parameters shown raw."""
+    constants, decoded, raw = set(), set(), collections.defaultdict(set)
+    for line in subprocess.run([program, 'coverage'], capture_output=True, text=True, check=True).stdout.splitlines():
+        kind, *words = line.split(' ')
+        if kind == 'constant':
+            constants.add(words[0].removeprefix('1<<'))
+        elif kind == 'ioctl':
+            decoded.add(words[0])
+        elif kind == 'raw':
+            raw[words[0]].add(words[1])
+    return constants, decoded, raw
+
+
+def report(title, total, missing, with_names):
+    print(f'{title}: {total - len(missing)} of {total}')
+    if with_names:
+        for name in sorted(missing):
+            print(f'    {name}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('list_tables')
+    parser.add_argument('facts', type=pathlib.Path)
+    parser.add_argument('--names', action='store_true', help='what is missing, one a line')
+    arguments = parser.parse_args()
+    constants, decoded, raw = read_tables(arguments.list_tables)
+    ioctls = rows(arguments.facts / 'ioctls.tsv')
+    names = {row['name'].split('(')[0] for row in ioctls}
+    report('ioctls that have a name', len(names), names - constants, arguments.names)
+    layouts = {row['name'].split('(')[0] for row in ioctls if row['arg_type'] not in ('', '-')}
+    report('ioctls whose argument is shown, of those that have a type', len(layouts), layouts - decoded, arguments.names)
+    values = collections.defaultdict(set)
+    for row in rows(arguments.facts / 'constants.tsv'):
+        for group, places in GROUPS.items():
+            if any(row['header'] == header and row['name'].startswith(prefix) for header, prefix in places):
+                values[group].add(row['name'])
+    for group, members in values.items():
+        report(f'constants of {group}', len(members), members - constants, arguments.names)
+    pointers = collections.defaultdict(set)
+    for row in rows(arguments.facts / 'syscall-args.tsv'):
+        if '*' in row['type']:
+            pointers[row['name']].add(row['arg'])
+    blind = {f'{call}: {" ".join(sorted(raw[call]))}' for call in pointers if raw[call]}
+    report('calls with pointers of which none is a bare address', len(pointers), blind, arguments.names)
+
+
+main()

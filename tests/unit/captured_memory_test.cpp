@@ -1,0 +1,63 @@
+// What the kernel has copied is read as memory: in pieces, from the right place, and no byte more.
+#include <cstring>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "bpf/captured_memory.h"
+#include "bpf/tracing.h"
+
+namespace tracer::test {
+
+namespace {
+
+void add_chunk(std::vector<std::byte>& area, std::uint64_t address, const std::string& bytes) {
+  const trace_chunk head{address, static_cast<std::uint32_t>(bytes.size()), 0};
+  const std::size_t at = area.size();
+  area.resize(at + sizeof head + (bytes.size() + 7) / 8 * 8);
+  std::memcpy(area.data() + at, &head, sizeof head);
+  std::memcpy(area.data() + at + sizeof head, bytes.data(), bytes.size());
+}
+
+std::string read(const CapturedMemory& memory, std::uint64_t address, std::size_t size) {
+  std::string into(size, '?');
+  into.resize(memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(into))));
+  return into;
+}
+
+}  // namespace
+
+TEST_CASE("chunks that touch read as one, and a gap ends the reading") {
+  std::vector<std::byte> area;
+  add_chunk(area, 0x1003, "defgh");
+  add_chunk(area, 0x1000, "abc");
+  add_chunk(area, 0x2000, "x");
+  const CapturedMemory memory(area);
+  CHECK(read(memory, 0x1000, 8) == "abcdefgh");
+  CHECK(read(memory, 0x1002, 100) == "cdefgh");
+  CHECK(read(memory, 0x2000, 2) == "x");
+  CHECK(read(memory, 0x0fff, 4).empty());
+  CHECK(read(memory, 0x1008, 1).empty());
+  CHECK(read(memory, ~std::uint64_t{0}, 4).empty());
+}
+
+TEST_CASE("the second area stands in for what the first does not have") {
+  std::vector<std::byte> exit;
+  std::vector<std::byte> entry;
+  add_chunk(exit, 0x1000, "new");
+  add_chunk(entry, 0x1000, "old!");
+  const CapturedMemory memory(exit, entry);
+  CHECK(read(memory, 0x1000, 4) == "new!");
+}
+
+TEST_CASE("a chunk that claims more than there is ends where the area does") {
+  std::vector<std::byte> area;
+  add_chunk(area, 0x1000, "abcdefgh");
+  const std::uint32_t claimed = 0xffffffff;
+  std::memcpy(area.data() + offsetof(trace_chunk, size), &claimed, sizeof claimed);
+  const CapturedMemory memory(area);
+  CHECK(read(memory, 0x1000, 64) == "abcdefgh");
+  CHECK(read(CapturedMemory(std::span(area).first(5)), 0x1000, 1).empty());
+}
+
+}  // namespace tracer::test
