@@ -30,7 +30,7 @@ void PtraceEngine::on_fork(Tracee& parent) {
   adopt(*child, is_thread ? parent.tgid : *child, &parent);
 }
 
-void PtraceEngine::adopt(pid_t tid, pid_t tgid, const Tracee* parent) {
+void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent) {
   if (tracees_.find(tid) != nullptr) {
     return;
   }
@@ -125,13 +125,12 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
     emit(*tracee, Exec{former});
   }
   if (functions_) {
-    // What had our breakpoints is gone with the old program.
-    tracee->library = nullptr;
+    functions_->leave_program(*tracee);
     if (tracee->visibility == Visibility::silent && !tracee->filtered) {
       tracee->detaching = true;
     } else if (tracee->visible() && !tracee->detaching) {
       tracee->thread = Running::followed(tid).stopped();
-      functions_->begin_program(*tracee);
+      functions_->begin(*tracee);
     }
   }
   if (!early_.empty()) {
@@ -145,6 +144,9 @@ void PtraceEngine::on_end(Tracee& tracee, int status) {
   end_call(tracee);
   if (functions_) {
     functions_->end_calls(tracee);
+    if (tid == tracee.tgid) {
+      functions_->leave_program(tracee);  // the end of a leader is told of last
+    }
   }
   if (tid == program_) {
     end_.program_status = status;

@@ -82,28 +82,33 @@ LibraryTracer::LibraryTracer(library::LibrarySelection selection, Emit emit)
 
 // ---------------------------------------------------------------------------------------------- whose they are
 
+void LibraryTracer::join(Tracee& tracee) {
+  const auto known = spaces_.find(tracee.tgid);
+  if (tracee.library == nullptr && known != spaces_.end() && !known->second.expired()) {
+    tracee.library = std::make_unique<LibraryThread>();
+    tracee.library->space = known->second.lock();
+  }
+}
+
 void LibraryTracer::begin(Tracee& tracee) {
+  join(tracee);
   if (tracee.library != nullptr || refused_.contains(tracee.tgid)) {
     return;
   }
   tracee.library = std::make_unique<LibraryThread>();
-  std::weak_ptr<Breakpoints>& known = spaces_[tracee.tgid];
-  tracee.library->space = known.lock();
-  if (tracee.library->space == nullptr) {
-    tracee.library->space = std::make_shared<Breakpoints>();
-    known = tracee.library->space;
-    update_modules(tracee);
-  }
+  tracee.library->space = std::make_shared<Breakpoints>();
+  spaces_[tracee.tgid] = tracee.library->space;
+  update_modules(tracee);
 }
 
-void LibraryTracer::begin_program(Tracee& tracee) {
+void LibraryTracer::leave_program(Tracee& tracee) {
   end_calls(tracee);
   tracee.library = nullptr;
   spaces_.erase(tracee.tgid);
-  begin(tracee);
 }
 
-void LibraryTracer::inherit(const Tracee& parent, Tracee& child, bool shares_memory) {
+void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
+  join(parent);
   if (parent.library == nullptr) {
     return;
   }
@@ -124,6 +129,8 @@ void LibraryTracer::inherit(const Tracee& parent, Tracee& child, bool shares_mem
 }
 
 Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
+  // It may leave at its very first stop, while the other threads of its process still have their breakpoints.
+  join(tracee);
   if (tracee.library == nullptr) {
     return Leaving::freely;
   }

@@ -33,10 +33,11 @@ class LibraryTracer {
   void refuse(pid_t process) { refused_.insert(process); }
   /// A stopped thread is to be traced whose functions are not yet: sets what breakpoints its process lacks.
   void begin(Tracee& tracee);
-  /// It runs a new program, of which nothing is known yet. Its open calls end.
-  void begin_program(Tracee& tracee);
+  /// The last thread of its process has left its program and what breakpoints are there: by execve, or as it ended.
+  /// Its open calls end.
+  void leave_program(Tracee& tracee);
   /// `parent` has created `child`, which has not run yet.
-  void inherit(const Tracee& parent, Tracee& child, bool shares_memory);
+  void inherit(Tracee& parent, Tracee& child, bool shares_memory);
   /// A SIGTRAP stopped the thread. False if that is none of ours; else it can go on, without the signal.
   bool on_trap(Tracee& tracee);
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, it
@@ -49,9 +50,10 @@ class LibraryTracer {
   void end_calls(Tracee& tracee);
 
  private:
+  /// A thread of which nothing is known yet, of a process that has breakpoints: they are its, too.
+  void join(Tracee& tracee);
   void update_modules(Tracee& tracee);
   void place(Tracee& tracee, const library::Module& module);
-  void place_pointers(Tracee& tracee, const library::Module& module);
   bool place_pointer(Tracee& tracee, const Breakpoints::Pending& pending);
   void place_pending(Tracee& tracee);
   void place_entries(Tracee& tracee, const library::Module& module);

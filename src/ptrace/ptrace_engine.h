@@ -60,7 +60,7 @@ class PtraceEngine final : public Engine {
   void on_fork(Tracee& parent);
   Tracee* on_exec(pid_t tid);
   void on_end(Tracee& tracee, int status);
-  void adopt(pid_t tid, pid_t tgid, const Tracee* parent);
+  void adopt(pid_t tid, pid_t tgid, Tracee* parent);
   /// Takes in the children whose creator was killed, or ended by the execve of process `execed`, before it told of
   /// them.
   void adopt_orphans(std::optional<pid_t> execed);

@@ -114,9 +114,9 @@ def bad_preload_is_not_blamed(place):
 
 # ------------------------------------------------------------------------------------------- executing
 
-@cause('elf-interpreter-missing', '/lib/ld-musl-x86_64.so.1', 'musl')
+@cause('elf-interpreter-missing', '/lib/ld-musl-absent.so.1', 'musl')
 def missing_elf_interpreter(place):
-    return [place.cc('program', 'int main(void) { return 0; }', '-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1')]
+    return [place.cc('program', 'int main(void) { return 0; }', '-Wl,--dynamic-linker=/lib/ld-musl-absent.so.1')]
 
 
 @cause('script-interpreter-missing', '/no/such/interpreter')
