@@ -433,6 +433,18 @@ class Planner {
   std::vector<capture_operation> operations_;
 };
 
+/// How many arguments a decoder may look at.
+std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
+  if (call.signature == none || call.redirect != none || word_size(abi) != sizeof(std::uint64_t)) {
+    return most_arguments;
+  }
+  const Signature& signature = tables.signatures[call.signature];
+  if (signature.rows.count != 0 || signature.otherwise != none) {
+    return most_arguments;
+  }
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(signature.params.count, most_arguments));
+}
+
 }  // namespace
 
 CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
@@ -445,6 +457,7 @@ CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
       }
       const Call& call = tables.calls[numbered.call];
       capture_plan plan{};
+      plan.arguments = arguments_of(tables, call, static_cast<Abi>(abi));
       for (const Phase phase : {Phase::entry, Phase::exit}) {
         Planner planner(tables, static_cast<Abi>(abi), limits, phase);
         if (call.signature != none) {
@@ -462,7 +475,7 @@ CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
         }
         const auto first = static_cast<std::uint16_t>(plans.operations.size());
         (phase == Phase::entry ? plan.entry_first : plan.exit_first) = first;
-        (phase == Phase::entry ? plan.entry_count : plan.exit_count) = static_cast<std::uint16_t>(operations.size());
+        (phase == Phase::entry ? plan.entry_count : plan.exit_count) = static_cast<std::uint8_t>(operations.size());
         plans.operations.insert(plans.operations.end(), operations.begin(), operations.end());
       }
       plans.by_slot[abi * numbers_per_abi + numbered.number] = plan;

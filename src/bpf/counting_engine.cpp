@@ -22,6 +22,8 @@ void merge(TimeTotals& sum, const counting_times& times, bool first) {
   sum.longest = std::max(sum.longest, nanoseconds(times.longest));
 }
 
+constexpr std::size_t most_lives_at_once = 1024;
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
@@ -35,10 +37,6 @@ Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
     return loaded.error();
   }
   return std::unique_ptr<Engine>(std::move(engine));
-}
-
-void CountingEngine::FreeRing::operator()(ring_buffer* ring) const {
-  ring_buffer__free(ring);
 }
 
 CountingEngine::~CountingEngine() = default;
@@ -60,16 +58,11 @@ Status CountingEngine::load() {
     return shared.error();
   }
   shared_ = shared.value();
-  const auto deliver = [](void* engine, void* record, std::size_t size) {
-    if (size >= sizeof(life_report)) {
-      static_cast<CountingEngine*>(engine)->on_life(*static_cast<const life_report*>(record));
-    }
-    return 0;
-  };
-  ring_.reset(ring_buffer__new(programs_.map_fd("lives"), deliver, this, nullptr));
-  if (!ring_) {
-    return Error{errno, std::string("the ring buffer of the BPF programs cannot be mapped: ") + std::strerror(errno)};
+  auto ring = RecordRing::open(programs_.map_fd("lives"), programs_.map_entries("lives"));
+  if (!ring) {
+    return ring.error();
   }
+  ring_ = std::move(ring).value();
   return watch_threads(shared_->threads);
 }
 
@@ -84,7 +77,9 @@ Result<RunEnd> CountingEngine::run(EventHandler& handler) {
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
   }
-  serve(signals, ring_buffer__epoll_fd(ring_.get()), [this] { return ring_buffer__consume(ring_.get()) > 0; });
+  serve(signals, programs_.map_fd("lives"), [this](Waiting) {
+    return ring_->consume(most_lives_at_once, [this](std::span<const std::byte> record) { on_life(record); }) != 0;
+  });
   programs_.detach();
   std::vector<CallTotals> totals = read_totals();
   if (options_.latencies) {
@@ -97,7 +92,9 @@ Result<RunEnd> CountingEngine::run(EventHandler& handler) {
   return end_;
 }
 
-void CountingEngine::on_life(const life_report& life) {
+void CountingEngine::on_life(std::span<const std::byte> record) {
+  life_report life{};
+  std::memcpy(&life, record.data(), std::min(sizeof life, record.size()));
   const auto tid = static_cast<pid_t>(life.tid);
   const auto tgid = static_cast<pid_t>(life.tgid);
   if (life.kind == life_begins) {

@@ -1,13 +1,12 @@
 // The engine behind make_counting_engine(). Private to this folder.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "bpf/counting.h"
 #include "bpf/kernel_engine.h"
-
-struct ring_buffer;
+#include "bpf/record_ring.h"
 
 namespace tracer {
 
@@ -22,17 +21,13 @@ class CountingEngine final : public KernelEngine {
   Result<RunEnd> run(EventHandler& handler) override;
 
  private:
-  struct FreeRing {
-    void operator()(ring_buffer* ring) const;
-  };
-
-  void on_life(const life_report& life);
+  void on_life(std::span<const std::byte> record);
   [[nodiscard]] std::vector<CallTotals> read_totals() const;
   void read_latencies(std::vector<CallTotals>& totals) const;
   void complain_of_unsorted();
 
   counting_shared* shared_ = nullptr;
-  std::unique_ptr<ring_buffer, FreeRing> ring_;
+  std::optional<RecordRing> ring_;
 };
 
 }  // namespace tracer

@@ -179,19 +179,25 @@ void KernelEngine::attach_process(pid_t pid) {
   hand_out(pid, tgid, attached);
 }
 
-void KernelEngine::serve(const SignalWatch& signals, int reports, const std::function<bool()>& take_reports) {
+void KernelEngine::serve(const SignalWatch& signals, int reports, const std::function<bool(Waiting)>& take_reports) {
   if (program_) {
     program_runs_ = true;
     end_.exec_error = open_gate_and_await_exec(program_->gate.outer);
   }
   pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports, POLLIN, 0}};
   for (;;) {
-    const bool busy = take_reports();
+    const bool busy = take_reports(Waiting::yes);
     reap_program();
     for (int signal = 0; (signal = signals.next()) != 0;) {
       if (signal != SIGCHLD) {
         end_.interrupted_by_signal = true;
         end_.interrupting_signal = signal;
+        // What has happened until now is told, unless the signal comes again.
+        programs_.detach();
+        while (!detaching_ && take_reports(Waiting::no)) {
+          const int again = signals.next();
+          detaching_ = again != 0 && again != SIGCHLD;
+        }
         detaching_ = true;
       }
     }
@@ -202,7 +208,7 @@ void KernelEngine::serve(const SignalWatch& signals, int reports, const std::fun
     // The last one to end may not have told of it if the ring was full, but it has been watched to its end.
     const bool endless = options_.scope.any() && !program_;
     if (!endless && !program_runs_ && __atomic_load_n(&shared_->live, __ATOMIC_RELAXED) == 0) {
-      while (take_reports()) {
+      while (take_reports(Waiting::no)) {
       }
       return;
     }

@@ -26,9 +26,11 @@ class KernelEngine : public Engine {
   /// Starts the program up to its gate, and attaches to processes.
   Status start();
   void attach_processes();
+  /// Whether what is not there yet may be waited for.
+  enum class Waiting : std::uint8_t { yes, no };
   /// Serves until all that is watched has ended or a signal comes. `take_reports` handles what the programs have
   /// reported and returns whether there was anything; `reports` is a descriptor that becomes readable with more.
-  void serve(const SignalWatch& signals, int reports, const std::function<bool()>& take_reports);
+  void serve(const SignalWatch& signals, int reports, const std::function<bool(Waiting)>& take_reports);
   void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time = std::nullopt);
   void hand_out(const Event& event, const Memory& memory);
   void hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what);

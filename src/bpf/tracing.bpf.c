@@ -21,7 +21,10 @@ struct scratch {
   __u32 lost; /* records, since the last that found room */
   __u32 padding;
   union {
-    struct trace_record record;
+    struct trace_record head;
+    struct enter_record enter;
+    struct exit_record exit;
+    struct life_record life;
     __u8 bytes[largest_record + sizeof(struct trace_chunk) + largest_text];
   };
 };
@@ -68,8 +71,8 @@ static __always_inline void submit(struct scratch* s) {
   if (size > sizeof s->bytes) {
     return;
   }
-  s->record.size = (__u32)size;
-  s->record.lost = s->lost;
+  s->head.size = (__u32)size;
+  s->head.lost = s->lost;
   if (bpf_ringbuf_output(&records, s->bytes, size, wake_up()) == 0) {
     s->lost = 0;
   } else {
@@ -78,17 +81,24 @@ static __always_inline void submit(struct scratch* s) {
   }
 }
 
-/* The start of a record; the fields that only some kinds have are zero. */
-static __always_inline struct trace_record* begin_record(struct scratch* s, __u16 kind,
-                                                         const struct thread_state* state) {
-  __builtin_memset(&s->record, 0, sizeof s->record);
-  s->used = sizeof s->record;
+static __always_inline void begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
+                                         __u32 size) {
+  s->used = size;
   s->faults = 0;
-  s->record.kind = kind;
-  s->record.tid = state->tid;
-  s->record.tgid = state->tgid;
-  s->record.time = bpf_ktime_get_ns();
-  return &s->record;
+  s->head.kind = kind;
+  s->head.abi = (__u8)(state->slot / numbers_per_abi);
+  s->head.arguments = 0;
+  s->head.incomplete = 0;
+  s->head.tid = state->tid;
+  s->head.tgid = state->tgid;
+  s->head.time = time;
+  s->head.number = state->slot % numbers_per_abi;
+}
+
+static __always_inline void submit_life(struct scratch* s, __u8 kind, const struct thread_state* state, __s64 value) {
+  begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof s->life);
+  s->life.value = value;
+  submit(s);
 }
 
 /* Where the next chunk's bytes go; there is room for the largest. Nothing: the record is full. */
@@ -276,29 +286,33 @@ static __always_inline void run_plan(__u32 first, __u32 count) {
 static __always_inline void enter(struct scratch* s, struct thread_state* state, const struct pt_regs* regs) {
   const __u32 slot = state->slot;
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
-  struct trace_record* record = begin_record(s, record_enter, state);
-  record->abi = (__u16)(slot / numbers_per_abi);
-  record->number = slot % numbers_per_abi;
-  record->time = state->entered;
-  bpf_call_arguments(regs, slot / numbers_per_abi, record->args);
+  struct enter_record* record = &s->enter;
+  begin_record(s, record_enter, state, state->entered, sizeof *record);
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->stack_pointer = bpf_stack_pointer(regs);
-  __builtin_memcpy(s->slot, record->args, sizeof record->args);
-  s->slot[slot_stack] = record->stack_pointer;
-  if (plan) {
+  bpf_call_arguments(regs, slot / numbers_per_abi, record->args);
+  s->head.arguments = most_arguments;
+  if (plan && plan->arguments < most_arguments) {
+    s->head.arguments = plan->arguments;
+    s->used -= (most_arguments - plan->arguments) * sizeof record->args[0];
+  }
+  if (plan && plan->entry_count != 0) {
+    __builtin_memcpy(s->slot, record->args, sizeof record->args);
+    s->slot[slot_stack] = record->stack_pointer;
     run_plan(plan->entry_first, plan->entry_count);
   }
   state->incomplete = s->faults != 0;
-  record->incomplete = state->incomplete;
+  s->head.incomplete = s->faults != 0;
   submit(s);
 }
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
-  struct thread_state* state = begin_call(bpf_get_current_task_btf(), id);
-  struct scratch* s = scratch_of_cpu();
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread_state* state = begin_call(task, id);
+  struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
-    name_thread(bpf_get_current_task_btf(), state);
+    name_thread(task, state);
     enter(s, state, regs);
   }
   return 0;
@@ -308,7 +322,7 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct thread_state* state = state_of(task);
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = state ? scratch_of_cpu() : 0;
   if (!state || !s) {
     return 0;
   }
@@ -324,19 +338,19 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   const __u32 slot = state->slot;
   const __u32 abi = slot / numbers_per_abi;
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
-  struct trace_record* record = begin_record(s, record_exit, state);
-  record->abi = (__u16)abi;
-  record->number = slot % numbers_per_abi;
-  record->value = bpf_is_32_bit(abi) ? (__s32)result : result;
+  struct exit_record* record = &s->exit;
+  begin_record(s, record_exit, state, bpf_ktime_get_ns(), sizeof *record);
+  record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->off_time = state->off_time;
-  bpf_call_arguments(regs, abi, record->args);
-  __builtin_memcpy(s->slot, record->args, sizeof record->args);
-  s->slot[slot_result] = (__u64)record->value;
-  if (plan) {
+  record->late = 0;
+  if (plan && (plan->exit_count != 0 || state->incomplete)) {
+    bpf_call_arguments(regs, abi, s->slot);
+    s->slot[slot_result] = (__u64)record->result;
     run_plan(plan->exit_first, plan->exit_count);
     if (state->incomplete) {
       record->late = s->used;
+      s->slot[slot_stack] = bpf_stack_pointer(regs);
       run_plan(plan->entry_first, plan->entry_count);
     }
   }
@@ -350,8 +364,7 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     name_thread(child, state);
-    begin_record(s, record_birth, state)->value = local_id(parent);
-    submit(s);
+    submit_life(s, record_birth, state, local_id(parent));
   }
   return 0;
 }
@@ -363,8 +376,7 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
   if (state && s && state->phase == phase_in_call) {
     const __u32 former_tid = state->tid;
     name_thread(task, state);
-    begin_record(s, record_exec, state)->value = former_tid;
-    submit(s);
+    submit_life(s, record_exec, state, former_tid);
   }
   return 0;
 }
@@ -375,14 +387,13 @@ int BPF_PROG(on_end, struct task_struct* task) {
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     count_end(state);
-    begin_record(s, record_end, state)->value = task->exit_code;
-    submit(s);
+    submit_life(s, record_end, state, task->exit_code);
   }
   return 0;
 }
 
 /* Signals come at any time, also while another program of ours makes a record on this CPU. */
-static __always_inline void report_signal(__u16 kind, int signal, const void* info, long value,
+static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value,
                                           const struct thread_state* state) {
   if (!state || state->phase == phase_silent) {
     return;
@@ -393,15 +404,14 @@ static __always_inline void report_signal(__u16 kind, int signal, const void* in
     return;
   }
   __builtin_memset(made, 0, sizeof *made);
-  made->record.size = sizeof *made;
-  made->record.kind = kind;
-  made->record.tid = state->tid;
-  made->record.tgid = state->tgid;
-  made->record.time = bpf_ktime_get_ns();
-  made->record.number = (__u64)signal;
-  made->record.value = value;
+  made->head.size = sizeof *made;
+  made->head.kind = kind;
+  made->head.tid = state->tid;
+  made->head.tgid = state->tgid;
+  made->head.time = bpf_ktime_get_ns();
+  made->head.number = (__u32)signal;
+  made->value = value;
   /* The kernel's own signals come with 0 or 1 in the place of the pointer, which no read follows. */
-  made->chunk.size = siginfo_size;
   bpf_probe_read_kernel(made->siginfo, sizeof(struct kernel_siginfo), info);
   bpf_ringbuf_submit(made, wake_up());
 }

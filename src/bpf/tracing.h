@@ -14,6 +14,7 @@ enum {
   most_operations = 32768, /* of all plans together */
   operations_per_plan = 64,
   most_elements = 64, /* of a vector: as many are followed */
+  most_arguments = 6,
   siginfo_size = 128,
 };
 
@@ -56,9 +57,11 @@ struct capture_operation {
 
 struct capture_plan {
   __u16 entry_first;
-  __u16 entry_count;
+  __u8 entry_count;
+  __u8 padding;
   __u16 exit_first;
-  __u16 exit_count;
+  __u8 exit_count;
+  __u8 arguments; /* of the call */
 };
 
 enum record_kind {
@@ -71,24 +74,38 @@ enum record_kind {
   record_signal_generated, /* and perhaps ignored: `value` says */
 };
 
-/* What stands at the front of each record; chunks of memory follow up to `size`. */
+/* What stands at the front of each record. What its kind has follows, then chunks of memory up to `size`. */
 struct trace_record {
   __u32 size;
-  __u16 kind;
-  __u16 abi;
-  __u32 tid; /* in the tracer's pid namespace */
+  __u8 kind;
+  __u8 abi;
+  __u8 arguments;  /* enter: so many follow */
+  __u8 incomplete; /* enter: something could not be read, and the exit will try again */
+  __u32 tid;       /* in the tracer's pid namespace */
   __u32 tgid;
   __u64 time;   /* CLOCK_MONOTONIC */
-  __u64 number; /* of the call, or of the signal */
-  __s64 value;  /* exit: result; birth: parent; end: wait status; exec: former tid; signal: what killed, or the fate */
-  __u64 args[6];
+  __u32 number; /* of the call, or of the signal */
+  __u32 lost;   /* records of this CPU that found no room since the last one that did */
+};
+
+struct enter_record {
+  struct trace_record head;
   __u64 instruction_pointer;
   __u64 stack_pointer;
-  __u64 off_time;   /* exit: not on a CPU */
-  __u32 lost;       /* records of this CPU that found no room since the last one that did */
-  __u32 late;       /* exit: where the chunks begin that the entry could not read; 0: there are none */
-  __u32 incomplete; /* enter: something could not be read, and the exit will try again */
-  __u32 padding;
+  __u64 args[6]; /* or fewer */
+};
+
+struct exit_record {
+  struct trace_record head;
+  __s64 result;
+  __u64 instruction_pointer;
+  __u64 off_time; /* not on a CPU */
+  __u64 late;     /* where the chunks begin that the entry could not read; 0: there are none */
+};
+
+struct life_record {
+  struct trace_record head;
+  __s64 value; /* birth: parent; end: wait status; exec: former tid */
 };
 
 struct trace_chunk {
@@ -99,8 +116,8 @@ struct trace_chunk {
 
 /* Of record_signal and record_signal_generated. */
 struct signal_record {
-  struct trace_record record;
-  struct trace_chunk chunk;
+  struct trace_record head;
+  __s64 value;                /* what killed, or the fate */
   __u8 siginfo[siginfo_size]; /* as the tracee's handler would have it; zero where the kernel has none */
 };
 

@@ -26,7 +26,10 @@ constexpr std::size_t most_held = std::size_t{16} << 20;
 constexpr useconds_t short_nap = 100;
 constexpr unsigned naps_before_sleep = 50;
 
-constexpr int records_between_looks = 8192;
+constexpr std::size_t records_between_looks = 8192;
+
+/// What --bpf-buffer gives beyond this is ours, and only taken where it is needed; the kernel's part is always there.
+constexpr std::uint32_t most_in_kernel = 64U << 20;
 
 std::chrono::nanoseconds clock_now(clockid_t clock) {
   timespec now;
@@ -34,10 +37,18 @@ std::chrono::nanoseconds clock_now(clockid_t clock) {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-trace_record head_of(std::span<const std::byte> record) {
-  trace_record head;
-  std::memcpy(&head, record.data(), sizeof head);
-  return head;
+/// The front of a record; zeros where it is shorter.
+template <typename T = trace_record>
+T front_of(std::span<const std::byte> record) {
+  T front{};
+  std::memcpy(&front, record.data(), std::min(sizeof front, record.size()));
+  return front;
+}
+
+/// Where in an exit's record the chunks begin that its entry could not read; its size if there are none.
+std::size_t late_chunks(std::span<const std::byte> exit) {
+  const std::uint64_t late = front_of<exit_record>(exit).late;
+  return late >= sizeof(exit_record) && late <= exit.size() ? late : exit.size();
 }
 
 bool is_failure(std::int64_t result) {
@@ -61,10 +72,6 @@ Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
-void TracingEngine::FreeRing::operator()(ring_buffer* ring) const {
-  ring_buffer__free(ring);
-}
-
 TracingEngine::~TracingEngine() = default;
 
 Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tracing) {
@@ -72,7 +79,9 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   if (const Status chosen = choose_threads(settings.threads); !chosen) {
     return chosen.error();
   }
-  programs_.resize("records", tracing.buffer_size);
+  const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
+  backlog_ = Backlog(tracing.buffer_size - in_kernel);
+  programs_.resize("records", in_kernel);
   programs_.resize("scratches", static_cast<std::uint32_t>(std::max(libbpf_num_possible_cpus(), 1)));
   if (const Status loaded = programs_.load(); !loaded) {
     return loaded.error();
@@ -85,17 +94,11 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
     return shared.error();
   }
   shared_ = shared.value();
-  const auto deliver = [](void* engine, void* record, std::size_t size) {
-    auto& self = *static_cast<TracingEngine*>(engine);
-    if (size >= sizeof(trace_record)) {
-      self.on_record({static_cast<const std::byte*>(record), size});
-    }
-    return ++self.taken_ % records_between_looks == 0 ? -EAGAIN : 0;
-  };
-  ring_.reset(ring_buffer__new(programs_.map_fd("records"), deliver, this, nullptr));
-  if (!ring_) {
-    return Error{errno, std::string("the ring buffer of the BPF programs cannot be mapped: ") + std::strerror(errno)};
+  auto ring = RecordRing::open(programs_.map_fd("records"), in_kernel);
+  if (!ring) {
+    return ring.error();
   }
+  ring_ = std::move(ring).value();
   return watch_threads(shared_->threads);
 }
 
@@ -128,7 +131,7 @@ Result<RunEnd> TracingEngine::run(EventHandler& handler) {
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
   }
-  serve(signals, ring_buffer__epoll_fd(ring_.get()), [this] { return take_reports(); });
+  serve(signals, programs_.map_fd("records"), [this](Waiting waiting) { return take_reports(waiting); });
   programs_.detach();
   release_held(true);
   if (shared_->lost > lost_) {
@@ -143,14 +146,26 @@ Result<RunEnd> TracingEngine::run(EventHandler& handler) {
   return end_;
 }
 
-bool TracingEngine::consume() {
-  const int got = ring_buffer__consume(ring_.get());
-  return got > 0 || got == -EAGAIN;
+bool TracingEngine::take_some() {
+  const auto record = [this](Bytes bytes) { on_record(bytes); };
+  // The kernel's room is what runs out: it is emptied first where much waits.
+  if (ring_->waiting() > ring_->size() / 4 && !backlog_.full()) {
+    while (!backlog_.full() &&
+           ring_->consume(records_between_looks, [this](Bytes bytes) { backlog_.add(bytes); }) != 0) {
+    }
+  }
+  return (backlog_.empty() ? ring_->consume(records_between_looks, record)
+                           : backlog_.consume(records_between_looks, record)) != 0;
 }
 
-bool TracingEngine::take_reports() {
+bool TracingEngine::take_reports(Waiting waiting) {
+  if (waiting == Waiting::no) {
+    const bool any = take_some();
+    release_held(!any);
+    return any;
+  }
   __atomic_store_n(&shared_->sleeping, 0U, __ATOMIC_RELAXED);
-  const bool any = consume();
+  const bool any = take_some();
   release_held(false);
   if (any) {
     idle_rounds_ = 0;
@@ -163,11 +178,11 @@ bool TracingEngine::take_reports() {
   }
   // What came before the programs see this is taken here; what comes after, wakes us.
   __atomic_store_n(&shared_->sleeping, 1U, __ATOMIC_SEQ_CST);
-  return consume();
+  return take_some();
 }
 
 void TracingEngine::on_record(Bytes record) {
-  const trace_record head = head_of(record);
+  const auto head = front_of(record);
   if (held_.empty() && !(head.kind == record_enter && head.incomplete != 0)) {
     deliver(record, {});
     return;
@@ -179,20 +194,19 @@ void TracingEngine::on_record(Bytes record) {
 void TracingEngine::release_held(bool all) {
   while (!held_.empty()) {
     const Held& front = held_.front();
-    const trace_record head = head_of(front.bytes);
+    const auto head = front_of(front.bytes);
     Bytes late;
     if (head.kind == record_enter && head.incomplete != 0) {
       // Whatever comes next from the thread ends the wait.
       const auto next = std::find_if(held_.begin() + 1, held_.end(),
-                                     [&head](const Held& held) { return head_of(held.bytes).tid == head.tid; });
+                                     [&head](const Held& held) { return front_of(held.bytes).tid == head.tid; });
       const bool overdue = clock_now(CLOCK_MONOTONIC) - front.since > longest_hold || held_bytes_ > most_held;
       if (next == held_.end() && !all && !overdue) {
         return;
       }
       if (next != held_.end()) {
-        const trace_record exit = head_of(next->bytes);
-        if (exit.kind == record_exit && exit.late >= sizeof exit && exit.late <= next->bytes.size()) {
-          late = Bytes(next->bytes).subspan(exit.late);
+        if (front_of(next->bytes).kind == record_exit) {
+          late = Bytes(next->bytes).subspan(late_chunks(next->bytes));
         }
       }
     }
@@ -203,7 +217,7 @@ void TracingEngine::release_held(bool all) {
 }
 
 void TracingEngine::deliver(Bytes record, Bytes late) {
-  const trace_record head = head_of(record);
+  const auto head = front_of(record);
   if (head.lost != 0) {
     lost_ += head.lost;
     handler_->lost(head.lost);
@@ -214,100 +228,109 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
   event.abi = native_abi();
   event.time.monotonic = std::chrono::nanoseconds(head.time);
   event.time.realtime = event.time.monotonic + realtime_offset_;
-  const std::size_t end = head.late >= sizeof head && head.late <= record.size() ? head.late : record.size();
-  const Bytes chunks = record.subspan(sizeof head, end - sizeof head);
-  Signal signal;
-  signal.number = static_cast<int>(head.number);
-  if (record.size() >= sizeof(signal_record)) {
-    std::memcpy(signal.info.data(), record.data() + offsetof(signal_record, siginfo), siginfo_size);
-  }
   switch (head.kind) {
     case record_enter:
-      return on_enter(head, event, chunks, late);
+      return on_enter(event, record, late);
     case record_exit:
-      return on_exit(head, event, chunks);
+      return on_exit(event, record);
     case record_birth:
-      return on_birth(event.tid, event.tgid, static_cast<pid_t>(head.value), event.time);
+      return on_birth(event.tid, event.tgid, static_cast<pid_t>(front_of<life_record>(record).value), event.time);
     case record_end:
-      return on_end(head, event);
+      return on_end(event, front_of<life_record>(record).value);
     case record_exec:
-      return on_exec(head, event);
+      return on_exec(event, static_cast<pid_t>(front_of<life_record>(record).value));
     case record_signal:
-      return on_signal(head, event, signal);
-    case record_signal_generated:
-      return on_signal_generated(head, event, signal);
+    case record_signal_generated: {
+      const auto made = front_of<signal_record>(record);
+      Signal signal{static_cast<int>(head.number), made.value, {}};
+      std::memcpy(signal.info.data(), made.siginfo, siginfo_size);
+      return head.kind == record_signal ? on_signal(event, signal) : on_signal_generated(event, signal);
+    }
     default:
       break;
   }
 }
 
-void TracingEngine::on_enter(const trace_record& head, Event& event, Bytes chunks, Bytes late) {
-  ThreadState& thread = threads_[head.tid];
-  thread.in_call = true;
-  thread.entered = head.time;
-  thread.abi = event.abi = head.abi < abi_count ? static_cast<Abi>(head.abi) : native_abi();
+TracingEngine::ThreadState& TracingEngine::thread(pid_t tid) {
+  return threads_[static_cast<std::uint32_t>(tid)];
+}
+
+void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
+  const auto front = front_of<enter_record>(record);
+  const std::size_t arguments = std::min<std::size_t>(front.head.arguments, most_arguments);
+  const Bytes chunks = record.subspan(std::min(offsetof(enter_record, args) + arguments * sizeof front.args[0],  //
+                                               record.size()));
+  ThreadState& state = thread(event.tid);
+  state.in_call = true;
+  state.entered = front.head.time;
+  state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
   SyscallEnter enter;
-  enter.number = head.number;
-  std::copy(std::begin(head.args), std::end(head.args), enter.args.begin());
-  enter.instruction_pointer = head.instruction_pointer;
-  enter.stack_pointer = head.stack_pointer;
+  enter.number = front.head.number;
+  std::copy_n(front.args, arguments, enter.args.begin());
+  enter.instruction_pointer = front.instruction_pointer;
+  enter.stack_pointer = front.stack_pointer;
   event.what = enter;
-  thread.entry.assign(chunks.begin(), chunks.end());
-  thread.entry.insert(thread.entry.end(), late.begin(), late.end());
-  hand_out(event, CapturedMemory(thread.entry));
+  state.entry.assign(chunks.begin(), chunks.end());
+  state.entry.insert(state.entry.end(), late.begin(), late.end());
+  hand_out(event, CapturedMemory(state.entry));
 }
 
-void TracingEngine::on_exit(const trace_record& head, Event& event, Bytes chunks) {
-  ThreadState& thread = threads_[head.tid];
-  event.abi = head.abi < abi_count ? static_cast<Abi>(head.abi) : native_abi();
+void TracingEngine::on_exit(Event& event, Bytes record) {
+  const auto front = front_of<exit_record>(record);
+  const std::size_t end = late_chunks(record);
+  const Bytes chunks = record.subspan(std::min(sizeof front, end), end - std::min(sizeof front, end));
+  ThreadState& state = thread(event.tid);
+  event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
   SyscallExit exit;
-  exit.value = head.value;
-  exit.is_error = is_failure(head.value);
-  exit.instruction_pointer = head.instruction_pointer;
-  const std::uint64_t wall = head.time - thread.entered;
-  exit.cpu_time = std::chrono::nanoseconds(wall > head.off_time ? wall - head.off_time : 0);
+  exit.value = front.result;
+  exit.is_error = is_failure(front.result);
+  exit.instruction_pointer = front.instruction_pointer;
+  const std::uint64_t wall = front.head.time - state.entered;
+  exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
   event.what = exit;
-  if (std::exchange(thread.in_call, false)) {
-    hand_out(event, CapturedMemory(chunks, thread.entry));
+  if (std::exchange(state.in_call, false)) {
+    hand_out(event, CapturedMemory(chunks, state.entry));
   }
-  for (const Signal& signal : std::exchange(thread.ignored, {})) {
-    signal_stop(event, signal);
+  if (!state.ignored.empty()) {
+    for (const Signal& signal : std::exchange(state.ignored, {})) {
+      signal_stop(event, signal);
+    }
   }
 }
 
-void TracingEngine::on_end(const trace_record& head, Event& event) {
-  if (threads_[head.tid].in_call) {
+void TracingEngine::on_end(Event& event, std::int64_t status) {
+  if (thread(event.tid).in_call) {
     event.what = SyscallLost{};
     hand_out(event, NoMemory());
   }
-  threads_.erase(head.tid);
+  threads_.erase(static_cast<std::uint32_t>(event.tid));
   tracees_.erase(event.tid);
-  event.what = Exited{static_cast<int>(head.value)};
+  event.what = Exited{static_cast<int>(status)};
   hand_out(event, NoMemory());
 }
 
-void TracingEngine::on_exec(const trace_record& head, Event& event) {
-  const auto former = static_cast<std::uint32_t>(head.value);
-  if (former != head.tid) {
-    threads_[head.tid] = std::exchange(threads_[former], {});
-    threads_.erase(former);
-    tracees_.erase(static_cast<pid_t>(former));
+void TracingEngine::on_exec(Event& event, pid_t former) {
+  if (former != event.tid) {
+    ThreadState caller = std::move(thread(former));
+    thread(event.tid) = std::move(caller);
+    threads_.erase(static_cast<std::uint32_t>(former));
+    tracees_.erase(former);
   }
-  event.abi = threads_[head.tid].abi;
+  event.abi = thread(event.tid).abi;
   tracees_[event.tid] = event.tgid;
-  event.what = Exec{static_cast<pid_t>(former)};
+  event.what = Exec{former};
   hand_out(event, NoMemory());
 }
 
-void TracingEngine::on_signal(const trace_record& head, Event& event, const Signal& signal) {
+void TracingEngine::on_signal(Event& event, const Signal& signal) {
   if (signal.number != SIGKILL) {
-    on_their_way_.erase({head.tgid, signal.number});
+    on_their_way_.erase({event.tgid, signal.number});
     signal_stop(event, signal);
     return;
   }
   // Where another signal is fatal, the kernel lets SIGKILL carry it out at once.
-  const int killer = static_cast<int>(head.value & 0x7f);
-  const auto generated = on_their_way_.find({head.tgid, killer});
+  const int killer = static_cast<int>(signal.value & 0x7f);
+  const auto generated = on_their_way_.find({event.tgid, killer});
   if (killer != SIGKILL && generated != on_their_way_.end()) {
     const Signal fatal = generated->second;
     on_their_way_.erase(generated);
@@ -315,17 +338,17 @@ void TracingEngine::on_signal(const trace_record& head, Event& event, const Sign
   }
 }
 
-void TracingEngine::on_signal_generated(const trace_record& head, Event& event, const Signal& signal) {
+void TracingEngine::on_signal_generated(Event& event, const Signal& signal) {
   constexpr std::int64_t queued = 0;  // TRACE_SIGNAL_* of the tracepoint
   constexpr std::int64_t ignored = 1;
-  if (head.value == queued && signal.number != SIGKILL) {
-    on_their_way_[{head.tgid, signal.number}] = signal;
-  } else if (head.value == ignored) {
-    ThreadState& thread = threads_[head.tid];
-    if (!thread.in_call) {
+  if (signal.value == queued && signal.number != SIGKILL) {
+    on_their_way_[{event.tgid, signal.number}] = signal;
+  } else if (signal.value == ignored) {
+    ThreadState& state = thread(event.tid);
+    if (!state.in_call) {
       signal_stop(event, signal);
-    } else if (thread.ignored.size() < most_ignored) {
-      thread.ignored.push_back(signal);
+    } else if (state.ignored.size() < most_ignored) {
+      state.ignored.push_back(signal);
     }
   }
 }

@@ -4,16 +4,16 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "bpf/backlog.h"
 #include "bpf/capture_plans.h"
 #include "bpf/kernel_engine.h"
+#include "bpf/record_ring.h"
 #include "bpf/tracing.h"
-
-struct ring_buffer;
 
 namespace tracer {
 
@@ -28,9 +28,6 @@ class TracingEngine final : public KernelEngine {
   Result<RunEnd> run(EventHandler& handler) override;
 
  private:
-  struct FreeRing {
-    void operator()(ring_buffer* ring) const;
-  };
   using Bytes = std::span<const std::byte>;
 
   /// A record, and what stands for it until its turn comes.
@@ -40,6 +37,7 @@ class TracingEngine final : public KernelEngine {
   };
   struct Signal {
     int number = 0;
+    std::int64_t value = 0;  ///< signal_record::value
     std::array<std::byte, siginfo_size> info{};
   };
   static constexpr std::size_t most_ignored = 8;
@@ -52,28 +50,29 @@ class TracingEngine final : public KernelEngine {
   };
 
   Status fill_plans(const CapturePlans& plans);
-  bool take_reports();
-  bool consume();
+  bool take_reports(Waiting waiting);
+  bool take_some();
   void on_record(Bytes record);
   /// Hands out what need not wait any longer.
   void release_held(bool all);
   void deliver(Bytes record, Bytes late);
-  void on_enter(const trace_record& head, Event& event, Bytes chunks, Bytes late);
-  void on_exit(const trace_record& head, Event& event, Bytes chunks);
-  void on_end(const trace_record& head, Event& event);
-  void on_exec(const trace_record& head, Event& event);
-  void on_signal(const trace_record& head, Event& event, const Signal& signal);
-  void on_signal_generated(const trace_record& head, Event& event, const Signal& signal);
+  ThreadState& thread(pid_t tid);
+  void on_enter(Event& event, Bytes record, Bytes late);
+  void on_exit(Event& event, Bytes record);
+  void on_end(Event& event, std::int64_t status);
+  void on_exec(Event& event, pid_t former);
+  void on_signal(Event& event, const Signal& signal);
+  void on_signal_generated(Event& event, const Signal& signal);
   void signal_stop(Event& event, const Signal& signal);
 
   tracing_shared* shared_ = nullptr;
-  std::unique_ptr<ring_buffer, FreeRing> ring_;
+  std::optional<RecordRing> ring_;
+  Backlog backlog_{0};
   std::unordered_map<std::uint32_t, ThreadState> threads_;
-  std::map<std::pair<std::uint32_t, int>, Signal> on_their_way_;  ///< by process and number
+  std::map<std::pair<pid_t, int>, Signal> on_their_way_;  ///< by process and number
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   unsigned idle_rounds_ = 0;
-  unsigned taken_ = 0;
   std::uint64_t lost_ = 0;
   std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to CLOCK_MONOTONIC
 };

@@ -176,7 +176,7 @@ enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
 /// Options that strace does not have.
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
-  std::uint32_t bpf_buffer = 64U << 20;  ///< bytes, a power of two
+  std::uint32_t bpf_buffer = 512U << 20;  ///< bytes, a power of two
   std::vector<std::string> define;       ///< description files to load
   std::vector<std::string> libraries;    ///< -e library=
   std::vector<std::string> symbols;      ///< -e symbol=

@@ -1,0 +1,64 @@
+#include "bpf/record_ring.h"
+
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace tracer {
+
+void RecordRing::Unmap::operator()(void* mapping) const {
+  ::munmap(mapping, size);
+}
+
+Result<RecordRing> RecordRing::open(int map, std::size_t size) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t produced = page + 2 * size;
+  void* consumer = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  void* producer = ::mmap(nullptr, produced, PROT_READ, MAP_SHARED, map, static_cast<off_t>(page));
+  const int number = errno;
+  Mapping first(consumer == MAP_FAILED ? nullptr : consumer, Unmap{page});
+  Mapping second(producer == MAP_FAILED ? nullptr : producer, Unmap{produced});
+  if (!first || !second) {
+    return Error{number, std::string("the ring buffer of the BPF programs cannot be mapped: ") + std::strerror(number)};
+  }
+  return RecordRing(std::move(first), std::move(second), page, size);
+}
+
+RecordRing::RecordRing(Mapping consumer, Mapping producer, std::size_t page, std::size_t size)
+    : consumer_(std::move(consumer)),
+      producer_(std::move(producer)),
+      data_(static_cast<const std::byte*>(producer_.get()) + page),
+      mask_(size - 1) {}
+
+std::size_t RecordRing::waiting() const {
+  return __atomic_load_n(static_cast<const std::uint64_t*>(producer_.get()), __ATOMIC_ACQUIRE) - position_;
+}
+
+bool RecordRing::next(Record& record) {
+  while (waiting() != 0) {
+    const std::byte* at = data_ + (position_ & mask_);
+    const std::uint32_t head = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE);
+    if ((head & BPF_RINGBUF_BUSY_BIT) != 0) {
+      return false;  // it is being written
+    }
+    const std::size_t length = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+    record.step = (length + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
+    position_ += record.step;
+    if ((head & BPF_RINGBUF_DISCARD_BIT) == 0) {
+      record.bytes = {at + BPF_RINGBUF_HDR_SZ, length};
+      return true;
+    }
+  }
+  return false;
+}
+
+void RecordRing::give_back() {
+  __atomic_store_n(static_cast<std::uint64_t*>(consumer_.get()), position_, __ATOMIC_RELEASE);
+}
+
+}  // namespace tracer

@@ -1,0 +1,69 @@
+// The reader's end of a BPF ring buffer: what the programs in the kernel hand over, in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+
+namespace tracer {
+
+/// One producer position and one consumer position in pages shared with the kernel, and the data twice in a row, so
+/// that no record is torn (include/uapi/linux/bpf.h, BPF_RINGBUF_*; Documentation/bpf/ringbuf.rst).
+class RecordRing {
+ public:
+  /// `map` is a map of type BPF_MAP_TYPE_RINGBUF with `size` bytes; it has to stay open as long as someone polls it
+  /// (POLLIN: there are records).
+  static Result<RecordRing> open(int map, std::size_t size);
+
+  /// Hands out up to `most` records, oldest first; each is valid only during its `take`, which must not throw. Returns
+  /// how many there were.
+  template <typename Take>
+  std::size_t consume(std::size_t most, const Take& take) {
+    std::size_t taken = 0;
+    std::size_t bytes = 0;
+    for (Record record; taken < most && next(record); ++taken) {
+      take(record.bytes);
+      bytes += record.step;
+      // The kernel wants its room back early, but not the cache line with every record.
+      if (bytes >= room_returned_at_once || taken + 1 == most) {
+        bytes = 0;
+        give_back();
+      }
+    }
+    give_back();
+    return taken;
+  }
+
+  /// Bytes that wait to be taken.
+  [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] std::size_t size() const { return mask_ + 1; }
+
+ private:
+  static constexpr std::size_t room_returned_at_once = 16384;
+
+  struct Unmap {
+    std::size_t size = 0;
+    void operator()(void* mapping) const;
+  };
+  using Mapping = std::unique_ptr<void, Unmap>;
+  struct Record {
+    std::span<const std::byte> bytes;
+    std::size_t step = 0;
+  };
+
+  RecordRing(Mapping consumer, Mapping producer, std::size_t page, std::size_t size);
+  /// The record at `position_`, which goes on behind it. False: there is none yet.
+  bool next(Record& record);
+  void give_back();
+
+  Mapping consumer_;
+  Mapping producer_;
+  const std::byte* data_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t position_ = 0;  ///< what we have taken up to
+};
+
+}  // namespace tracer
