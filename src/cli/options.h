@@ -177,10 +177,10 @@ enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
   std::uint32_t bpf_buffer = 512U << 20;  ///< bytes, a power of two
-  std::vector<std::string> define;       ///< description files to load
-  std::vector<std::string> libraries;    ///< -e library=
-  std::vector<std::string> symbols;      ///< -e symbol=
-  std::vector<std::string> probes;       ///< -e usdt=
+  std::vector<std::string> define;        ///< description files to load
+  std::vector<std::string> libraries;     ///< -e library=
+  std::vector<std::string> symbols;       ///< -e symbol=
+  std::vector<std::string> probes;        ///< -e usdt=
   std::vector<std::string> cgroups;
   std::vector<std::string> comms;
   bool system_wide = false;

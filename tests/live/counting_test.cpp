@@ -132,7 +132,7 @@ TEST_CASE("counting ends when the processes that were attached to do, with all t
   CHECK(counter.wait() == std::optional<int>(0));
 }
 
-TEST_CASE("processes are counted by name and by control group, also those that start later; not the tracer") {
+TEST_CASE("processes are counted by name and by control group, also those that start later, but not the tracer") {
   if (!bpf_works()) {
     return;
   }

@@ -48,7 +48,7 @@ TEST_CASE("without calls there is no table") {
   CHECK(stage.table().empty());
 }
 
-TEST_CASE("columns come in the order asked for; a name that is not last is filled up") {
+TEST_CASE("columns come in the order asked for, and a name that is not last is filled up") {
   auto options = counting();
   options.summary.columns = {SummaryColumn::name, SummaryColumn::calls};
   options.summary.sort_by = SummaryColumn::name;
