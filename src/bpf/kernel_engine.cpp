@@ -122,6 +122,7 @@ Status KernelEngine::start() {
   if (!options_.launch) {
     return Done{};
   }
+  shared_->launching = 1;
   auto started = start_program(*options_.launch, options_.strict, {});
   if (!started) {
     return started.error();
@@ -131,6 +132,7 @@ Status KernelEngine::start() {
     return waits.error();
   }
   const auto adopted = adopt(program_->pid, false, true);
+  shared_->launching = 0;
   if (!adopted) {
     return adopted.error();
   }

@@ -40,6 +40,7 @@ struct task_struct {
   int pid;
   int tgid;
   struct task_struct* group_leader;
+  struct task_struct* real_parent;
   struct pid* thread_pid;
   struct signal_struct* signal;
   struct sigpending pending;

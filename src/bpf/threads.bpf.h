@@ -91,7 +91,8 @@ static __always_inline bool has_scope(void) {
 }
 
 static __always_inline bool is_in_scope(struct task_struct* task) {
-  if ((__u32)task->tgid == shared.threads.tracer) {
+  if ((__u32)task->tgid == shared.threads.tracer ||
+      (shared.threads.launching && (__u32)BPF_CORE_READ(task, real_parent, tgid) == shared.threads.tracer)) {
     return false;
   }
   if (settings.threads.system_wide) {
@@ -276,10 +277,11 @@ int adopt(struct bpf_iter__task* ctx) {
   }
   shared.threads.tracer = (__u32)tracer->tgid;
   const __u32 id = shared.threads.adopt_threads ? local_id(task->group_leader) : local_id(task);
-  if (id != shared.threads.adopt || id == 0 || state_of(task)) {
+  struct thread_state* state = state_of(task);
+  if (id != shared.threads.adopt || id == 0 || (state && state->origin != origin_scope)) {
     return 0;
   }
-  struct thread_state* state = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  state = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!state) {
     return 0;
   }

@@ -35,6 +35,7 @@ struct thread_shared {
   __u32 adopted;         /* how many it found that were not watched yet */
   __u32 level;           /* of the tracer's pid namespace */
   __u32 tracer;          /* the tracer's process in the first pid namespace */
+  __u32 launching;       /* a child of the tracer's is not to be watched yet */
 };
 
 #endif
