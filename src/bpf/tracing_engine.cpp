@@ -252,7 +252,16 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
 }
 
 TracingEngine::ThreadState& TracingEngine::thread(pid_t tid) {
-  return threads_[static_cast<std::uint32_t>(tid)];
+  if (last_ == nullptr || last_tid_ != tid) {
+    last_ = &threads_[tid];  // which stays where it is
+    last_tid_ = tid;
+  }
+  return *last_;
+}
+
+void TracingEngine::forget(pid_t tid) {
+  last_ = nullptr;
+  threads_.erase(tid);
 }
 
 void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
@@ -264,12 +273,11 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   state.in_call = true;
   state.entered = front.head.time;
   state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  SyscallEnter enter;
+  auto& enter = event.what.emplace<SyscallEnter>();
   enter.number = front.head.number;
   std::copy_n(front.args, arguments, enter.args.begin());
   enter.instruction_pointer = front.instruction_pointer;
   enter.stack_pointer = front.stack_pointer;
-  event.what = enter;
   state.entry.assign(chunks.begin(), chunks.end());
   state.entry.insert(state.entry.end(), late.begin(), late.end());
   hand_out(event, CapturedMemory(state.entry));
@@ -281,13 +289,12 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   const Bytes chunks = record.subspan(std::min(sizeof front, end), end - std::min(sizeof front, end));
   ThreadState& state = thread(event.tid);
   event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  SyscallExit exit;
+  auto& exit = event.what.emplace<SyscallExit>();
   exit.value = front.result;
   exit.is_error = is_failure(front.result);
   exit.instruction_pointer = front.instruction_pointer;
   const std::uint64_t wall = front.head.time - state.entered;
   exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
-  event.what = exit;
   if (std::exchange(state.in_call, false)) {
     hand_out(event, CapturedMemory(chunks, state.entry));
   }
@@ -303,7 +310,7 @@ void TracingEngine::on_end(Event& event, std::int64_t status) {
     event.what = SyscallLost{};
     hand_out(event, NoMemory());
   }
-  threads_.erase(static_cast<std::uint32_t>(event.tid));
+  forget(event.tid);
   tracees_.erase(event.tid);
   event.what = Exited{static_cast<int>(status)};
   hand_out(event, NoMemory());
@@ -313,7 +320,7 @@ void TracingEngine::on_exec(Event& event, pid_t former) {
   if (former != event.tid) {
     ThreadState caller = std::move(thread(former));
     thread(event.tid) = std::move(caller);
-    threads_.erase(static_cast<std::uint32_t>(former));
+    forget(former);
     tracees_.erase(former);
   }
   event.abi = thread(event.tid).abi;

@@ -57,6 +57,7 @@ class TracingEngine final : public KernelEngine {
   void release_held(bool all);
   void deliver(Bytes record, Bytes late);
   ThreadState& thread(pid_t tid);
+  void forget(pid_t tid);
   void on_enter(Event& event, Bytes record, Bytes late);
   void on_exit(Event& event, Bytes record);
   void on_end(Event& event, std::int64_t status);
@@ -68,7 +69,9 @@ class TracingEngine final : public KernelEngine {
   tracing_shared* shared_ = nullptr;
   std::optional<RecordRing> ring_;
   Backlog backlog_{0};
-  std::unordered_map<std::uint32_t, ThreadState> threads_;
+  std::unordered_map<pid_t, ThreadState> threads_;
+  ThreadState* last_ = nullptr;  ///< of those, asked for last
+  pid_t last_tid_ = 0;
   std::map<std::pair<pid_t, int>, Signal> on_their_way_;  ///< by process and number
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;

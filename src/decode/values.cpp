@@ -65,22 +65,27 @@ std::uint64_t Walker::size_of(const Type& type) const {
   return 0;
 }
 
-std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) const {
+bool Walker::load(const Type& type, const Place& place, std::uint64_t& bits) const {
   if (type.kind == TypeKind::custom && type.target != spec::none) {
-    return load(tables_.types[type.target], place);
+    return load(tables_.types[type.target], place, bits);
   }
+  bits = place.bits;
   if (type.kind == TypeKind::choice && tables_.choices[type.index].rows.count != 0) {
     // Of a table of sets, whatever the set, the number is the same.
     const Type& any = tables_.types[tables_.choice_rows[tables_.choices[type.index].rows.first].type];
-    return any.kind == TypeKind::scalar || any.kind == TypeKind::choice ? load(any, place) : std::nullopt;
+    return (any.kind == TypeKind::scalar || any.kind == TypeKind::choice) && load(any, place, bits);
   }
   if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer && type.kind != TypeKind::custom) {
-    return place.kind == Place::Kind::reg ? std::optional(place.bits) : std::nullopt;
+    return place.kind == Place::Kind::reg;
   }
   const unsigned width = scalar_width(type);
-  std::uint64_t bits = place.bits;
   if (type.width == spec::long_double_wide && type.kind == TypeKind::scalar) {
-    return place.kind == Place::Kind::reg ? std::optional(bits) : load_long_double(place, width);
+    if (place.kind != Place::Kind::reg) {
+      const auto number = load_long_double(place, width);
+      bits = number.value_or(0);
+      return number.has_value();
+    }
+    return true;
   }
   if (place.kind != Place::Kind::reg) {
     bits = 0;
@@ -88,10 +93,11 @@ std::optional<std::uint64_t> Walker::load(const Type& type, const Place& place) 
     if (place.kind == Place::Kind::copied && place.bytes.size() >= width) {
       std::copy_n(place.bytes.begin(), width, into.begin());
     } else if (memory_.read(place.address, into) != width) {
-      return std::nullopt;
+      return false;
     }
   }
-  return spell::cut(bits, width, type.is_signed);
+  bits = spell::cut(bits, width, type.is_signed);
+  return true;
 }
 
 /// As a double.

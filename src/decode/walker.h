@@ -160,7 +160,12 @@ class Walker {
   void annotate_descriptor(std::int64_t fd);
   void annotate_directory(std::int64_t fd);
   void annotate_process(std::int64_t pid, bool group);
-  [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const;
+  [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const {
+    // Returned as it is from a function of its own, an optional is read wider than it was written: slow enough to see.
+    std::uint64_t bits = 0;
+    return load(type, place, bits) ? std::optional(bits) : std::nullopt;
+  }
+  bool load(const spec::Type& type, const Place& place, std::uint64_t& bits) const;
   [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
   [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
   [[nodiscard]] unsigned scalar_width(const spec::Type& type) const;

@@ -188,7 +188,7 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
   return verdict;
 }
 
-Verdict Pipeline::finish(Thread& thread, CallEnd end, const Event* event, const Memory& memory) {
+Verdict Pipeline::finish(Thread& thread, CallEnd& end, const Event* event, const Memory& memory) {
   thread.call.open = false;
   if (!records()) {
     unnest(thread);

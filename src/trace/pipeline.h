@@ -86,7 +86,7 @@ class Pipeline final : public EventHandler {
   Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
 
   /// `event`: of the exit; null where there is none.
-  Verdict finish(Thread& thread, CallEnd end, const Event* event, const Memory& memory);
+  Verdict finish(Thread& thread, CallEnd& end, const Event* event, const Memory& memory);
   /// Keeps the stack of a call that can have none when it has ended.
   void keep_stack(Thread& thread, const Event& event, const Memory& memory);
   [[nodiscard]] std::span<const StackFrame> stack_now(const Event& event, const Memory& memory) const;
