@@ -16,6 +16,7 @@ constexpr std::uint32_t variable_size = 512;
 constexpr std::uint32_t frame_size = 1024;  // of a signal, as much as sigreturn shows
 constexpr std::uint32_t block_size = largest_piece;
 constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
+constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
 constexpr unsigned deepest = 4;
 
 enum class Phase : std::uint8_t { entry, exit };
@@ -266,10 +267,11 @@ class Planner {
     if (count && type.length_kind == LengthKind::count) {
       count->scale *= std::max<std::uint32_t>(size, 1);
     }
+    const bool by_bytes = type.length_kind == LengthKind::byte_count && element.kind == TypeKind::structure;
     const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
     const std::uint64_t most = stream                        ? std::uint64_t{largest_block}
                                : size == 0 || within_custom_ ? custom_size
-                               : limits_.whole               ? block_size
+                               : limits_.whole || by_bytes   ? block_size
                                                              : (limits_.string_limit + 1ULL) * size;
     block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
     if (element.kind == TypeKind::structure && count && depth < deepest) {
@@ -317,6 +319,9 @@ class Planner {
     const std::uint32_t size = description.layout.size[index_of(abi_)];
     if (description.sized_by != none) {
       room = length(description.sized_by, &scope);
+    }
+    if (description.sized_by != none) {
+      block(base, offset, std::nullopt, std::min(size, size_fields));  // whatever it says of itself
     }
     const bool open = description.variable || description.kind == StructKind::stream || size == 0;
     if (open) {
@@ -442,14 +447,20 @@ std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
   if (signature.rows.count != 0 || signature.otherwise != none) {
     return most_arguments;
   }
-  return static_cast<std::uint8_t>(std::min<std::uint32_t>(signature.params.count, most_arguments));
+  unsigned count = 0;
+  for (const Param& param : Tables::slice(tables.params, signature.params)) {
+    count = std::max(count, param.slot[index_of(abi)] + 1U);
+  }
+  return static_cast<std::uint8_t>(std::min<unsigned>(count, most_arguments));
 }
 
 }  // namespace
 
 CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
   CapturePlans plans;
-  plans.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi);
+  capture_plan unknown{};
+  unknown.arguments = most_arguments;
+  plans.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
     for (const NumberedCall& numbered : tables.numbers[abi]) {
       if (numbered.call == none || numbered.number >= numbers_per_abi) {

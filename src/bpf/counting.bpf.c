@@ -108,7 +108,7 @@ static __always_inline void report(__u32 kind, struct task_struct* task, __u32 p
   }
   life->kind = kind;
   life->tid = local_id(task);
-  life->tgid = local_id(task->group_leader);
+  life->tgid = local_id(BPF_CORE_READ(task, group_leader));
   life->parent = parent;
   life->status = status;
   bpf_ringbuf_submit(life, 0);

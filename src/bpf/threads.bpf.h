@@ -51,6 +51,9 @@ struct {
   __type(value, __u32);
 } cgroups SEC(".maps");
 
+/* Pointers of the kernel's are followed by BPF_CORE_READ where speed does not matter: for each that is followed as it is,
+ * the verifier looks through all types of the kernel, which takes half a millisecond. */
+
 static __always_inline struct thread_state* state_of(struct task_struct* task) {
   return bpf_task_storage_get(&threads, task, 0, 0);
 }
@@ -78,7 +81,7 @@ static __always_inline bool is_being_killed(struct task_struct* task) {
   if (!(task->pending.signal.sig[0] >> (sigkill - 1) & 1)) {
     return false;
   }
-  const int signal = task->signal->group_exit_code & 0x7f;
+  const int signal = BPF_CORE_READ(task, signal, group_exit_code) & 0x7f;
   return signal == 0 || signal == sigkill;
 }
 
@@ -100,7 +103,7 @@ static __always_inline bool is_in_scope(struct task_struct* task) {
   }
   if (settings.threads.comms) {
     __u64 name[comm_size / 8];
-    bpf_probe_read_kernel(name, sizeof name, task->group_leader->comm);
+    BPF_CORE_READ_INTO(&name, task, group_leader, comm);
     for (__u32 i = 0; i < most_comms && i < settings.threads.comms; ++i) {
       if (name[0] == settings.threads.comm[i][0] && name[1] == settings.threads.comm[i][1]) {
         return true;
@@ -140,7 +143,7 @@ static __always_inline struct thread_state* entering(struct task_struct* task) {
 
 /* The thread's or its process's id where the tracer lives; 0 if it has none there. */
 static __always_inline __u32 local_id(struct task_struct* task) {
-  struct pid* pid = task->thread_pid;
+  struct pid* pid = BPF_CORE_READ(task, thread_pid);
   struct upid number = {};
   if (!pid || BPF_CORE_READ(pid, level) < shared.threads.level) {
     return 0;
@@ -235,7 +238,7 @@ static __always_inline void count_end(const struct thread_state* state) {
 static __always_inline void name_thread(struct task_struct* task, struct thread_state* state) {
   if (state->tid == 0 || state->phase != phase_idle) {
     state->tid = local_id(task);
-    state->tgid = local_id(task->group_leader);
+    state->tgid = local_id(BPF_CORE_READ(task, group_leader));
   }
 }
 
@@ -271,12 +274,12 @@ int adopt(struct bpf_iter__task* ctx) {
     return 0;
   }
   struct task_struct* tracer = bpf_get_current_task_btf();
-  struct pid* pid = tracer->thread_pid;
+  struct pid* pid = BPF_CORE_READ(tracer, thread_pid);
   if (pid) {
     shared.threads.level = BPF_CORE_READ(pid, level);
   }
   shared.threads.tracer = (__u32)tracer->tgid;
-  const __u32 id = shared.threads.adopt_threads ? local_id(task->group_leader) : local_id(task);
+  const __u32 id = shared.threads.adopt_threads ? local_id(BPF_CORE_READ(task, group_leader)) : local_id(task);
   struct thread_state* state = state_of(task);
   if (id != shared.threads.adopt || id == 0 || (state && state->origin != origin_scope)) {
     return 0;

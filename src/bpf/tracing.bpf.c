@@ -419,7 +419,7 @@ static __always_inline void report_signal(__u8 kind, int signal, const void* inf
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info) {
   struct task_struct* task = bpf_get_current_task_btf();
-  report_signal(record_signal, signal, info, task->signal->group_exit_code, state_of(task));
+  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), state_of(task));
   return 0;
 }
 

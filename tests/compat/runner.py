@@ -38,7 +38,7 @@ def why_not():
 
 
 def run(tracer, options, program):
-    """`program` is a cases.Program. The trace goes to a file of its own unless the options say `stderr`."""
+    """`tracer` is a command with its first options, `program` a cases.Program. The trace goes to a file of its own unless the options say `stderr`."""
     options = list(options)
     to_stderr = 'stderr' in options
     if to_stderr:
@@ -46,7 +46,7 @@ def run(tracer, options, program):
     else:
         options += ['-o', '/mnt/out/trace']
     with tempfile.TemporaryDirectory(prefix='compat.') as results:
-        job = {'command': [tracer, *options, *program.argv], 'environment': ENVIRONMENT, 'setup': program.setup,
+        job = {'command': [*tracer, *options, *program.argv], 'environment': ENVIRONMENT, 'setup': program.setup,
                'server': program.server, 'port': program.port, 'timeout': TIMEOUT, 'results': results}
         inside = subprocess.run([*NAMESPACES, '/usr/bin/python3', HERE / 'inside.py'], input=json.dumps(job),
                                 capture_output=True, text=True, timeout=TIMEOUT + 60)
