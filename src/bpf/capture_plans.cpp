@@ -279,37 +279,83 @@ class Planner {
     }
   }
 
-  /// Pointers in the elements of an array, where another field of the same element has the length.
-  void vectors(const Struct& element, std::uint8_t base, std::uint32_t offset, const Length& count,
-               std::uint32_t size) {
+  /// Pointers in the elements of an array, where another field of the same element has the length; in structs within
+  /// the elements, too, which begin at `shift`.
+  void vectors(const Struct& element, std::uint8_t base, std::uint32_t offset, const Length& count, std::uint32_t size,
+               std::uint32_t shift = 0, unsigned depth = 0) {
     for (const Field& field : Tables::slice(t_.fields, element.fields)) {
-      const Type& pointer = t_.types[field.type];
-      if (pointer.kind != TypeKind::pointer || pointer.target == none) {
+      const Type& type = t_.types[field.type];
+      if (type.kind == TypeKind::structure && depth < deepest) {
+        vectors(t_.structs[type.index], base, offset, count, size, shift + field.offset[index_of(abi_)], depth + 1);
         continue;
       }
-      const Type* data = &t_.types[pointer.target];
-      while (data->kind == TypeKind::custom && data->target != none) {
-        data = &t_.types[data->target];
-      }
-      ExprId said = data->length;
-      if (said == none && data->args.count != 0) {
-        said = t_.expr_lists[data->args.first];
-      }
-      said = said == none ? pointer.sized_by : said;
-      if (said == none || t_.exprs[said].op != ExprOp::field || count.slot == slot_none || size == 0) {
+      std::optional<capture_operation> op = vector(field, base, offset, size, shift);
+      if (!op || count.slot == slot_none) {
         continue;
       }
-      capture_operation op = operation(capture_vector, base, offset);
-      op.length = count.slot;
-      op.count_width = count.width;
-      op.width = static_cast<std::uint8_t>(pointer_width(pointer));
-      op.pointer_offset = static_cast<std::uint16_t>(field.offset[index_of(abi_)]);
-      op.length_offset = static_cast<std::uint16_t>(t_.fields[t_.exprs[said].a].offset[index_of(abi_)]);
-      op.element = static_cast<std::uint16_t>(size);
-      op.most = std::max<std::uint32_t>(limits_.string_limit + 2, data->kind == TypeKind::bytes ? 0 : unknown_size);
-      op.most = std::min<std::uint32_t>(op.most, block_size);
-      add(op);
+      op->length = count.slot;
+      op->count_width = count.width;
+      if (const auto within = vector_within(type, base)) {
+        if (operations_.size() + 1 < operations_per_plan) {
+          op->kind = capture_vectors;
+          operations_.push_back(*op);
+          operations_.push_back(*within);
+        }
+      } else {
+        add(*op);
+      }
     }
+  }
+
+  /// What a pointer in elements of `size` bytes leads to.
+  std::optional<capture_operation> vector(const Field& field, std::uint8_t base, std::uint32_t offset,
+                                          std::uint32_t size, std::uint32_t shift) {
+    const Type& pointer = t_.types[field.type];
+    if (pointer.kind != TypeKind::pointer || pointer.target == none || size == 0) {
+      return std::nullopt;
+    }
+    const Type* data = &t_.types[pointer.target];
+    while (data->kind == TypeKind::custom && data->target != none) {
+      data = &t_.types[data->target];
+    }
+    ExprId said = data->length;
+    if (said == none && data->args.count != 0) {
+      said = t_.expr_lists[data->args.first];
+    }
+    said = said == none ? pointer.sized_by : said;
+    if (said == none || t_.exprs[said].op != ExprOp::field) {
+      return std::nullopt;
+    }
+    capture_operation op = operation(capture_vector, base, offset);
+    op.width = static_cast<std::uint8_t>(pointer_width(pointer));
+    const Field& length = t_.fields[t_.exprs[said].a];
+    op.pointer_offset = static_cast<std::uint16_t>(shift + field.offset[index_of(abi_)]);
+    op.length_offset = static_cast<std::uint16_t>(shift + length.offset[index_of(abi_)]);
+    op.length_width = static_cast<std::uint8_t>(size_of(t_.types[length.type]));
+    op.element = static_cast<std::uint16_t>(size);
+    op.most = std::max<std::uint32_t>(limits_.string_limit + 2, data->kind == TypeKind::bytes ? 0 : unknown_size);
+    if (data->kind == TypeKind::array && data->length_kind == LengthKind::count) {
+      op.scale = std::max<std::uint32_t>(size_of(t_.types[data->target]), 1);
+      op.most = most_elements * op.scale;
+    }
+    op.most = std::min<std::uint32_t>(op.most, block_size);
+    return op;
+  }
+
+  /// If a pointer in an element leads to an array of structs again: what their pointers lead to.
+  std::optional<capture_operation> vector_within(const Type& pointer, std::uint8_t base) {
+    const Type& array = t_.types[pointer.target];
+    if (array.kind != TypeKind::array || t_.types[array.target].kind != TypeKind::structure) {
+      return std::nullopt;
+    }
+    const Struct& element = t_.structs[t_.types[array.target].index];
+    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
+      if (auto op = vector(field, base, 0, element.layout.size[index_of(abi_)], 0)) {
+        op->kind = capture_within;
+        return op;
+      }
+    }
+    return std::nullopt;
   }
 
   void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,

@@ -204,6 +204,29 @@ struct list_job {
   __u32 operation;
 };
 
+/* What an element's pointer leads to; returns its address and sets how many there are of what it leads to. */
+static __always_inline __u64 copy_pointed(struct scratch* s, const struct capture_operation* op, __u64 element,
+                                          __u64* count) {
+  const __u64 address = read_number(s, element + op->pointer_offset, op->width);
+  *count = read_number(s, element + op->length_offset, op->length_width);
+  if (address != 0) {
+    const __u64 size = *count > op->most ? op->most : *count * op->scale;
+    copy_block(s, address, size < op->most ? size : op->most);
+  }
+  return address;
+}
+
+static long copy_within(__u32 i, struct list_job* job) {
+  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
+  struct scratch* s = scratch_of_cpu();
+  __u64 count;
+  if (!op || !s || op->kind != capture_within) {
+    return 1;
+  }
+  copy_pointed(s, op, job->base + (__u64)i * op->element, &count);
+  return 0;
+}
+
 static long copy_element(__u32 i, struct list_job* job) {
   const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
   struct scratch* s = scratch_of_cpu();
@@ -218,11 +241,10 @@ static long copy_element(__u32 i, struct list_job* job) {
     copy_text(s, text, op->most);
     return 0;
   }
-  const __u64 element = job->base + (__u64)i * op->element;
-  const __u64 address = read_number(s, element + op->pointer_offset, op->width);
-  __u64 size = read_number(s, element + op->length_offset, op->width);
-  if (address != 0) {
-    copy_block(s, address, size < op->most ? size : op->most);
+  __u64 count = 0;
+  struct list_job within = {copy_pointed(s, op, job->base + (__u64)i * op->element, &count), job->operation + 1};
+  if (op->kind == capture_vectors && within.base != 0) {
+    bpf_loop(count < most_elements ? (__u32)count : most_elements, copy_within, &within, 0);
   }
   return 0;
 }
@@ -266,6 +288,7 @@ static long run_operation(__u32 i, struct plan_job* job) {
       copy_text(s, list.base, op->most);
       return 0;
     case capture_vector:
+    case capture_vectors:
       bpf_loop(count < most_elements ? (__u32)count : most_elements, copy_element, &list, 0);
       return 0;
     case capture_texts:

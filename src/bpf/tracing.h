@@ -37,6 +37,8 @@ enum capture_kind {
   capture_text,      /* up to a NUL */
   capture_load,      /* a number into a slot */
   capture_vector,    /* what the elements of an array of structs point to: pointer and length are fields */
+  capture_vectors,   /* the same, and these are arrays of structs again, of which the next operation tells */
+  capture_within,    /* only so */
   capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
 };
 
@@ -50,9 +52,11 @@ struct capture_operation {
   __u16 pointer_offset; /* vector: in an element */
   __u16 length_offset;
   __u16 element; /* vector: bytes */
-  __u32 offset;  /* added to the address */
-  __u32 scale;   /* block: bytes for each count */
-  __u32 most;    /* bytes; of a vector and of texts: for each element */
+  __u8 length_width;
+  __u8 padding[3];
+  __u32 offset; /* added to the address */
+  __u32 scale;  /* bytes for each count, or for each that the length of a vector's element counts */
+  __u32 most;   /* bytes; of a vector and of texts: for each element */
 };
 
 struct capture_plan {
