@@ -392,6 +392,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
                                                     static_cast<int>(cli::Interruptible::anywhere));
   result.latencies = summary_options(options).wants_latencies();
+  result.times = !only_counts(options) || summary_options(options).wants_times();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
     result.wanted = wanted_calls(options.filters.trace, options.format.stack_trace != cli::StackTrace::none, tables);

@@ -79,16 +79,18 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (!state || end_call(task, state, regs, result) == call_unseen) {
     return 0;
   }
-  const __u64 now = bpf_ktime_get_ns();
   const __u32 slot = state->slot;
   struct counting_totals* sum = bpf_map_lookup_elem(&totals, &slot);
   if (!sum) {
     return 0;
   }
-  const __u64 wall = now - state->entered;
   const bool first = sum->calls == 0;
   sum->calls++;
   sum->errors += is_failure(result, bpf_is_32_bit(slot / numbers_per_abi));
+  if (!settings.threads.times) {
+    return 0;
+  }
+  const __u64 wall = bpf_ktime_get_ns() - state->entered;
   add_time(&sum->wall, wall, first);
   if (settings.latencies) {
     sort_in(slot, wall);

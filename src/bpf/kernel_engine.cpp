@@ -65,8 +65,9 @@ KernelEngine::~KernelEngine() = default;
 
 Status KernelEngine::choose_threads(thread_settings& settings) {
   choose_calls(settings, options_.wanted);
-  settings.cpu_time = options_.cpu_time ? 1 : 0;
-  if (!options_.cpu_time) {
+  settings.times = options_.times ? 1 : 0;
+  settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
+  if (settings.cpu_time == 0) {
     programs_.leave_out("on_switch");
   }
   if (!options_.follow_forks) {

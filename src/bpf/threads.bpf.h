@@ -51,8 +51,8 @@ struct {
   __type(value, __u32);
 } cgroups SEC(".maps");
 
-/* Pointers of the kernel's are followed by BPF_CORE_READ where speed does not matter: for each that is followed as it is,
- * the verifier looks through all types of the kernel, which takes half a millisecond. */
+/* Pointers of the kernel's are followed by BPF_CORE_READ where speed does not matter: for each that is followed as it
+ * is, the verifier looks through all types of the kernel, which takes half a millisecond. */
 
 static __always_inline struct thread_state* state_of(struct task_struct* task) {
   return bpf_task_storage_get(&threads, task, 0, 0);
@@ -169,9 +169,11 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
   }
   state->slot = slot_of(call);
   state->phase = phase_in_call;
-  state->off_since = 0;
-  state->off_time = 0;
-  state->entered = bpf_ktime_get_ns();
+  if (settings.threads.times) {
+    state->off_since = 0;
+    state->off_time = 0;
+    state->entered = bpf_ktime_get_ns();
+  }
   return state;
 }
 

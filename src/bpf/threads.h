@@ -16,6 +16,7 @@ enum {
 struct thread_settings {
   __u64 wanted[watched_abis][numbers_per_abi / 64]; /* one bit for each call */
   __u32 follow_forks;
+  __u32 times;    /* when calls begin and end is to be known */
   __u32 cpu_time; /* time switched out is to be known */
   /* Scopes beside the processes that are adopted. */
   __u32 system_wide;

@@ -40,6 +40,7 @@ struct EngineOptions {
   bool strict = false;        ///< messages in strace's words alone, exit status 1 where exec fails
   bool cpu_time = false;      ///< fill SyscallExit::cpu_time, CallTotals::cpu
   bool latencies = false;     ///< fill CallTotals::latencies
+  bool times = true;          ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter
   Scope scope;
   Interruptible interruptible = Interruptible::waiting;
   /// Calls to report; everything if empty. The engine may report more than these, never less.

@@ -111,6 +111,13 @@ bool SummaryOptions::wants_latencies() const {
          std::any_of(columns.begin(), columns.end(), [](SummaryColumn column) { return percent_of(column); });
 }
 
+bool SummaryOptions::wants_times() const {
+  const auto is_time = [](SummaryColumn column) {
+    return column != SummaryColumn::calls && column != SummaryColumn::errors && column != SummaryColumn::name;
+  };
+  return histogram || (sort_by && is_time(*sort_by)) || std::any_of(columns.begin(), columns.end(), is_time);
+}
+
 void Summary::Times::add_all(const SummaryTimes& other) {
   total += other.total;
   shortest = std::min(shortest, other.shortest);

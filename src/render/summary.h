@@ -29,6 +29,8 @@ struct SummaryOptions {
 
   /// Whether single times matter, not only their sums and extremes.
   [[nodiscard]] bool wants_latencies() const;
+  /// Whether times matter at all.
+  [[nodiscard]] bool wants_times() const;
 };
 
 /// One call that has ended.

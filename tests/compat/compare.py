@@ -138,7 +138,7 @@ def main():
         if not os.access(tracer, os.X_OK):
             print(f'SKIPPED: {tracer} is not there')
             sys.exit(SKIPPED)
-    reason = runner.why_not()
+    reason = runner.why_not() or (arguments.bpf and runner.why_no_bpf(arguments.ours))
     if reason:
         print(f'SKIPPED: {reason}')
         sys.exit(SKIPPED)
@@ -166,7 +166,7 @@ def main():
         share = 100 * equal / total
         perfect = sum(result.share == 100 for result in results)
         print(f'{group}: {share:.3f} % of {total} lines are equal; {perfect} of {len(results)} comparisons are perfect')
-        threshold = arguments.threshold or (cases.OF_BPF if arguments.bpf else cases.THRESHOLDS[group])
+        threshold = arguments.threshold or (cases.OF_BPF if arguments.bpf else cases.THRESHOLDS)[group]
         if share < threshold:
             print(f'FAILED: {group} below {threshold} %')
             failed = True
