@@ -3,7 +3,7 @@
 # To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker; clang
 # and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours.)
 build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf-dev libncurses-dev \
-                  libelf-dev libdw-dev libiberty-dev liblzma-dev libunwind-dev
+                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev
 
 # To run the tests: the tracer that we compare with, programs that we trace, 32-bit programs, the other compiler.
 test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \

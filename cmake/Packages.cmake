@@ -1,0 +1,46 @@
+# The libraries that the program is linked with: statically where their packages have a static form, because the
+# dynamic linker would do its work on every one at each start, though a library serves one option or two.
+find_package(PkgConfig REQUIRED)
+if(NOT TRACER_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+endif()
+
+# package(NAME MODULE [OPTIONAL] NEEDS others…): the target NAME is MODULE of pkg-config and what its static form needs.
+function(package name module)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "OPTIONAL" "" "NEEDS")
+  pkg_check_modules(${name} IMPORTED_TARGET ${module})
+  if(NOT ${name}_FOUND)
+    if(NOT arg_OPTIONAL)
+      message(FATAL_ERROR "There is no ${module}; packages.mk names the Debian packages")
+    endif()
+    return()
+  endif()
+  add_library(${name} INTERFACE)
+  target_link_libraries(${name} INTERFACE PkgConfig::${name})
+  foreach(needed ${arg_NEEDS})
+    if(TARGET ${needed})
+      target_link_libraries(${name} INTERFACE ${needed})
+    else()
+      find_library(LIBRARY_${needed} ${needed} REQUIRED)
+      target_link_libraries(${name} INTERFACE ${LIBRARY_${needed}})
+    endif()
+  endforeach()
+endfunction()
+
+package(liblzma liblzma)
+package(libelf libelf NEEDS z)
+package(libdw libdw NEEDS libelf bz2 liblzma z)
+package(jansson jansson)
+# Without terminfo, as in a cross build that lacks it, no terminal is known to have colours.
+find_library(TINFO tinfo)
+find_path(TERM_H term.h)
+package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
+
+option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)
+if(TRACER_LIBUNWIND)
+  # Its static form in Debian is not for position-independent programs.
+  if(NOT TRACER_STATIC)
+    set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
+  endif()
+  pkg_check_modules(libunwind REQUIRED IMPORTED_TARGET libunwind-generic libunwind)
+endif()
