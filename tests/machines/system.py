@@ -6,7 +6,7 @@ import shutil
 import packages
 
 # Libraries that programs are built against.
-DEVELOPMENT = ['libc6-dev', 'libelf-dev', 'libdw-dev', 'libbz2-dev', 'libunwind-dev', 'libfmt-dev', 'libbpf-dev', 'zlib1g-dev',
+DEVELOPMENT = ['libc6-dev', 'libelf-dev', 'libdw-dev', 'libunwind-dev', 'libfmt-dev', 'libbpf-dev', 'zlib1g-dev',
                'libbz2-dev', 'liblzma-dev', 'libzstd-dev', 'libncurses-dev', 'libiberty-dev', 'libjansson-dev',
                'catch2', 'systemtap-sdt-dev']
 # A system to test on: what the tests start, and the tracer that ours is compared with.
