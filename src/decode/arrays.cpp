@@ -100,7 +100,7 @@ bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
 
 bool Walker::counted(const Type& type, const Place& place, const Scope* scope, std::uint64_t count) {
   const Type& element = tables_.types[type.target];
-  const auto size = size_of(element);
+  const auto size = size_of_any_row(element);
   if (size == 0 && count != 0) {
     return false;
   }
@@ -332,10 +332,14 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   }
   rest_ = enclosing_rest;
   nth_ = enclosing_nth;
+  if (!begun && is_list) {
+    out_.bytes({}, {});
+    return true;
+  }
   if (!begun) {
     out_.begin_array();
   }
-  begun&& is_list ? out_.end_series(alone) : out_.end_array();
+  is_list ? out_.end_series(alone) : out_.end_array();
   return true;
 }
 

@@ -38,7 +38,11 @@ bool Walker::emit_first_half(const Param& param) {
   const Type& type = tables_.types[param.type];
   const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
   view_ = View::before;
-  if (address.is_null() || !holds(param.when, nullptr) || !target(type, address, nullptr)) {
+  state_.half_deferred = !holds(param.when, nullptr);
+  if (state_.half_deferred) {
+    return false;
+  }
+  if (address.is_null() || !target(type, address, nullptr)) {
     out_.address(address);
     return false;
   }
@@ -47,7 +51,16 @@ bool Walker::emit_first_half(const Param& param) {
 
 void Walker::emit_second_half(const Param& param) {
   const Type& type = tables_.types[param.type];
-  if (!state_.half_readable || !succeeded()) {
+  if (state_.half_deferred) {
+    const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
+    view_ = View::after;
+    const bool shows = succeeded() && !address.is_null() && holds(param.when, nullptr);
+    if (!shows || !target(type, address, nullptr)) {
+      out_.address(address);
+    }
+    return;
+  }
+  if (!state_.half_readable || !succeeded() || !holds(param.when, nullptr)) {
     return;
   }
   const auto bits = *load(type, Place::in_register(raw_argument(param)));

@@ -56,7 +56,7 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (!n) {
     return false;
   }
-  const bool whole = type.style == spec::Style::whole || (type.hex && !in_list(scope));
+  const bool whole = type.style == spec::Style::whole;
   const auto shown = std::min<std::uint64_t>(*n, whole ? max_whole_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
   const auto data = copy(place, shown);

@@ -19,6 +19,7 @@ namespace {
 
 /// More than any struct has; a stream's record may claim anything.
 constexpr std::uint64_t max_struct_size = 64 * 1024;
+constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that is larger
 
 }  // namespace
 
@@ -38,6 +39,15 @@ std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Scope* s
 /// With less than this there is nothing to show.
 std::uint64_t Walker::size_of_first_field(const Struct& layout) const {
   return layout.fields.count != 0 ? size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
+}
+
+/// The field that says how large its structure is, alone or plus something; null: none does.
+const spec::Field* Walker::own_size(const Struct& layout) const {
+  const auto* said = layout.sized_by != spec::none ? &tables_.exprs[layout.sized_by] : nullptr;
+  if (said != nullptr && said->op == spec::ExprOp::add) {
+    said = &tables_.exprs[said->a];
+  }
+  return said != nullptr && said->op == spec::ExprOp::field ? &tables_.fields[said->a] : nullptr;
 }
 
 std::uint64_t Walker::end_of(const Field& field) const {
@@ -69,8 +79,8 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
       return false;
     }
     // The field that says how much there is is there in any case.
-    const auto& expr = tables_.exprs[layout.sized_by];
-    const std::uint64_t least = expr.op == spec::ExprOp::field ? end_of(tables_.fields[expr.a]) : 0;
+    const Field* own = own_size(layout);
+    const std::uint64_t least = own != nullptr ? end_of(*own) : 0;
     available = std::min(available, std::max(static_cast<std::uint64_t>(*said), least));
   }
   if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout)) && !layout.is_list) {
@@ -211,8 +221,13 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
 void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
   const Struct& layout = *scope.type;
   const std::uint64_t known = layout.layout.size[index_of(abi_)];
+  if (own_size(layout) != nullptr && tables_.exprs[layout.sized_by].op == spec::ExprOp::add && !layout.variable &&
+      available > known) {
+    out_.more();
+    return;
+  }
   const bool by_argument = layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer;
-  if (!by_argument || layout.variable || available <= known) {
+  if (!by_argument || layout.variable || available <= known || available > page_size) {
     return;
   }
   const ScratchGuard guard(state_.scratch);
@@ -263,8 +278,11 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
   }
   if (field.together != 0) {
     for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
-      if (f.together == field.together &&
-          load(tables_.types[f.type], scope.place.at(f.offset[index_of(abi_)])).value_or(0) != 0) {
+      if (f.together != field.together) {
+        continue;
+      }
+      const auto bytes = copy(scope.place.at(offset_of(f, scope)), size_of_any_row(tables_.types[f.type]));
+      if (bytes && std::any_of(bytes->begin(), bytes->end(), [](std::byte b) { return b != std::byte{0}; })) {
         return true;
       }
     }

@@ -37,6 +37,12 @@ unsigned Walker::scalar_width(const Type& type) const {
   return spec::bytes_of(type.width, abi_);
 }
 
+/// As size_of; what a table chooses has the size of the table's first row, where all rows are of one size.
+std::uint64_t Walker::size_of_any_row(const Type& type) const {
+  const bool by_table = type.kind == TypeKind::choice && tables_.choices[type.index].rows.count != 0;
+  return size_of(by_table ? tables_.types[tables_.choice_rows[tables_.choices[type.index].rows.first].type] : type);
+}
+
 std::uint64_t Walker::size_of(const Type& type) const {
   const auto fixed_count = [&]() -> std::uint64_t {
     if (type.length == spec::none || type.length_kind == spec::LengthKind::until_zero) {

@@ -167,6 +167,7 @@ class Walker {
   }
   bool load(const spec::Type& type, const Place& place, std::uint64_t& bits) const;
   [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
+  [[nodiscard]] std::uint64_t size_of_any_row(const spec::Type& type) const;
   [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
   [[nodiscard]] unsigned scalar_width(const spec::Type& type) const;
 
@@ -181,6 +182,7 @@ class Walker {
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
   void unknown_bytes(const Scope& scope, std::uint64_t available);
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
   bool wanted(const spec::Field& field, const Scope& scope);
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);

@@ -4,6 +4,7 @@ namespace tracer::decoders {
 
 std::span<const decode::Custom> all() {
   static constexpr decode::Custom customs[] = {
+      {"aio_priority", aio_priority},
       {"bpf_code", bpf_code},
       {"bpf_program", bpf_program},
       {"bpf_registers", bpf_registers},
@@ -35,6 +36,8 @@ std::span<const decode::Custom> all() {
       {"kb_value", kb_value},
       {"kernel_version", kernel_version},
       {"limit", limit},
+      {"missing", missing},
+      {"named_number", named_number},
       {"negative_errno", negative_errno},
       {"node_or_error", node_or_error},
       {"nodemask", nodemask},
@@ -45,6 +48,7 @@ std::span<const decode::Custom> all() {
       {"poll_result", poll_result},
       {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
+      {"restriction", restriction},
       {"second_of_time", second_of_time},
       {"seccomp_program", seccomp_program},
       {"select_result", select_result},
@@ -54,6 +58,7 @@ std::span<const decode::Custom> all() {
       {"sigset", sigset},
       {"sk_meminfo", sk_meminfo},
       {"sun_path", sun_path},
+      {"sve_length", sve_length},
       {"swap_priority", swap_priority},
       {"terminated_text", terminated_text},
       {"termios_cc", termios_cc},

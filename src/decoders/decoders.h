@@ -30,6 +30,11 @@ bool ioprio(CustomContext& context);
 // sockets.cpp
 bool htons(CustomContext& context);
 bool htobs(CustomContext& context);
+bool aio_priority(CustomContext& context);
+bool missing(CustomContext& context);
+bool sve_length(CustomContext& context);
+bool named_number(CustomContext& context);
+bool restriction(CustomContext& context);
 bool htonl(CustomContext& context);
 bool sun_path(CustomContext& context);
 bool in6_scope(CustomContext& context);

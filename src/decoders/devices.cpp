@@ -60,7 +60,7 @@ bool termios_cc(CustomContext& context) {
   return true;
 }
 
-/// A hardware address behind its type: six bytes of the kinds of Ethernet, else all there are.
+/// A hardware address behind its type: six bytes of the kinds of Ethernet, seven of NET/ROM, else all there are.
 bool hwaddr_data(CustomContext& context) {
   constexpr std::array<std::uint64_t, 5> six_bytes = {1, 6, 801, 802, 803};  // ARPHRD_ETHER, IEEE802, IEEE80211…
   std::array<std::byte, 2> type{};
@@ -69,9 +69,11 @@ bool hwaddr_data(CustomContext& context) {
     return false;
   }
   static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
-  const bool is_short = std::find(six_bytes.begin(), six_bytes.end(), number_at(type, 0, 2)) != six_bytes.end();
+  const auto kind = number_at(type, 0, 2);
+  constexpr std::uint64_t netrom = 0;  // the first of ARPHRD_…, with addresses of seven bytes
+  const bool is_short = std::find(six_bytes.begin(), six_bytes.end(), kind) != six_bytes.end();
   TextBuffer text;
-  spell::append_mac(text, std::span(raw).first(is_short ? 6 : raw.size()));
+  spell::append_mac(text, std::span(raw).first(is_short ? 6 : kind == netrom ? 7 : raw.size()));
   context.out().symbol(text.view());
   return true;
 }

@@ -20,18 +20,16 @@ std::optional<std::uint64_t> load(const CustomContext& context) {
   return context.copy(std::span(raw).first(size)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
 }
 
-/// Flags of the described set above `low_bits`, then what is in those as `style`; `0` for neither.
-bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style style) {
+/// Flags of the described set above `low_bits`, then what is in those as `style`, unless it is 0 and need not show.
+bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style style, bool always = false) {
   const auto word = context.value();
-  if ((word & ~low_bits) != 0) {
+  const bool flagged = (word & ~low_bits) != 0;
+  if (flagged) {
     context.described(word & ~low_bits);
   }
-  if ((word & low_bits) != 0) {
-    context.out().symbol((word & ~low_bits) != 0 ? "|" : "");
-    context.number(word & low_bits, style, 4, false);
-  }
-  if (word == 0) {
-    context.number(0, spec::Style::number, 4, false);
+  if ((word & low_bits) != 0 || always || !flagged) {
+    context.out().symbol(flagged ? "|" : "");
+    context.number(word & low_bits, (word & low_bits) != 0 ? style : spec::Style::number, 4, false);
   }
   return true;
 }
@@ -45,7 +43,28 @@ bool clone_flags_and_signal(CustomContext& context) {
 
 /// swapon(2): `SWAP_FLAG_PREFER|5`.
 bool swap_priority(CustomContext& context) {
-  return flags_above(context, 0x7fff, spec::Style::number);
+  return flags_above(context, 0x7fff, spec::Style::number, true);
+}
+
+/// prctl(PR_SVE_SET_VL): `PR_SVE_VL_INHERIT|0x10`.
+bool sve_length(CustomContext& context) {
+  return flags_above(context, 0xffff, spec::Style::hex, true);
+}
+
+/// What a restriction of a ring is about; of one that is not known the number behind it shows as a comment.
+bool restriction(CustomContext& context) {
+  std::array<std::byte, 3> raw{};
+  if (!context.copy(std::span(raw).first(2)) || !context.described()) {
+    return false;
+  }
+  if (context.constant_name(context.described_name(), number_at(raw, 0, 2)).empty() &&
+      context.memory().read(context.address(), raw) == raw.size()) {
+    TextBuffer text;
+    text.append("op: ");
+    text.hex(number_at(raw, 2, 1));
+    context.out().comment(text.view());
+  }
+  return true;
 }
 
 /// A 64-bit argument in this register and the next one, the high half first.
@@ -72,7 +91,8 @@ bool ipc_call(CustomContext& context) {
 bool shmat_result(CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (context.memory().read(RemoteAddr(context.argument("raddr").value_or(0)), raw) != raw.size()) {
-    return false;
+    context.out().symbol("?");
+    return true;
   }
   context.number(number_at(raw, 0, 4), spec::Style::hex, 4, false);
   return true;

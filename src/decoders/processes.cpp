@@ -52,6 +52,20 @@ void append_event(TextBuffer& text, std::uint64_t event, spell::ConstantForm for
   text.append("<<16");
 }
 
+void emit_priority(CustomContext& context, std::uint64_t value) {
+  static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
+                                                              "IOPRIO_CLASS_IDLE"};
+  const auto priority_class = value >> 13;
+  TextBuffer text;
+  text.append("IOPRIO_PRIO_VALUE(");
+  append_named(text, priority_class, priority_class < classes.size() ? classes[priority_class] : std::string_view{},
+               "IOPRIO_CLASS_???", context.out().constant_form());
+  text.append(", ");
+  text.decimal(value & 0x1fff);
+  text.append(')');
+  context.named(text.view(), value, spec::Style::number, true);
+}
+
 }  // namespace
 
 /// As wait(2) takes a status apart.
@@ -91,12 +105,12 @@ bool wait_status(CustomContext& context) {
     text.append('}');
     rest = status & 0xff00;
   }
+  if (const auto event = status >> 16; event != 0) {
+    append_event(text, event, context.out().constant_form());
+  }
   if (rest != 0) {
     text.append('|');
     text.hex(rest);
-  }
-  if (const auto event = status >> 16; event != 0) {
-    append_event(text, event, context.out().constant_form());
   }
   context.out().symbol(text.view());
   return true;
@@ -127,18 +141,24 @@ bool cpuset(CustomContext& context) {
 
 /// IOPRIO_PRIO_VALUE of linux/ioprio.h.
 bool ioprio(CustomContext& context) {
-  static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
-                                                              "IOPRIO_CLASS_IDLE"};
-  const auto value = context.value() & 0xffffffff;
-  const auto priority_class = value >> 13;
-  TextBuffer text;
-  text.append("IOPRIO_PRIO_VALUE(");
-  append_named(text, priority_class, priority_class < classes.size() ? classes[priority_class] : std::string_view{},
-               "IOPRIO_CLASS_???", context.out().constant_form());
-  text.append(", ");
-  text.decimal(value & 0x1fff);
-  text.append(')');
-  context.named(text.view(), value, spec::Style::number, true);
+  emit_priority(context, context.value() & 0xffffffff);
+  return true;
+}
+
+/// The priority in a control block of io_submit(2), whose flags say whether it is one of ioprio_set(2).
+bool aio_priority(CustomContext& context) {
+  constexpr std::uint64_t flags_behind = 38;
+  constexpr std::uint64_t is_priority = 2;  // IOCB_FLAG_IOPRIO
+  std::array<std::byte, 2> raw{};
+  std::array<std::byte, 4> flags{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const bool known = context.memory().read(context.address() + flags_behind, flags) == flags.size();
+  if (!known || (number_at(flags, 0, 4) & is_priority) == 0) {
+    return context.described();
+  }
+  emit_priority(context, number_at(raw, 0, 2));
   return true;
 }
 

@@ -103,8 +103,14 @@ bool user_desc(CustomContext& context) {
     out.symbol(text.view());
   };
   out.begin_struct();
-  out.begin_field("entry_number", "i32");
-  context.number(spell::cut(number_at(raw, 0, 4), 4, true), spec::Style::number, 4, true);
+  out.begin_field("entry_number", "u32");
+  const auto entry = number_at(raw, 0, 4);  // all ones: any that is free
+  context.number(spell::cut(entry, 4, entry == 0xffffffff), spec::Style::number, 4, entry == 0xffffffff);
+  if (context.outcome() != nullptr && context.outcome()->is_error) {
+    out.more();
+    out.end_struct();
+    return true;
+  }
   hex_field("base_addr", number_at(raw, 4, 4));
   hex_field("limit", number_at(raw, 8, 4));
   auto bits = number_at(raw, 12, 4);

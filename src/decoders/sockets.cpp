@@ -23,6 +23,25 @@ std::optional<std::uint64_t> load(const CustomContext& context, std::size_t widt
   return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
 }
 
+/// A value without a name may lie in a range of numbers to hand out, `L2CAP_PSM_DYN_START+5`: its distance from the
+/// first of them; 0 if it lies in none.
+std::uint64_t distance_in_range(const CustomContext& context, std::uint64_t value) {
+  struct Range {
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  constexpr std::array<Range, 3> ranges = {{{0x1001, 0xffff}, {0x80, 0xff}, {0x40, 0xffff}}};
+  const auto name = [&](std::uint64_t bits) { return context.constant_name(context.described_name(), bits); };
+  if (!name(value).empty()) {
+    return 0;
+  }
+  const auto holds = [&](const Range& range) {
+    return value > range.first && value <= range.last && name(range.first).ends_with("_DYN_START");
+  };
+  const auto* found = std::find_if(ranges.begin(), ranges.end(), holds);
+  return found == ranges.end() ? 0 : value - found->first;
+}
+
 }  // namespace
 
 /// A 16-bit constant in network order: `htons(ETH_P_IP)`.
@@ -50,7 +69,13 @@ bool htobs(CustomContext& context) {
   }
   TextBuffer text;
   text.append("htobs(");
-  context.spell(text, *bits & 0xffff, spell::ConstantForm::abbreviate);
+  const std::uint64_t value = *bits & 0xffff;
+  const std::uint64_t distance = distance_in_range(context, value);
+  context.spell(text, value - distance, spell::ConstantForm::abbreviate);
+  if (distance != 0) {
+    text.append('+');
+    text.decimal(distance);
+  }
   text.append(')');
   context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2));
   return true;
@@ -166,6 +191,24 @@ bool with_name(CustomContext& context) {
   context.in_memory() ? context.out().begin_target() : void();
   context.out().symbol(text.view());
   context.in_memory() ? context.out().end_target() : void();
+  return true;
+}
+
+/// The same for a field.
+bool named_number(CustomContext& context) {
+  const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  context.spell(text, *bits, spell::ConstantForm::verbose);
+  context.out().symbol(text.view());
+  return true;
+}
+
+/// A value of which not all is there.
+bool missing(CustomContext& context) {
+  context.out().symbol("???");
   return true;
 }
 

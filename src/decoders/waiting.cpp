@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "decoders/decoders.h"
@@ -144,8 +145,7 @@ bool poll_result(CustomContext& context) {
   const std::uint64_t limit = context.depth().abbreviate ? context.options().string_limit : max_set_bytes;
   std::uint64_t shown = 0;
   out.begin_parts();
-  out.begin_part({});
-  out.begin_array();
+  bool any = false;
   for (std::uint64_t i = 0; i < count; ++i) {
     const RemoteAddr here = RemoteAddr(address) + i * entry_size;
     if (context.memory().read(here, raw) != raw.size()) {
@@ -154,6 +154,10 @@ bool poll_result(CustomContext& context) {
     const auto revents = number_at(raw, 6, 2);
     if (revents == 0) {
       continue;
+    }
+    if (!std::exchange(any, true)) {
+      out.begin_part({});
+      out.begin_array();
     }
     if (shown++ >= limit || !context.spend()) {
       out.more();
@@ -167,7 +171,7 @@ bool poll_result(CustomContext& context) {
     context.constant("poll_events", revents, 2);
     out.end_struct();
   }
-  out.end_array();
+  any ? out.end_array() : void();
   if (timeout != 0) {
     out.begin_part("left");
     emit_time_left(context, timeout, "tv_nsec");

@@ -221,7 +221,7 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       static_cast<std::uint32_t>(bits) == ~std::uint32_t{0} ? text.append("-1") : text.decimal(bits);
       break;
     case Style::clock_ticks:
-      is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+      text.decimal(bits);
       bits != 0 ? seconds_comment(text, bits) : void();
       break;
     case Style::time:

@@ -27,7 +27,7 @@ import canonical  # noqa: E402
 import compare  # noqa: E402
 
 # Per cent of equal lines: what has been reached so far. Raise it, never lower.
-THRESHOLDS = {'x86_64': 96.8, 'i386': 96.4}
+THRESHOLDS = {'x86_64': 99.5, 'i386': 99.4}
 FLAGS = {'x86_64': ['-m64'], 'i386': ['-m32']}
 COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
 CHUNK = 10000  # scenes of one run of the tracers
@@ -256,6 +256,14 @@ def with_all_names(theirs, ours):
     return theirs
 
 
+def with_ours_between(theirs, ours, match):
+    """Their line with what we show at the place of the match; as it is if ours differs around the place."""
+    before, after = theirs[:match.start()], re.sub(r'\) +=', ') =', theirs[match.end():])
+    shown = canonical.without_padding(ours)
+    fits = shown.startswith(before) and shown.endswith(after) and len(shown) >= len(before) + len(after)
+    return ours if fits else theirs
+
+
 def compare_lines(tally, lines, rules, names):
     addresses = Addresses()
     for _, their, _ in lines:
@@ -271,7 +279,10 @@ def compare_lines(tally, lines, rules, names):
                 their = IOCTL.sub(lambda match: our[match.start():].split(', ', 1)[0].rstrip(')'), their, count=1)
             their = with_all_names(their, our)
             for pattern, replacement in rules:
-                their = pattern.sub(replacement, their)
+                if replacement != compare.ANYTHING:
+                    their = pattern.sub(replacement, their)
+                elif match := pattern.search(their):
+                    their = with_ours_between(their, our, match)
             equal = canonical.without_padding(their) == canonical.without_padding(our) if their != our else True
             equal = (equal and len(their) == len(our)) or names.only_names_differ(
                 canonical.without_padding(their), canonical.without_padding(our)) or (
