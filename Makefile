@@ -35,8 +35,8 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: all run test sanitize clang lint format tidy bench compat probe install clean \
-        test-arm64 test-kernels kernels-packages build-packages test-packages lint-packages arm64-packages
+.PHONY: all run test sanitize clang lint format tidy bench bench-kernel compat probe install clean \
+        test-arm64 test-kernels kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -67,6 +67,9 @@ tidy: clang
 
 bench: test-packages all
 	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)
+
+bench-kernel: bench-packages all
+	$(PYTHON) tests/bench/kernel.py --ours build/tracer $(ARGS_BENCH)
 
 probe: test-packages all
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)
@@ -104,6 +107,9 @@ build-packages:
 
 test-packages:
 	$(call install_missing,$(test_packages))
+
+bench-packages:
+	$(call install_missing,$(bench_packages))
 
 lint-packages:
 	$(call install_missing,$(lint_packages))

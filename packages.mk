@@ -12,6 +12,9 @@ test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git 
 # For the checks of the source and the build with the other compiler.
 lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
+# To measure beside them (make bench-kernel).
+bench_packages = $(test_packages) bpftrace linux-perf make
+
 # For -e library=: the instructions under breakpoints; programs that another linker has made.
 function_packages := libzydis-dev
 build_packages += $(function_packages)

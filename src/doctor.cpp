@@ -179,13 +179,22 @@ Finding memory() {
 }
 
 Finding bpf() {
+  constexpr std::uint32_t small_buffer = 65536;
+  const auto ignore = [](const std::string&) {};
   EngineOptions options;
   options.scope.system_wide = true;
-  const auto engine = make_counting_engine(std::move(options), [](const std::string&) {});
-  if (engine) {
-    return {State::works, "bpf engine", "-c counts in the kernel and stops nobody", {}};
+  const auto counts = make_counting_engine(options, ignore);
+  if (!counts) {
+    return {State::missing, "bpf engine", counts.error().message, {}};
   }
-  return {State::missing, "bpf engine", engine.error().message, {}};
+  const auto traces = make_tracing_engine(options, spec::builtin_tables(), {{}, small_buffer}, ignore);
+  if (!traces) {
+    return {State::limited,
+            "bpf engine",
+            "-c counts in the kernel, but --engine=bpf shows no calls: " + traces.error().message,
+            {}};
+  }
+  return {State::works, "bpf engine", "-c counts in the kernel, --engine=bpf shows calls from there; nobody stops", {}};
 }
 
 Finding btf() {

@@ -77,9 +77,7 @@ Result<RunEnd> CountingEngine::run(EventHandler& handler) {
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
   }
-  serve(signals, programs_.map_fd("lives"), [this](Waiting) {
-    return ring_->consume(most_lives_at_once, [this](std::span<const std::byte> record) { on_life(record); }) != 0;
-  });
+  serve(signals, programs_.map_fd("lives"));
   programs_.detach();
   std::vector<CallTotals> totals = read_totals();
   if (options_.latencies) {
@@ -90,6 +88,16 @@ Result<RunEnd> CountingEngine::run(EventHandler& handler) {
   complain_of_unsorted();
   handler_ = nullptr;
   return end_;
+}
+
+KernelEngine::Next CountingEngine::take_reports() {
+  const auto take = [this](std::span<const std::byte> record) { on_life(record); };
+  return ring_->consume(most_lives_at_once, take) != 0 ? Next::now : Next::when_told;
+}
+
+void CountingEngine::take_rest(const std::function<bool()>& go_on) {
+  while (go_on() && take_reports() == Next::now) {
+  }
 }
 
 void CountingEngine::on_life(std::span<const std::byte> record) {

@@ -21,6 +21,8 @@ class CountingEngine final : public KernelEngine {
   Result<RunEnd> run(EventHandler& handler) override;
 
  private:
+  Next take_reports() override;
+  void take_rest(const std::function<bool()>& go_on) override;
   void on_life(std::span<const std::byte> record);
   [[nodiscard]] std::vector<CallTotals> read_totals() const;
   void read_latencies(std::vector<CallTotals>& totals) const;

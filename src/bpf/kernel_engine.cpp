@@ -24,6 +24,9 @@ static_assert(numbers_per_abi == max_filtered_number);
 /// Losses aside, every end of a thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
 
+/// A small part of what fills the smallest usual buffer; and a wake-up costs as much as a dozen calls.
+constexpr int nap_milliseconds = 2;
+
 void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
     for (std::size_t number = 0; number < max_filtered_number; ++number) {
@@ -182,14 +185,14 @@ void KernelEngine::attach_process(pid_t pid) {
   hand_out(pid, tgid, attached);
 }
 
-void KernelEngine::serve(const SignalWatch& signals, int reports, const std::function<bool(Waiting)>& take_reports) {
+void KernelEngine::serve(const SignalWatch& signals, int reports) {
   if (program_) {
     program_runs_ = true;
     end_.exec_error = open_gate_and_await_exec(program_->gate.outer);
   }
   pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports, POLLIN, 0}};
   for (;;) {
-    const bool busy = take_reports(Waiting::yes);
+    const Next next = take_reports();
     reap_program();
     for (int signal = 0; (signal = signals.next()) != 0;) {
       if (signal != SIGCHLD) {
@@ -197,10 +200,10 @@ void KernelEngine::serve(const SignalWatch& signals, int reports, const std::fun
         end_.interrupting_signal = signal;
         // What has happened until now is told, unless the signal comes again.
         programs_.detach();
-        while (!detaching_ && take_reports(Waiting::no)) {
+        take_rest([this, &signals] {
           const int again = signals.next();
-          detaching_ = again != 0 && again != SIGCHLD;
-        }
+          return !detaching_ && (again == 0 || again == SIGCHLD);
+        });
         detaching_ = true;
       }
     }
@@ -211,11 +214,12 @@ void KernelEngine::serve(const SignalWatch& signals, int reports, const std::fun
     // The last one to end may not have told of it if the ring was full, but it has been watched to its end.
     const bool endless = options_.scope.any() && !program_;
     if (!endless && !program_runs_ && __atomic_load_n(&shared_->live, __ATOMIC_RELAXED) == 0) {
-      while (take_reports(Waiting::no)) {
-      }
+      take_rest([this] { return !detaching_; });
       return;
     }
-    if (!busy) {
+    if (next == Next::soon) {
+      ::poll(sources, 1, nap_milliseconds);
+    } else if (next == Next::when_told) {
       handler_->idle();
       ::poll(sources, std::size(sources), longest_sleep_milliseconds);
     }

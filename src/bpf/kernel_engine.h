@@ -26,11 +26,18 @@ class KernelEngine : public Engine {
   /// Starts the program up to its gate, and attaches to processes.
   Status start();
   void attach_processes();
-  /// Whether what is not there yet may be waited for.
-  enum class Waiting : std::uint8_t { yes, no };
-  /// Serves until all that is watched has ended or a signal comes. `take_reports` handles what the programs have
-  /// reported and returns whether there was anything; `reports` is a descriptor that becomes readable with more.
-  void serve(const SignalWatch& signals, int reports, const std::function<bool(Waiting)>& take_reports);
+  /// When to look for reports again.
+  enum class Next : std::uint8_t {
+    now,
+    soon,       ///< the programs are busy and wake nobody
+    when_told,  ///< they will make `reports` readable
+  };
+  /// Serves until all that is watched has ended or a signal comes.
+  void serve(const SignalWatch& signals, int reports);
+  /// Handles what the programs have reported, or a part of it.
+  virtual Next take_reports() = 0;
+  /// All the rest, as nothing more will come; as long as `go_on` says so.
+  virtual void take_rest(const std::function<bool()>& go_on) = 0;
   void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time = std::nullopt);
   void hand_out(const Event& event, const Memory& memory);
   void hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what);

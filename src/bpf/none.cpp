@@ -5,7 +5,7 @@ namespace tracer {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
 Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions, std::function<void(const std::string&)>) {
-  return Error{0, "this build has no BPF engine, as clang or libbpf was missing when it was made"};
+  return Error{0, "this build was made without the BPF engine, for which clang and libbpf have to be there"};
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one

@@ -22,9 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds longest_hold(100);
 constexpr std::size_t most_held = std::size_t{16} << 20;
 
-/// Between two looks at the ring, while nothing comes; then the kernel shall wake us.
-constexpr useconds_t short_nap = 100;
-constexpr unsigned naps_before_sleep = 50;
+/// So many looks at the ring find nothing before the kernel shall wake us.
+constexpr unsigned naps_before_sleep = 5;
 
 constexpr std::size_t records_between_looks = 8192;
 
@@ -131,7 +130,7 @@ Result<RunEnd> TracingEngine::run(EventHandler& handler) {
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
   }
-  serve(signals, programs_.map_fd("records"), [this](Waiting waiting) { return take_reports(waiting); });
+  serve(signals, programs_.map_fd("records"));
   programs_.detach();
   release_held(true);
   if (shared_->lost > lost_) {
@@ -158,27 +157,28 @@ bool TracingEngine::take_some() {
                            : backlog_.consume(records_between_looks, record)) != 0;
 }
 
-bool TracingEngine::take_reports(Waiting waiting) {
-  if (waiting == Waiting::no) {
-    const bool any = take_some();
-    release_held(!any);
-    return any;
-  }
+KernelEngine::Next TracingEngine::take_reports() {
   __atomic_store_n(&shared_->sleeping, 0U, __ATOMIC_RELAXED);
   const bool any = take_some();
   release_held(false);
   if (any) {
     idle_rounds_ = 0;
-    return true;
+    return ring_->waiting() > ring_->size() / 64 || !backlog_.empty() ? Next::now : Next::soon;
   }
   if (idle_rounds_ < naps_before_sleep || !held_.empty()) {
     ++idle_rounds_;
-    ::usleep(short_nap);
-    return true;
+    return Next::soon;
   }
   // What came before the programs see this is taken here; what comes after, wakes us.
   __atomic_store_n(&shared_->sleeping, 1U, __ATOMIC_SEQ_CST);
-  return take_some();
+  return take_some() ? Next::now : Next::when_told;
+}
+
+void TracingEngine::take_rest(const std::function<bool()>& go_on) {
+  while (go_on() && take_some()) {
+    release_held(false);
+  }
+  release_held(true);
 }
 
 void TracingEngine::on_record(Bytes record) {

@@ -50,7 +50,8 @@ class TracingEngine final : public KernelEngine {
   };
 
   Status fill_plans(const CapturePlans& plans);
-  bool take_reports(Waiting waiting);
+  Next take_reports() override;
+  void take_rest(const std::function<bool()>& go_on) override;
   bool take_some();
   void on_record(Bytes record);
   /// Hands out what need not wait any longer.

@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+"""What watching from inside the kernel costs, beside bpftrace, strace and perf: nanoseconds for each system call.
+
+Every workload runs --rounds times under each tool, in turns; medians count. Two figures: how much longer the workload
+takes (the start of the tool is not in it), and how much more CPU time is used in all, the tool's own included (less
+what the tool uses for a program that does nothing), which is what counts on a machine that has other work.
+    kernel.py --ours build/tracer            about ten minutes
+    kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
+The run fails if less is gained than --demand says of a tool (see DEMANDS), or if an event is lost.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT = 600  # seconds
+ONE_LINER = 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }'
+
+# Ours may cost at most so much of theirs, of a workload of many short calls.
+DEMANDS = {('count', 'bpftrace'): 0.7, ('count', 'strace -c'): 1 / 15, ('trace', 'strace'): 1 / 8, ('trace', 'perf trace'): 1 / 10}
+
+
+@dataclasses.dataclass
+class Tool:
+    name: str
+    group: str  # count or trace; 'bare'
+    slow: bool
+    command: object  # of the workload's command and a file for the output: a command
+
+
+@dataclasses.dataclass
+class Workload:
+    name: str
+    program: list
+    slow_program: list  # for tools under which a call takes many microseconds
+    calls: int = 0
+    slow_calls: int = 0
+
+
+def with_tracefs(command):
+    """Of tools that look tracepoints up there; nobody else sees the mount."""
+    return ['unshare', '-m', 'sh', '-c', 'mount -t tracefs none /sys/kernel/tracing && exec "$@"', 'sh', *command]
+
+
+def tools(ours):
+    def quoted(program):
+        return ' '.join(program)  # bpftrace parts words at blanks and knows no quotes
+
+    found = [
+        Tool('bare', 'bare', False, lambda program, out: program),
+        Tool('tracer -c', 'count', False, lambda program, out: [ours, '-f', '-c', '-o', out, *program]),
+        Tool('tracer -c, no times', 'other', False,
+             lambda program, out: [ours, '-f', '-c', '-S', 'calls', '-U', 'calls,errors,name', '-o', out, *program]),
+        Tool('bpftrace', 'count', False, lambda program, out: with_tracefs(['bpftrace', '-q', '-o', out, '-e', ONE_LINER, '-c', quoted(program)])),
+        Tool('strace -c', 'count', True, lambda program, out: ['strace', '-f', '-c', '-o', out, *program]),
+        Tool('tracer --engine=bpf', 'trace', False, lambda program, out: [ours, '--engine=bpf', '-f', '-o', out, *program]),
+        Tool('strace', 'trace', True, lambda program, out: ['strace', '-f', '-o', out, *program]),
+        Tool('perf trace', 'trace', True, lambda program, out: with_tracefs(['perf', 'trace', '-o', out, '--', *program])),
+    ]
+    for tool in list(found):
+        if not shutil.which(tool.name.split()[0]) and tool.name.split()[0] not in ('bare', 'tracer'):
+            print(f'{tool.name}: is not there')
+            found.remove(tool)
+    return found
+
+
+def project(folder, files):
+    """A small program in C, to be made."""
+    folder.mkdir()
+    names = [f'part{i}' for i in range(files)]
+    for name in names:
+        (folder / f'{name}.c').write_text(f'#include <stdio.h>\n#include <stdlib.h>\nint {name}(int n) {{ printf("%d\\n", n); return n + 1; }}\n')
+    (folder / 'main.c').write_text('int main(void) { return 0; }\n')
+    objects = ' '.join(f'{name}.o' for name in [*names, 'main'])
+    (folder / 'Makefile').write_text(f'all: {objects}\n\tgcc -o all {objects}\n%.o: %.c\n\tgcc -c -o $@ $<\n')
+    return ['make', '-B', '-s', '-j2', '-C', str(folder)]
+
+
+def compile_c(scratch, name):
+    subprocess.run(['gcc', '-O1', '-o', scratch / name, HERE / f'{name}.c'], check=True)
+    return str(scratch / name)
+
+
+def dd(count):
+    return [shutil.which('dd'), 'if=/dev/zero', 'of=/dev/null', 'bs=1', f'count={count}', 'status=none']
+
+
+def workloads(scratch, smoke):
+    part = 100 if smoke else 1
+    make = project(scratch / 'project', 2 if smoke else 20)
+    find = [shutil.which('find'), '/usr/share' if smoke else '/', '-xdev', '-size', '+1000000']
+    loopback = compile_c(scratch, 'loopback')
+    make[0] = shutil.which('make')
+    return [Workload('dd bs=1', dd(1000000 // part), dd(20000 // part)),
+            Workload('loopback server', [loopback, str(100000 // part)], [loopback, str(5000 // part)]),
+            Workload('make -j2', make, make),
+            Workload('find / -xdev', find, find)]
+
+
+def used():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class Bench:
+    def __init__(self, scratch, ours):
+        self.scratch = scratch
+        self.ours = ours
+        self.timed = compile_c(scratch, 'timed')
+        self.lost = False
+
+    def run(self, tool, program):
+        """Seconds of the workload, and CPU seconds of all."""
+        taken, out = self.scratch / 'taken', self.scratch / 'out'
+        before = used()
+        done = subprocess.run(tool.command([self.timed, str(taken), *program], str(out)), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT)
+        cpu = used() - before
+        said = done.stderr.decode(errors='replace')
+        if 'lost' in said:
+            print(f'{tool.name}: {said.strip()[-200:]}')
+            self.lost |= tool.name.startswith('tracer')
+        if not taken.exists():
+            sys.exit(f'{tool.name} {" ".join(program)}: exit {done.returncode}: {said[-500:]}')
+        seconds = int(taken.read_text()) / 1e9
+        taken.unlink()
+        return seconds, cpu
+
+    def calls(self, program):
+        out = self.scratch / 'count'
+        subprocess.run([self.ours, '-f', '-c', '-o', out, self.timed, self.scratch / 'taken', *program], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
+        (self.scratch / 'taken').unlink()
+        return int(re.search(r'(\d+) +(?:\d+ +)?total$', out.read_text(), re.M)[1])
+
+    def measure(self, workload, found, rounds, nothing):
+        """Nanoseconds for a call by tool: (wall, CPU)."""
+        samples = {tool.name: [] for tool in found}
+        bare_slow = []
+        for _ in range(rounds):
+            for tool in found:
+                samples[tool.name].append(self.run(tool, workload.slow_program if tool.slow else workload.program))
+            bare_slow.append(self.run(found[0], workload.slow_program))
+
+        def medians(pairs):
+            return [statistics.median(values) for values in zip(*pairs)]
+
+        bare, bare_slow = medians(samples['bare']), medians(bare_slow)
+        result = {}
+        for tool in found[1:]:
+            wall, cpu = medians(samples[tool.name])
+            base, calls = (bare_slow, workload.slow_calls) if tool.slow else (bare, workload.calls)
+            result[tool.name] = ((wall - base[0]) / calls * 1e9, (cpu - base[1] - nothing[tool.name]) / calls * 1e9)
+        return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--ours', required=True)
+    parser.add_argument('--rounds', type=int, default=0)
+    parser.add_argument('--only', default='', help='workloads whose name contains this')
+    parser.add_argument('--demand', default='', help='tools, parted by commas, that DEMANDS is held against')
+    parser.add_argument('--smoke', action='store_true')
+    arguments = parser.parse_args()
+    rounds = arguments.rounds or (1 if arguments.smoke else 5)
+    ours = os.path.realpath(arguments.ours)
+    tried = subprocess.run([ours, '--engine=bpf', '-o', '/dev/null', 'true'], capture_output=True, text=True, timeout=30)
+    if tried.returncode != 0:
+        print(f'SKIPPED: {tried.stderr.strip()}')
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix='bench.') as name:
+        bench = Bench(pathlib.Path(name), ours)
+        found = tools(ours)
+        nothing = {tool.name: statistics.median(bench.run(tool, ['true'])[1] for _ in range(rounds)) for tool in found}
+        failures = []
+        for workload in workloads(bench.scratch, arguments.smoke):
+            if arguments.only not in workload.name:
+                continue
+            workload.calls, workload.slow_calls = bench.calls(workload.program), bench.calls(workload.slow_program)
+            costs = bench.measure(workload, found, rounds, nothing)
+            print(f'\n{workload.name}: {workload.calls} calls; ns for each call, median of {rounds}\n'
+                  f'{"":22} {"longer":>9} {"more CPU":>9}   ours to theirs')
+            for tool in found[1:]:
+                mine = next((other.name for other in found if other.group == tool.group), tool.name)
+                shares = [f'{a / b:9.3f}' if b > 0 and mine != tool.name else f'{"":9}' for a, b in zip(costs[mine], costs[tool.name])]
+                print(f'{tool.name:22} {costs[tool.name][0]:9.0f} {costs[tool.name][1]:9.0f} {"".join(shares)}', flush=True)
+                limit = DEMANDS.get((tool.group, tool.name))
+                if limit and tool.name in arguments.demand.split(',') and costs[mine][1] > limit * costs[tool.name][1]:
+                    failures.append(f'{workload.name}: {mine} costs more than {limit:.2f} of {tool.name}')
+    if bench.lost:
+        failures.append('events were lost')
+    if failures:
+        sys.exit('\n'.join(failures))
+
+
+main()
