@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arch/syscall_abi.h"
+#include "cli/ltrace.h"
 #include "cli/parser.h"
 #include "cli/tips.h"
 #include "decode/decoder.h"
@@ -23,6 +24,7 @@
 #include "engine_choice.h"
 #include "explaining.h"
 #include "ptrace/front.h"
+#include "terminal.h"
 #include "trace/pipeline_folded.h"
 #include "trace/pipeline_json.h"
 #include "unbuilt.h"
@@ -121,6 +123,9 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, const Speak
   } else if (options.format.output == cli::OutputFormat::folded) {
     view = std::make_unique<pipeline::FoldedView>(tables, decoder, plain_names, std::move(channels).value(),
                                                   folded_weight(options));
+  } else if (options.ltrace) {
+    view = std::make_unique<pipeline::LtraceView>(std::move(view_settings), ltrace_view_options(options), tables,
+                                                  decoder, names, std::move(channels).value());
   } else {
     view = std::make_unique<pipeline::TextView>(std::move(view_settings), tables, decoder, names,
                                                 std::move(channels).value());
@@ -188,7 +193,8 @@ int run(const std::vector<std::string>& words) {
   // The names of calls on the command line may be those of --define, so that comes first.
   spec::TableSet defined;
   spec::Tables tables = spec::builtin_tables();
-  if (const auto files = cli::defined_files(words); !files.empty()) {
+  if (const auto files = cli::is_ltrace(words) ? std::vector<std::string>{} : cli::defined_files(words);
+      !files.empty()) {
     auto compiled = compile_definitions(files);
     if (!compiled) {
       Speaker{words.front()}(compiled.error().message);
@@ -197,7 +203,9 @@ int run(const std::vector<std::string>& words) {
     defined = std::move(compiled).value();
     tables = defined.view();
   }
-  auto outcome = cli::parse_command_line(words, tables, surroundings);
+  surroundings.columns = terminal_columns();
+  auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, surroundings)
+                                       : cli::parse_command_line(words, tables, surroundings);
   if (const auto* information = std::get_if<cli::Information>(&outcome)) {
     std::fwrite(information->text.data(), 1, information->text.size(), stdout);
     return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -208,6 +216,17 @@ int run(const std::vector<std::string>& words) {
   }
   const cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   const Speaker speak(options.program_name);
+  if (options.ltrace) {
+    auto prototypes = compile_prototypes(options.ltrace->prototypes, [](const std::string& line) { say(line + '\n'); });
+    if (!prototypes) {
+      speak(prototypes.error().message);
+      return EXIT_FAILURE;
+    }
+    if (prototypes.value()) {
+      defined = *std::move(prototypes).value();
+      tables = defined.view();
+    }
+  }
   for (const std::string& warning : options.warnings) {
     say(warning);
   }

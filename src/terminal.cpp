@@ -1,8 +1,11 @@
 #include "terminal.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/unique_fd.h"
 #ifdef TRACER_TERMINFO
@@ -31,6 +34,21 @@ bool is_color_terminal(const std::string& path) {
   }
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   return fd.valid() && is_color_terminal(fd.get());
+}
+
+unsigned terminal_columns() {
+  constexpr unsigned most = 10000;
+  if (const char* asked = std::getenv("COLUMNS"); asked != nullptr) {
+    const unsigned long value = std::strtoul(asked, nullptr, 10);
+    return value > most ? 0 : static_cast<unsigned>(value);
+  }
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+      return size.ws_col;
+    }
+  }
+  return 0;
 }
 
 }  // namespace tracer

@@ -10,4 +10,7 @@ bool is_color_terminal(int fd);
 /// The same of what a file name stands for.
 bool is_color_terminal(const std::string& path);
 
+/// COLUMNS of the environment, or the width of the terminal on standard input, output or error; 0: unknown.
+unsigned terminal_columns();
+
 }  // namespace tracer

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/syscall_abi.h"
+#include "stack/symbols.h"
 #include "terminal.h"
 
 namespace tracer {
@@ -89,7 +90,7 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spe
 
 /// See EngineOptions::no_filter_because.
 std::string why_no_filter(const cli::Options& options) {
-  if (!options.extras.libraries.empty() || !options.extras.symbols.empty()) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || options.ltrace) {
     return "functions are traced, whose breakpoints a process cannot keep when it is let go";
   }
   const cli::Startup& startup = options.startup;
@@ -126,6 +127,13 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   for (const std::string& expression : options.extras.symbols) {
     if (const Status added = selection.entries.add(expression); !added) {
       return Error{EINVAL, "-e symbol=" + expression + ": " + added.error().message};
+    }
+  }
+  if (options.ltrace) {
+    for (const std::string& pattern : options.ltrace->exporters) {
+      if (const Status added = selection.exports.add('@' + pattern); !added) {
+        return Error{EINVAL, "-l " + pattern + ": " + added.error().message};
+      }
     }
   }
   return Done{};
@@ -174,6 +182,9 @@ pipeline::TamperRule tamper_rule(const cli::Injection& injection, const spec::Ta
 decode::Options decoder_options(const cli::Options& options) {
   decode::Options result;
   result.string_limit = options.format.string_limit;
+  if (options.ltrace) {
+    result.most_nested = options.ltrace->most_elements;
+  }
   return result;
 }
 
@@ -221,6 +232,8 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   result.quiet.thread_execve = options.format.quiet.has(Quiet::thread_execve);
   result.native = native_abi();
   result.summary_only = only_counts(options);
+  result.bare_function_names = options.ltrace.has_value();
+  result.hide_launch = options.ltrace.has_value();
   result.detach_on_execve = options.startup.detach_on_execve;
   result.launched = !options.startup.program.empty();
   result.syscall_limit = options.startup.syscall_limit;
@@ -246,6 +259,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
   result.prefix.clock_digits = digits_of(format.timestamp_precision);
   if (format.relative_timestamps) {
     result.prefix.since_digits = digits_of(*format.relative_timestamps);
+    result.prefix.since_width = options.ltrace ? 3 : result.prefix.since_width;
   }
   result.prefix.syscall_number = format.syscall_number;
   result.prefix.instruction_pointer = format.instruction_pointer;
@@ -290,6 +304,26 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
   return result;
 }
 
+pipeline::LtraceViewOptions ltrace_view_options(const cli::Options& options) {
+  using ShowPid = pipeline::LtraceViewOptions::ShowPid;
+  const cli::Ltrace& ltrace = *options.ltrace;
+  pipeline::LtraceViewOptions result;
+  const bool to_file = options.output.to == cli::Output::To::file;
+  if (to_file && (options.startup.follow_forks || !options.startup.attach.empty())) {
+    result.show_pid = ShowPid::plain;
+  } else if (options.startup.follow_forks) {
+    result.show_pid = ShowPid::bracketed;
+  }
+  result.show_callers = ltrace.show_callers;
+  result.show_signals = ltrace.show_signals;
+  result.launched = !options.startup.program.empty();
+  result.most_elements = ltrace.most_elements;
+  if (ltrace.demangle) {
+    result.demangle = [](std::string_view name) { return stack::demangle(name); };
+  }
+  return result;
+}
+
 pipeline::FoldedWeight folded_weight(const cli::Options& options) {
   switch (options.format.folded_weight) {
     case cli::FoldedWeight::time:
@@ -316,6 +350,7 @@ stack::Options stack_options(const cli::Options& options) {
 render::SummaryOptions summary_options(const cli::Options& options) {
   render::SummaryOptions result;
   result.wall_clock = options.summary.wall_clock;
+  result.ltrace = options.ltrace.has_value();
   result.histogram = options.summary.histogram;
   result.sort_by = options.summary.sort_by;
   result.columns = options.summary.columns;

@@ -11,6 +11,7 @@
 #include "trace/pipeline.h"
 #include "trace/pipeline_channels.h"
 #include "trace/pipeline_folded.h"
+#include "trace/pipeline_ltrace.h"
 #include "trace/pipeline_text.h"
 
 namespace tracer {
@@ -20,6 +21,8 @@ decode::NameOptions name_options(const cli::Options& options);
 pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables);
 /// What is wrong with STRACE_COLORS is told to `note`.
 pipeline::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note);
+/// Of options that came by the name `ltrace`.
+pipeline::LtraceViewOptions ltrace_view_options(const cli::Options& options);
 pipeline::FoldedWeight folded_weight(const cli::Options& options);
 stack::Options stack_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);

@@ -193,6 +193,16 @@ struct Extras {
   [[nodiscard]] bool any_scope() const { return system_wide || !cgroups.empty() || !comms.empty(); }
 };
 
+/// Started under the name `ltrace`: what only it has. The rest is in the same places as strace's.
+struct Ltrace {
+  std::vector<std::string> exporters;   ///< -l: patterns of libraries
+  std::vector<std::string> prototypes;  ///< -F: files and, separated by colons, folders
+  bool show_callers = false;
+  bool show_signals = true;
+  bool demangle = false;
+  unsigned most_elements = 4;
+};
+
 struct Tips {
   bool shown = false;
   bool compact = true;
@@ -210,6 +220,7 @@ struct Options {
   Summary summary;
   std::vector<Injection> injections;
   Extras extras;
+  std::optional<Ltrace> ltrace;
   Tips tips;
   std::vector<std::string> warnings;  ///< whole lines, prefix included, for standard error
 };

@@ -26,6 +26,7 @@ using Outcome = std::variant<Options, Information, UsageError>;
 struct Surroundings {
   AbiMask abis = mask_of(Abi::x86_64) | mask_of(Abi::i386) | mask_of(Abi::x32);  ///< those this machine can run
   uid_t user = 0;                                                                ///< effective user id: -u is for root
+  unsigned columns = 0;  ///< of the terminal; 0: unknown. What ltrace's results are aligned by
 };
 
 /// The files of --define, which are to be loaded before the rest can be understood.

@@ -61,6 +61,8 @@ class Names {
 struct Options {
   std::uint32_t string_limit = 32;  ///< -s, bytes
   bool always_comment_unknown = true;
+  /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
+  std::uint32_t most_nested = 16;
 };
 
 /// Per call: -e abbrev=, verbose=, raw=.

@@ -31,7 +31,7 @@ ValueClass class_of(const Tables& tables, const Type& type, Abi abi) {
     return ValueClass::extended;
   }
   const unsigned width = spec::bytes_of(type.width, abi);
-  if (type.style == spec::Style::floating) {
+  if (type.style == spec::Style::floating || type.style == spec::Style::hex_floating) {
     return width == sizeof(float) ? ValueClass::single : ValueClass::floating;
   }
   return width > register_size(abi) ? ValueClass::integer64 : ValueClass::integer;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "decode/walker.h"
+#include "spell/bits.h"
 #include "spell/escape.h"
 
 namespace tracer::decode {
@@ -56,14 +57,27 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (!n) {
     return false;
   }
-  const bool whole = type.style == spec::Style::whole;
+  const bool whole = type.style == spec::Style::whole || type.style == spec::Style::bit_set;
   const auto shown = std::min<std::uint64_t>(*n, whole ? max_whole_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
   const auto data = copy(place, shown);
   if (!data) {
     return false;
   }
+  if (type.style == spec::Style::bit_set) {
+    TextBuffer& words = state_.words;
+    words.clear();
+    spell::append_bits(words, *data);
+    out_.symbol(words.view());
+    return true;
+  }
   render::StringForm form;
+  if (type.style == spec::Style::terminated) {
+    const auto end = std::find(data->begin(), data->end(), std::byte{0});
+    form.cut = end == data->end() && shown < *n;
+    out_.bytes(data->first(static_cast<std::size_t>(end - data->begin())), form);
+    return true;
+  }
   form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0};

@@ -54,6 +54,26 @@ std::uint64_t Walker::end_of(const Field& field) const {
   return field.offset[index_of(abi_)] + size_of(tables_.types[field.type]);
 }
 
+/// Says so, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
+bool Walker::is_recursion(const Struct& layout, const Place& place, const Scope* scope) {
+  std::uint32_t around = 0;
+  std::string ups;
+  for (const Scope* outer = scope; outer != nullptr; outer = outer->outer) {
+    around += outer->type == &layout ? 1 : 0;
+    if (outer->type == &layout && layout.kind == StructKind::plain && outer->place.address == place.address &&
+        !place.address.is_null()) {
+      out_.symbol("recurse" + ups);
+      return true;
+    }
+    ups += '^';
+  }
+  if (around < setting_.options.most_nested) {
+    return false;
+  }
+  out_.symbol("...");
+  return true;
+}
+
 bool Walker::structure(const Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params) {
   const Struct& layout = tables_.structs[type.index];
   if (place.kind == Place::Kind::reg) {
@@ -65,6 +85,9 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
   const bool in_part = is_part(layout, scope);
   if (in_part && !layout.has_short) {
     return false;
+  }
+  if (is_recursion(layout, place, scope)) {
+    return true;
   }
   const ScratchGuard guard(state_.scratch);
   Scope inner;

@@ -173,6 +173,7 @@ class Walker {
 
   // structs.cpp
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
+  bool is_recursion(const spec::Struct& layout, const Place& place, const Scope* scope);
   void record_body(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   void fields(const Scope& scope, std::uint64_t available);
   void elements(const Scope& scope, std::uint64_t available);

@@ -50,7 +50,8 @@ class SymbolFilter {
 struct LibrarySelection {
   SymbolFilter calls;    ///< by the module that calls: through its linkage table, or a pointer that the loader gave it
   SymbolFilter entries;  ///< by the module that defines them, whoever calls
-  [[nodiscard]] bool empty() const { return calls.empty() && entries.empty(); }
+  SymbolFilter exports;  ///< by the module that defines them, if another one calls
+  [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty(); }
 };
 
 }  // namespace tracer::library

@@ -29,6 +29,9 @@ struct Breakpoint {
   LibraryFunction* entry = nullptr;    ///< the first instruction of a function that was asked for, whoever calls it
   std::string entry_symbol;            ///< or one that matters if these modules call it:
   std::vector<std::uint64_t> callers;  ///< where their code starts
+  bool for_other_modules = false;      ///< … or if any but the one that it is in does
+  std::map<std::uint64_t, LibraryFunction*>
+      called_by;  ///< what such modules call it, by where their code starts; null: nothing
   bool returns_here = false;
   bool is_loader_hook = false;
   bool is_program_entry = false;

@@ -76,6 +76,21 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
   if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
     place_entries(tracee, module);
   }
+  if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
+    place_exports(tracee, module);
+  }
+}
+
+void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {
+  for (const Symbol& symbol : module.file->exported()) {
+    const std::uint64_t address = module.bias + symbol.address;
+    if (symbol.is_resolver || !has_code_at(module, address) ||
+        !selection_.exports.matches(symbol.name, name_of(module))) {
+      continue;
+    }
+    tracee.library->space->add(stopped(tracee), tracee.memory, address,
+                               [](Breakpoint& point) { point.for_other_modules = true; });
+  }
 }
 
 void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {

@@ -25,6 +25,10 @@ const Stopped& stopped(const Tracee& tracee) {
   return std::get<Stopped>(tracee.thread);
 }
 
+bool is_for_calls(const Breakpoint& point) {
+  return point.stub != nullptr || point.entry != nullptr || !point.callers.empty() || point.for_other_modules;
+}
+
 bool may_return_again(std::string_view name) {
   constexpr std::array<std::string_view, 8> names = {"setjmp",       "_setjmp",    "sigsetjmp", "__sigsetjmp",
                                                      "__sigsetjmp1", "getcontext", "fork",      "vfork"};
@@ -243,7 +247,7 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
 
 void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64_t address) {
   Breakpoints& space = *tracee.library->space;
-  const Breakpoint* point = space.find(address);
+  Breakpoint* point = space.find(address);
   if (point->is_loader_hook || point->is_program_entry) {
     update_modules(tracee);
     point = space.find(address);  // it may have been in a module that is gone
@@ -251,8 +255,8 @@ void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64
   if (point != nullptr && point->returns_here) {
     come_back(tracee, address, registers);
   }
-  if (point != nullptr && (point->stub != nullptr || point->entry != nullptr || !point->callers.empty())) {
-    enter(tracee, *point, registers);
+  if (point != nullptr && is_for_calls(*point)) {
+    enter(tracee, *point, address, registers);
   }
 }
 
@@ -283,7 +287,27 @@ void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function
   function.label = function.library.empty() ? function.name : function.name + '@' + function.library;
 }
 
-LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, const Breakpoint& point,
+LibraryFunction* LibraryTracer::exported_function(Tracee& tracee, const Module& caller, Breakpoint& point,
+                                                  std::uint64_t address) {
+  const Module* callee = module_at(*tracee.library->space, address);
+  if (callee == nullptr || callee->start == caller.start) {
+    return nullptr;
+  }
+  const auto [known, is_new] = point.called_by.try_emplace(caller.start, nullptr);
+  if (is_new) {
+    // Of several names for one function, the one that the caller was linked with. If it was linked with none, another
+    // function has ended in a jump to this one.
+    const auto& slots = caller.file->slots();
+    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const library::Slot& s) {
+      const library::Symbol* symbol = callee->file->find_exported(s.symbol);
+      return symbol != nullptr && callee->bias + symbol->address == address;
+    });
+    known->second = slot == slots.end() ? nullptr : &function_of(caller.name, caller.is_program, slot->symbol);
+  }
+  return known->second;
+}
+
+LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, Breakpoint& point, std::uint64_t address,
                                                  std::uint64_t return_address) {
   if (point.stub != nullptr) {
     return point.stub;
@@ -292,6 +316,11 @@ LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, const Breakpoin
     return point.entry;
   }
   const Module* caller = module_at(*tracee.library->space, return_address);
+  if (caller != nullptr && point.for_other_modules) {
+    if (LibraryFunction* function = exported_function(tracee, *caller, point, address)) {
+      return function;
+    }
+  }
   if (caller == nullptr ||
       std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
     return nullptr;
@@ -299,12 +328,12 @@ LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, const Breakpoin
   return &function_of(caller->name, caller->is_program, point.entry_symbol);
 }
 
-void LibraryTracer::enter(Tracee& tracee, const Breakpoint& point, const Registers& registers) {
+void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t address, const Registers& registers) {
   const auto entry = function_entry(registers, tracee.memory);
   if (!entry) {
     return;
   }
-  LibraryFunction* function = entered_function(tracee, point, entry->return_address);
+  LibraryFunction* function = entered_function(tracee, point, address, entry->return_address);
   if (function == nullptr) {
     return;
   }

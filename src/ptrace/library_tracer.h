@@ -57,17 +57,20 @@ class LibraryTracer {
   bool place_pointer(Tracee& tracee, const Breakpoints::Pending& pending);
   void place_pending(Tracee& tracee);
   void place_entries(Tracee& tracee, const library::Module& module);
+  void place_exports(Tracee& tracee, const library::Module& module);
   void hook_loader(Tracee& tracee);
 
   void tell(Tracee& tracee, const Registers& registers, std::uint64_t address);
-  void enter(Tracee& tracee, const Breakpoint& point, const Registers& registers);
+  void enter(Tracee& tracee, Breakpoint& point, std::uint64_t address, const Registers& registers);
   void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
   LibraryFunction& function_of(std::string_view caller, bool of_program, std::string_view name);
   void find_library(const Tracee& tracee, LibraryFunction& function) const;
-  [[nodiscard]] LibraryFunction* entered_function(Tracee& tracee, const Breakpoint& point,
+  [[nodiscard]] LibraryFunction* entered_function(Tracee& tracee, Breakpoint& point, std::uint64_t address,
                                                   std::uint64_t return_address);
+  [[nodiscard]] LibraryFunction* exported_function(Tracee& tracee, const library::Module& caller, Breakpoint& point,
+                                                   std::uint64_t address);
 
   library::LibrarySelection selection_;
   Emit emit_;

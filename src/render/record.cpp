@@ -71,12 +71,7 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
     const std::size_t written = text.size() - start;
     text.append(written < 5 ? 6 - written : 1, ' ');
   }
-  if (options_.clock != Clock::none) {
-    write_clock(text, facts.realtime);
-  }
-  if (options_.since_digits) {
-    write_since(text, facts.monotonic);
-  }
+  write_times(text, facts.realtime, facts.monotonic);
   if (options_.syscall_number) {
     text.append('[');
     append_right(text, facts.number, 4);
@@ -90,6 +85,15 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
       text.append(facts.word_size * std::size_t{2}, '?');
     }
     text.append("] ");
+  }
+}
+
+void LinePrefix::write_times(TextBuffer& text, std::chrono::nanoseconds realtime, std::chrono::nanoseconds monotonic) {
+  if (options_.clock != Clock::none) {
+    write_clock(text, realtime);
+  }
+  if (options_.since_digits) {
+    write_since(text, monotonic);
   }
 }
 
@@ -120,7 +124,7 @@ void LinePrefix::write_since(TextBuffer& text, std::chrono::nanoseconds monotoni
   if (bracketed) {
     text.append("(+");
   }
-  append_seconds(text, since, *options_.since_digits, 6);
+  append_seconds(text, since, *options_.since_digits, options_.since_width);
   text.append(bracketed ? ") " : " ");
 }
 

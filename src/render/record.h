@@ -21,6 +21,7 @@ struct PrefixOptions {
   Clock clock = Clock::none;             ///< -t, -tt, -ttt
   unsigned clock_digits = 0;             ///< cut off, not rounded
   std::optional<unsigned> since_digits;  ///< -r
+  unsigned since_width = 6;              ///< of the seconds of -r, in columns
   bool syscall_number = false;           ///< -n
   bool instruction_pointer = false;      ///< -i
 };
@@ -49,6 +50,8 @@ class LinePrefix {
   explicit LinePrefix(PrefixOptions options) : options_(options) {}
 
   void write(TextBuffer& text, const PrefixFacts& facts);
+  /// The times of it alone.
+  void write_times(TextBuffer& text, std::chrono::nanoseconds realtime, std::chrono::nanoseconds monotonic);
 
  private:
   void write_clock(TextBuffer& text, std::chrono::nanoseconds realtime);

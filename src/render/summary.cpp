@@ -16,7 +16,7 @@ struct ColumnForm {
   std::size_t width;
 };
 
-ColumnForm form_of(SummaryColumn column) {
+ColumnForm form_of(SummaryColumn column, bool ltrace) {
   switch (column) {
     case SummaryColumn::time_percent:
       return {"% time", 6};
@@ -33,7 +33,7 @@ ColumnForm form_of(SummaryColumn column) {
     case SummaryColumn::errors:
       return {"errors", 9};
     case SummaryColumn::name:
-      return {"syscall", 16};
+      return ltrace ? ColumnForm{"     function", 20} : ColumnForm{"syscall", 16};
     case SummaryColumn::wall_total:
       return {"wall secs", 11};
     case SummaryColumn::wall_min:
@@ -53,8 +53,7 @@ ColumnForm form_of(SummaryColumn column) {
 }
 
 /// Numbers stand at the right of their column, names at the left; nothing follows the last name.
-void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, bool last) {
-  const std::size_t width = form_of(column).width;
+void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, std::size_t width, bool last) {
   const std::size_t fill = cell.size() < width ? width - cell.size() : 0;
   const bool is_name = column == SummaryColumn::name;
   if (!is_name) {
@@ -314,13 +313,14 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
     for (const SummaryColumn& column : columns) {
       cell.clear();
       write_cell_of(cell, column);
-      append_cell(text, cell.view(), column, &column == &columns.back());
+      append_cell(text, cell.view(), column, form_of(column, options_.ltrace).width, &column == &columns.back());
     }
   };
   const auto write_rule = [&] {
-    write_line([](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column).width, '-'); });
+    write_line(
+        [&](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column, options_.ltrace).width, '-'); });
   };
-  write_line([](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column).heading); });
+  write_line([&](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column, options_.ltrace).heading); });
   write_rule();
   for (const Row& row : rows) {
     write_line([&](TextBuffer& cell, SummaryColumn column) {
@@ -337,7 +337,7 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
       cell.append("total");
     } else if (column == SummaryColumn::time_percent) {
       cell.append("100.00");
-    } else {
+    } else if (column != SummaryColumn::avg_time || !options_.ltrace) {
       write_cell(cell, column, total, total.times.total);
     }
   });

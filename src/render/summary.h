@@ -20,6 +20,7 @@ namespace tracer::render {
 
 struct SummaryOptions {
   bool wall_clock = false;  ///< -w: times are wall-clock times
+  bool ltrace = false;      ///< the last column is ltrace's, and the totals have no average
   bool histogram = false;   ///< below the table, for each call
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,

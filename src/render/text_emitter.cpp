@@ -53,14 +53,18 @@ void TextEmitter::show_argument_name(std::string_view name) {
 void TextEmitter::end_arguments() {
   write(Color::punct, ")");
   text_->append(' ');
+  pad_to_column();
+  write(Color::punct, "=");
+  text_->append(' ');
+}
+
+void TextEmitter::pad_to_column() {
   const auto line_end = text_->view().rfind('\n');
   const auto line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
   const auto written = visible_width(text_->view().substr(line_start));
   if (written < options_.column) {
     text_->append(options_.column - written, ' ');
   }
-  write(Color::punct, "=");
-  text_->append(' ');
 }
 
 void TextEmitter::begin_result(const CallResult& result) {

@@ -21,7 +21,7 @@ struct TextOptions {
 
 /// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
 /// (set_buffer between enter and exit); the result's column counts from the buffer's last line end.
-class TextEmitter final : public Emitter {
+class TextEmitter : public Emitter {
  public:
   TextEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options)
       : tables_(tables), text_(&text), options_(std::move(options)) {}
@@ -33,9 +33,10 @@ class TextEmitter final : public Emitter {
   /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
   struct Progress {
     bool first_argument = true;
+    bool argument_pending = false;  ///< begun, and nothing of it written
   };
-  [[nodiscard]] Progress progress() const { return {first_argument_}; }
-  void resume(Progress progress) {
+  [[nodiscard]] virtual Progress progress() const { return {first_argument_}; }
+  virtual void resume(Progress progress) {
     reset();
     first_argument_ = progress.first_argument;
   }
@@ -80,6 +81,17 @@ class TextEmitter final : public Emitter {
   void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override { write(Color::punct, " => "); }
 
+ protected:
+  [[nodiscard]] TextBuffer& text() { return *text_; }
+  /// Blanks up to the column of the result, as far as the line is not there already.
+  void pad_to_column();
+  [[nodiscard]] bool first_argument() const { return first_argument_; }
+  [[nodiscard]] unsigned depth() const { return depth_; }
+  void open(std::string_view bracket);
+  void close(std::string_view bracket);
+  void separate();
+  void write(const Spelling& name);
+
  private:
   /// -X concerns arguments and what a note lists, but not a result or the one name in a note.
   [[nodiscard]] spell::ConstantForm form() const {
@@ -90,11 +102,7 @@ class TextEmitter final : public Emitter {
   [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
   void write(Color color, std::string_view text);
   void write_name(std::string_view name);
-  void write(const Spelling& name);
   void write_string(std::span<const std::byte> data, bool hex);
-  void open(std::string_view bracket);
-  void close(std::string_view bracket);
-  void separate();
 
   const spec::Tables& tables_;
   TextBuffer* text_;

@@ -22,37 +22,42 @@ enum class Style : std::uint8_t {
   pgid,     // process group id
   uid,      // -1 shows as -1
   gid,
-  signal,       // SIGINT; SIG_0 for zero where strace says 0
-  handler,      // SIG_DFL, SIG_IGN, address
-  wait_status,  // [{WIFEXITED(s) && WEXITSTATUS(s) == 0}]
-  path,         // of a string: never cut by -s, matched by -P
-  device,       // makedev(0x8, 0x1)
-  ifindex,      // if_nametoindex("lo")
-  pages,        // a number of 4096-byte pages, shown as bytes in hex (mmap2)
-  tls,          // thread area: address, or struct user_desc on 32 bit
-  ioctl,        // an ioctl request without a name: _IOC(_IOC_READ, 0x54, 0x1, 0x4)
-  big_endian,   // number in network order, shown in host order: htons(80) and the like
-  port,         // htons(80)
-  inet4,        // inet_addr("127.0.0.1")
-  inet6,        // inet_pton(AF_INET6, "::1")
-  mac,          // 00:11:22:33:44:55
-  errno_value,  // ENOENT
-  clock_ticks,  // 1/100 s: 262 /* 2.62 s */
-  time,         // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
-  text,         // of bytes: a NUL at their end does not show
-  floating,     // a float (4 bytes) or a double: 2.5
-  character,    // 'a'; EOF for -1
-  code,         // the address of a function
-  whole,        // of bytes and text: never cut by -s
+  signal,        // SIGINT; SIG_0 for zero where strace says 0
+  handler,       // SIG_DFL, SIG_IGN, address
+  wait_status,   // [{WIFEXITED(s) && WEXITSTATUS(s) == 0}]
+  path,          // of a string: never cut by -s, matched by -P
+  device,        // makedev(0x8, 0x1)
+  ifindex,       // if_nametoindex("lo")
+  pages,         // a number of 4096-byte pages, shown as bytes in hex (mmap2)
+  tls,           // thread area: address, or struct user_desc on 32 bit
+  ioctl,         // an ioctl request without a name: _IOC(_IOC_READ, 0x54, 0x1, 0x4)
+  big_endian,    // number in network order, shown in host order: htons(80) and the like
+  port,          // htons(80)
+  inet4,         // inet_addr("127.0.0.1")
+  inet6,         // inet_pton(AF_INET6, "::1")
+  mac,           // 00:11:22:33:44:55
+  errno_value,   // ENOENT
+  clock_ticks,   // 1/100 s: 262 /* 2.62 s */
+  time,          // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
+  text,          // of bytes: a NUL at their end does not show
+  floating,      // a float (4 bytes) or a double: 2.5
+  character,     // 'a'; EOF for -1
+  code,          // the address of a function
+  whole,         // of bytes and text: never cut by -s
+  terminated,    // of bytes: they end before a NUL
+  truth,         // true, false
+  guess,         // small numbers decimal, others hexadecimal: nobody says what it is
+  bit_set,       // the numbers of the bits: <1,3-5>, or of those that are missing: ~<0>; also of bytes
+  hex_floating,  // a float or a double: 0x1.4p+1
 };
 
-inline constexpr std::array<std::string_view, 34> style_names = {
-    "number", "hex",  "octal", "mode",       "address",   "fd",          "dirfd", "tgid",   "tid",
-    "pgid",   "uid",  "gid",   "signal",     "handler",   "wait_status", "path",  "device", "ifindex",
-    "pages",  "tls",  "ioctl", "big_endian", "port",      "inet4",       "inet6", "mac",    "errno",
-    "ticks",  "time", "text",  "floating",   "character", "code",        "whole"};
+inline constexpr std::array<std::string_view, 39> style_names = {
+    "number",   "hex",        "octal",  "mode",    "address",     "fd",    "dirfd",  "tgid",    "tid",         "pgid",
+    "uid",      "gid",        "signal", "handler", "wait_status", "path",  "device", "ifindex", "pages",       "tls",
+    "ioctl",    "big_endian", "port",   "inet4",   "inet6",       "mac",   "errno",  "ticks",   "time",        "text",
+    "floating", "character",  "code",   "whole",   "terminated",  "truth", "guess",  "bits",    "hex_floating"};
 
-static_assert(style_names.size() == static_cast<std::size_t>(Style::whole) + 1);
+static_assert(style_names.size() == static_cast<std::size_t>(Style::hex_floating) + 1);
 
 constexpr std::string_view name_of(Style style) {
   return style_names[static_cast<std::size_t>(style)];

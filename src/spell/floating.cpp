@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 
 #include "base/require.h"
@@ -68,6 +69,15 @@ void append_floating(TextBuffer& text, std::uint64_t bits, unsigned width) {
   } else {
     append_shortest(text, std::bit_cast<double>(bits));
   }
+}
+
+void append_hex_floating(TextBuffer& text, std::uint64_t bits, unsigned width) {
+  const double value = width == sizeof(float)
+                           ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+                           : std::bit_cast<double>(bits);
+  std::array<char, 40> digits{};
+  const int size = std::snprintf(digits.data(), digits.size(), "%a", value);
+  text.append(std::string_view(digits.data(), static_cast<std::size_t>(size)));
 }
 
 bool is_finite(std::uint64_t bits, unsigned width) {

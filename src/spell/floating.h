@@ -14,6 +14,9 @@ namespace tracer::spell {
 /// `-inf`, `nan`. `bits` are those of a float (`width` 4) or of a double.
 void append_floating(TextBuffer& text, std::uint64_t bits, unsigned width);
 
+/// The exact value, as printf's %a shows it: `0x1.4p+1`.
+void append_hex_floating(TextBuffer& text, std::uint64_t bits, unsigned width);
+
 /// Whether the number is finite, and so one that JSON can have.
 bool is_finite(std::uint64_t bits, unsigned width);
 

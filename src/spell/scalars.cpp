@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "spec/signal_names.h"
+#include "spell/bits.h"
 #include "spell/dates.h"
 #include "spell/error_names.h"
 #include "spell/escape.h"
@@ -32,6 +33,11 @@ void octal3(TextBuffer& text, std::uint64_t bits) {
   } else {
     text.octal(bits);
   }
+}
+
+void guessed(TextBuffer& text, std::int64_t value) {
+  constexpr std::int64_t small = 10000;
+  value >= -small&& value <= small ? text.decimal(value) : text.hex(static_cast<std::uint64_t>(value));
 }
 
 /// ` /* 2.62 s */`
@@ -228,6 +234,12 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       text.decimal(static_cast<std::int64_t>(bits));
       bits != 0 ? date_comment(text, static_cast<std::int64_t>(bits)) : void();
       break;
+    case Style::truth:
+      text.append(bits == 0 ? "false" : "true");
+      break;
+    case Style::guess:
+      guessed(text, static_cast<std::int64_t>(bits));
+      break;
     default:
       is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
   }
@@ -273,6 +285,16 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     append_floating(text, bits, type.width);
     return;
   }
+  if (type.style == Style::hex_floating) {
+    append_hex_floating(text, bits, type.width);
+    return;
+  }
+  if (type.style == Style::bit_set) {
+    // The size of a long is not known here: bits beyond it are 0, and so is what is missing above them.
+    const unsigned width = type.width == 0 || type.width > sizeof bits ? sizeof bits : type.width;
+    append_bits(text, std::as_bytes(std::span(&bits, 1)).first(width));
+    return;
+  }
   append_number(text, bits, type.style, type.is_signed);
 }
 
@@ -292,6 +314,9 @@ bool is_signed_style(Style style) {
     case Style::address:
     case Style::code:
     case Style::floating:
+    case Style::hex_floating:
+    case Style::truth:
+    case Style::bit_set:
     case Style::device:
     case Style::pages:
     case Style::tls:

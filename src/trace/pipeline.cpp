@@ -143,7 +143,8 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.function_call = 0;
   call.entered = event.time;
   call.entry = entry_of(event, enter);
-  if (!chosen && !wants(call.entry, memory)) {
+  const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
+  if (is_launch || (!chosen && !wants(call.entry, memory))) {
     return Verdict::go_on;
   }
   call.shown = true;

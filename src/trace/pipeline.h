@@ -32,10 +32,12 @@ struct PipelineOptions {
   filter::SyscallSet dereference = filter::SyscallSet::all();
   filter::SyscallSet raw;
   Quiet quiet;
-  Abi native = Abi::x86_64;       ///< what a program runs in before its first call
-  bool summary_only = false;      ///< -c: calls are counted and nothing else
-  bool detach_on_execve = false;  ///< -b execve
-  bool launched = false;          ///< the first execve is the launch of the program itself
+  Abi native = Abi::x86_64;          ///< what a program runs in before its first call
+  bool bare_function_names = false;  ///< functions are counted without their library
+  bool summary_only = false;         ///< -c: calls are counted and nothing else
+  bool detach_on_execve = false;     ///< -b execve
+  bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted
+  bool launched = false;             ///< the first execve is the launch of the program itself
   std::vector<TamperRule> tampering;
   StackTracer* stacks = nullptr;                     ///< -k; outlives the pipeline
   std::optional<std::chrono::nanoseconds> alarm_at;  ///< by CLOCK_MONOTONIC: when to call `on_alarm`

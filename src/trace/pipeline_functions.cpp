@@ -33,10 +33,14 @@ void Pipeline::unnest(Thread& thread) {
   thread.outer.pop_back();
 }
 
-/// Prototypes are by soname; a function of a program that is linked statically is taken for the C library's.
+/// Prototypes are by soname, `*` being any: those are the user's. A function of a program that is linked statically is
+/// taken for the C library's.
 const spec::Call* Pipeline::prototype_of(const LibraryFunction& function) const {
   constexpr std::string_view c_library = "libc.so.6";
-  const spec::Call* found = tables_.find(function.library, function.name);
+  const spec::Call* found = tables_.find("*", function.name);
+  if (found == nullptr) {
+    found = tables_.find(function.library, function.name);
+  }
   return found == nullptr && (function.library.empty() || function.in_program) ? tables_.find(c_library, function.name)
                                                                                : found;
 }
@@ -149,7 +153,8 @@ Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event
   end.outcome = outcome_of(thread.call, exit);
   end.duration = event.time.monotonic - thread.call.entered.monotonic;
   if (summary_ != nullptr) {
-    summary_->count_function(thread.call.entry.abi, exit.function->label, end.outcome.is_error, end.duration);
+    const std::string& name = options_.bare_function_names ? exit.function->name : exit.function->label;
+    summary_->count_function(thread.call.entry.abi, name, end.outcome.is_error, end.duration);
   }
   return finish(thread, end, &event, memory);
 }

@@ -7,8 +7,6 @@ namespace tracer::pipeline {
 
 namespace {
 
-constexpr std::string_view unfinished = " <unfinished ...>";
-
 bool all_arguments_shown(const decode::CallState& state) {
   return state.call == nullptr || (!state.half_emitted && state.next_param >= state.signature->params.count);
 }
@@ -23,7 +21,7 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
       names_(names),
       channels_(std::move(channels)),
       prefix_(options_.prefix),
-      emitter_(tables, scratch_, options_.calls) {}
+      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)) {}
 
 void TextView::thread_appears(Thread& thread) {
   channels_.assign(thread);
@@ -67,6 +65,11 @@ void TextView::begin_line(Thread& thread, const EventTime& time) {
   }
   thread.line.clear();
   thread.handed_over = 0;
+  write_prefix(thread, time);
+  thread.line.append(options_.indent * thread.outer.size(), ' ');
+}
+
+void TextView::write_prefix(Thread& thread, const EventTime& time) {
   render::PrefixFacts facts;
   facts.tid = thread.tid;
   facts.pid = pid_form();
@@ -80,10 +83,8 @@ void TextView::begin_line(Thread& thread, const EventTime& time) {
     facts.command = thread.command;
   }
   prefix_.write(thread.line, facts);
-  thread.line.append(options_.indent * thread.outer.size(), ' ');
 }
 
-/// Goes on with a call whose line was broken.
 void TextView::resume_line(Thread& thread, const EventTime& time) {
   begin_line(thread, time);
   thread.line.append("<... ");
@@ -103,7 +104,7 @@ void TextView::end_line(Thread& thread) {
 }
 
 void TextView::interrupt(Thread& owner) {
-  owner.line.append(unfinished);
+  owner.line.append(interruption());
   owner.interrupted = true;
   end_line(owner);
 }
@@ -118,13 +119,13 @@ void TextView::hand_over(Thread& thread) {
 // ---------------------------------------------------------------------------------------------- calls
 
 void TextView::take_emitter(Thread& thread) {
-  emitter_.set_buffer(thread.line);
-  emitter_.resume(thread.text_progress);
+  emitter_->set_buffer(thread.line);
+  emitter_->resume(thread.text_progress);
 }
 
 void TextView::leave_emitter(Thread& thread) {
-  thread.text_progress = emitter_.progress();
-  emitter_.set_buffer(scratch_);
+  thread.text_progress = emitter_->progress();
+  emitter_->set_buffer(scratch_);
 }
 
 void TextView::call_begins(Thread& thread, const Memory& memory) {
@@ -139,7 +140,7 @@ void TextView::call_begins(Thread& thread, const Memory& memory) {
   thread.interrupted = false;
   thread.text_progress = {};
   take_emitter(thread);
-  decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, emitter_);
+  decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, *emitter_);
   leave_emitter(thread);
   if (!options_.hold_calls) {
     thread.channel->owner = &thread;
@@ -152,7 +153,7 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
     resume_line(thread, end.time);
   }
   take_emitter(thread);
-  decoder_.exit(*thread.state, end.outcome, memory, emitter_);
+  decoder_.exit(*thread.state, end.outcome, memory, *emitter_);
   leave_emitter(thread);
   render::append_tampered(thread.line, end.tampered.arguments, end.tampered.result, end.tampered.delayed);
   if (options_.duration_digits && end.outcome.known) {
@@ -169,7 +170,6 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const Memory& memor
   }
 }
 
-/// Below a line. The stack of a call that ends its thread comes when the thread goes.
 void TextView::write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken taken) {
   if (!stack.empty()) {
     scratch_.clear();
@@ -190,12 +190,12 @@ void TextView::call_is_lost(Thread& thread, const EventTime& time) {
     resume_line(thread, time);
   }
   if (!all_arguments_shown(*thread.state)) {
-    thread.line.append(unfinished);
+    thread.line.append(interruption());
   }
   take_emitter(thread);
-  emitter_.end_arguments();
-  emitter_.begin_result({render::CallResult::Kind::unknown, 0, 0});
-  emitter_.end_result();
+  emitter_->end_arguments();
+  emitter_->begin_result({render::CallResult::Kind::unknown, 0, 0});
+  emitter_->end_result();
   leave_emitter(thread);
   end_line(thread);
 }
@@ -211,7 +211,7 @@ void TextView::call_is_unwound(Thread& thread, const EventTime& time) {
     resume_line(thread, time);
   }
   take_emitter(thread);
-  emitter_.end_arguments();
+  emitter_->end_arguments();
   leave_emitter(thread);
   thread.line.append("<unwound>");
   end_line(thread);
@@ -223,10 +223,10 @@ void TextView::function_returns_again(Thread& thread, const EventTime& time, con
   thread.line.append("<... ");
   thread.line.append(exit.function->label);
   thread.line.append(" resumed>");
-  emitter_.reset();
-  emitter_.set_buffer(thread.line);
-  emitter_.end_arguments();
-  emitter_.set_buffer(scratch_);
+  emitter_->reset();
+  emitter_->set_buffer(thread.line);
+  emitter_->end_arguments();
+  emitter_->set_buffer(scratch_);
   thread.line.decimal(static_cast<std::int64_t>(value));
   end_line(thread);
 }
@@ -254,10 +254,10 @@ void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& s
   render::append_signal(thread.line, stop.signal);
   thread.line.append(' ');
   if (!stop.siginfo.empty()) {
-    emitter_.reset();
-    emitter_.set_buffer(thread.line);
-    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
-    emitter_.set_buffer(scratch_);
+    emitter_->reset();
+    emitter_->set_buffer(thread.line);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, *emitter_);
+    emitter_->set_buffer(scratch_);
     thread.line.append(' ');
   }
   thread.line.append("---");

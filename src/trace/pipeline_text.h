@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "decode/decoder.h"
@@ -38,7 +39,7 @@ struct TextViewOptions {
   bool flush_each_event = false;
 };
 
-class TextView final : public View {
+class TextView : public View {
  public:
   TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
            Channels channels);
@@ -67,16 +68,37 @@ class TextView final : public View {
   void lost(std::uint64_t events) override;
   void raw(std::string_view text) override;
 
- private:
-  void ask_for_command(Thread& thread);
+ protected:
+  /// For who writes the same events in another tool's words.
+  template <typename Other>
+  Other& use_emitter(std::unique_ptr<Other> emitter) {
+    Other& used = *emitter;
+    emitter_ = std::move(emitter);
+    return used;
+  }
   void begin_line(Thread& thread, const EventTime& time);
-  void resume_line(Thread& thread, const EventTime& time);
   void end_line(Thread& thread);
   void interrupt(Thread& owner);
   void take_emitter(Thread& thread);
   void leave_emitter(Thread& thread);
   void hand_over(Thread& thread);
-  void write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken taken);
+  [[nodiscard]] const TextViewOptions& options() const { return options_; }
+  [[nodiscard]] const decode::Decoder& decoder() const { return decoder_; }
+  [[nodiscard]] Channels& channels() { return channels_; }
+  [[nodiscard]] render::LinePrefix& prefix() { return prefix_; }
+  [[nodiscard]] TextBuffer& scratch() { return scratch_; }
+
+  // What a view in other words has to say itself.
+  virtual void write_prefix(Thread& thread, const EventTime& time);
+  /// Where a call's line breaks because another one begins.
+  [[nodiscard]] virtual std::string_view interruption() const { return " <unfinished ...>"; }
+  /// Goes on with a call whose line was broken.
+  virtual void resume_line(Thread& thread, const EventTime& time);
+  /// Below a line. The stack of a call that ends its thread comes when the thread goes.
+  virtual void write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken taken);
+
+ private:
+  void ask_for_command(Thread& thread);
   [[nodiscard]] render::PidForm pid_form() const;
 
   TextViewOptions options_;
@@ -85,8 +107,8 @@ class TextView final : public View {
   decode::Names& names_;
   Channels channels_;
   render::LinePrefix prefix_;
-  render::TextEmitter emitter_;
   TextBuffer scratch_;
+  std::unique_ptr<render::TextEmitter> emitter_;
   std::size_t threads_ = 0;
 };
 

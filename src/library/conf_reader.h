@@ -1,0 +1,60 @@
+// Reads one item of a prototype file of ltrace. For src/library only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "library/ltrace_conf.h"
+
+namespace tracer::library {
+
+inline constexpr unsigned most_conf_parameters = 24;
+
+/// Reads one item.
+class ConfReader {
+ public:
+  ConfReader(LtraceConf& conf, std::string_view line) : conf_(conf), rest_(line) {}
+
+  /// What is wrong with it; empty: nothing.
+  std::string read();
+
+ private:
+  using Lens = LtraceConf::Lens;
+  using Found = std::optional<Lens>;
+
+  void skip_blanks();
+  bool take(char c);
+  std::string_view word();
+  std::nullopt_t fail(std::string_view what);
+  [[nodiscard]] std::string declared_name(std::string_view kind) const {
+    return "ltrace_" + std::string(kind) + '_' + std::to_string(conf_.declared_);
+  }
+
+  std::string read_typedef();
+  std::string read_prototype(std::string_view first);
+  Found lens(unsigned depth);
+  Found lens_of(std::string_view name, unsigned depth);
+  Found structure(std::string_view name, unsigned depth);
+  Found array(unsigned depth);
+  Found string(std::string_view digits, unsigned depth);
+  Found enumeration(unsigned depth);
+  Found styled(std::string_view style, unsigned depth);
+  std::optional<std::string> expression(bool& ends_at_zero);
+  std::optional<std::int64_t> integer();
+  std::optional<std::vector<Lens>> list(unsigned most, unsigned depth);
+  static Lens plain(std::string text);
+  [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
+  static Lens pointer_to(const Lens& target);
+  static Lens bytes_of(const Lens& array, std::string_view style);
+  static std::string array_text(const Lens& lens);
+
+  LtraceConf& conf_;
+  std::string_view rest_;
+  std::string error_;
+  bool in_struct_ = false;
+};
+
+}  // namespace tracer::library

@@ -1,0 +1,471 @@
+// The types and lenses of prototype files of ltrace.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "library/conf_reader.h"
+
+namespace tracer::library {
+
+namespace {
+
+constexpr unsigned most_fields = 64;
+constexpr unsigned most_members = 4096;
+constexpr unsigned most_depth = 16;
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+struct Simple {
+  std::string_view name;
+  std::string_view type;
+  unsigned size;  ///< bytes; 0: a word
+};
+constexpr std::array simple_types = {
+    Simple{"short", "i16", 2},
+    Simple{"ushort", "u16", 2},
+    Simple{"int", "int", 4},
+    Simple{"uint", "uint", 4},
+    Simple{"long", "long", 0},
+    Simple{"ulong", "ulong", 0},
+    Simple{"llong", "i64", 8},
+    Simple{"ullong", "u64", 8},
+    Simple{"float", "float", 4},
+    Simple{"double", "double", 8},
+    Simple{"char", "u8 as character", 1},
+    Simple{"addr", "ptr", 0},
+    Simple{"file", "ptr", 0},
+    Simple{"octal", "int as octal", 4},
+};
+
+}  // namespace
+
+void ConfReader::skip_blanks() {
+  while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r')) {
+    rest_.remove_prefix(1);
+  }
+}
+
+bool ConfReader::take(char c) {
+  skip_blanks();
+  if (rest_.empty() || rest_.front() != c) {
+    return false;
+  }
+  rest_.remove_prefix(1);
+  return true;
+}
+
+std::string_view ConfReader::word() {
+  skip_blanks();
+  std::size_t size = 0;
+  while (size < rest_.size() && is_word(rest_[size])) {
+    ++size;
+  }
+  const auto found = rest_.substr(0, size);
+  rest_.remove_prefix(size);
+  return found;
+}
+
+std::nullopt_t ConfReader::fail(std::string_view what) {
+  if (error_.empty()) {
+    error_ = std::string(what) + " around '" + std::string(rest_.substr(0, 40)) + "'";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, unsigned depth) {
+  std::vector<Lens> lenses;
+  if (take(')')) {
+    return lenses;
+  }
+  do {
+    const auto found = lens(depth + 1);
+    if (!found) {
+      return std::nullopt;
+    }
+    lenses.push_back(*found);
+    if (lenses.size() > most) {
+      return fail("too many types");
+    }
+  } while (take(','));
+  if (!take(')')) {
+    return fail("no `,` or `)`");
+  }
+  return lenses;
+}
+
+std::optional<std::int64_t> ConfReader::integer() {
+  skip_blanks();
+  const bool negative = take('-');
+  auto digits = word();
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    digits.remove_prefix(2);
+    base = 16;
+  } else if (digits.size() > 1 && digits.front() == '0') {
+    base = 8;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return fail("no number");
+  }
+  return negative ? -value : value;
+}
+
+/// How many elements an array has. `zero` makes it end at a zero, too.
+std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
+  ends_at_zero = false;
+  skip_blanks();
+  const auto before = rest_;
+  const std::string name(word());
+  if (name == "zero") {
+    ends_at_zero = true;
+    if (!take('(')) {
+      return "until 0";
+    }
+    bool inner = false;
+    auto most = expression(inner);
+    if (!most || inner || !take(')')) {
+      return fail("no `zero(EXPR)`");
+    }
+    ends_at_zero = true;
+    return most;
+  }
+  const auto numbered = [&](std::string_view prefix) -> std::optional<unsigned> {
+    if (!name.starts_with(prefix)) {
+      return std::nullopt;
+    }
+    unsigned value = 0;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, value);
+    return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+  };
+  if (name == "retval") {
+    return "ret";
+  }
+  if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= most_conf_parameters) {
+    return *argument == 0 ? "ret" : 'a' + std::to_string(*argument);
+  }
+  if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= most_fields) {
+    return 'e' + std::to_string(*element);
+  }
+  rest_ = before;
+  const auto value = integer();
+  constexpr std::int64_t longest = 1 << 20;
+  if (!value || *value < 0 || *value > longest) {
+    return fail("unknown expression");
+  }
+  return std::to_string(*value);
+}
+
+/// A style goes behind the brackets, and reaches into them.
+std::string ConfReader::array_text(const Lens& lens) {
+  const auto style = std::min(lens.element.find(" as "), lens.element.size());
+  return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
+}
+
+/// Whether `text` has `[a9` and there is no ninth parameter; `e` for fields.
+bool ConfReader::mentions_more_than(std::string_view text, char kind, unsigned known) {
+  for (std::size_t at = 0; at + 2 < text.size(); ++at) {
+    if (text[at] == '[' && text[at + 1] == kind && text[at + 2] >= '0' && text[at + 2] <= '9') {
+      unsigned number = 0;
+      std::from_chars(text.data() + at + 2, text.data() + text.size(), number);
+      if (number == 0 || number > known) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
+  Lens lens;
+  lens.target = target.length.empty() ? target.text : array_text(target);
+  // A pointer to something that is not shown is an address.
+  lens.text = lens.target.empty() ? "ptr" : '*' + lens.target;
+  lens.is_scalar = lens.target.empty();
+  lens.element = target.element;
+  lens.element_is_char = target.element_is_char;
+  lens.ends_at_zero = target.ends_at_zero;
+  lens.element_size = target.element_size;
+  lens.element_is_word = target.element_is_word;
+  // For string() and bitvec(), which look at what is pointed to.
+  if (!target.length.empty()) {
+    lens.length = target.length;
+  }
+  return lens;
+}
+
+/// The bytes of an array.
+LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style) {
+  Lens lens;
+  std::string length = array.length;
+  if (array.element_is_word) {
+    length += "*word";
+  } else if (array.element_size > 1) {
+    length += '*' + std::to_string(array.element_size);
+  }
+  lens.text = "bytes[" + length + "]" + (style.empty() ? "" : " as " + std::string(style));
+  return lens;
+}
+
+LtraceConf::Lens ConfReader::plain(std::string text) {
+  Lens lens;
+  lens.text = std::move(text);
+  return lens;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsigned depth) {
+  Lens text;
+  if (!digits.empty()) {  // string0, string3: no more than that argument, or the result, says
+    text.length = digits == "0" ? "ret" : 'a' + std::string(digits);
+    text.ends_at_zero = true;
+  } else if (take('[')) {
+    auto length = expression(text.ends_at_zero);
+    if (!length || !take(']')) {
+      return fail("no `string[EXPR]`");
+    }
+    text.length = *length;
+    text.ends_at_zero = true;
+  } else if (take('(')) {
+    const auto inner = lens(depth + 1);
+    if (!inner || !take(')')) {
+      return fail("no `string(TYPE)`");
+    }
+    const bool is_pointer = !inner->target.empty();
+    if (inner->length.empty()) {
+      return plain("str");  // of a char*
+    }
+    if (!inner->element_is_char) {
+      return inner->length == "until 0" ? plain("wstr") : *inner;
+    }
+    text = *inner;
+    text.target.clear();
+    if (!is_pointer) {
+      return text.length == "until 0" ? plain("cstr") : bytes_of(text, text.ends_at_zero ? "terminated" : "");
+    }
+  } else {
+    return plain("str");
+  }
+  if (text.length == "until 0") {
+    return plain("str");
+  }
+  Lens bytes = bytes_of(text, text.ends_at_zero ? "terminated" : "");
+  bytes.target = bytes.text;
+  bytes.text = '*' + bytes.text;
+  return bytes;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
+  if (!take('(')) {
+    return fail("no `array(LENS, EXPR)`");
+  }
+  const auto element = lens(depth + 1);
+  if (!element || !take(',')) {
+    return fail("no `array(LENS, EXPR)`");
+  }
+  Lens lens;
+  lens.element = element->text;
+  if (lens.element.find_first_of("*[") != std::string::npos) {
+    ++conf_.declared_;
+    conf_.items_ += "type " + declared_name("type") + " = " + lens.element + '\n';
+    lens.element = declared_name("type");
+  }
+  lens.element_is_char = element->is_char;
+  lens.element_size = element->element_size;
+  lens.element_is_word = element->element_is_word;
+  const auto length = expression(lens.ends_at_zero);
+  if (!length || !take(')') || lens.element.empty() || !element->length.empty()) {
+    return fail("no `array(LENS, EXPR)`");
+  }
+  lens.length = *length;
+  lens.text = array_text(lens);
+  return lens;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
+  Lens base = plain("int");
+  base.is_scalar = true;
+  if (take('[')) {
+    const auto given = lens(depth + 1);
+    if (!given || !given->is_scalar || given->text.starts_with("ltrace_") || given->text == "float" ||
+        given->text == "double" || !take(']')) {
+      return fail("no `enum[TYPE](NAME, ...)`");
+    }
+    base = *given;
+  }
+  if (!take('(')) {
+    return fail("no `enum(NAME, ...)`");
+  }
+  std::string members;
+  std::int64_t next = 0;
+  unsigned count = 0;
+  do {
+    const std::string name(word());
+    if (name.empty() || (name.front() >= '0' && name.front() <= '9') || ++count > most_members) {
+      return fail("no name of an enum");
+    }
+    if (take('=')) {
+      const auto value = integer();
+      if (!value) {
+        return std::nullopt;
+      }
+      next = *value;
+    }
+    members += ' ' + name + '=' + std::to_string(next++);
+  } while (take(','));
+  if (!take(')')) {
+    return fail("no `,` or `)`");
+  }
+  ++conf_.declared_;
+  Lens lens = base;
+  lens.is_char = false;
+  lens.text = declared_name("enum");
+  conf_.items_ += "enum " + lens.text + " : " +
+                  (base.text == "ptr" ? "ulong" : base.text.substr(0, base.text.find(" as "))) + " as number {" +
+                  members + " }\n";
+  return lens;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, unsigned depth) {
+  if (!take('(')) {
+    return fail("no `struct(LENS, ...)`");
+  }
+  const bool was_in_struct = std::exchange(in_struct_, true);
+  auto fields = list(most_fields, depth);
+  in_struct_ = was_in_struct;
+  if (!fields || fields->empty()) {
+    return fail("no field in a struct");
+  }
+  std::string own_name(name);
+  if (own_name.empty()) {
+    ++conf_.declared_;
+    own_name = declared_name("struct");
+  }
+  std::string text = "struct " + own_name + " {";
+  unsigned number = 0;
+  for (const Lens& field : *fields) {
+    ++number;
+    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', number - 1) ||
+        mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
+      return fail("a field cannot have this type");
+    }
+    text += (field.is_hidden ? " _" : " e" + std::to_string(number)) + ": " + field.text;
+  }
+  conf_.items_ += text + " }\n";
+  conf_.undefined_.erase(own_name);
+  Lens lens;
+  lens.text = own_name;
+  lens.is_struct = true;
+  return lens;
+}
+
+/// A lens that says how a scalar, or the bytes of an array, look.
+std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsigned depth) {
+  if (!take('(')) {
+    return fail("no type in parentheses");
+  }
+  auto inner = lens(depth + 1);
+  if (!inner || !take(')')) {
+    return fail("no type in parentheses");
+  }
+  if (style == "hide") {
+    inner->is_hidden = true;
+    return inner;
+  }
+  const bool floating = inner->text == "float" || inner->text == "double";
+  if (inner->is_scalar && !inner->text.starts_with("ltrace_") && (!floating || style == "hex")) {
+    inner->text = inner->text.substr(0, inner->text.find(" as "));
+    if (inner->text == "ptr") {
+      inner->text = "ulong";
+    }
+    inner->text += " as " + std::string(floating ? "hex_floating" : style);
+    inner->is_char = false;
+    return inner;
+  }
+  if (style == "bits" && !inner->length.empty() && inner->length != "until 0" &&
+      (inner->element_size != 0 || inner->element_is_word)) {
+    const bool is_pointer = !inner->target.empty();
+    Lens array = bytes_of(*inner, style);
+    if (is_pointer) {
+      array.target = array.text;
+      array.text = '*' + array.text;
+    }
+    return array;
+  }
+  return inner;  // as it is: there is nothing else to show of it
+}
+
+std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsigned depth) {
+  const auto simple =
+      std::find_if(simple_types.begin(), simple_types.end(), [&](const Simple& s) { return s.name == name; });
+  if (simple != simple_types.end()) {
+    Lens lens = plain(std::string(simple->type));
+    lens.is_scalar = true;
+    lens.is_char = name == "char";
+    lens.element_size = simple->size;
+    lens.element_is_word = simple->size == 0;
+    return lens;
+  }
+  if (name == "void") {
+    return Lens{};
+  }
+  if (name.starts_with("string") &&
+      std::all_of(name.begin() + 6, name.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return string(name.substr(6), depth);
+  }
+  if (name == "format") {
+    Lens lens = plain("str");
+    lens.is_format = true;
+    return lens;
+  }
+  if (name == "array") {
+    return array(depth);
+  }
+  if (name == "struct") {
+    return structure({}, depth);
+  }
+  if (name == "enum") {
+    return enumeration(depth);
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> styles = {{{"hex", "hex"},
+                                                                                    {"oct", "octal"},
+                                                                                    {"bin", "hex"},
+                                                                                    {"hide", "hide"},
+                                                                                    {"bool", "truth"},
+                                                                                    {"bitvec", "bits"},
+                                                                                    {"guess", "guess"}}};
+  for (const auto& [known, style] : styles) {
+    if (known == name) {
+      return styled(style, depth);
+    }
+  }
+  const auto alias = conf_.types_.find(name);
+  if (alias == conf_.types_.end()) {
+    return fail("unknown type '" + std::string(name) + "'");
+  }
+  return alias->second;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::lens(unsigned depth) {
+  if (depth > most_depth) {
+    return fail("too deep a type");
+  }
+  const auto name = word();
+  if (name.empty()) {
+    return fail("no type");
+  }
+  auto found = lens_of(name, depth);
+  while (found && take('*')) {
+    found = pointer_to(*found);
+    if (found->text.size() > 512) {
+      return fail("too long a type");
+    }
+  }
+  return found;
+}
+
+}  // namespace tracer::library

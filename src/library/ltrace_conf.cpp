@@ -1,0 +1,165 @@
+#include "library/ltrace_conf.h"
+
+#include "library/conf_reader.h"
+
+namespace tracer::library {
+
+namespace {
+
+constexpr std::size_t most_text = 4U << 20;
+constexpr std::size_t most_items = 100'000;
+
+}  // namespace
+
+std::string ConfReader::read() {
+  const auto first = word();
+  if (first == "typedef") {
+    return read_typedef();
+  }
+  if (first == "import") {
+    return "import is not known: name the other file with -F";
+  }
+  return read_prototype(first);
+}
+
+std::string ConfReader::read_typedef() {
+  const std::string name(word());
+  if (name.empty() || !take('=')) {
+    fail("no `typedef NAME = LENS;`");
+    return error_;
+  }
+  skip_blanks();
+  if (const auto before = rest_; word() == "struct") {
+    if (!take('(')) {
+      // To be defined below; pointers to it may come before that.
+      ++conf_.declared_;
+      Lens lens;
+      lens.text = declared_name("struct");
+      lens.is_struct = true;
+      conf_.types_[name] = lens;
+      conf_.undefined_.insert(lens.text);
+      return error_;
+    }
+    rest_ = before;
+  } else {
+    rest_ = before;
+  }
+  const auto known = conf_.types_.find(name);
+  const auto before = rest_;
+  if (known != conf_.types_.end() && conf_.undefined_.contains(known->second.text) && word() == "struct") {
+    structure(known->second.text, 0);
+    return error_;
+  }
+  rest_ = before;
+  if (const auto found = lens(0)) {
+    conf_.types_[name] = *found;
+  }
+  return error_;
+}
+
+std::string ConfReader::read_prototype(std::string_view first) {
+  if (first == "function") {
+    first = word();
+  }
+  auto result = first.empty() ? fail("no type") : lens_of(first, 0);
+  while (result && take('*')) {
+    result = pointer_to(*result);
+  }
+  const std::string name(word());
+  if (!result || name.empty() || (name.front() >= '0' && name.front() <= '9') || !take('(')) {
+    fail("no `LENS NAME(LENS, ...);`");
+    return error_;
+  }
+  std::string parameters;
+  bool varargs = false;
+  bool filled_in = false;
+  bool by_value = false;
+  unsigned number = 0;
+  if (!take(')')) {
+    do {
+      filled_in = take('+') || filled_in;
+      auto found = lens(0);
+      if (!found || ++number > most_conf_parameters || varargs) {
+        fail(varargs ? "a type behind a format" : "too many types");
+        return error_;
+      }
+      if (found->text.empty()) {
+        if (number == 1 && parameters.empty()) {
+          continue;  // (void)
+        }
+        found->text = "ulong as hex";
+      }
+      if (!found->target.empty()) {
+        found->text = '*' + found->target;
+      } else if (!found->length.empty()) {
+        found->text = '*' + array_text(*found);  // C passes arrays as pointers to them
+        found->target = array_text(*found);
+      } else if (found->is_struct) {
+        by_value = true;
+      } else if (found->text == "cstr" || found->text.starts_with("bytes[")) {
+        found->target = found->text;
+      }
+      const bool is_text = found->text == "str";
+      if (filled_in && (!found->target.empty() || is_text)) {
+        found->text = "out *" + (is_text ? std::string("cstr") : found->target);
+      }
+      varargs = found->is_format;
+      parameters += (parameters.empty() ? "" : ", ") + ('a' + std::to_string(number)) + ": " + found->text +
+                    (found->is_hidden ? " if 0" : "");
+    } while (take(','));
+    if (!take(')')) {
+      fail("no `,` or `)`");
+      return error_;
+    }
+  }
+  if (by_value || result->is_struct || (!result->length.empty() && result->target.empty())) {
+    return {};  // a structure by value: descriptions have no such thing
+  }
+  const std::string all = parameters + ' ' + result->text;
+  if (mentions_more_than(all, 'a', number) || mentions_more_than(all, 'e', 0)) {
+    fail("no such argument");
+    return error_;
+  }
+  conf_.functions_.try_emplace(name, name + '(' + parameters + ") -> " +
+                                         (result->text.empty() ? "void" : result->text) +
+                                         (varargs ? " varargs printf" : ""));
+  return error_;
+}
+
+void LtraceConf::read(std::string_view text, std::string_view path) {
+  text = text.substr(0, most_text);
+  unsigned line = 0;
+  while (!text.empty()) {
+    ++line;
+    const auto end = text.find('\n');
+    const std::string_view item = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto start = item.find_first_not_of(" \t\r");
+    if (start == std::string_view::npos || item[start] == ';' || item[start] == '#') {
+      continue;
+    }
+    if (functions_.size() + types_.size() + declared_ > most_items || errors_.size() > most_items) {
+      return;
+    }
+    const std::size_t items = items_.size();
+    const std::string error = ConfReader(*this, item).read();
+    if (!error.empty()) {
+      items_.resize(items);  // names of what it declared are not used again
+      errors_.push_back(std::string(path) + ':' + std::to_string(line) + ": error: " + error + '.');
+    }
+  }
+}
+
+std::string LtraceConf::descriptions() const {
+  std::string text = items_;
+  for (const std::string& name : undefined_) {
+    text += "struct " + name + " { e1: ptr }\n";
+  }
+  text += "library \"*\" {\n";
+  for (const auto& [name, function] : functions_) {
+    text += "  " + function + '\n';
+  }
+  return text + "}\n";
+}
+
+}  // namespace tracer::library

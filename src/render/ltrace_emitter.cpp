@@ -1,0 +1,269 @@
+#include "render/ltrace_emitter.h"
+
+#include <array>
+#include <bit>
+#include <cstdio>
+
+#include "spell/scalars.h"
+
+namespace tracer::render {
+
+using spec::Style;
+
+namespace {
+
+bool is_printable(unsigned char c) {
+  return c >= ' ' && c <= '~';
+}
+
+/// printf's %f of a number of any size.
+void append_fixed(TextBuffer& text, std::uint64_t bits, unsigned width) {
+  const double value = width == sizeof(float)
+                           ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+                           : std::bit_cast<double>(bits);
+  std::array<char, 400> digits{};  // 309 before the point, 6 behind it
+  const int size = std::snprintf(digits.data(), digits.size(), "%f", value);
+  text.append(std::string_view(digits.data(), static_cast<std::size_t>(size)));
+}
+
+}  // namespace
+
+void LtraceEmitter::resume(Progress progress) {
+  TextEmitter::resume(progress);
+  pending_ = progress.argument_pending;
+  open_arrays_ = 0;
+}
+
+void LtraceEmitter::begin_call(std::string_view name) {
+  reset();
+  pending_ = false;
+  open_arrays_ = 0;
+  is_syscall_ = function_.empty();
+  if (is_syscall_) {
+    text().append(name);
+    text().append("@SYS");
+  } else {
+    text().append(function_);
+  }
+  text().append('(');
+}
+
+void LtraceEmitter::begin_argument(std::string_view, std::string_view, std::uint64_t) {
+  pending_ = true;
+}
+
+void LtraceEmitter::lead() {
+  if (pending_) {
+    pending_ = false;
+    TextEmitter::begin_argument({}, {}, 0);
+  }
+}
+
+void LtraceEmitter::end_arguments() {
+  pending_ = false;
+  text().append(") ");
+  pad_to_column();
+  text().append("= ");
+}
+
+void LtraceEmitter::begin_result(const CallResult& result) {
+  TextEmitter::begin_result({});  // it is in a result from now on
+  switch (result.kind) {
+    case CallResult::Kind::value:
+      return;
+    case CallResult::Kind::unknown:
+      text().append('?');
+      return;
+    case CallResult::Kind::nothing:
+      text().append("<void>");
+      return;
+    case CallResult::Kind::error:
+      if (is_syscall_) {
+        text().decimal(result.value);
+      } else {
+        text().append(result.is_address ? "nil" : "-1");
+      }
+      return;
+  }
+}
+
+void LtraceEmitter::begin_note(std::string_view) {
+  note_start_ = text().size();
+}
+
+void LtraceEmitter::end_note() {
+  text().truncate(note_start_);
+}
+
+void LtraceEmitter::begin_struct() {
+  lead();
+  open("{ ");
+}
+
+void LtraceEmitter::begin_field(std::string_view, std::string_view) {
+  separate();
+}
+
+void LtraceEmitter::begin_bare_field(std::string_view, std::string_view) {
+  separate();
+}
+
+void LtraceEmitter::end_struct() {
+  close(" }");
+}
+
+void LtraceEmitter::begin_array() {
+  lead();
+  open("[ ");
+  ++open_arrays_;
+  if (Elements* now = elements(); now != nullptr) {
+    *now = {};
+  }
+}
+
+void LtraceEmitter::begin_element() {
+  Elements* now = elements();
+  if (now != nullptr && now->count++ == most_elements_ && now->cut_at == 0) {
+    now->cut_at = text().size();
+  }
+  separate();
+}
+
+void LtraceEmitter::more() {
+  if (Elements* now = elements(); now != nullptr && now->cut_at == 0) {
+    now->cut_at = text().size();
+  } else if (now == nullptr) {
+    separate();
+    text().append("...");
+  }
+}
+
+void LtraceEmitter::end_array() {
+  if (const Elements* now = elements(); now != nullptr && now->cut_at != 0) {
+    text().truncate(now->cut_at);
+    text().append("...");
+  }
+  if (open_arrays_ > 0) {
+    --open_arrays_;
+  }
+  close(" ]");
+}
+
+void LtraceEmitter::begin_parts() {
+  lead();
+  TextEmitter::begin_parts();
+}
+
+void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
+  lead();
+  switch (type.style) {
+    case Style::address:
+    case Style::hex:
+    case Style::code:
+      text().hex(bits);
+      return;
+    case Style::octal:
+      text().append('0');
+      if (bits == 0) {
+        text().append('0');
+      } else {
+        TextBuffer digits;
+        digits.octal(bits);
+        text().append(digits.view().substr(1));
+      }
+      return;
+    case Style::floating:
+      append_fixed(text(), bits, type.width);
+      return;
+    case Style::character:
+      append_character(bits);
+      return;
+    case Style::fd:
+    case Style::tgid:
+    case Style::tid:
+    case Style::pgid:
+    case Style::uid:
+    case Style::gid:
+    case Style::time:
+      spell::append_number(text(), bits, Style::number, true);
+      return;
+    default:
+      spell::append_scalar(text(), bits, type, spell::ConstantForm::abbreviate);
+  }
+}
+
+void LtraceEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
+  lead();
+  const std::size_t start = text().size();
+  spell::append_constant(text(), tables_, type, bits, abi, spell::ConstantForm::abbreviate);
+  // What has no name is a number here, and no more.
+  if (const auto comment = text().view().substr(start).find(" /*"); comment != std::string_view::npos) {
+    text().truncate(start + comment);
+  }
+}
+
+void LtraceEmitter::append_character(std::uint64_t value) {
+  if (static_cast<std::int32_t>(value) == -1) {
+    text().append("EOF");
+    return;
+  }
+  const auto byte = static_cast<std::byte>(value);
+  text().append('\'');
+  append_escaped(std::span(&byte, 1));
+  text().append('\'');
+}
+
+void LtraceEmitter::append_escaped(std::span<const std::byte> data) {
+  for (const std::byte byte : data) {
+    const auto c = static_cast<unsigned char>(byte);
+    constexpr std::string_view special = "\a\b\t\n\v\f\r\\";
+    constexpr std::string_view letters = "abtnvfr\\";
+    if (c == 0) {
+      text().append("\\0");
+    } else if (const auto at = special.find(static_cast<char>(c)); at != std::string_view::npos) {
+      text().append('\\');
+      text().append(letters[at]);
+    } else if (is_printable(c)) {
+      text().append(static_cast<char>(c));
+    } else {
+      text().append('\\');
+      for (const unsigned shift : {6U, 3U, 0U}) {
+        text().append(static_cast<char>('0' + ((c >> shift) & 7U)));
+      }
+    }
+  }
+}
+
+void LtraceEmitter::bytes(std::span<const std::byte> data, StringForm form) {
+  lead();
+  data = form.text && !data.empty() && data.back() == std::byte{0} ? data.first(data.size() - 1) : data;
+  const std::string_view mark = form.unquoted ? "" : "\"";
+  text().append(mark);
+  append_escaped(data);
+  text().append(mark);
+  if (form.cut) {
+    text().append("...");
+  }
+}
+
+void LtraceEmitter::address(RemoteAddr address) {
+  lead();
+  address.is_null() ? text().append("nil") : text().hex(address.value());
+}
+
+void LtraceEmitter::symbol(std::string_view spelled) {
+  lead();
+  text().append(spelled);
+}
+
+void LtraceEmitter::named(const Spelling& name, std::uint64_t, const spec::Type&) {
+  lead();
+  write(name);
+}
+
+void LtraceEmitter::named_bytes(const Spelling& name, std::span<const std::byte>) {
+  lead();
+  write(name);
+}
+
+}  // namespace tracer::render

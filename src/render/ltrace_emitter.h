@@ -1,0 +1,83 @@
+// A decoded call as ltrace writes it: values without the names of parameters and fields, strings in quotation marks
+// that are not escaped themselves, `nil` for a null pointer to something, blanks within brackets.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "render/text_emitter.h"
+
+namespace tracer::render {
+
+class LtraceEmitter final : public TextEmitter {
+ public:
+  /// `most_elements`: -A, of an array; the others are `...`.
+  LtraceEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options, unsigned most_elements)
+      : TextEmitter(tables, text, std::move(options)), tables_(tables), most_elements_(most_elements) {}
+
+  /// What stands before the parenthesis of the next function's call; empty: it is a system call, `NAME@SYS`.
+  void name_function(std::string_view name) { function_ = name; }
+  /// Whether the call that goes on now is a system call.
+  void set_is_syscall(bool is_syscall) { is_syscall_ = is_syscall; }
+
+  [[nodiscard]] Progress progress() const override { return {first_argument(), pending_}; }
+  void resume(Progress progress) override;
+
+  void begin_call(std::string_view name) override;
+  void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
+  void show_argument_name(std::string_view) override {}
+  void end_argument() override { lead(); }
+  void end_arguments() override;
+  void begin_result(const CallResult& result) override;
+  void begin_note(std::string_view) override;
+  void end_note() override;
+  void begin_struct() override;
+  void begin_field(std::string_view, std::string_view) override;
+  void begin_bare_field(std::string_view, std::string_view) override;
+  void end_struct() override;
+  void begin_array() override;
+  void begin_list() override { begin_array(); }
+  void begin_series(bool) override { begin_array(); }
+  void end_series(bool) override { end_array(); }
+  void begin_element() override;
+  void end_array() override;
+  void more() override;
+  void begin_parts() override;
+  void begin_target() override { lead(); }
+  void end_target() override {}
+  void scalar(std::uint64_t bits, const spec::Type& type) override;
+  void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
+  void bytes(std::span<const std::byte> data, StringForm form) override;
+  void address(RemoteAddr address) override;
+  void symbol(std::string_view text) override;
+  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
+  void comment(std::string_view) override {}
+  void annotation(std::string_view, std::string_view) override {}
+
+ private:
+  /// An array that is being written; deeper ones than there is room for are not cut.
+  struct Elements {
+    unsigned count = 0;
+    std::size_t cut_at = 0;  ///< size of the text where the elements end that show; 0: all so far
+  };
+
+  /// The comma before an argument waits for its value: the line may be broken before that is known.
+  void lead();
+  void append_escaped(std::span<const std::byte> data);
+  void append_character(std::uint64_t value);
+  Elements* elements() {
+    return open_arrays_ == 0 || open_arrays_ > arrays_.size() ? nullptr : &arrays_[open_arrays_ - 1];
+  }
+
+  const spec::Tables& tables_;
+  unsigned most_elements_;
+  std::string_view function_;
+  bool is_syscall_ = false;
+  bool pending_ = false;
+  std::size_t note_start_ = 0;
+  std::array<Elements, 16> arrays_{};
+  std::size_t open_arrays_ = 0;
+};
+
+}  // namespace tracer::render

@@ -1,0 +1,225 @@
+// Hostile files of those whose functions are traced: programs with bytes changed are read, and so are prototype files.
+// Nothing may crash or take long, and no prototype file may lead to descriptions with errors.
+//
+//   fuzz_functions PROGRAM PROTOTYPES SECONDS [SEED]
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "library/ltrace_conf.h"
+#include "library/module_file.h"
+#include "sysc/compile.h"
+
+namespace {
+
+using namespace tracer;
+using Random = std::mt19937_64;
+
+std::string content(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+[[noreturn]] void fail(const std::string& what, std::uint64_t seed) {
+  std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), what.c_str());
+  std::exit(1);
+}
+
+// ---------------------------------------------------------------------------------------------- programs
+
+void change_bytes(std::string& file, Random& random) {
+  const std::size_t changes = 1 + random() % 24;
+  for (std::size_t i = 0; i < changes && !file.empty(); ++i) {
+    // Mostly where headers and tables are.
+    const std::size_t at = random() % (random() % 2 == 0 ? std::min<std::size_t>(file.size(), 4096) : file.size());
+    switch (random() % 4) {
+      case 0:
+        file[at] = static_cast<char>(random());
+        break;
+      case 1:
+        file[at] = static_cast<char>(0xff);
+        break;
+      case 2:
+        file[at] = static_cast<char>(file[at] ^ (1 << random() % 8));
+        break;
+      default:
+        for (std::size_t j = at; j < std::min(at + 8, file.size()); ++j) {
+          file[j] = static_cast<char>(random() % 3 == 0 ? 0xff : 0);
+        }
+        break;
+    }
+  }
+  if (random() % 16 == 0) {
+    file.resize(1 + random() % file.size());
+  }
+}
+
+void read_program(std::string file, Random& random) {
+  change_bytes(file, random);
+  const UniqueFd descriptor(::memfd_create("program", MFD_CLOEXEC));
+  if (::write(descriptor.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) {
+    return;
+  }
+  const auto read = library::ModuleFile::read(descriptor.get());
+  if (!read) {
+    return;
+  }
+  const library::ModuleFile& module = *read.value();
+  for (const library::Stub& stub : module.stubs()) {
+    static_cast<void>(module.slots()[stub.slot].symbol.size());
+  }
+  for (const auto symbols : {module.exported(), module.all_functions()}) {
+    for (const library::Symbol& symbol : symbols) {
+      static_cast<void>(module.find_exported(symbol.name));
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- prototypes
+
+/// Words of the language, in any order.
+std::string any_text(Random& random) {
+  static const std::vector<std::string> words = {"int",
+                                                 "char",
+                                                 "void",
+                                                 "struct",
+                                                 "(",
+                                                 ")",
+                                                 ",",
+                                                 ";",
+                                                 "*",
+                                                 "array",
+                                                 "string",
+                                                 "[",
+                                                 "]",
+                                                 "zero",
+                                                 "arg1",
+                                                 "arg9",
+                                                 "retval",
+                                                 "elt1",
+                                                 "elt2",
+                                                 "enum",
+                                                 "=",
+                                                 "bitvec",
+                                                 "hex",
+                                                 "oct",
+                                                 "bool",
+                                                 "hide",
+                                                 "guess",
+                                                 "format",
+                                                 "typedef",
+                                                 "node",
+                                                 "S",
+                                                 "string0",
+                                                 "string3",
+                                                 "addr",
+                                                 "file",
+                                                 "octal",
+                                                 "double",
+                                                 "float",
+                                                 "ulong",
+                                                 "+",
+                                                 " ",
+                                                 "func",
+                                                 "calls",
+                                                 "type",
+                                                 "library",
+                                                 "0",
+                                                 "3",
+                                                 "-1",
+                                                 "0x10",
+                                                 "99999999999999999999",
+                                                 "\n",
+                                                 "ushort",
+                                                 "import",
+                                                 "if",
+                                                 "out",
+                                                 "as",
+                                                 "bin",
+                                                 "llong",
+                                                 "ltrace_struct_1"};
+  std::string text;
+  for (std::size_t i = random() % 60; i > 0; --i) {
+    text += words[random() % words.size()];
+    text += random() % 4 == 0 ? " " : "";
+  }
+  return text;
+}
+
+std::string changed_prototypes(const std::string& prototypes, Random& random) {
+  if (random() % 4 == 0) {
+    return any_text(random) + "\n" + prototypes + "\n" + any_text(random);
+  }
+  std::string text = prototypes;
+  for (std::size_t i = 1 + random() % 6; i > 0; --i) {
+    const std::size_t at = random() % text.size();
+    switch (random() % 4) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 12);
+        break;
+      case 2:
+        text.insert(at, any_text(random));
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 40));
+        break;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void read_prototypes(const std::string& text, std::uint64_t seed) {
+  library::LtraceConf conf;
+  conf.read(text, "fuzz.conf");
+  const std::vector<sysc::Source> sources = {
+      {"fuzz.conf", conf.descriptions()},
+      {"types.sys", "type ptr = ulong as address\ntype str = *cstr\ntype wstr = *custom wide_text : i32\n"}};
+  sysc::Diagnostics diagnostics;
+  const spec::TableSet set = sysc::compile(sources, diagnostics);
+  if (diagnostics.has_errors()) {
+    fail("descriptions with errors:\n" + diagnostics.text(sources) + "made of:\n" + text + "\nnamely:\n" +
+             sources[0].text,
+         seed);
+  }
+  if (const std::string wrong = set.view().verify(); !wrong.empty()) {
+    fail(wrong, seed);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: %s PROGRAM PROTOTYPES SECONDS [SEED]\n", argv[0]);
+    return 2;
+  }
+  const std::string program = content(argv[1]);
+  const std::string prototypes = content(argv[2]);
+  if (program.empty() || prototypes.empty()) {
+    std::fprintf(stderr, "nothing to change\n");
+    return 2;
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[3]));
+  std::uint64_t seed = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : std::random_device()();
+  std::uint64_t rounds = 0;
+  for (; rounds < 50 || std::chrono::steady_clock::now() < end; ++rounds, ++seed) {
+    Random random(seed);
+    read_program(program, random);
+    read_prototypes(changed_prototypes(prototypes, random), seed);
+  }
+  std::printf("%llu rounds\n", static_cast<unsigned long long>(rounds));
+  return 0;
+}

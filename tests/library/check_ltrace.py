@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+"""Started under the name ltrace: its command line, and its text beside that of the ltrace that is installed.
+
+    check_ltrace.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT = 60
+LAZY = ['gcc', '-O0', '-fno-builtin', '-w', '-no-pie', '-Wl,-z,lazy']
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class Bench:
+    def __init__(self, tracer, sources, folder):
+        self.sources = pathlib.Path(sources).resolve()
+        self.folder = pathlib.Path(folder)
+        self.link = self.folder / 'ltrace'
+        self.link.symlink_to(tracer)
+        self.environment = dict(os.environ, HOME=str(self.folder), COLUMNS='80', LC_ALL='C', TZ='UTC')
+        for name in ('XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS'):
+            self.environment.pop(name, None)
+
+    def build(self, source, command, name, arguments=()):
+        target = self.folder / name
+        done = subprocess.run([*command, str(self.sources / source), '-o', str(target), *arguments],
+                              capture_output=True, text=True, timeout=TIMEOUT)
+        expect(done.returncode == 0, done.stderr)
+        return target
+
+    def values(self):
+        self.build('ltrace_values.c', [*LAZY, '-shared', '-fPIC', '-DLIBRARY'], 'libvalues.so')
+        return self.build('ltrace_values.c', LAZY, 'values', [str(self.folder / 'libvalues.so')])
+
+    def calls(self, flags=LAZY):
+        return self.build('ltrace_calls.c', flags, 'calls')
+
+    def run(self, options, command, program='ours'):
+        """Lines of standard error, and the exit status."""
+        done = subprocess.run([str(self.link) if program == 'ours' else program, *options, *map(str, command)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors='replace',
+                              timeout=TIMEOUT, env=self.environment, cwd=self.folder)
+        return done.stderr.splitlines(), done.returncode
+
+    def log(self, options, command, program='ours'):
+        log = self.folder / 'log'
+        _, status = self.run(['-o', str(log), *options], command, program)
+        return log.read_text(errors='replace').splitlines(), status
+
+
+def differences():
+    rules = []
+    text = (pathlib.Path(__file__).parent / 'ltrace_differences.txt').read_text()
+    for block in text.split('\n\n'):
+        rule = dict(line.split(': ', 1) for line in block.splitlines() if line and not line.startswith('#'))
+        if rule:
+            rules.append((re.compile(rule['theirs']), rule['ours']))
+    return rules
+
+
+def masked(lines):
+    """Without what no two runs have in common."""
+    text = '\n'.join(lines)
+    text = re.sub(r'0x[0-9a-f]{5,}', 'ADDRESS', text)
+    text = re.sub(r'(?m)^\d+ ', 'PID ', text)
+    text = re.sub(r'(?<=[( ])\d{3,7}(?=[,)])', 'NUMBER', text)
+    text = re.sub(r'= \d{3,7}$', '= NUMBER', text, flags=re.M)
+    return re.sub(r' +=', ' =', text)
+
+
+def compare(bench, options, command):
+    theirs, _ = bench.log(options, command, 'ltrace')
+    ours, status = bench.log(options, command)
+    expected, got = masked(theirs), masked(ours)
+    for pattern, replacement in differences():
+        both = [re.sub(pattern, replacement, text) for text in (expected, got)]
+        expected, got = both
+    expect(expected == got, '\n'.join(['ltrace ' + ' '.join([*options, *map(str, command)])]
+                                      + list(difflib.unified_diff(expected.splitlines(), got.splitlines(), 'ltrace',
+                                                                  'ours', lineterm=''))))
+    expect(len(ours) > 1, 'nothing to compare')
+    return status
+
+
+def compared(options, arguments=()):
+    def case(bench):
+        if shutil.which('ltrace') is None:
+            return 'ltrace is not installed'
+        compare(bench, options, [bench.calls(), *arguments])
+        return None
+    return case
+
+
+def compared_values(bench):
+    if shutil.which('ltrace') is None:
+        return 'ltrace is not installed'
+    program = bench.values()
+    prototypes = str(bench.sources / 'ltrace_values.conf')
+    for options in ([], ['-A', '2'], ['-s', '5'], ['-a', '20'], ['-e', 'func_t*@values', '-n', '3'], ['-l', 'libvalues.so']):
+        compare(bench, ['-F', prototypes, *options], [program])
+    return None
+
+
+VALUES = '''\
+func_array([ 1, 2, 3, 4... ], 6)                 = 6
+func_struct({ -3, 'x', 2.500000 })               = <void>
+func_struct(nil)                                 = <void>
+func_enum(GREEN)                                 = <void>
+func_bits(~<0>)                                  = <void>
+func_bytes(<0,7-8,28-31>)                        = <void>
+func_list({ 9, { 8, { 7, recurse^^ } } })        = <void>
+func_string("01", 5)                             = 1
+func_upto("01", 5)                               = 2
+func_out(77, "fil", 8)                           = 3
+func_hex(0x1.8p+0, 0xff)                         = <void>
+func_octal(010, 00)                              = <void>
+func_text("a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'")       = "a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'"
+func_guess(10000, 0x2711, 0xffffd8f0, 0xffffd8ef) = 10000
++++ exited (status 5) +++'''.splitlines()
+
+
+def prototypes(bench):
+    lines, status = bench.log(['-F', str(bench.sources / 'ltrace_values.conf')], [bench.values()])
+    missing = [line for line in VALUES if line not in lines]
+    expect(not missing, 'missing: ' + '\n'.join(missing) + '\ngot: ' + '\n'.join(lines))
+    expect(status == 5, f'status {status}')
+
+
+def wrong_prototypes(bench):
+    path = bench.folder / 'wrong.conf'
+    path.write_text('int func_array(unheard,int);\nint func_string(string, int);\nnonsense\nvoid f(string[arg9]);\n')
+    lines, _ = bench.run(['-F', str(path), '-e', 'func_string'], [bench.values()])
+    expect([line for line in lines if 'error' in line and str(path) in line] ==
+           [f"{path}:1: error: unknown type 'unheard' around ',int);'.",
+            f"{path}:3: error: unknown type 'nonsense' around ''.",
+            f"{path}:4: error: no such argument around ';'."], 'got: ' + '\n'.join(lines))
+    expect('values->func_string("0123456", 4)                = 1' in lines, 'got: ' + '\n'.join(lines))
+    lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
+    expect(status == 1 and "Can't open '/nonexistent'" in lines[0], 'got: ' + '\n'.join(lines))
+
+
+def without_prototype_files(bench):
+    """What ltrace has no file for, our descriptions know."""
+    lines, _ = bench.log(['-e', 'raise+strtol+sprintf'], [bench.build('jumps.c', LAZY, 'jumps')])
+    expect(lines[-1].startswith('+++ exited'), 'got: ' + '\n'.join(lines))
+    lines, _ = bench.log(['-e', 'abs+longjmp+_setjmp'], [bench.build('jumps.c', LAZY, 'jumps')])
+    text = re.sub(r'0x[0-9a-f]+', 'ADDRESS', '\n'.join(lines))
+    expect(re.search(r'jumps->_setjmp\(ADDRESS\) += 0', text), text)
+    expect(re.search(r'jumps->longjmp\(ADDRESS, 5\) += <unwound>', text), text)
+    expect(re.search(r'<\.\.\. _setjmp resumed> \) += 5', text), text)
+
+
+# Options, and a regular expression on the whole text.
+TEXTS = {
+    'with_times': (['-tt', '-e', 'puts'], r'^\d\d:\d\d:\d\d\.\d{6} calls->puts\("a"b\\n\\001\\377z"\) +\= 8$'),
+    'since_the_epoch': (['-ttt', '-e', 'puts'], r'^\d{10}\.\d{6} calls->puts'),
+    'since_the_line_before': (['-r', '-e', 'puts+free'], r'^  0\.000000 calls->puts.*\n  0\.\d{6} calls->free'),
+    'durations': (['-T', '-e', 'puts'], r'= 8 <0\.\d{6}>$'),
+    'return_addresses': (['-i', '-e', 'puts'], r'^\[0x4\w+\] calls->puts.*\n\[0xf{16}\] \+\+\+ exited \(status 7\) \+\+\+$'),
+    'system_calls': (['-S', '-L'], r'^brk@SYS\(0\) += 0x\w+\n(.*\n)*write@SYS\(1, .*\nexit_group@SYS\(7 <no return \.\.\.>\n'
+                                   r'\+\+\+ exited'),
+    'inside_calls': (['-S', '-e', 'getuid'], r'\ncalls->getuid\( <unfinished \.\.\.>\ngetuid@SYS\(\) += \d+\n'
+                                             r'<\.\.\. getuid resumed> \) += \d+\n'),
+    'of_a_library': (['-l', 'libc.so*'], r'^calls->printf\("n=%d.*\n(.*\n)*calls->getuid'),
+    'entries': (['-L', '-x', 'get*id@libc.so*'], r'^getuid@libc\.so\.6\(\) += \d+\n'),
+    'with_stacks': (['-w', '2', '-e', 'puts'], r'= 8\n > calls\(main\+0x\w+\) \[\w+\]\n > libc\.so\.6\(\w+\+0x\w+\) \[\w+\]\n'
+                                               r'(\t.*\n)?( > \[\.\.\.\]\n)?\n\+\+\+ exited'),
+    'counted': (['-c'], r'^% time     seconds  usecs/call     calls      function\n'
+                        r'------ ----------- ----------- --------- --------------------\n'
+                        r'( *\d+\.\d\d +\d+\.\d{6} +\d+ +\d+ \w+\n)+'
+                        r'------ ----------- ----------- --------- --------------------\n'
+                        r'100\.00 +\d+\.\d{6} {12} +\d+ total$'),
+    'filters': (['-e', 'f*-free+/getu.*/@/call.*/'], r'^calls->fopen.*\n(calls->fputc.*\n){2}calls->getuid.*\n\+\+\+'),
+    'long_options': (['--align=20', '--indent', '2', '--no-sig', '-eputs'], r'^calls->puts\("a"b\\n\\001\\377z"\) = 8$'),
+}
+
+
+def text_of(options, pattern):
+    def case(bench):
+        lines, status = bench.log(options, [bench.calls()])
+        expect(re.search(pattern, '\n'.join(lines), re.M), f'expected {pattern}, got:\n' + '\n'.join(lines))
+        expect(status == 7, f'status {status}')
+    return case
+
+
+def every_binary(bench):
+    """Where ltrace 0.7.3 shows nothing, or refuses."""
+    for flags in (['-Wl,-z,now'], ['-fcf-protection=full', '-Wl,-z,ibtplt,-z,now'], ['-fno-plt'], ['-fPIE', '-pie']):
+        program = bench.calls(['gcc', '-O0', '-fno-builtin', '-w', *flags])
+        lines, status = bench.log([], [program])
+        expect(lines[0] == 'printf("n=%d s=%s len=%zu\\n", 42, "hello world", 11) = 26', f'{flags}: ' + '\n'.join(lines))
+        expect(status == 7 and lines[-1] == '+++ exited (status 7) +++', f'{flags}: ' + '\n'.join(lines))
+    program = bench.calls(['gcc', '-O0', '-fno-builtin', '-w', '-static'])
+    lines, _ = bench.log(['-L', '-x', 'puts+getuid'], [program])
+    expect(lines[0].startswith('puts("a"b'), 'static: ' + '\n'.join(lines))
+
+
+def children(bench):
+    program = bench.calls()
+    lines, _ = bench.log(['-f', '-e', 'fork+waitpid+execl+getuid@MAIN'], [program, 'a', 'b'])
+    text = re.sub(r'(?m)^\d+ ', 'P ', '\n'.join(lines))
+    for wanted in (r'P <\.\.\. fork resumed> \) += 0\n', r'P calls->execl\("/bin/true", "true" <no return \.\.\.>\n',
+                   r'P --- Called exec\(\) ---\n', r'P --- SIGCHLD \(Child exited\) ---\n',
+                   r'P \+\+\+ exited \(status 0\) \+\+\+\n'):
+        expect(re.search(wanted, text), f'no {wanted} in:\n{text}')
+    lines, _ = bench.run(['-f', '-e', 'getuid'], [program])
+    expect(re.match(r'\[pid \d+\] calls->getuid\(\) += \d+', lines[0]), lines[0])
+    lines, _ = bench.log(['-e', 'getuid'], [program, 'a', 'b'])
+    expect(sum('getuid' in line for line in lines) == 1, 'a child was followed: ' + '\n'.join(lines))
+
+
+def deaths(bench):
+    program = bench.calls()
+    lines, status = bench.log(['-e', 'abort'], [program, 'a', 'b', 'c'])
+    expect(lines[-3:] == ['calls->abort( <no return ...>', '--- SIGABRT (Aborted) ---', '+++ killed by SIGABRT +++'],
+           '\n'.join(lines))
+    expect(status == -signal.SIGABRT, f'status {status}')
+    lines, _ = bench.log(['-b', '-e', 'kill'], [program, 'a'])
+    expect(not any('SIGUSR1 (' in line for line in lines), '\n'.join(lines))
+
+
+def attaching(bench):
+    program = bench.build('endless.c', [*LAZY, '-pthread'], 'endless')
+    running = subprocess.Popen([str(program)])
+    try:
+        log = bench.folder / 'log'
+        tracer = subprocess.Popen([str(bench.link), '-o', str(log), '-e', 'abs', '-p', str(running.pid)])
+        end = time.monotonic() + 20
+        while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
+            time.sleep(0.01)
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(20)
+        line = log.read_text().splitlines()[0]
+        expect(re.match(r'\d+ endless->abs\(-?\d+\) += \d+$', line), f'got: {line}')
+        expect(running.poll() is None, f'the process died: {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+    lines, status = bench.run(['-p', '999999'], [])
+    expect(status == 1 and 'No such process' in lines[0], 'got: ' + '\n'.join(lines))
+
+
+ERRORS = [
+    ([], 'too few arguments'),
+    (['-L', '-e', 'x', 'true'], "Option -L can't be used with -e or -l."),
+    (['-Z', 'true'], "invalid option -- 'Z'"),
+    (['--unheard', 'true'], "unrecognized option '--unheard'"),
+    (['-n', '30', 'true'], "Invalid argument to -n: '30'.  Use integer 0..20."),
+    (['-e', '/[/', 'true'], '/[/'),
+    (['./nonexistent'], 'No such file or directory'),
+]
+
+
+def errors(bench):
+    for words, message in ERRORS:
+        lines, status = bench.run(words, [])
+        expect(status == 1 and message in '\n'.join(lines), f'{words}: {status}: ' + '\n'.join(lines))
+    for words, start in ((['-h'], 'Usage: '), (['-V'], 'tracer '), (['-Dh'], 'MASK is')):
+        done = subprocess.run([str(bench.link), *words], capture_output=True, text=True, timeout=TIMEOUT)
+        expect(done.returncode == 0 and done.stdout.startswith(start), f'{words}: {done.stdout}')
+
+
+CASES = {
+    'compared': compared([]),
+    'compared_signals': compared([], ['a']),
+    'compared_callers': compared(['-e', 'puts@MAIN+free@MAIN+getenv@MAIN']),
+    'compared_nested': compared(['-n', '4', '-e', 'qsort', '-x', 'compare@MAIN']),
+    'compared_entry': compared(['-L', '-x', 'main']),
+    'compared_quiet': compared(['-b'], ['a']),
+    'compared_values': compared_values,
+    **{name: text_of(*row) for name, row in TEXTS.items()},
+    **{function.__name__: function for function in (prototypes, wrong_prototypes, without_prototype_files, every_binary,
+                                                    children, deaths, attaching, errors)},
+}
+
+
+def main():
+    tracer, sources = sys.argv[1:3]
+    wanted = tuple(sys.argv[3:]) or ('',)
+    failed = 0
+    for name, case in CASES.items():
+        if not name.startswith(wanted):
+            continue
+        with tempfile.TemporaryDirectory(prefix='ltrace.') as folder:
+            try:
+                skipped = case(Bench(os.path.abspath(tracer), sources, folder))
+                print(f'{name}: ' + (f'skipped: {skipped}' if skipped else 'ok'))
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f'{name}: FAILED: {failure}')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
