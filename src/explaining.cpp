@@ -82,7 +82,11 @@ Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, 
       story_(&surroundings_, options.output.to != cli::Output::To::standard_error),
       no_names_({}),
       decoder_(tables, decoder_settings(), no_names_, decoders::all()),
-      view_(tables, decoder_, story_, native, trace) {}
+      view_(tables, decoder_, story_, native) {
+  if (trace != nullptr) {
+    both_.emplace(*trace, view_);
+  }
+}
 
 void Explaining::report(bool still_running) {
   write_report(options_, explain::explain(story_, still_running));

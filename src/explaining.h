@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "cli/options.h"
 #include "decode/decoder.h"
 #include "decode/descriptor_names.h"
 #include "explain/story.h"
 #include "trace/pipeline_explain.h"
+#include "trace/pipeline_tee.h"
 #include "trace/stack.h"
 
 namespace tracer {
@@ -36,7 +38,7 @@ class Explaining {
   /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
   Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace);
 
-  [[nodiscard]] pipeline::View& view() { return view_; }
+  [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
   /// Writes the explanation to standard error.
   void report(bool still_running);
   /// The same when tracing is over. Says nothing where a process that was let go has been reported on already.
@@ -51,6 +53,7 @@ class Explaining {
   decode::DescriptorNames no_names_;
   decode::Decoder decoder_;
   pipeline::ExplainView view_;
+  std::optional<pipeline::TeeView> both_;  ///< where a trace is written as well
   bool reported_ = false;
 };
 

@@ -1,6 +1,5 @@
 // What threads wait for: the other half of "it does not start". From /proc while they live, else from their last call.
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -21,6 +20,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
+#include "spec/abi.h"
 #include "spec/spec.h"
 
 namespace tracer::explain {
@@ -48,16 +48,8 @@ std::vector<pid_t> threads_of(pid_t pid) {
 }
 
 Abi abi_of(pid_t pid) {
-  switch (read_header("/proc/" + std::to_string(pid) + "/exe").machine) {
-    case EM_386:
-      return Abi::i386;
-    case EM_AARCH64:
-      return Abi::aarch64;
-    case EM_ARM:
-      return Abi::arm;
-    default:
-      return Abi::x86_64;
-  }
+  const FileHeader header = read_header("/proc/" + std::to_string(pid) + "/exe");
+  return abi_of_elf(header.machine, header.bits == 64).value_or(Abi::x86_64);
 }
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {

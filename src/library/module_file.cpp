@@ -25,21 +25,6 @@ struct ElfDeleter {
   void operator()(Elf* elf) const { ::elf_end(elf); }
 };
 
-std::optional<Abi> abi_of(const GElf_Ehdr& header) {
-  switch (header.e_machine) {
-    case EM_X86_64:
-      return header.e_ident[EI_CLASS] == ELFCLASS64 ? Abi::x86_64 : Abi::x32;
-    case EM_386:
-      return Abi::i386;
-    case EM_AARCH64:
-      return Abi::aarch64;
-    case EM_ARM:
-      return Abi::arm;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// How relocations of an ABI name a slot that holds a function's address.
 struct RelocationTypes {
   unsigned jump = 0;
@@ -111,7 +96,7 @@ bool ModuleReader::read() {
       (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
     return false;
   }
-  const auto abi = abi_of(header);
+  const auto abi = abi_of_elf(header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS64);
   if (!abi) {
     return false;
   }

@@ -1,9 +1,12 @@
 // The system-call ABIs that descriptions, tables and events speak of.
 #pragma once
 
+#include <elf.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace tracer {
@@ -32,6 +35,22 @@ constexpr unsigned word_size(Abi abi) {
 /// Size of a register that carries a system-call argument, in bytes. x32 passes 64-bit arguments whole.
 constexpr unsigned register_size(Abi abi) {
   return abi == Abi::i386 || abi == Abi::arm ? 4U : 8U;
+}
+
+/// The ABI of a program or library, from e_machine and the class in its ELF header; empty: no machine that is known.
+constexpr std::optional<Abi> abi_of_elf(unsigned machine, bool is_64_bit) {
+  switch (machine) {
+    case EM_X86_64:
+      return is_64_bit ? Abi::x86_64 : Abi::x32;
+    case EM_386:
+      return Abi::i386;
+    case EM_AARCH64:
+      return Abi::aarch64;
+    case EM_ARM:
+      return Abi::arm;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace tracer

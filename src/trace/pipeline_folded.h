@@ -28,18 +28,8 @@ class FoldedView final : public View {
   void thread_goes(Thread& thread) override { channels_.release(thread); }
   void call_begins(Thread& thread, const Memory& memory) override;
   void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
-  void call_is_lost(Thread&, const EventTime&) override {}
-  void call_is_dropped(Thread&) override {}
-  void abi_changes(Thread&, const EventTime&) override {}
-  void signal(Thread&, const EventTime&, const SignalStop&, const Memory&, std::span<const StackFrame>) override {}
-  void group_stop(Thread&, const EventTime&, int, std::span<const StackFrame>) override {}
-  void fork(Thread&, const EventTime&, const Fork&) override {}
   void exec(Thread& thread, const EventTime&) override { thread.command.clear(); }
-  void superseded(Thread&, Thread&, const EventTime&, bool) override {}
-  void exits(Thread&, const EventTime&, int) override {}
-  void detached(Thread&, const EventTime&) override {}
   void flush() override;
-  void event_done() override {}
   void raw(std::string_view text) override { channels_.write(channels_.common(), text); }
   /// Writes all lines, in the order of their stacks.
   void finish() override;

@@ -118,8 +118,6 @@ void JsonView::write_function(TextBuffer& text, const LibraryFunction& function,
   text.decimal(static_cast<std::uint64_t>(depth));
 }
 
-void JsonView::call_is_nested(Thread&) {}
-
 void JsonView::call_is_unwound(Thread& thread, const EventTime&) {
   close_unfinished(thread, "unwound");
 }

@@ -61,11 +61,9 @@ class JsonView final : public View {
   void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
   void call_is_lost(Thread& thread, const EventTime& time) override;
   void call_is_dropped(Thread& thread) override;
-  void call_is_nested(Thread& thread) override;
   void call_is_unwound(Thread& thread, const EventTime& time) override;
   void function_returns_again(Thread& thread, const EventTime& time, const LibraryExit& exit,
                               std::uint64_t value) override;
-  void abi_changes(Thread&, const EventTime&) override {}
   void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
               std::span<const StackFrame> stack) override;
   void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;

@@ -58,7 +58,6 @@ class TextView : public View {
   void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
               std::span<const StackFrame> stack) override;
   void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
-  void fork(Thread&, const EventTime&, const Fork&) override {}
   void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
   void exits(Thread& thread, const EventTime& time, int status) override;

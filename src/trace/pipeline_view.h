@@ -20,6 +20,7 @@ struct CallEnd {
   std::span<const StackFrame> stack;    ///< with -k; of the entry where the call does not return to its caller
 };
 
+/// What it does not override, it does not write down.
 class View {
  public:
   View() = default;
@@ -27,17 +28,17 @@ class View {
   View& operator=(const View&) = delete;
   virtual ~View() = default;
 
-  virtual void thread_appears(Thread& thread) = 0;
+  virtual void thread_appears(Thread& /*thread*/) {}
   /// It will not be heard of again.
-  virtual void thread_goes(Thread& thread) = 0;
+  virtual void thread_goes(Thread& /*thread*/) {}
 
   // Calls that have passed the filters of the entry: begins, then exactly one of the others.
   virtual void call_begins(Thread& thread, const Memory& memory) = 0;
   virtual void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) = 0;
   /// The thread ended, or lost its program, inside the call.
-  virtual void call_is_lost(Thread& thread, const EventTime& time) = 0;
+  virtual void call_is_lost(Thread& /*thread*/, const EventTime& /*time*/) {}
   /// The call will not be shown after all. Only in a view that holds calls back until they end.
-  virtual void call_is_dropped(Thread& thread) = 0;
+  virtual void call_is_dropped(Thread& /*thread*/) {}
 
   /// Another call of the thread begins inside the one that is open and shown.
   virtual void call_is_nested(Thread& /*thread*/) {}
@@ -47,29 +48,30 @@ class View {
   virtual void function_returns_again(Thread& /*thread*/, const EventTime& /*time*/, const LibraryExit& /*exit*/,
                                       std::uint64_t /*value*/) {}
 
-  virtual void abi_changes(Thread& thread, const EventTime& time) = 0;
-  virtual void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
-                      std::span<const StackFrame> stack) = 0;
-  virtual void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) = 0;
-  virtual void fork(Thread& thread, const EventTime& time, const Fork& fork) = 0;
+  virtual void abi_changes(Thread& /*thread*/, const EventTime& /*time*/) {}
+  virtual void signal(Thread& /*thread*/, const EventTime& /*time*/, const SignalStop& /*stop*/,
+                      const Memory& /*memory*/, std::span<const StackFrame> /*stack*/) {}
+  virtual void group_stop(Thread& /*thread*/, const EventTime& /*time*/, int /*signal*/,
+                          std::span<const StackFrame> /*stack*/) {}
+  virtual void fork(Thread& /*thread*/, const EventTime& /*time*/, const Fork& /*fork*/) {}
   /// A new program runs in `thread`.
-  virtual void exec(Thread& thread, const EventTime& time) = 0;
+  virtual void exec(Thread& /*thread*/, const EventTime& /*time*/) {}
   /// execve in `former` made it take over the id of `leader`, which is about to go.
-  virtual void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) = 0;
-  virtual void exits(Thread& thread, const EventTime& time, int status) = 0;
-  virtual void detached(Thread& thread, const EventTime& time) = 0;
+  virtual void superseded(Thread& /*leader*/, Thread& /*former*/, const EventTime& /*time*/, bool /*quietly*/) {}
+  virtual void exits(Thread& /*thread*/, const EventTime& /*time*/, int /*status*/) {}
+  virtual void detached(Thread& /*thread*/, const EventTime& /*time*/) {}
 
   /// The engine could not keep up: so many events are missing here.
   virtual void lost(std::uint64_t events) { raw("+++ " + std::to_string(events) + " events lost here +++\n"); }
 
   /// Hands all that is there to the system.
-  virtual void flush() = 0;
+  virtual void flush() {}
   /// The event is dealt with, and its thread about to go on.
-  virtual void event_done() = 0;
+  virtual void event_done() {}
   /// Nothing more will come.
   virtual void finish() {}
   /// Text that is no part of a record, such as the table of -c.
-  virtual void raw(std::string_view text) = 0;
+  virtual void raw(std::string_view /*text*/) {}
 };
 
 }  // namespace tracer::pipeline
