@@ -142,7 +142,7 @@ int explain_recorded(const cli::Options& options) {
   }
   if (const Status read = explain::read_json_trace(name == "-" ? std::cin : file, story); !read) {
     std::cerr << options.program_name << ": --explain=" << name << ": " << read.error().message
-              << "; record the run with --format=json -f -o FILE\n";
+              << "; record the run with -f -y -s 1024 --format=json -o FILE\n";
     return EXIT_FAILURE;
   }
   write_report(options, explain::explain(story, false));

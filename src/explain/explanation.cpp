@@ -373,6 +373,33 @@ std::string last_lines(const std::string& said) {
   return out;
 }
 
+/// What rules would have looked at, had the process been there.
+std::vector<std::string> not_looked_at(const Explanation& explanation) {
+  std::vector<std::string> missing = {
+      "limits, user, capabilities and memory of the process: a recorded trace does not hold them"};
+  bool relative = false;
+  bool cut = false;
+  for (const Answer& answer : explanation.answers) {
+    for (const Step* step : answer.evidence) {
+      relative = relative || (step->kind == Step::Kind::failure && !step->path.empty() && step->path.front() != '/' &&
+                              step->path.front() != '@');
+      cut = cut || (step->kind == Step::Kind::said && step->call.argument("buf").value.cut);
+    }
+  }
+  if (relative) {
+    missing.emplace_back("the folder that it ran in: -y records it");
+  }
+  if (cut) {
+    missing.emplace_back("the rest of what it said: -s 1024 records it");
+  }
+  const Process& process = *explanation.process;
+  if (process.crash && process.end && process.crash->signal.name == process.end->signal &&
+      process.crash->signal.stack.empty()) {
+    missing.emplace_back("the functions that it was in: -k records them");
+  }
+  return missing;
+}
+
 std::string with_pid(const Process& process) {
   return (process.name().empty() ? "a process" : printable(process.name())) + " (pid " + std::to_string(process.pid) +
          ")";
@@ -435,6 +462,9 @@ Explanation explain(const Story& story, bool still_running) {
   result.answers = search.answers();
   result.last_words = last_lines(result.process->said());
   result.ruled_out = ruled_out(*result.process);
+  if (story.surroundings() == nullptr) {
+    result.not_looked_at = not_looked_at(result);
+  }
   return result;
 }
 

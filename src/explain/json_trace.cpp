@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -125,6 +126,21 @@ End end_of(const json_t* record) {
   return end;
 }
 
+std::vector<Frame> stack_of(const json_t* record) {
+  constexpr std::size_t most_frames = 32;
+  std::vector<Frame> stack;
+  const json_t* frames = json_object_get(record, "stack");
+  for (std::size_t i = 0; i < std::min(json_array_size(frames), most_frames); ++i) {
+    const json_t* one = json_array_get(frames, i);
+    Frame& frame = stack.emplace_back();
+    frame.function = text_of(json_object_get(one, "symbol"));
+    frame.file = text_of(json_object_get(one, "file"));
+    frame.source = text_of(json_object_get(one, "source"));
+    frame.line = static_cast<unsigned>(number_of(json_object_get(one, "line")));
+  }
+  return stack;
+}
+
 void tell(const json_t* record, Story& story) {
   const std::string type = text_of(json_object_get(record, "type"));
   const auto pid = static_cast<pid_t>(number_of(json_object_get(record, "pid")));
@@ -142,6 +158,7 @@ void tell(const json_t* record, Story& story) {
     SignalInfo signal;
     signal.name = text_of(json_object_get(record, "signal"));
     signal.info = value_of(json_object_get(record, "info"), false);
+    signal.stack = stack_of(record);
     story.signal(pid, tid, time, std::move(signal));
   } else if (type == "fork") {
     story.fork(pid, static_cast<pid_t>(number_of(json_object_get(record, "child"))),

@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -44,6 +46,25 @@ std::string describe_process(pid_t pid) {
 
 bool is_alive(pid_t pid) {
   return ::kill(pid, 0) == 0 || errno == EPERM;
+}
+
+std::optional<std::int64_t> began_at(pid_t pid) {
+  // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
+  constexpr int fields_before = 19;
+  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  const std::size_t name_end = stat.rfind(')');
+  std::istringstream fields(name_end == std::string::npos ? std::string() : stat.substr(name_end + 1));
+  std::string field;
+  for (int i = 0; i < fields_before; ++i) {
+    fields >> field;
+  }
+  std::int64_t ticks = 0;
+  const std::string times = read_small_file("/proc/stat", std::size_t{1} << 20);
+  const std::size_t boot = times.find("btime ");
+  if (!(fields >> ticks) || boot == std::string::npos) {
+    return std::nullopt;
+  }
+  return std::strtoll(times.c_str() + boot + 6, nullptr, 10) + ticks / std::max(::sysconf(_SC_CLK_TCK), 1L);
 }
 
 std::vector<pid_t> holders_of(const std::string& target) {

@@ -13,6 +13,8 @@ namespace tracer::explain {
 /// "nginx (pid 4711)"
 std::string describe_process(pid_t pid);
 bool is_alive(pid_t pid);
+/// When the process began, in seconds since the epoch; empty: it is gone, or /proc does not tell.
+std::optional<std::int64_t> began_at(pid_t pid);
 
 /// Every process that has a descriptor whose link in /proc reads `target` ("socket:[123]", "/var/lock/x").
 std::vector<pid_t> holders_of(const std::string& target);

@@ -70,11 +70,18 @@ std::string spell_bytes(std::uint64_t bytes) {
 }
 
 std::string Prober::here(const std::string& path) const {
-  return process_.root != nullptr ? process_.root->prefix + path : path;
+  const bool relative = path.empty() || path.front() != '/';
+  return relative ? std::string() : process_.root != nullptr ? process_.root->prefix + path : path;
 }
 
 Walk Prober::walk(const std::string& path) const {
   Walk walk;
+  if (path.empty() || path.front() != '/') {
+    walk.unknown = true;
+    walk.error = ENOENT;
+    walk.stopped = path;
+    return walk;
+  }
   std::vector<std::string> rest = split(path);
   std::reverse(rest.begin(), rest.end());
   std::string at;
@@ -245,6 +252,9 @@ std::vector<std::string> Prober::similar(const std::string& folder, const std::s
 }
 
 std::string Prober::sketch(const Walk& walk) const {
+  if (walk.unknown) {
+    return "in which folder " + walk.stopped + " was looked for is not known";
+  }
   std::string text;
   const std::size_t from = walk.components.size() > 3 ? walk.components.size() - 3 : 0;
   for (std::size_t i = from; i < walk.components.size(); ++i) {

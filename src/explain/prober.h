@@ -25,6 +25,8 @@ struct Walk {
   std::string real;      ///< without links, if it is there
   std::string dangling;  ///< the last link on the way, if what it leads to is missing
 
+  bool unknown = false;  ///< a relative path, and nothing tells where it begins: a recorded run
+
   [[nodiscard]] bool exists() const { return error == 0; }
   [[nodiscard]] const struct stat& info() const { return components.back().info; }
 };
@@ -36,7 +38,7 @@ class Prober {
   explicit Prober(const Process& process) : process_(process) {}
 
   [[nodiscard]] Walk walk(const std::string& path) const;
-  /// Where a path of the process is for us.
+  /// Where a path of the process is for us; empty if it is relative to a folder that is not known.
   [[nodiscard]] std::string here(const std::string& path) const;
   [[nodiscard]] bool exists(const std::string& path) const { return walk(path).exists(); }
   /// By mode bits, owner, groups and capabilities of the process when it was last looked at.

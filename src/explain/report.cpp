@@ -166,6 +166,9 @@ std::string report_text(const Explanation& explanation, bool colours) {
   if (!explanation.last_words.empty()) {
     text.line("its last words", explanation.last_words);
   }
+  if (!explanation.not_looked_at.empty()) {
+    text.line("not looked at", join(explanation.not_looked_at, "\n"), dim);
+  }
   if (!explanation.ruled_out.empty()) {
     text.line("ruled out", join(explanation.ruled_out, "\n"), dim);
   }
@@ -223,6 +226,7 @@ std::string report_json(const Explanation& explanation) {
   json.member("last_words");
   json.string(explanation.last_words);
   json.strings("ruled_out", explanation.ruled_out);
+  json.strings("not_looked_at", explanation.not_looked_at);
   json.close('}');
   return json.take();
 }

@@ -59,9 +59,11 @@ bool is_listed(std::string_view word, std::string_view list);
 std::span<const Rule> exec_rules();
 std::span<const Rule> loader_rules();
 std::span<const Rule> file_rules();
+std::span<const Rule> lock_rules();
 std::span<const Rule> network_rules();
 std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
+std::span<const Rule> security_module_rules();
 std::span<const Rule> death_rules();
 
 // ---------------------------------------------------------------------------------------------- for rules

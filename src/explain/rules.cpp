@@ -12,14 +12,14 @@ namespace {
 constexpr std::string_view story_calls =
     "execve execveat exit exit_group wait4 waitid write writev open openat openat2 creat chdir connect bind kill "
     "tgkill "
-    "getsockopt prctl seccomp";
+    "getsockopt prctl seccomp landlock_restrict_self";
 
 }  // namespace
 
 std::vector<Rule> all_rules() {
   std::vector<Rule> all;
   for (const auto rules : {exec_rules(), loader_rules(), death_rules(), network_rules(), limit_rules(), file_rules(),
-                           permission_rules()}) {
+                           lock_rules(), security_module_rules(), permission_rules()}) {
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;

@@ -76,6 +76,9 @@ std::string place(const Crash& crash) {
   if (!crash.signal.stack.empty() && !crash.signal.stack.front().function.empty()) {
     return spell(crash.signal.stack.front());
   }
+  if (crash.signal.instruction_pointer == 0 && crash.mappings.empty()) {
+    return crash.signal.stack.empty() ? "a place that the trace does not tell" : spell(crash.signal.stack.front());
+  }
   const Mapping* mapping = mapping_of(crash, crash.signal.instruction_pointer);
   if (mapping == nullptr) {
     return spell_address(crash.signal.instruction_pointer);
@@ -90,6 +93,18 @@ const Crash* crash_of(const Case& facts) {
 }
 
 // ---------------------------------------------------------------------------------------------- SIGSEGV
+
+std::string what_is_at(const Crash& crash, std::uint64_t fault) {
+  constexpr std::uint64_t lowest_mapping = 0x10000;
+  if (fault < lowest_mapping) {
+    return ": a null pointer";
+  }
+  if (crash.mappings.empty()) {  // of a recorded run; the kernel has told the signal's code
+    return spell(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so" : ", where no memory is";
+  }
+  const Mapping* mapping = mapping_of(crash, fault);
+  return mapping == nullptr ? ", where no memory is" : " in " + mapping->protection + " memory";
+}
 
 bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t fault) {
   const std::uint64_t pointer = crash.stack_pointer;
@@ -144,12 +159,9 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
                                     (code == nullptr ? place(*crash) : "the library " + code->path) +
                                     " (a constructor of it, most likely)"
                               : "it crashed (" + facts.process.end->signal + ") in " + place(*crash);
-  finding.looked_at.push_back(
-      general_protection ? "the processor refused an instruction or an address that cannot exist"
-      : fault < 0x10000  ? "it used the address " + spell_address(fault) + ": a null pointer"
-      : mapping_of(*crash, fault) == nullptr
-          ? "it used the address " + spell_address(fault) + ", where no memory is"
-          : "it used the address " + spell_address(fault) + " in " + mapping_of(*crash, fault)->protection + " memory");
+  finding.looked_at.push_back(general_protection
+                                  ? "the processor refused an instruction or an address that cannot exist"
+                                  : "it used the address " + spell_address(fault) + what_is_at(*crash, fault));
   finding.looked_at.push_back("the instruction is in " + place(*crash));
   add_stack(finding, facts);
   finding.remedy = before_main ? "install another version of that library, or start without it"

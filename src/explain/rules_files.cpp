@@ -1,12 +1,10 @@
-// Files, folders, links, devices and locks.
+// Files, folders, links and devices.
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
-#include "explain/owners.h"
 #include "explain/rule.h"
 
 namespace tracer::explain {
@@ -80,22 +78,39 @@ std::optional<Finding> folder_as_file(const Case& facts) {
 }
 
 std::optional<Finding> missing_device(const Case& facts) {
-  if (!begins_with(facts.path(), "/dev/") || begins_with(facts.path(), "/dev/shm/")) {
+  const Walk walk = facts.prober.walk(facts.path());
+  const bool below_dev = begins_with(facts.path(), "/dev/") && !begins_with(facts.path(), "/dev/shm/");
+  const bool is_device = walk.exists() && (S_ISCHR(walk.info().st_mode) || S_ISBLK(walk.info().st_mode));
+  if (walk.exists() ? !is_device : !below_dev) {
     return std::nullopt;
   }
-  const bool there = facts.prober.exists(facts.path());
   Finding finding;
-  finding.cause = there ? "no device is behind " + facts.path() + ": no driver answers for it"
-                        : "the device " + facts.path() + " does not exist";
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
-  struct stat info;
-  if (there && ::stat(facts.prober.here(facts.path()).c_str(), &info) == 0) {
-    finding.looked_at.push_back("its number is " + std::to_string(major(info.st_rdev)) + ":" +
-                                std::to_string(minor(info.st_rdev)));
+  finding.cause = is_device ? "no device is behind " + facts.path() + ": no driver answers for it"
+                            : "the device " + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (is_device) {
+    const dev_t number = walk.info().st_rdev;
+    finding.looked_at.push_back("its number is " + std::to_string(major(number)) + ":" + std::to_string(minor(number)));
   }
   finding.remedy = "plug it in or load its kernel module (modprobe); in a container, pass it in (docker run --device=" +
                    facts.path() + ")";
   finding.weight = 5;
+  return finding;
+}
+
+/// ENXIO of what is no device.
+std::optional<Finding> nobody_at_other_end(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (!walk.exists() || !(S_ISFIFO(walk.info().st_mode) || S_ISSOCK(walk.info().st_mode))) {
+    return std::nullopt;
+  }
+  const bool is_socket = S_ISSOCK(walk.info().st_mode);
+  Finding finding;
+  finding.cause = is_socket ? facts.path() + " is a socket, which cannot be opened as a file"
+                            : "nobody reads the FIFO " + facts.path() + ", and it did not want to wait for a reader";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = is_socket ? "connect to it (socat - UNIX-CONNECT:" + facts.path() + "), or name the right file"
+                             : "start the program that reads " + facts.path() + " first";
   return finding;
 }
 
@@ -111,8 +126,9 @@ std::optional<Finding> wrong_folder(const Case& facts) {
     if (there != facts.path() && facts.prober.exists(there)) {
       Finding finding;
       finding.rule = "wrong-working-folder";
-      finding.cause = "it was started in the wrong folder: it looks for " + printable(given) + " in " +
-                      facts.process.working_directory + ", and that is in " + folder;
+      finding.cause = "it was started in the wrong folder: it looks for " + printable(given) +
+                      (facts.process.working_directory.empty() ? "" : " in " + facts.process.working_directory) +
+                      ", and that is in " + folder;
       finding.looked_at.push_back(there + " exists");
       finding.remedy = "cd " + folder + " and start it there";
       finding.weight = 15;
@@ -220,8 +236,14 @@ std::optional<Finding> file_permission(const Case& facts) {
       return finding;
     }
   }
-  if (!walk.exists()) {
+  if (!walk.exists() && facts.process.snapshot) {
     return std::nullopt;
+  }
+  if (!facts.process.snapshot) {
+    finding.cause = "it was not allowed to " + std::string(writes ? "write " : "read ") + facts.path();
+    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.remedy = "compare the user that it ran as with ls -l " + facts.path();
+    return finding;
   }
   const Access wanted = writes ? Access::write : Access::read;
   if (facts.prober.may(walk.info(), wanted)) {
@@ -265,59 +287,6 @@ std::optional<Finding> disk_full(const Case& facts) {
   return finding;
 }
 
-// ---------------------------------------------------------------------------------------------- locks
-
-std::optional<Finding> lock_held(const Case& facts) {
-  Finding finding;
-  finding.cause = (facts.path().empty() ? "a file" : facts.path()) + " is locked by another process";
-  const Walk walk = facts.prober.walk(facts.path());
-  std::vector<std::string> names;
-  if (walk.exists()) {
-    for (const pid_t pid : lockers_of(walk.info().st_dev, walk.info().st_ino)) {
-      if (pid > 0) {
-        names.push_back(describe_process(pid));
-      }
-    }
-  }
-  if (!names.empty()) {
-    finding.cause = facts.path() + " is locked by " + join(names, ", ");
-    finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
-    finding.remedy = "it is probably running already: stop " + names.front() + " first";
-  } else {
-    finding.remedy = "it is probably running already: fuser " + facts.path() + " tells who has the lock file open";
-  }
-  return finding;
-}
-
-std::optional<Finding> lock_file_exists(const Case& facts) {
-  if (facts.path().empty() || (facts.call().name.compare(0, 4, "open") == 0 &&
-                               spell(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
-    return std::nullopt;
-  }
-  const bool making_sure =
-      facts.call().name.compare(0, 5, "mkdir") == 0 && facts.said.find(facts.path()) == std::string::npos;
-  if (making_sure) {
-    return std::nullopt;  // of a folder that may be there, as mkdir -p does
-  }
-  Finding finding;
-  finding.cause = facts.path() + " exists already";
-  const auto pid = static_cast<pid_t>(std::atoi(read_small_file(facts.prober.here(facts.path()), 32).c_str()));
-  if (pid > 0 && is_alive(pid)) {
-    finding.cause = "another instance seems to run: " + facts.path() + " exists and names " + describe_process(pid);
-    finding.remedy = "stop process " + std::to_string(pid) + " first";
-  } else if (pid > 0) {
-    finding.cause = facts.path() + " was left behind: it names process " + std::to_string(pid) + ", which is gone";
-    finding.remedy = "rm " + facts.path();
-  } else {
-    finding.remedy = "if nothing else uses it: rm -r " + facts.path();
-  }
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
-  return finding;
-}
-
-constexpr std::string_view lock_calls = "flock fcntl fcntl64";
-constexpr std::string_view making_calls =
-    "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat";
 constexpr std::string_view writing_calls =
     "open openat openat2 creat mkdir mkdirat write writev pwrite64 pwritev fallocate ftruncate ftruncate64 rename "
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
@@ -334,14 +303,13 @@ constexpr Rule rules[] = {
     {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_folder},
     {"folder-as-file", 25, file_calls, "EISDIR", "", "", folder_as_file},
     {"missing-device", 15, file_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
+    {"nobody-at-other-end", 25, file_calls, "ENXIO", "", "", nobody_at_other_end},
     {"unknown-terminal", 12, file_calls, "ENOENT", "", "", missing_terminal},
     {"missing-locale", 12, file_calls, "ENOENT", "", "", missing_locale},
     {"missing-file", 18, file_calls, "ENOENT", "", "", missing_file},
     {"file-permission", 28, file_calls, "EACCES", "", "", file_permission},
     {"read-only-file-system", 35, writing_calls, "EROFS", "", "", read_only},
     {"disk-full", 40, writing_calls, "ENOSPC EDQUOT", "", "", disk_full},
-    {"lock-held", 40, lock_calls, "EAGAIN EWOULDBLOCK EACCES", "", "", lock_held},
-    {"lock-file-exists", 25, making_calls, "EEXIST", "", "", lock_file_exists},
 };
 
 }  // namespace

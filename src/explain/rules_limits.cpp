@@ -91,6 +91,11 @@ std::optional<Finding> no_memory(const Case& facts) {
     finding.remedy = "ulimit -d unlimited, or a larger number (systemd: LimitDATA=)";
     return finding;
   }
+  if (!facts.process.snapshot) {
+    finding.cause = "it wanted " + how_much + " of memory, and a limit of its own or the machine did not allow it";
+    finding.remedy = "compare ulimit -v and ulimit -d where it ran, and the memory of the machine";
+    return finding;
+  }
   finding.cause = "the machine did not give it " + how_much + " of memory";
   const std::string policy = first_line(read_small_file("/proc/sys/vm/overcommit_memory", 16));
   finding.looked_at.push_back("vm.overcommit_memory is " + policy + "; " +
@@ -101,22 +106,24 @@ std::optional<Finding> no_memory(const Case& facts) {
 
 std::optional<Finding> file_too_large(const Case& facts) {
   const auto limit = limit_of(facts, "Max file size");
-  if (!limit) {
+  if (!limit && facts.process.snapshot) {
     return std::nullopt;
   }
   Finding finding;
-  finding.cause = "it may write no file larger than " + spell_bytes(*limit) + " (RLIMIT_FSIZE)";
+  finding.cause = "it may write no file larger than " +
+                  (limit ? spell_bytes(*limit) : std::string("its limit allows")) + " (RLIMIT_FSIZE)";
   finding.remedy = "ulimit -f unlimited (systemd: LimitFSIZE=)";
   return finding;
 }
 
 std::optional<Finding> used_up_processor_time(const Case& facts) {
   const auto limit = limit_of(facts, "Max cpu time");
-  if (!limit) {
+  if (!limit && (facts.process.snapshot || facts.process.end->signal != "SIGXCPU")) {
     return std::nullopt;
   }
   Finding finding;
-  finding.cause = "it used up the processor time that it may have: " + std::to_string(*limit) + " s (RLIMIT_CPU)";
+  finding.cause = "it used up the processor time that it may have" +
+                  (limit ? ": " + std::to_string(*limit) + " s" : std::string()) + " (RLIMIT_CPU)";
   finding.remedy = "ulimit -t unlimited (systemd: LimitCPU=), if so much work is right";
   return finding;
 }

@@ -211,6 +211,21 @@ std::optional<Finding> unix_socket(const Case& facts) {
   return finding;
 }
 
+/// It does not know where a display is: it connected to none.
+std::optional<Finding> no_display(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  if (std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.call.name == "connect" && peer_of(step.call).path.find(".X11-unix") != std::string::npos;
+      })) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
+  finding.looked_at.emplace_back("it connected to no X server");
+  finding.remedy = "start it in a graphical session; over ssh with -X; without a screen, with xvfb-run";
+  return finding;
+}
+
 bool is_name_server(const Peer& peer) {
   constexpr unsigned name_server_port = 53;
   return peer.port == name_server_port;
@@ -315,6 +330,10 @@ constexpr Rule rules[] = {
     {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
     {"wrong-address", 40, "bind", "EADDRNOTAVAIL", "", "", wrong_address},
     {"server-not-running", 28, "connect", "ENOENT ECONNREFUSED EACCES", "", "", unix_socket},
+    {"no-display", 20, "", "",
+     "cannot open display|an't open display|could not connect to display|nable to open X display|annot open X display|"
+     "nable to init server|without a $DISPLAY|cannot open X11 display",
+     "", no_display},
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},

@@ -1,4 +1,4 @@
-// What the kernel refuses for other reasons than a file's mode: capabilities, seccomp, security modules, tracing.
+// What the kernel refuses for other reasons than a file's mode: capabilities, seccomp, tracing.
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -56,36 +56,6 @@ const Need* need_of(const Call& call) {
   const auto* at =
       std::find_if(needs.begin(), needs.end(), [&](const Need& n) { return is_listed(call.name, n.calls); });
   return at == needs.end() ? nullptr : at;
-}
-
-/// Where the mode allows and the kernel does not.
-std::optional<Finding> security_module(const Case& facts) {
-  const Walk walk = facts.prober.walk(facts.path());
-  if (facts.path().empty() || !facts.process.snapshot || facts.prober.closed_folder(walk) != nullptr ||
-      !walk.exists()) {
-    return std::nullopt;
-  }
-  const std::string flags = spell(facts.call().argument("flags").value);
-  const bool writes = flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos;
-  if (!facts.prober.may(walk.info(), writes ? Access::write : Access::read)) {
-    return std::nullopt;
-  }
-  Finding finding;
-  const std::string modules = read_small_file("/sys/kernel/security/lsm", 256);
-  const std::string label = facts.process.snapshot->security_label;
-  finding.cause = "the modes would allow it, so a security module (Landlock, AppArmor, SELinux, …) keeps " +
-                  facts.process.name() + " from " + facts.path();
-  finding.looked_at.push_back(facts.prober.sketch(walk));
-  if (!modules.empty()) {
-    finding.looked_at.push_back("active modules: " + printable(modules));
-  }
-  if (!label.empty()) {
-    finding.looked_at.push_back("the process is confined as " + printable(label.substr(0, label.find('\n'))));
-  }
-  finding.remedy =
-      "see journalctl -k or the audit log (ausearch -m avc) for the denial, and extend the profile; a "
-      "program that confines itself (Landlock) has to allow the path";
-  return finding;
 }
 
 std::optional<Finding> seccomp_refusal(const Case& facts) {
@@ -218,8 +188,6 @@ constexpr Rule rules[] = {
      "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
      "world",
      "", too_open},
-    {"security-module", 25, file_calls, "EACCES EPERM", "", "", security_module},
-    {"security-module", 30, "execve", "EACCES EPERM", "", "", security_module},
     {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
 };
 

@@ -30,8 +30,9 @@ bool is_noise(const Call& call) {
 
 /// Successes that some rule asks for.
 bool is_wanted_success(const Call& call) {
-  return is_one_of(call.name, {"connect", "prctl", "seccomp", "sendto", "sendmmsg", "recvfrom", "poll", "ppoll",
-                               "setrlimit", "prlimit64", "kill", "unlink", "unlinkat", "bind"}) ||
+  return is_one_of(call.name,
+                   {"connect", "prctl", "seccomp", "sendto", "sendmmsg", "recvfrom", "poll", "ppoll", "setrlimit",
+                    "prlimit64", "kill", "unlink", "unlinkat", "bind", "landlock_restrict_self"}) ||
          (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
 }
 
@@ -186,6 +187,7 @@ void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
     owner.began = time;
   }
   ++owner.calls;
+  learn_folder(owner, call);
   LastCall& last = owner.threads[tid];
   last.call = call;
   last.open = call.end == CallEnd::unfinished;
@@ -217,6 +219,21 @@ void Story::count_own_filters(const Process& process) {
   self.status = read_small_file("/proc/self/status");
   const std::uint64_t all = process.snapshot->id("Seccomp_filters", 0).value_or(0);
   own_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
+}
+
+/// Of a recorded run: where the trace says in which folder the process is.
+void Story::learn_folder(Process& process, const Call& call) {
+  if (surroundings_ != nullptr) {
+    return;
+  }
+  for (const Argument& argument : call.args) {
+    if (argument.type == "dirfd" && !argument.value.is_number() && !argument.value.name.empty()) {
+      process.working_directory = argument.value.name;  // of AT_FDCWD, with -y
+    }
+  }
+  if (call.name == "getcwd" && call.end == CallEnd::returned) {
+    process.working_directory = call.argument("buf").value.text;
+  }
 }
 
 void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
@@ -268,8 +285,9 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     keep_failure(process, tid, time, std::move(call));
     return;
   }
+  follow_standard_error(process, call);
   if (const std::int64_t fd = written_to(call); fd >= 0) {
-    if (fd == 2) {
+    if (process.standard_error.count(fd) != 0) {
       std::string text = written(call);
       Step& step = add(process, tid, time, Step::Kind::said);
       step.text = std::move(text);
@@ -301,6 +319,24 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
   }
 }
 
+void Story::follow_standard_error(Process& process, const Call& call) {
+  if (call.args.empty()) {
+    return;
+  }
+  constexpr std::size_t most = 64;
+  const bool duplicates =
+      is_one_of(call.name, {"dup", "dup2", "dup3"}) || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
+                                                        spell(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
+  if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
+    if (process.standard_error.size() < most) {
+      process.standard_error.insert(call.result);
+    }
+  } else if (call.result != 2 && (duplicates || is_one_of(call.name, {"open", "openat", "openat2", "creat", "socket",
+                                                                      "accept", "accept4", "memfd_create"}))) {
+    process.standard_error.erase(call.result);  // it is something else now
+  }
+}
+
 void Story::saw_wait(Process& process, pid_t tid, Time time, const Call& call) {
   const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("infop").value);
   if (child <= 0 || find(static_cast<pid_t>(child)) == nullptr) {
@@ -318,10 +354,9 @@ std::string Story::absolute(const Process& process, pid_t tid, const Call& call,
   if (!path.empty() && path.front() == '/') {
     return normal(path);
   }
-  std::string base;
   const Argument& folder = call.args.empty() ? Argument{} : call.args.front();
+  std::string base = folder.type == "dirfd" ? folder.value.name : std::string();
   if (folder.type == "dirfd" && folder.value.is_number()) {
-    base = folder.value.name;
     if (base.empty() && surroundings_ != nullptr) {
       base = surroundings_->descriptor(tid, folder.value.number);
     }
@@ -329,7 +364,7 @@ std::string Story::absolute(const Process& process, pid_t tid, const Call& call,
         base.empty() && at != process.descriptors.end()) {
       base = at->second;
     }
-  } else {
+  } else if (base.empty()) {
     base = surroundings_ != nullptr ? surroundings_->current_directory(tid) : std::string();
     if (base.empty()) {
       base = process.working_directory;
@@ -389,6 +424,7 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.programs = parent.programs;
   copy.command = parent.command;
   copy.descriptors = parent.descriptors;
+  copy.standard_error = parent.standard_error;
   copy.root = parent.root;
   copy.snapshot = parent.snapshot;
   copy.working_directory = parent.working_directory;

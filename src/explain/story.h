@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,7 @@ struct Process {
   std::uint64_t calls = 0;
   std::deque<Opened> opened;
   std::map<std::int64_t, std::string> descriptors;  ///< what open and connect put there, as far as it was seen
+  std::set<std::int64_t> standard_error = {2};      ///< descriptors that lead there: `echo >&2` of a shell writes to 1
   std::map<pid_t, LastCall> threads;
   std::optional<Snapshot> snapshot;
   std::shared_ptr<Root> root;
@@ -143,6 +145,8 @@ class Story {
   [[nodiscard]] std::string resolve(const Process& process, pid_t tid, const Call& call) const;
   [[nodiscard]] std::string absolute(const Process& process, pid_t tid, const Call& call, std::string path) const;
   void look_at(Process& process, pid_t tid);
+  void learn_folder(Process& process, const Call& call);
+  static void follow_standard_error(Process& process, const Call& call);
   void count_own_filters(const Process& process);
 
   Surroundings* surroundings_;

@@ -4,9 +4,10 @@
 import os
 import shutil
 import socket
+import stat
 import subprocess
 
-from harness import Skipped, all_words, main
+from harness import TIME_LIMIT, Skipped, all_words, main
 
 TESTS = []
 
@@ -287,6 +288,37 @@ def missing_device(place):
     return [place.fail, 'open', '/dev/no-such-device']
 
 
+def device_without_driver(place):
+    """A number that is set aside for experiments (Documentation/admin-guide/devices.txt), so nobody answers for it."""
+    path = str(place.folder / 'device')
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(120, 77))
+        os.close(os.open(path, os.O_RDONLY))
+    except PermissionError as error:
+        raise Skipped(f'no device can be made here: {error}') from error
+    except OSError:
+        return path
+    raise Skipped('a driver answers for 120:77')
+
+
+@cause('missing-device', 'no driver answers', '120:77')
+def device_without_a_driver(place):
+    return [place.fail, 'open', device_without_driver(place)]
+
+
+@cause('nobody-at-other-end', 'nobody reads the FIFO FOLDER/fifo')
+def fifo_without_a_reader(place):
+    os.mkfifo(place.folder / 'fifo')
+    return [place.fail, 'open-for-writing', str(place.folder / 'fifo')]
+
+
+@cause('nobody-at-other-end', 'FOLDER/socket is a socket')
+def socket_opened_as_a_file(place):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(place.folder / 'socket'))
+    return [place.fail, 'open', str(place.folder / 'socket')]
+
+
 @cause('disk-full', 'is full')
 def disk_full(place):
     return [place.fail, 'write-file', str(place.mount() / 'file')]
@@ -304,11 +336,7 @@ def file_size_limit(place):
 
 @cause('lock-held', 'FOLDER/lock is locked by')
 def lock_held(place):
-    import fcntl
-    lock = open(place.folder / 'lock', 'w')
-    place.at_end(lock.close)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return [place.fail, 'lock', str(place.folder / 'lock')]
+    return [place.fail, 'lock', place.lock('lock')]
 
 
 @cause('lock-file-exists', 'another instance seems to run')
@@ -321,6 +349,40 @@ def pid_file_left_behind(place):
     return [place.fail, 'pid-file', place.file('server.pid', '4000000\n')]
 
 
+@cause('lock-file-exists', 'left behind', 'began after the file was written', 'rm FOLDER/server.pid')
+def pid_file_with_a_number_that_is_used_again(place):
+    path = place.file('server.pid', f'{os.getpid()}\n')
+    os.utime(path, (1000000000, 1000000000))
+    return [place.fail, 'pid-file', path]
+
+
+@cause('already-running', 'another instance seems to run', 'FOLDER/server.pid', 'stop process')
+def process_of_the_pid_file_lives(place):
+    return [place.fail, 'ask-pid', place.file('server.pid', f'{os.getpid()}\n')]
+
+
+@cause('already-running', 'left behind', 'rm FOLDER/server.pid')
+def process_of_the_pid_file_is_another(place):
+    path = place.file('server.pid', f'{os.getpid()}\n')
+    os.utime(path, (1000000000, 1000000000))
+    return [place.fail, 'ask-pid', path]
+
+
+@cause('already-running', 'another instance seems to run')
+def process_of_the_pid_file_belongs_to_another_user(place):
+    return as_nobody(place, [place.fail, 'ask-pid', place.file('server.pid', f'{os.getpid()}\n')])
+
+
+@cause('missing-locale', 'LC_ALL', 'C.UTF-8')
+def locale_that_is_fatal(place):
+    return ['env', 'LC_ALL=xx_XX.UTF-8', '/usr/bin/python3', '-c', 'import locale; locale.setlocale(locale.LC_ALL, "")']
+
+
+@cause('missing-file', '/etc/no-such.conf')
+def locale_that_is_not_fatal(place):
+    return ['env', 'LC_ALL=xx_XX.UTF-8', 'bash', '-c', f'exec {place.fail} open /etc/no-such.conf']
+
+
 @cause('unknown-terminal', 'no-such-terminal', 'TERM=')
 def unknown_terminal(place):
     return ['/usr/bin/python3', '-c', 'import curses; curses.setupterm("no-such-terminal")']
@@ -328,15 +390,9 @@ def unknown_terminal(place):
 
 # ------------------------------------------------------------------------------------------- network
 
-def listening(place):
-    server = socket.create_server(('127.0.0.1', 0))
-    place.at_end(server.close)
-    return str(server.getsockname()[1])
-
-
 @cause('port-in-use', 'python3 (pid', 'the port is taken')
 def port_in_use(place):
-    return [place.fail, 'bind', '127.0.0.1', listening(place)]
+    return [place.fail, 'bind', '127.0.0.1', place.listen()]
 
 
 @cause('privileged-port', 'port 80', 'cap_net_bind_service')
@@ -354,6 +410,26 @@ def wrong_address(place):
 @cause('server-not-running', 'FOLDER/.s.PGSQL.5432', 'PostgreSQL', 'systemctl start postgresql')
 def unix_socket_absent(place):
     return [place.fail, 'connect-unix', str(place.folder / '.s.PGSQL.5432')]
+
+
+@cause('server-not-running', 'the X server (DISPLAY)', 'FOLDER/.X11-unix/X7')
+def x_server_absent(place):
+    return [place.fail, 'connect-unix', str(place.folder / '.X11-unix/X7')]
+
+
+@cause('server-not-running', 'the D-Bus daemon', 'systemctl start dbus')
+def system_bus_absent(place):
+    return [place.fail, 'connect-unix', str(place.folder / 'dbus/system_bus_socket')]
+
+
+@cause('server-not-running', "the session's D-Bus daemon", 'dbus-run-session')
+def session_bus_absent(place):
+    return [place.fail, 'connect-unix', str(place.folder / 'bus')]
+
+
+@cause('no-display', 'DISPLAY', 'xvfb-run')
+def display_not_set(place):
+    return ['sh', '-c', 'echo "Error: cannot open display: " >&2; exit 1']
 
 
 @cause('server-not-running', 'nobody listens')
@@ -486,6 +562,29 @@ def killed_from_outside(place):
 
 # ------------------------------------------------------------------------------------------- permissions
 
+ATTACHING_PROGRAM = """
+#include <bpf/libbpf.h>
+#include <unistd.h>
+int main(int count, char **arguments) { /* as long as somebody keeps its standard input open */
+  struct bpf_object *object = bpf_object__open_file(arguments[1], NULL);
+  if (!object || bpf_object__load(object) || !bpf_program__attach(bpf_object__next_program(object, NULL))) return 1;
+  write(1, "ready\\n", 6);
+  return read(0, &count, 1);
+}
+"""
+DENYING_MODULE = """
+static long (*get_comm)(void *, unsigned) = (void *)16; /* bpf_get_current_comm */
+char terms[] __attribute__((section("license"))) = "GPL";
+__attribute__((section("lsm/file_open"))) int deny(unsigned long long *arguments) {
+  char name[16], wanted[] = "lsm-denied";
+  get_comm(name, sizeof name);
+  for (int i = 0; i < (int)sizeof wanted; ++i)
+    if (name[i] != wanted[i]) return 0;
+  return -13;
+}
+"""
+
+
 @cause('seccomp-kill', 'socket')
 def seccomp_kill(place):
     return {'command': [place.fail, 'seccomp-kill'], 'options': ['-o', str(place.folder / 'trace')]}
@@ -507,6 +606,41 @@ def landlock(place):
     if subprocess.run([place.fail, 'landlock', path], capture_output=True, check=False).returncode == 77:
         raise Skipped('the kernel has no Landlock')
     return [place.fail, 'landlock', path]
+
+
+@cause('security-module', 'the AppArmor profile test', 'aa-complain test', 'log: audit:')
+def denial_in_the_kernels_log(place):
+    """What the kernel's log says of the process is read there. The line is made up; the refusal is not."""
+    path = place.file('file')
+    if subprocess.run([place.fail, 'landlock', path], capture_output=True, check=False).returncode == 77:
+        raise Skipped('the kernel has no Landlock')
+    if not os.access('/dev/kmsg', os.W_OK):
+        raise Skipped('the log of the kernel may not be written')
+    line = 'audit: type=1400 apparmor="DENIED" operation="open" profile="test" pid=$$ comm="fail"'
+    return ['sh', '-c', f"echo '{line}' | sed s/[$][$]/$$/ >/dev/kmsg; exec {place.fail} landlock {path}"]
+
+
+@cause('security-module', 'Landlock, with which it confined itself', 'listening on port')
+def landlock_of_the_network(place):
+    command = [place.fail, 'landlock-bind', '127.0.0.1', '18080']
+    if subprocess.run(command, capture_output=True, check=False).returncode == 77:
+        raise Skipped('Landlock of this kernel knows no ports')
+    return command
+
+
+@cause('security-module', 'a security module', 'FOLDER/file')
+def module_of_another_kind(place):
+    """BPF programs can be security modules: one that lets nothing called lsm-denied open a file of its own."""
+    program = str(place.folder / 'deny.o')
+    if os.geteuid() != 0 or shutil.which('clang-14') is None:
+        raise Skipped('needs root and clang-14')
+    subprocess.run(['clang-14', '-O2', '-g', '-target', 'bpf', '-c', '-x', 'c', '-', '-o', program],
+                   input=DENYING_MODULE.encode(), check=True, timeout=TIME_LIMIT)
+    keeper = place.start(place.cc('attach', ATTACHING_PROGRAM, '-lbpf'), program, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if not keeper.stdout.readline():
+        raise Skipped('BPF is no security module of this kernel')
+    return ['sh', '-c', f'exec {place.copy_of_fail("lsm-denied")} open {place.file("file")}']
 
 
 @cause('missing-capability', 'CAP_SYS_ADMIN')

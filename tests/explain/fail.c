@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -80,8 +81,11 @@ static void* overflow(void* unused) {
   return (void*)(long)recurse(0);
 }
 
+static sem_t held;
+
 static void* hold(void* lock) {
   pthread_mutex_lock(lock);
+  sem_post(&held);
   for (;;) pause();
 }
 
@@ -96,6 +100,8 @@ int main(int count, char** argv) {
     if (open(arg[2], O_RDONLY) < 0) fail(arg[2]);
   } else if (is("open-quietly")) {
     if (open(arg[2], O_RDONLY) < 0) quietly("cannot read configuration");
+  } else if (is("open-for-writing")) {
+    if (open(arg[2], O_WRONLY | O_NONBLOCK) < 0) fail(arg[2]);
   } else if (is("write-file")) {
     int fd = open(arg[2], O_WRONLY | O_CREAT, 0644);
     char block[4096] = {0};
@@ -137,6 +143,11 @@ int main(int count, char** argv) {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) quietly("another instance is running");
   } else if (is("pid-file")) {
     if (open(arg[2], O_WRONLY | O_CREAT | O_EXCL, 0644) < 0) fail(arg[2]);
+  } else if (is("ask-pid")) { /* asks whether the process of a file lives */
+    int fd = open(arg[2], O_RDONLY);
+    char number[16] = {0};
+    if (fd < 0 || read(fd, number, sizeof number - 1) <= 0) fail(arg[2]);
+    if (kill(atoi(number), 0) == 0 || errno == EPERM) quietly("server is already running");
   } else if (is("files")) {
     limit(RLIMIT_NOFILE, 20);
     for (int i = 0; i < 30; ++i)
@@ -180,6 +191,23 @@ int main(int count, char** argv) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) != 0) return 77;
     if (open(arg[2], O_RDONLY) < 0) fail(arg[2]);
+#if defined(LANDLOCK_ACCESS_NET_BIND_TCP)
+#define RULES struct landlock_ruleset_attr
+#define BIND_TCP LANDLOCK_ACCESS_NET_BIND_TCP
+#else /* older headers */
+#define RULES                                                 \
+  struct {                                                    \
+    unsigned long long handled_access_fs, handled_access_net; \
+  }
+#define BIND_TCP 1
+#endif
+  } else if (is("landlock-bind")) {
+    RULES rules = {.handled_access_net = BIND_TCP};
+    int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    struct sockaddr_in a = inet(arg[2], arg[3]);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) != 0) return 77;
+    if (bind(socket(AF_INET, SOCK_STREAM, 0), (void*)&a, sizeof a) != 0) fail("bind");
 #if defined(__x86_64__)
   } else if (is("illegal")) {
     __asm__ volatile(".byte 0x0f, 0xff, 0xc0, 0x90");
@@ -218,8 +246,9 @@ int main(int count, char** argv) {
   } else if (is("deadlock")) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_t t;
+    sem_init(&held, 0, 0);
     pthread_create(&t, NULL, hold, &lock);
-    usleep(100000);
+    sem_wait(&held);
     pthread_mutex_lock(&lock);
   } else if (is("wait-child")) {
     if (fork() == 0) {

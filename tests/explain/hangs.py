@@ -95,11 +95,7 @@ def fifo(place):
 
 @hang('waits for the lock of FOLDER/lock, which python3', 'holds')
 def lock(place):
-    import fcntl
-    held = open(place.folder / 'lock', 'w')
-    place.at_end(held.close)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    return [place.fail, 'wait-lock', str(place.folder / 'lock')]
+    return [place.fail, 'wait-lock', place.lock('lock')]
 
 
 @hang('waits for a mutex that thread', 'waits for a signal')
@@ -114,9 +110,7 @@ def child(place):
 
 @hang('waits for descriptor 3: 127.0.0.1:', 'at the other end of a connection (python3 (pid', 'which has not accepted it yet')
 def peer(place):
-    server = socket.create_server(('127.0.0.1', 0))
-    place.at_end(server.close)
-    return [place.fail, 'wait-peer', str(server.getsockname()[1])]
+    return [place.fail, 'wait-peer', place.listen()]
 
 
 @hang('waits for descriptor 0', 'a pipe that python3 (pid')

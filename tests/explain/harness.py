@@ -1,10 +1,12 @@
 """Runs `tracer --explain` on programs that fail in known ways, and checks what it answers."""
 
 import concurrent.futures
+import fcntl
 import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -65,6 +67,20 @@ class Place:
         if done.returncode != 0:
             raise Skipped(f'{words[0]}: {done.stderr.decode(errors="replace").strip()}')
         return done.stdout.decode()
+
+    def lock(self, name):
+        """A file that this process has locked; returns its path."""
+        path = self.file(name)
+        held = open(path, 'w', encoding='ascii')
+        self.at_end(held.close)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        return path
+
+    def listen(self):
+        """A TCP port of 127.0.0.1 that this process listens on and never accepts from; returns its number."""
+        server = socket.create_server(('127.0.0.1', 0))
+        self.at_end(server.close)
+        return str(server.getsockname()[1])
 
     def mount(self, *options):
         """A small file system of its own at a folder below; returns the folder."""
