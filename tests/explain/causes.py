@@ -13,7 +13,8 @@ TESTS = []
 
 
 def cause(rule, *words, status=None):
-    """A test that returns the command to explain, or a dictionary for Place.explain. `words`: in the answer."""
+    """A test that returns the command to explain, or a dictionary for Place.explain. `rule`: the cause that has to come
+    first; `words`: in the answer."""
     def wrap(function):
         def test(place):
             more = function(place)

@@ -259,6 +259,53 @@ def recorded_trace(place):
         assert '/etc/no-such.conf' in answer['answers'][0]['cause'] and answer['program'] == place.fail, answer
 
 
+def explain_record(place, *words, options=(), cwd=None):
+    """Records a run, and explains the record from another folder."""
+    trace = str(place.folder / 'trace')
+    subprocess.run([place.tracer, '-f', '--format=json', '-o', trace, *options, *words], stderr=subprocess.DEVNULL,
+                   timeout=20, check=False, cwd=cwd or place.folder)
+    done = subprocess.run([place.tracer, f'--explain={trace}', '--format=json'], stderr=subprocess.PIPE, timeout=20,
+                          check=False, cwd='/')
+    return answer_in(done.stderr)
+
+
+@test
+def recorded_folder(place):
+    """With -y a record tells where the program ran; without it, nothing is claimed about that."""
+    place.file('settings.example')
+    known = explain_record(place, place.fail, 'open', 'settings', options=['-y', '-s', '1024'])
+    assert f'{place.folder}/settings does not exist' in known['answers'][0]['cause'], known
+    assert f'{place.folder} holds settings.example' in known['answers'][0]['looked_at'], known
+    assert len(known['not_looked_at']) == 1 and 'limits' in known['not_looked_at'][0], known
+    unknown = explain_record(place, place.fail, 'open', 'settings')
+    assert '/settings' not in json.dumps([unknown['answers'][0][part] for part in ('cause', 'looked_at')]), unknown
+    assert any('-y records it' in line for line in unknown['not_looked_at']), unknown
+    assert any('-s 1024 records it' in line for line in unknown['not_looked_at']), unknown
+
+
+@test
+def recorded_crash(place):
+    known = explain_record(place, place.fail, 'segv', options=['-k'])
+    assert 'in main in' in known['answers'][0]['cause'], known
+    unknown = explain_record(place, place.fail, 'segv')
+    assert unknown['answers'][0]['rule'] == 'segmentation-fault' and 'does not tell' in unknown['answers'][0]['cause'], unknown
+    assert any('-k records' in line for line in unknown['not_looked_at']), unknown
+
+
+@test
+def recorded_limits(place):
+    answers = [explain_record(place, place.fail, *words)['answers'][0]['rule']
+               for words in (['memory'], ['file-size', str(place.folder / 'file')], ['files'])]
+    assert answers == ['memory-limit', 'file-size-limit', 'open-file-limit'], answers
+
+
+@test
+def words_on_a_copy_of_standard_error(place):
+    """`>&2` of a shell writes to descriptor 1."""
+    answer, _ = place.explain('sh', '-c', 'echo "no luck today" >&2; exec 1>/dev/null; echo "not this"; exit 3')
+    assert answer['last_words'] == 'no luck today', answer
+
+
 @test
 def secrets_stay_secret(place):
     """Neither the environment nor what was read shows up."""
