@@ -17,7 +17,7 @@ struct Optional {
 };
 
 // What programs look for and can do without.
-constexpr std::array<Optional, 28> optional_files = {{
+constexpr std::array<Optional, 30> optional_files = {{
     {"/dev/tty", "the controlling terminal (optional)"},
     {"/etc/ld.so.preload", "files of the loader (optional)"},
     {"/ld.so.nohwcap", "files of the loader (optional)"},
@@ -31,6 +31,8 @@ constexpr std::array<Optional, 28> optional_files = {{
     {"/terminfo/", "terminal descriptions (optional)"},
     {"/.terminfo", "terminal descriptions (optional)"},
     {"/nscd/socket", "the name service cache (optional)"},
+    {"/userdb", "records of users that systemd would keep (optional)"},
+    {"/run/systemd/userdb", "records of users that systemd would keep (optional)"},
     {"/etc/gai.conf", "files of the name service (optional)"},
     {"/etc/host.conf", "files of the name service (optional)"},
     {"/etc/nsswitch.conf", "files of the name service (optional)"},

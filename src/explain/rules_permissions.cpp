@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 #include "explain/rule.h"
@@ -175,6 +176,61 @@ std::optional<Finding> too_open(const Case& facts) {
   return finding;
 }
 
+/// The name after the word `before`, whatever quotation marks are between (also those of UTF-8).
+std::string name_after(const std::string& line, std::string_view before) {
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  const std::size_t found = line.find(before);
+  if (found == std::string::npos) {
+    return {};
+  }
+  const std::string tail = line.substr(found + before.size());
+  if (!tail.empty() && is_of_name(tail.front())) {
+    return {};  // a longer word
+  }
+  const auto begin = std::find_if(tail.begin(), tail.end(), is_of_name);
+  return {begin, std::find_if_not(begin, tail.end(), is_of_name)};
+}
+
+bool has_entry(const Case& facts, const std::string& file, const std::string& name) {
+  const std::string text = '\n' + read_small_file(facts.prober.here(file), std::size_t{4} << 20);
+  return text.find('\n' + name + ':') != std::string::npos;
+}
+
+/// A user or group that it names and that the machine's own files do not have.
+std::optional<Finding> unknown_user(const Case& facts) {
+  struct Speech {
+    std::string_view before;
+    std::string_view file;
+    std::string_view what;
+    std::string_view remedy;
+  };
+  constexpr std::array<Speech, 6> speeches = {{
+      {"user", "/etc/passwd", "user", "useradd --system "},
+      {"User", "/etc/passwd", "user", "useradd --system "},
+      {"getpwnam", "/etc/passwd", "user", "useradd --system "},
+      {"group", "/etc/group", "group", "groupadd --system "},
+      {"Group", "/etc/group", "group", "groupadd --system "},
+      {"getgrnam", "/etc/group", "group", "groupadd --system "},
+  }};
+  for (const std::string_view failure : {"does not exist", "nknown", "nvalid", "o such", "not found", "failed"}) {
+    const std::string line = line_with(facts.said, failure);
+    for (const Speech& speech : speeches) {
+      const std::string name = name_after(line, speech.before);
+      if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(speech.file), name)) {
+        continue;
+      }
+      Finding finding;
+      finding.cause = "the " + std::string(speech.what) + ' ' + printable(name) + " does not exist on this machine";
+      finding.looked_at.push_back(std::string(speech.file) + " has no entry " + printable(name));
+      finding.remedy = std::string(speech.remedy) + printable(name) + ", or name another one in its configuration";
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
 constexpr std::string_view watched_for_filters =
     "socket connect bind listen clone clone3 unshare mount setns keyctl bpf perf_event_open userfaultfd ptrace chroot "
     "mkdir mkdirat openat open execve execveat io_uring_setup personality prctl setuid setgid fork vfork kill getcwd "
@@ -188,6 +244,7 @@ constexpr Rule rules[] = {
      "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
      "world",
      "", too_open},
+    {"unknown-user", 30, "", "", "user|User|getpwnam|group|Group|getgrnam", "", unknown_user},
     {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
 };
 

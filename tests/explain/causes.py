@@ -649,6 +649,16 @@ def missing_capability(place):
     return as_nobody(place, [place.fail, 'unshare'])
 
 
+@cause('unknown-user', 'the user no-such-user does not exist', '/etc/passwd has no entry', 'useradd')
+def unknown_user(place):
+    return ['chown', 'no-such-user', place.file('file')]
+
+
+@cause('unknown-user', 'the group no-such-group does not exist', 'groupadd')
+def unknown_group(place):
+    return ['chgrp', 'no-such-group', place.file('file')]
+
+
 @cause('setuid-under-tracing', 'set-user-ID', 'as root')
 def setuid_under_tracing(place):
     if os.geteuid() != 0:

@@ -185,6 +185,10 @@ int main(int count, char** argv) {
   } else if (is("seccomp-errno")) {
     forbid(SYS_socket, SECCOMP_RET_ERRNO | EPERM);
     if (socket(AF_INET, SOCK_STREAM, 0) < 0) fail("socket");
+  } else if (is("without-sockets")) { /* another program under a filter */
+    forbid(SYS_socket, SECCOMP_RET_ERRNO | EPERM);
+    execvp(arg[2], arg + 2);
+    fail(arg[2]);
   } else if (is("landlock")) {
     struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
     int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);

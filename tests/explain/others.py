@@ -198,6 +198,17 @@ def nginx_with_its_port_taken(place):
 
 
 @test
+def nginx_without_its_user(place):
+    if shutil.which('nginx') is None or os.geteuid() != 0:
+        raise Skipped('no nginx, or not root')
+    conf = place.file('nginx.conf', f'user no-such-user; daemon off; pid {place.folder}/pid; error_log stderr; events {{}} '
+                      'http { access_log off; server { listen unix:socket; } }')
+    answer, status = place.explain('nginx', '-p', str(place.folder), '-c', conf)
+    assert status == 1 and answer['answers'][0]['rule'] == 'unknown-user', answer
+    assert 'no-such-user' in answer['answers'][0]['cause'], answer
+
+
+@test
 def ssh_key_that_others_may_read(place):
     if shutil.which('ssh-keygen') is None:
         raise Skipped('no ssh-keygen')
@@ -217,6 +228,13 @@ def python_without_a_library(place):
     answer, status = place.explain('/usr/bin/python3', '-c', 'import extension', options=['-E', f'PYTHONPATH={place.folder}'])
     assert status == 1 and answer['answers'][0]['rule'] == 'missing-library', answer
     assert 'libgone.so.1' in answer['answers'][0]['cause'], answer
+
+
+@test
+def python_under_a_filter(place):
+    answer, status = place.explain(place.fail, 'without-sockets', '/usr/bin/python3', '-c', 'import socket; socket.socket()')
+    assert status == 1 and answer['answers'][0]['rule'] == 'seccomp-refusal', answer
+    assert 'system call socket' in answer['answers'][0]['cause'] and answer['program'] == '/usr/bin/python3', answer
 
 
 # ------------------------------------------------------------------------------------------- output
