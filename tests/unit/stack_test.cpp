@@ -135,6 +135,9 @@ TEST_CASE("names are written as people write them") {
   CHECK(demangle("_Z3fooiPKc") == "foo(int, char const*)");
   CHECK(demangle("_ZN3std2io5stdio6_print17h0123456789abcdefE") == "std::io::stdio::_print");
   CHECK(demangle("_RNvCs1234_7mycrate3foo") == "mycrate::foo");
+  CHECK(demangle("_RINvNtC3std3mem8align_ofjdE") == "std::mem::align_of::<usize, f64>");
+  CHECK(demangle("_RNCNvC4bar_3foo0") == "bar_::foo::{closure#0}");
+  CHECK(demangle("_ZN4core3fmt9Formatter9write_fmt17h0123456789abcdefE") == "core::fmt::Formatter::write_fmt");
   CHECK(demangle("_Zbroken") == "_Zbroken");
 }
 
