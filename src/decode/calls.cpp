@@ -131,19 +131,31 @@ void Walker::settle_on_signature() {
 
 /// The form of a call that a selector's value stands for.
 spec::Index Walker::find_row(const Signature& signature, std::uint64_t value) const {
-  constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
+  // What the names of ioctls leave open: the end of a range of numbers, the size. Such requests have a direction.
+  constexpr std::uint32_t size_bits = 0x3fff0000;
+  constexpr std::uint32_t open_numbers[] = {0, 1, 3, 7, 0xf, 0x1f, 0x3f, 0x7f, 0xff};
+  constexpr std::uint64_t least_open = 1U << 30;
   const auto rows = Tables::slice(tables_.signature_rows, signature.rows);
-  for (const bool any_size : {false, true}) {
-    const auto wanted = any_size ? value & ~ioctl_size_bits : value;
+  const auto find = [&](std::uint32_t open_bits) {
+    const auto wanted = value & ~std::uint64_t{open_bits};
     auto row = std::lower_bound(rows.begin(), rows.end(), wanted,
                                 [](const spec::SignatureRow& r, std::uint64_t v) { return r.value < v; });
     for (; row != rows.end() && row->value == wanted; ++row) {
-      if ((row->abis & mask_of(abi_)) != 0 && row->any_size == any_size) {
+      if ((row->abis & mask_of(abi_)) != 0 && row->open_bits == open_bits) {
         return row->signature;
       }
     }
+    return spec::none;
+  };
+  auto found = find(0);
+  for (const std::uint32_t size : {0U, size_bits}) {
+    for (const std::uint32_t number : open_numbers) {
+      if (found == spec::none && value >= least_open && (size | number) != 0) {
+        found = find(size | number);
+      }
+    }
   }
-  return spec::none;
+  return found;
 }
 
 }  // namespace tracer::decode

@@ -27,6 +27,7 @@ std::span<const decode::Custom> all() {
       {"hwaddr_data", hwaddr_data},
       {"ifreq_count", ifreq_count},
       {"in6_scope", in6_scope},
+      {"input_bits", input_bits},
       {"interrupted_call", interrupted_call},
       {"ioprio", ioprio},
       {"idiag_ext", idiag_ext},

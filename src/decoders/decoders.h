@@ -31,6 +31,7 @@ bool ioprio(CustomContext& context);
 bool htons(CustomContext& context);
 bool htobs(CustomContext& context);
 bool aio_priority(CustomContext& context);
+bool input_bits(CustomContext& context);
 bool missing(CustomContext& context);
 bool sve_length(CustomContext& context);
 bool named_number(CustomContext& context);

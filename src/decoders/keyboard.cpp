@@ -1,4 +1,5 @@
 // What virtual consoles say about keys. linux/keyboard.h, linux/kd.h.
+#include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
@@ -63,6 +64,55 @@ bool kb_function(CustomContext& context) {
   text.append(context.constant_name("kb_value_name", first + *bits));
   text.append(')');
   context.named(text.view(), *bits);
+  return true;
+}
+
+/// EVIOCGBIT, EVIOCGKEY and others: which events a device knows, or which of its keys are pressed: `[KEY_ESC KEY_1]`.
+/// The request says what the bits are about.
+bool input_bits(CustomContext& context) {
+  struct Kind {
+    std::uint64_t number;  ///< of the request
+    std::string_view set;
+  };
+  static constexpr std::array<Kind, 15> kinds = {{{0x09, "input_property"},
+                                                  {0x18, "input_key"},
+                                                  {0x19, "input_led"},
+                                                  {0x1a, "input_sound"},
+                                                  {0x1b, "input_switch"},
+                                                  {0x20, "input_event_type"},
+                                                  {0x21, "input_key"},
+                                                  {0x22, "input_relative"},
+                                                  {0x23, "input_axis"},
+                                                  {0x24, "input_misc"},
+                                                  {0x25, "input_switch"},
+                                                  {0x31, "input_led"},
+                                                  {0x32, "input_sound"},
+                                                  {0x34, "input_repeat"},
+                                                  {0x35, "input_force"}}};
+  std::array<std::byte, 128> raw{};  // the keys, of which there are most, take 96 bytes
+  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
+  const auto number = context.argument("op").value_or(0) & 0xff;
+  const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.number == number; });
+  if (kind == kinds.end() || !context.copy(bytes)) {
+    return false;
+  }
+  auto& out = context.out();
+  TextBuffer text;
+  out.begin_list();
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    if (bit_of(bytes, bit) == 0) {
+      continue;
+    }
+    out.begin_element();
+    if (!context.spend()) {
+      out.more();
+      break;
+    }
+    text.clear();
+    context.spell(text, kind->set, bit);
+    out.symbol(text.view());
+  }
+  out.end_array();
   return true;
 }
 

@@ -87,7 +87,10 @@ struct Constant {
   StringRef name = none;
   AbiMask abis = all_abis;
   std::uint64_t value = 0;  ///< as written, negative ones extended to 64 bits: compare in the width of the type in use
-  bool any_size = false;    ///< of an ioctl: whatever its size bits (16 to 29) say; they are 0 in `value`
+  /// Of an ioctl: bits that a request of this name may have besides `value`, where they are 0. Those of the size (16 to
+  /// 29) and those of the number show behind the name, in parentheses.
+  std::uint32_t open_bits = 0;
+  Index number_set = none;  ///< into Tables::sets: names for what the open bits of the number say
 };
 
 /// A part of a set. Plain members: mask 0. `mask 3 {…}`: members are the values of (word & mask).
@@ -276,7 +279,7 @@ struct SignatureRow {
   std::uint64_t value = 0;  ///< as the selector's type has it: cut to its width, then extended by its sign
   AbiMask abis = all_abis;
   Index signature = none;
-  bool any_size = false;  ///< as of a Constant
+  std::uint32_t open_bits = 0;  ///< as of a Constant
 };
 
 /// Classes of calls, one bit each, named as in `%class`.

@@ -209,11 +209,29 @@ class FlagSpeller {
   AbiMask abi_;
 };
 
-// The size in an ioctl request, which requests such as _IOC(_IOC_READ, 'E', 6, length) leave open.
-constexpr std::uint64_t ioctl_size_bits = 0x3fff0000;
-
 bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
-  return cut(c.value, width, false) == (c.any_size ? bits & ~ioctl_size_bits : bits);
+  return cut(c.value, width, false) == (bits & ~std::uint64_t{c.open_bits});
+}
+
+/// What an ioctl's name leaves open: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`.
+void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi) {
+  constexpr std::uint64_t number_bits = 0xff;
+  constexpr std::uint64_t size_bits = 0x3fff0000;
+  constexpr unsigned size_shift = 16;
+  text.append('(');
+  if ((c.open_bits & number_bits) != 0) {
+    const auto number = bits & c.open_bits & number_bits;
+    if (c.number_set == spec::none) {
+      text.decimal(number);
+    } else {
+      spec::Type type = scalar_type(4, false, spec::Style::hex);
+      type.set = c.number_set;
+      append_constant(text, tables, type, number, abi, ConstantForm::abbreviate);
+    }
+    (c.open_bits & size_bits) != 0 ? text.append(", ") : void();
+  }
+  (c.open_bits & size_bits) != 0 ? text.decimal((bits & size_bits) >> size_shift) : void();
+  text.append(')');
 }
 
 }  // namespace
@@ -280,6 +298,7 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
       if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || has_spelling)) {
         text.append(named ? " or " : "");
         text.append(tables.text(c.name));
+        c.open_bits != 0 ? append_open_bits(text, tables, c, bits, abi) : void();
         named = true;
       }
     }

@@ -251,6 +251,8 @@ struct IoctlRow {
   enum class Encoding : std::uint8_t { plain, io, read, write, read_write } encoding = Encoding::plain;
   std::optional<Type> size;  ///< absent: `?`, or no size
   bool any_size = false;
+  std::uint32_t open_number = 0;   ///< `64 to 127`: the bits that may be set besides those of the first number
+  std::optional<Name> number_set;  ///< `as SET`: what names the numbers, from the first one on
   std::optional<Signature> signature;
 };
 struct Ioctls {

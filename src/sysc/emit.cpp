@@ -73,7 +73,7 @@ void write(Entry& out, const Expr& e) {
   out.members(e.op, e.a, e.b, e.value);
 }
 void write(Entry& out, const Constant& c) {
-  out.members(c.name, c.abis, c.value, c.any_size);
+  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set);
 }
 void write(Entry& out, const ConstantGroup& g) {
   out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
@@ -106,7 +106,7 @@ void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
 }
 void write(Entry& out, const SignatureRow& r) {
-  out.members(r.value, r.abis, r.signature, r.any_size);
+  out.members(r.value, r.abis, r.signature, r.open_bits);
 }
 void write(Entry& out, const Call& c) {
   out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.redirect, c.redirect_args,

@@ -126,7 +126,7 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
       row.otherwise = index;
     }
     for (const auto& key : alternative.keys) {
-      add_rows(key_values(key, set), false, index, abis, rows);
+      add_rows(key_values(key, set), 0, index, abis, rows);
     }
   }
   const auto* reference = std::get_if<ast::Reference>(&signature.selector->node);
@@ -138,7 +138,7 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
     for (const auto* block : symbols_.ioctls) {
       for (const auto& ioctl : block->rows) {
         if (ioctl.signature) {
-          add_rows(ioctl_numbers_.at(&ioctl), ioctl.any_size,
+          add_rows(ioctl_numbers_.at(&ioctl), open_bits_of(ioctl),
                    lower_signature(*ioctl.signature, params, &signature, abis), abis, rows);
         }
       }
@@ -160,7 +160,7 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
   row.rows = append(set_.signature_rows, rows);
 }
 
-void Lowering::add_rows(const AbiValues& values, bool any_size, spec::Index signature, AbiMask abis,
+void Lowering::add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index signature, AbiMask abis,
                         std::vector<spec::SignatureRow>& rows) {
   for (std::size_t i = 0; i < abi_count; ++i) {
     const auto bit = mask_of(static_cast<Abi>(i));
@@ -174,7 +174,7 @@ void Lowering::add_rows(const AbiValues& values, bool any_size, spec::Index sign
     if (same != rows.end()) {
       same->abis = static_cast<AbiMask>(same->abis | bit);
     } else {
-      rows.push_back({value, bit, signature, any_size});
+      rows.push_back({value, bit, signature, open_bits});
     }
   }
 }

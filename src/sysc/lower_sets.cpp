@@ -91,7 +91,7 @@ void Lowering::gather_groups(const ast::Set& set, std::vector<ast::Group>& group
 void Lowering::add_constants(const ast::Member& member, std::vector<spec::Constant>& constants) {
   const auto name = builder_.string(member.name.text);
   for_each_value(member.values, [&](std::uint64_t value, AbiMask mask) {
-    constants.push_back({name, mask, value, false});
+    constants.push_back({name, mask, value, 0, spec::none});
   });
 }
 
@@ -123,6 +123,25 @@ AbiValues Lowering::ioctl_numbers(const ast::Ioctls& block, const ast::IoctlRow&
   return values;
 }
 
+std::uint32_t open_bits_of(const ast::IoctlRow& row) {
+  constexpr std::uint32_t size_bits = 0x3fff0000;
+  return row.open_number | (row.any_size ? size_bits : 0);
+}
+
+/// The set that names the numbers of an ioctl that has a range of them.
+spec::Index Lowering::number_set(const ast::IoctlRow& row) {
+  if (!row.number_set) {
+    return spec::none;
+  }
+  const Symbol* symbol = symbols_.find_type(row.number_set->text);
+  if (symbol == nullptr || !std::holds_alternative<const ast::Set*>(symbol->declaration)) {
+    diagnostics_.error(row.number_set->at, "found " + row.number_set->text + ", expected the name of an enum" +
+                                               (symbol == nullptr ? type_suggestion(row.number_set->text) : ""));
+    return spec::none;
+  }
+  return symbol->index;
+}
+
 /// The set behind the built-in type ioctl_cmd, sorted by number, equal ones by name.
 void Lowering::lower_ioctl_set() {
   std::vector<spec::Constant> constants;
@@ -132,8 +151,9 @@ void Lowering::lower_ioctl_set() {
       ioctl_numbers_.emplace(&row, values);
       symbols_.add_constant(row.name, {nullptr, values, row.name.at});
       const auto name = builder_.string(row.name.text);
+      const auto numbers = number_set(row);
       for_each_value(values, [&](std::uint64_t value, AbiMask mask) {
-        constants.push_back({name, mask, value, row.any_size});
+        constants.push_back({name, mask, value, open_bits_of(row), numbers});
       });
     }
   }

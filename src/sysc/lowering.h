@@ -42,6 +42,9 @@ struct CallVariant {
   spec::Index signature = spec::none;
 };
 
+/// Of the number of an ioctl: the bits that its name leaves open.
+std::uint32_t open_bits_of(const ast::IoctlRow& row);
+
 class Lowering {
  public:
   Lowering(const ast::Program& program, Diagnostics& diagnostics)
@@ -117,7 +120,8 @@ class Lowering {
   void assign_slots(const std::vector<const ast::Param*>& params, spec::Range range);
   void lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params, const Scope& scope,
                   spec::Signature& row, AbiMask abis);
-  void add_rows(const AbiValues& values, bool any_size, spec::Index signature, AbiMask abis,
+  [[nodiscard]] spec::Index number_set(const ast::IoctlRow& row);
+  void add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index signature, AbiMask abis,
                 std::vector<spec::SignatureRow>& rows);
   /// How an argument lies in registers, as it or its alias says.
   ast::Type::Registers registers_of(const ast::Type& type);

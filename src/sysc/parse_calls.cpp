@@ -171,6 +171,23 @@ bool parse_encoding(TokenStream& in, ast::IoctlRow& row) {
   return false;
 }
 
+/// `64 to 127 as axes`: the range of an ioctl's numbers, which begins at a multiple of its length, a power of two.
+void parse_number_range(TokenStream& in, ast::IoctlRow& row) {
+  if (!in.accept("to")) {
+    return;
+  }
+  const auto first = row.number.front().value_or(0);
+  const auto last = parse_value(in);
+  const auto open = first ^ last;
+  if (last <= first || last > 0xff || (open & (open + 1)) != 0 || (first & open) != 0) {
+    in.unexpected("the end of a range of 2, 4, 8… numbers", {});
+  }
+  row.open_number = static_cast<std::uint32_t>(open);
+  if (in.accept("as")) {
+    row.number_set = in.expect_name("the name of an enum");
+  }
+}
+
 ast::IoctlRow parse_ioctl(TokenStream& in) {
   ast::IoctlRow row;
   row.name = in.expect_name("the name of an ioctl");
@@ -178,6 +195,7 @@ ast::IoctlRow parse_ioctl(TokenStream& in) {
   if (parse_encoding(in, row)) {
     in.expect("(");
     row.number.fill(parse_value(in));
+    parse_number_range(in, row);
     if (row.encoding != ast::IoctlRow::Encoding::io) {
       in.expect(",");
       row.any_size = in.accept("?");

@@ -39,17 +39,20 @@ def rows(path):
 
 
 def read_tables(program):
-    """What the descriptions have: names of constants, ioctls whose argument is described, parameters shown raw."""
-    constants, decoded, raw = set(), set(), collections.defaultdict(set)
+    """What the descriptions have: names of constants, ioctls whose argument is described, parameters shown raw, and numbers
+    of ioctls with the bits that they leave open."""
+    constants, decoded, raw, ranges = set(), set(), collections.defaultdict(set), []
     for line in subprocess.run([program, 'coverage'], capture_output=True, text=True, check=True).stdout.splitlines():
         kind, *words = line.split(' ')
         if kind == 'constant':
             constants.add(words[0].removeprefix('1<<'))
+        elif kind == 'open':
+            ranges.append((int(words[0]), int(words[1])))
         elif kind == 'ioctl':
             decoded.add(words[0])
         elif kind == 'raw':
             raw[words[0]].add(words[1])
-    return constants, decoded, raw
+    return constants, decoded, raw, ranges
 
 
 def report(title, total, missing, with_names):
@@ -65,10 +68,14 @@ def main():
     parser.add_argument('facts', type=pathlib.Path)
     parser.add_argument('--names', action='store_true', help='what is missing, one a line')
     arguments = parser.parse_args()
-    constants, decoded, raw = read_tables(arguments.list_tables)
+    constants, decoded, raw, ranges = read_tables(arguments.list_tables)
     ioctls = rows(arguments.facts / 'ioctls.tsv')
     names = {row['name'].split('(')[0] for row in ioctls}
-    report('ioctls that have a name', len(names), names - constants, arguments.names)
+    # What is another name of a number that has one shows by that one.
+    named = {row['x86_64'] for row in ioctls if row['name'].split('(')[0] in constants} - {'-'}
+    known = {row['name'].split('(')[0] for row in ioctls if row['x86_64'] in named or row['x86_64'].startswith('0x') and
+             any(int(row['x86_64'], 16) & ~bits == number for number, bits in ranges)}
+    report('ioctls that have a name', len(names), names - constants - known, arguments.names)
     layouts = {row['name'].split('(')[0] for row in ioctls if row['arg_type'] not in ('', '-')}
     report('ioctls whose argument is shown, of those that have a type', len(layouts), layouts - decoded, arguments.names)
     values = collections.defaultdict(set)

@@ -2,6 +2,7 @@
 //   constant NAME VALUE            struct NAME SIZE            field STRUCT NAME OFFSET
 // or, for coverage.py, what the descriptions name and what they do not look into:
 //   constant NAME                  ioctl NAME                  raw CALL PARAMETER
+//   open NUMBER BITS: the number, with any of the bits set, has a name
 // usage: list_tables x86_64|i386|coverage
 #include <cinttypes>
 #include <cstdio>
@@ -25,6 +26,9 @@ bool is_address(const Tables& tables, const tracer::spec::Param& param) {
 void print_coverage(const Tables& tables) {
   for (const auto& constant : tables.constants) {
     std::printf("constant %s\n", tables.text(constant.name).data());
+    if (constant.open_bits != 0) {
+      std::printf("open %" PRIu64 " %" PRIu32 "\n", constant.value, constant.open_bits);
+    }
   }
   for (const auto& call : tables.calls) {
     const char* name = tables.text(call.name).data();
@@ -65,7 +69,7 @@ int main(int argc, char** argv) {
   }
   const spec::Tables& tables = spec::builtin_tables();
   for (const spec::Constant& constant : tables.constants) {
-    if ((constant.abis & mask_of(abi)) != 0 && !constant.any_size) {
+    if ((constant.abis & mask_of(abi)) != 0 && constant.open_bits == 0) {
       std::printf("constant %s %" PRIu64 "\n", tables.text(constant.name).data(), constant.value);
     }
   }

@@ -264,7 +264,7 @@ spec::Index SceneBuilder::choose_row(spec::Index index, std::optional<std::uint3
     }
     const unsigned decision = decide(static_cast<unsigned>(rows.size()) + 1);
     if (decision < rows.size()) {
-      const std::uint64_t size = rows[decision]->any_size ? 32U << 16 : 0;
+      const std::uint64_t size = (rows[decision]->open_bits & 0x3fff0000) != 0 ? 32U << 16 : 0;
       keys_.push_back({signature.selector, nullptr, static_cast<std::int64_t>(rows[decision]->value | size), false});
       index = rows[decision]->signature;
     } else {
