@@ -35,9 +35,6 @@ std::string why_not_by_bpf(const cli::Options& options) {
   if (only_counts(options)) {
     return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
   }
-  if (options.format.stack_trace != cli::StackTrace::none) {
-    return "a stack is only there while its thread stands still (-k)";
-  }
   if (!options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty()) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
            "(-y, -Y, -P)";
@@ -56,6 +53,7 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
   }
   TracingOptions tracing;
   tracing.buffer_size = options.extras.bpf_buffer;
+  tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
   tracing.limits.string_limit = options.format.string_limit;
   tracing.limits.whole = !options.format.abbrev.full();
   return make_tracing_engine(engine_options, tables, tracing, complain);

@@ -40,6 +40,15 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
+/* pt_regs begins as the register set NT_PRSTATUS does; so many bytes are the same. */
+enum {
+#if defined(__TARGET_ARCH_x86)
+  bpf_registers_size = 21 * 8,
+#else
+  bpf_registers_size = 34 * 8,
+#endif
+};
+
 #if defined(__TARGET_ARCH_x86)
 
 static __always_inline _Bool bpf_is_32_bit(__u32 abi) {

@@ -172,6 +172,19 @@ static long copy_piece(__u32 i, struct pieces_job* job) {
   return 0;
 }
 
+/* What it takes to unwind the thread's stack afterwards. A stack may be shorter; that is no fault. */
+static __always_inline void copy_stack(struct scratch* s, const struct pt_regs* regs) {
+  const __u32 faults = s->faults;
+  __u8* data = chunk_data(s);
+  if (!data || bpf_probe_read_kernel(data, bpf_registers_size, regs) != 0) {
+    return;
+  }
+  end_chunk(s, registers_address, bpf_registers_size);
+  struct pieces_job pieces = {bpf_stack_pointer(regs), settings.stack_bytes};
+  bpf_loop((settings.stack_bytes + largest_piece - 1) / largest_piece, copy_piece, &pieces, 0);
+  s->faults = faults;
+}
+
 static __always_inline __u64 read_number(struct scratch* s, __u64 address, __u8 width) {
   __u64 number = 0;
   long failed;
@@ -318,6 +331,9 @@ static __always_inline void enter(struct scratch* s, struct thread_state* state,
   if (plan && plan->arguments < most_arguments) {
     s->head.arguments = plan->arguments;
     s->used -= (most_arguments - plan->arguments) * sizeof record->args[0];
+  }
+  if (settings.stack_bytes != 0) {
+    copy_stack(s, regs);
   }
   if (plan && plan->entry_count != 0) {
     __builtin_memcpy(s->slot, record->args, sizeof record->args);

@@ -20,7 +20,12 @@ enum {
 
 struct tracing_settings {
   struct thread_settings threads;
+  __u32 stack_bytes; /* so much of the stack is copied at the entry of a call; 0: nothing */
+  __u32 padding;
 };
+
+/* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
+#define registers_address 0x8000000000000000ULL
 
 struct tracing_shared {
   struct thread_shared threads;

@@ -75,6 +75,9 @@ TracingEngine::~TracingEngine() = default;
 
 Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tracing) {
   auto& settings = programs_.initial<tracing_settings>(".rodata.settings");
+  constexpr std::uint32_t stack_bytes = 8192;
+  stacks_ = tracing.stacks;
+  settings.stack_bytes = stacks_ ? stack_bytes : 0;
   if (const Status chosen = choose_threads(settings.threads); !chosen) {
     return chosen.error();
   }
@@ -99,6 +102,11 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   }
   ring_ = std::move(ring).value();
   return watch_threads(shared_->threads);
+}
+
+std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {
+  // What is missing at the end are segments.
+  return CapturedMemory(entry_).read(RemoteAddr(registers_address), into) == 0 ? 0 : into.size();
 }
 
 Status TracingEngine::fill_plans(const CapturePlans& plans) {
@@ -280,6 +288,8 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   enter.stack_pointer = front.stack_pointer;
   state.entry.assign(chunks.begin(), chunks.end());
   state.entry.insert(state.entry.end(), late.begin(), late.end());
+  const CapturedStack stack(state.entry);
+  event.stack = stacks_ ? &stack : nullptr;
   hand_out(event, CapturedMemory(state.entry));
 }
 
@@ -295,10 +305,13 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   exit.instruction_pointer = front.instruction_pointer;
   const std::uint64_t wall = front.head.time - state.entered;
   exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
+  const CapturedStack stack(state.entry);
+  event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
     hand_out(event, CapturedMemory(chunks, state.entry));
   }
   if (!state.ignored.empty()) {
+    event.stack = nullptr;  // which was that of the call
     for (const Signal& signal : std::exchange(state.ignored, {})) {
       signal_stop(event, signal);
     }

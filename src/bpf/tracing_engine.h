@@ -14,6 +14,7 @@
 #include "bpf/kernel_engine.h"
 #include "bpf/record_ring.h"
 #include "bpf/tracing.h"
+#include "trace/stack.h"
 
 namespace tracer {
 
@@ -49,6 +50,17 @@ class TracingEngine final : public KernelEngine {
     std::vector<Signal> ignored;   ///< that the kernel dropped, and a tracer that stops would have seen
   };
 
+  /// The registers that an entry has captured; what the stack held is in the event's memory.
+  class CapturedStack final : public StackSource {
+   public:
+    explicit CapturedStack(const std::vector<std::byte>& entry) : entry_(entry) {}
+    [[nodiscard]] std::size_t registers(std::span<std::byte> into) const override;
+    [[nodiscard]] bool is_past() const override { return true; }
+
+   private:
+    const std::vector<std::byte>& entry_;
+  };
+
   Status fill_plans(const CapturePlans& plans);
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
@@ -68,6 +80,7 @@ class TracingEngine final : public KernelEngine {
   void signal_stop(Event& event, const Signal& signal);
 
   tracing_shared* shared_ = nullptr;
+  bool stacks_ = false;
   std::optional<RecordRing> ring_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;

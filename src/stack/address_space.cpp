@@ -31,6 +31,9 @@ void AddressSpace::begin_walk(pid_t tid) {
 
 void AddressSpace::reread() {
   std::vector<Mapping> now = read_mappings(tid_, Which::executable);
+  if (now.empty()) {
+    now = mappings_;  // the process is gone, and its last events are still to come
+  }
   // What has not changed keeps its object.
   auto old = mappings_.begin();
   for (Mapping& mapping : now) {

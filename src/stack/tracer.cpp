@@ -26,6 +26,9 @@ class Tracer final : public StackTracer {
 
   void observe(const Event& event, const Memory& memory) override {
     spaces_.observe(event, memory);
+    if (event.stack != nullptr && event.stack->is_past()) {
+      spaces_.of(event.tgid).begin_walk(event.tid);  // looks where its code is, while it is there
+    }
     if (std::holds_alternative<Exec>(event.what) || std::holds_alternative<Exited>(event.what)) {
       perf_maps_.erase(event.tgid);
     }

@@ -24,6 +24,8 @@ class StackSource {
   [[nodiscard]] virtual std::size_t registers(std::span<std::byte> into) const = 0;
   /// Instruction pointers that the engine has captured itself, innermost first; empty: unwind from the registers.
   [[nodiscard]] virtual std::span<const std::uint64_t> addresses() const { return {}; }
+  /// Whether the thread has gone on since, so that its process may be gone before it can be looked at.
+  [[nodiscard]] virtual bool is_past() const { return false; }
 };
 
 /// One function that a thread is in. All text is the tracee's and not escaped.

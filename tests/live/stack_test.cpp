@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "bpf_works.h"
 #include "program_run.h"
 
 namespace tracer::live {
@@ -184,6 +185,29 @@ TEST_CASE("symbols packed into a stripped file are found") {
                       "objcopy -S --keep-symbol=inner --keep-symbol=main d mini && xz mini && strip -s p && "
                       "objcopy --add-section .gnu_debugdata=mini.xz p && exec $T -k -e getppid ./p call");
   CHECK(ran.mentions("/p(inner+0x"));
+}
+
+TEST_CASE("option -k shows the same stack without stopping anybody") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  // It calls until the trace, which is told of it later, has the names of the functions; then the program has lived
+  // long enough for them to be looked up.
+  const std::string program = "perl -e 'for (1 .. 300) { getppid; open F, q(" + folder.file("log") +
+                              ") or next; exit 0 if grep /getppid[+]/, <F>; select undef, undef, undef, 0.05 } exit 1'";
+  const Ran watched =
+      run("$T --engine=bpf -k -e getppid -o " + folder.file("log") + " " + program + "; cat " + folder.file("log"));
+  CHECK(watched.has("+++ exited with 0 +++"));
+  const Ran stopped = run("exec $T --engine=ptrace -k -e getppid perl -e getppid");
+  const auto named = std::find_if(watched.lines.begin(), watched.lines.end(), [](const std::string& line) {
+    return line.find("(getppid+0x") != std::string::npos;
+  });
+  REQUIRE(named != watched.lines.end());
+  const Ran from_there{{named - 1, watched.lines.end()}, 0};
+  const auto frames = functions_below(from_there, "getppid()");
+  CHECK(frames == functions_below(stopped, "getppid()"));
+  CHECK(frames.size() > 5);
 }
 
 TEST_CASE("option -k in JSON") {
