@@ -22,8 +22,8 @@ Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
 
 struct TracingOptions {
   CaptureLimits limits;
-  bool stacks = false;            ///< events say where their thread was: Event::stack
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
+  bool stacks = false;            ///< events say where their thread was: Event::stack
 };
 
 /// An engine that reports whole calls, signals, exec, fork and exit, with what the calls' memory held. Nobody stops for

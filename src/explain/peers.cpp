@@ -43,8 +43,14 @@ std::string names_of(const std::vector<pid_t>& pids) {
   return join(names, ", ");
 }
 
+/// This process, and its parent if that is the same program: it may have stayed in front for its caller's sake.
+bool is_tracer(pid_t pid) {
+  return pid == ::getpid() ||
+         (pid == ::getppid() && read_link("/proc/" + std::to_string(pid) + "/exe") == read_link("/proc/self/exe"));
+}
+
 std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
-  pids.erase(std::remove_if(pids.begin(), pids.end(), [&](pid_t one) { return one == pid || one == ::getpid(); }),
+  pids.erase(std::remove_if(pids.begin(), pids.end(), [&](pid_t one) { return one == pid || is_tracer(one); }),
              pids.end());
   return pids;
 }

@@ -49,6 +49,7 @@ def until_asleep(pid):
 def check(answer, place, words):
     assert answer['outcome'] == 'running', answer
     text = '\n'.join(answer['waiting'])
+    assert f'{os.path.basename(place.tracer)} (pid' not in text, f'the tracer names itself: {text}'
     for word in words:
         assert word.replace('FOLDER', str(place.folder)) in text, f'no {word!r} in {text}'
 
