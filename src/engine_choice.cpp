@@ -35,6 +35,10 @@ std::string why_not_by_bpf(const cli::Options& options) {
   if (only_counts(options)) {
     return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
   }
+  if (options.format.stack_trace != cli::StackTrace::none &&
+      options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
+    return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
+  }
   if (!options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty()) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
            "(-y, -Y, -P)";

@@ -1,10 +1,13 @@
 #include "stack/object_cache.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <span>
 
 #include "stack/tracee_file.h"
 
@@ -86,6 +89,18 @@ std::shared_ptr<ElfObject> ObjectCache::from_file(UniqueFd file, const Identity&
   return object;
 }
 
+namespace {
+
+/// Of what the event's memory does not hold, as the thread has gone on: the vdso stays as it is.
+void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
+  const UniqueFd memory(::open(("/proc/" + std::to_string(tid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  if (memory.valid()) {
+    (void)::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address));
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const Memory& memory) {
   constexpr std::uint64_t largest = 64 << 20;
   std::vector<char> image;
@@ -99,7 +114,9 @@ std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_
     image.resize(std::max(image.size(), offset + static_cast<std::size_t>(size)));
     const auto place = std::span(image).subspan(offset, static_cast<std::size_t>(size));
     // What cannot be read stays zero.
-    (void)memory.read(RemoteAddr(part.start), std::as_writable_bytes(place));
+    if (memory.read(RemoteAddr(part.start), std::as_writable_bytes(place)) == 0) {
+      read_now(tid, part.start, place);
+    }
   }
   if (const auto known = images_.find(image); known != images_.end()) {
     return known->second;

@@ -208,6 +208,8 @@ TEST_CASE("option -k shows the same stack without stopping anybody") {
   const auto frames = functions_below(from_there, "getppid()");
   CHECK(frames == functions_below(stopped, "getppid()"));
   CHECK(frames.size() > 5);
+  const Ran refused = run("exec $T --engine=bpf -k --stack-unwinder=libunwind true");
+  CHECK((refused.mentions("a thread that stands still") || refused.mentions("this build has no libunwind")));
 }
 
 TEST_CASE("option -k in JSON") {
