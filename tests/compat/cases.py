@@ -100,6 +100,10 @@ def compile_program(source, build, name, *flags):
     return str(binary)
 
 
+# What the kernel draws for a key.
+KEY_SERIALS = (r'(keyctl\(KEYCTL_\w+, |(?:keyctl|add_key)\(.* = )\d{6,10}', r'\1KEY')
+
+
 def probes(build):
     """programs/*: each calls a family of system calls with good and with bad arguments."""
     build.mkdir(parents=True, exist_ok=True)
@@ -116,7 +120,7 @@ def probes(build):
             for arguments in ARGUMENTS.get(source.stem, ['']):
                 found.append(Program(f'{name} {arguments}'.rstrip(), [binary, *arguments.split()], group='sweep' if arguments else 'probes',
                                      many=many, alone=not many, table=bool(arguments), options=OPTIONS.get(source.stem, []),
-                                     masks=[(r'(parent_tid=\[)(?:0|30\d{3})\]', r'\1TID]')]))
+                                     masks=[(r'(parent_tid=\[)(?:0|30\d{3})\]', r'\1TID]'), KEY_SERIALS]))
     return found
 
 
