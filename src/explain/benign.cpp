@@ -74,6 +74,12 @@ bool succeeded_later(const Process& process, const Step& step) {
   });
 }
 
+/// `.curlrc`, `.npmrc`, …
+bool is_users_settings(const std::string& path) {
+  const std::string name = base_name(path);
+  return name.size() > 3 && name.front() == '.' && name.compare(name.size() - 2, 2, "rc") == 0;
+}
+
 bool is_module_search(const Process& process, const Step& step) {
   return process.name().compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos;
 }
@@ -91,6 +97,9 @@ std::string benign_reason(const Process& process, const Step& step) {
     if (at != optional_files.end() && step.call.error != "EACCES") {
       return std::string(at->reason);
     }
+  }
+  if (step.call.error == "ENOENT" && is_users_settings(step.path)) {
+    return "a user's settings (optional)";
   }
   if (step.call.error == "ENOENT" && is_module_search(process, step)) {
     return "Python's search for its modules (optional)";

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_answers = 3;
 constexpr std::size_t most_looked_at = 16;  // steps that rules look at, the best ones
+constexpr std::size_t most_places = 8;      // of an answer that were looked at
 constexpr int least_score = 25;
 constexpr int sure_score = 75;
 constexpr int likely_score = 45;
@@ -296,11 +297,36 @@ class Search {
     const auto same = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
       return other.cause == answer.cause || (other.rule == answer.rule && is_listed(answer.rule, "name-not-resolved"));
     });
-    if (same == found_.end()) {
-      found_.push_back(std::move(answer));
-    } else if (same->score < answer.score) {
-      *same = std::move(answer);
+    const auto again = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
+      return step != nullptr && other.rule == "missing-file" && answer.rule == other.rule &&
+             is_same_search(other.path, step->path);
+    });
+    if (step != nullptr) {
+      answer.path = step->path;
     }
+    if (same != found_.end()) {
+      if (same->score < answer.score) {
+        *same = std::move(answer);
+      }
+    } else if (again != found_.end()) {
+      // By calls, the best one comes first.
+      std::vector<std::string>& seen = again->looked_at;
+      const std::string other = "also looked for as " + printable(answer.path);
+      if (base_name(again->path) == base_name(answer.path) && again->path != answer.path && seen.size() < most_places &&
+          std::find(seen.begin(), seen.end(), other) == seen.end()) {
+        seen.push_back(other);
+      }
+    } else {
+      found_.push_back(std::move(answer));
+    }
+  }
+
+  /// One file in several folders, or folders on the way to it.
+  static bool is_same_search(const std::string& one, const std::string& other) {
+    const auto is_below = [](const std::string& path, const std::string& folder) {
+      return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 && path[folder.size()] == '/';
+    };
+    return base_name(one) == base_name(other) || is_below(one, other) || is_below(other, one);
   }
 
   std::vector<Answer> best() {

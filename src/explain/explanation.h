@@ -16,6 +16,7 @@ struct Answer {
   std::vector<const Step*> evidence;  ///< in order
   std::vector<std::string> looked_at;
   std::string remedy;
+  std::string path;  ///< that the call was about; empty: none
   int score = 0;
 };
 

@@ -91,6 +91,15 @@ def alternative_is_ruled_out(place):
 
 
 @test
+def one_file_in_several_folders(place):
+    """Is one cause, and a user's settings that are not there are none."""
+    names = [str(place.folder / folder / 'header.h') for folder in 'abc']
+    answer, _ = place.explain(place.fail, 'alternatives', str(place.folder / '.failrc'), *names)
+    assert len(answer['answers']) == 1 and names[2] in answer['answers'][0]['evidence'][0]['call'], answer
+    assert [f'also looked for as {name}' in answer['answers'][0]['looked_at'] for name in names] == [True, True, False], answer
+
+
+@test
 def bad_preload_is_ruled_out(place):
     answer, status = place.explain('true', options=['-E', 'LD_PRELOAD=/no/such.so'])
     assert status == 0 and answer['outcome'] == 'good', answer
