@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -40,14 +42,18 @@ struct Scope {
 /// The operations of one call on one ABI, at its entry or at its exit.
 class Planner {
  public:
-  Planner(const Tables& tables, Abi abi, CaptureLimits limits, Phase phase)
-      : t_(tables), abi_(abi), limits_(limits), phase_(phase) {}
+  /// `sockets`: see sockets_asked_for().
+  Planner(const Tables& tables, const std::set<std::string_view>& sockets, Abi abi, CaptureLimits limits, Phase phase)
+      : t_(tables), sockets_(sockets), abi_(abi), limits_(limits), phase_(phase) {}
 
   void signature(Index index) {
     const Signature& signature = t_.signatures[index];
     for (const Param& param : Tables::slice(t_.params, signature.params)) {
       if (param.type != none) {
         parameter(param, signature.note != none);
+      }
+      if (phase_ == Phase::entry && slot_of(param) < slots && sockets_.count(t_.text(param.name)) != 0) {
+        add(operation(capture_netlink, slot_of(param), 0));
       }
     }
     Index previous = none;
@@ -475,6 +481,7 @@ class Planner {
   }
 
   const Tables& t_;
+  const std::set<std::string_view>& sockets_;
   Abi abi_;
   CaptureLimits limits_;
   Phase phase_;
@@ -483,6 +490,23 @@ class Planner {
   std::uint8_t next_slot_ = slot_first_loaded;
   std::vector<capture_operation> operations_;
 };
+
+/// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.
+std::set<std::string_view> sockets_asked_for(const Tables& tables) {
+  std::set<std::string_view> names;
+  for (const Expr& expr : tables.exprs) {
+    if (expr.op != ExprOp::netlink) {
+      continue;
+    }
+    const Expr& descriptor = tables.exprs[expr.a];
+    if (descriptor.op == ExprOp::arg) {
+      names.insert(tables.text(tables.params[descriptor.a].name));
+    } else if (descriptor.op == ExprOp::outer) {
+      names.insert(tables.text(descriptor.a));
+    }
+  }
+  return names;
+}
 
 /// How many arguments a decoder may look at.
 std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
@@ -504,6 +528,7 @@ std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
 
 CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
   CapturePlans plans;
+  const auto sockets = sockets_asked_for(tables);
   capture_plan unknown{};
   unknown.arguments = most_arguments;
   plans.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
@@ -516,7 +541,7 @@ CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
       capture_plan plan{};
       plan.arguments = arguments_of(tables, call, static_cast<Abi>(abi));
       for (const Phase phase : {Phase::entry, Phase::exit}) {
-        Planner planner(tables, static_cast<Abi>(abi), limits, phase);
+        Planner planner(tables, sockets, static_cast<Abi>(abi), limits, phase);
         if (call.signature != none) {
           planner.signature(call.signature);
         }

@@ -6,6 +6,22 @@
 #include "bpf/tracing.h"
 
 namespace tracer {
+namespace {
+
+/// Calls `look` with each chunk and its bytes.
+template <typename Look>
+void for_each_chunk(CapturedMemory::Area area, const Look& look) {
+  trace_chunk chunk;
+  while (area.size() >= sizeof chunk) {
+    std::memcpy(&chunk, area.data(), sizeof chunk);
+    area = area.subspan(sizeof chunk);
+    const std::size_t size = std::min<std::size_t>(chunk.size, area.size());
+    look(chunk, area.first(size));
+    area = area.subspan(std::min<std::size_t>((size + 7) / 8 * 8, area.size()));
+  }
+}
+
+}  // namespace
 
 std::size_t CapturedMemory::read(RemoteAddr address, std::span<std::byte> into) const {
   std::size_t done = 0;
@@ -22,24 +38,33 @@ std::size_t CapturedMemory::read(RemoteAddr address, std::span<std::byte> into) 
 }
 
 CapturedMemory::Area CapturedMemory::find(std::uint64_t address) const {
-  for (Area rest : areas_) {
+  for (const Area area : areas_) {
     Area best;
-    trace_chunk chunk;
-    while (rest.size() >= sizeof chunk) {
-      std::memcpy(&chunk, rest.data(), sizeof chunk);
-      rest = rest.subspan(sizeof chunk);
-      const std::size_t size = std::min<std::size_t>(chunk.size, rest.size());
+    for_each_chunk(area, [&best, address](const trace_chunk& chunk, Area bytes) {
       const std::uint64_t skipped = address - chunk.address;
-      if (address >= chunk.address && skipped < size && size - skipped > best.size()) {
-        best = rest.subspan(skipped, size - skipped);
+      if (chunk.kind == chunk_memory && address >= chunk.address && skipped < bytes.size() &&
+          bytes.size() - skipped > best.size()) {
+        best = bytes.subspan(skipped);
       }
-      rest = rest.subspan(std::min<std::size_t>((size + 7) / 8 * 8, rest.size()));
-    }
+    });
     if (!best.empty()) {
       return best;
     }
   }
   return {};
+}
+
+std::optional<std::int32_t> CapturedMemory::netlink_protocol(std::int32_t fd) const {
+  std::int32_t protocol = -1;
+  for (const Area area : areas_) {
+    for_each_chunk(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
+      if (chunk.kind == chunk_netlink && chunk.address == static_cast<std::uint32_t>(fd) &&
+          bytes.size() >= sizeof protocol) {
+        std::memcpy(&protocol, bytes.data(), sizeof protocol);
+      }
+    });
+  }
+  return protocol;
 }
 
 }  // namespace tracer

@@ -17,6 +17,7 @@ class CapturedMemory final : public Memory {
   explicit CapturedMemory(Area area, Area more = {}) : areas_{area, more} {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
+  [[nodiscard]] std::optional<std::int32_t> netlink_protocol(std::int32_t fd) const override;
 
  private:
   /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.

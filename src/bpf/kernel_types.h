@@ -34,6 +34,37 @@ struct signal_struct {
   int group_exit_code;
 };
 
+struct inode {
+  unsigned short i_mode;
+};
+
+struct file {
+  struct inode* f_inode;
+  void* private_data;
+};
+
+struct fdtable {
+  unsigned int max_fds;
+  struct file** fd;
+};
+
+struct files_struct {
+  struct fdtable* fdt;
+};
+
+struct sock_common {
+  unsigned short skc_family;
+};
+
+struct sock {
+  struct sock_common __sk_common;
+  __u16 sk_protocol;
+};
+
+struct socket {
+  struct sock* sk;
+};
+
 struct task_struct {
   struct thread_info thread_info;
   int exit_code;
@@ -44,6 +75,7 @@ struct task_struct {
   struct pid* thread_pid;
   struct signal_struct* signal;
   struct sigpending pending;
+  struct files_struct* files;
   char comm[16];
 };
 

@@ -110,7 +110,7 @@ static __always_inline __u8* chunk_data(struct scratch* s) {
   return s->bytes + at + sizeof(struct trace_chunk);
 }
 
-static __always_inline void end_chunk(struct scratch* s, __u64 address, __u32 size) {
+static __always_inline void end_chunk(struct scratch* s, __u64 address, __u32 size, enum chunk_kind kind) {
   __u32 at = s->used;
   if (at > largest_record) {
     return;
@@ -118,6 +118,7 @@ static __always_inline void end_chunk(struct scratch* s, __u64 address, __u32 si
   struct trace_chunk* chunk = (void*)(s->bytes + at);
   chunk->address = address;
   chunk->size = size;
+  chunk->kind = kind;
   s->used = at + sizeof *chunk + ((size + 7) & ~7U);
 }
 
@@ -137,7 +138,7 @@ static __always_inline void copy_block(struct scratch* s, __u64 address, __u64 s
       return;
     }
   }
-  end_chunk(s, address, (__u32)size);
+  end_chunk(s, address, (__u32)size, chunk_memory);
 }
 
 static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 most) {
@@ -154,7 +155,28 @@ static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 mo
     return;
   }
   /* A text that was cut has got a NUL that is not its own. */
-  end_chunk(s, address, got == most ? most - 1 : (__u32)got);
+  end_chunk(s, address, got == most ? most - 1 : (__u32)got, chunk_memory);
+}
+
+static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
+  const unsigned short type_bits = 0170000;
+  const unsigned short is_socket = 0140000;
+  const unsigned short is_netlink = 16; /* AF_NETLINK */
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fdtable* table = BPF_CORE_READ(task, files, fdt);
+  struct file* file = 0;
+  __u64* data = (__u64*)chunk_data(s);
+  if (!data || fd >= BPF_CORE_READ(table, max_fds) ||
+      bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd) != 0 ||
+      (BPF_CORE_READ(file, f_inode, i_mode) & type_bits) != is_socket) {
+    return;
+  }
+  struct socket* socket = BPF_CORE_READ(file, private_data);
+  struct sock* sock = BPF_CORE_READ(socket, sk);
+  if (BPF_CORE_READ(sock, __sk_common.skc_family) == is_netlink) {
+    *data = BPF_CORE_READ(sock, sk_protocol);
+    end_chunk(s, fd, sizeof *data, chunk_netlink);
+  }
 }
 
 struct pieces_job {
@@ -277,6 +299,10 @@ static long run_operation(__u32 i, struct plan_job* job) {
   __u64 count = op->length == slot_none ? 1 : cut(s->slot[op->length % slots], op->count_width);
   if (op->kind == capture_load) {
     s->slot[op->to % slots] = base == 0 ? 0 : read_number(s, base + op->offset, op->width);
+    return 0;
+  }
+  if (op->kind == capture_netlink) {
+    copy_netlink(s, (__u32)base);
     return 0;
   }
   if (base == 0) {

@@ -44,6 +44,7 @@ enum capture_kind {
   capture_vector,    /* what the elements of an array of structs point to: pointer and length are fields */
   capture_vectors,   /* the same, and these are arrays of structs again, of which the next operation tells */
   capture_within,    /* only so */
+  capture_netlink,   /* the protocol of a netlink socket, whose descriptor the base has */
   capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
 };
 
@@ -117,10 +118,15 @@ struct life_record {
   __s64 value; /* birth: parent; end: wait status; exec: former tid */
 };
 
+enum chunk_kind {
+  chunk_memory,
+  chunk_netlink, /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
+};
+
 struct trace_chunk {
   __u64 address;
   __u32 size; /* bytes follow, filled up to eight */
-  __u32 padding;
+  __u32 kind;
 };
 
 /* Of record_signal and record_signal_generated. */

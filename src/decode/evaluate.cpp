@@ -85,9 +85,13 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return field_value(e.a, scope, offset, &tables_.types[tables_.fields[e.b].type]);
     }
     case ExprOp::netlink: {
-      const auto fd = evaluate(e.a, scope);
-      return fd ? Value(setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*fd)))
-                : std::nullopt;
+      const auto number = evaluate(e.a, scope);
+      if (!number) {
+        return std::nullopt;
+      }
+      const auto fd = static_cast<std::int32_t>(*number);
+      const auto captured = memory_.netlink_protocol(fd);
+      return captured ? *captured : setting_.names.netlink_protocol(state_.entry.tid, fd);
     }
     default:
       return binary(e, scope);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/remote_addr.h"
@@ -19,6 +21,12 @@ class Memory {
   /// a gap. 0 where nothing can be read. Never throws; the tracee may change or unmap the bytes at any time, so two
   /// reads of one place can differ.
   [[nodiscard]] virtual std::size_t read(RemoteAddr address, std::span<std::byte> into) const = 0;
+
+  /// What was captured beside memory: the protocol (NETLINK_ROUTE, …) of the tracee's descriptor if it is a netlink
+  /// socket, else -1. Nothing: who wants to know looks itself.
+  [[nodiscard]] virtual std::optional<std::int32_t> netlink_protocol([[maybe_unused]] std::int32_t fd) const {
+    return std::nullopt;
+  }
 };
 
 /// Of a thread that nothing can be read from.

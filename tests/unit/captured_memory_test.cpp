@@ -11,8 +11,9 @@ namespace tracer::test {
 
 namespace {
 
-void add_chunk(std::vector<std::byte>& area, std::uint64_t address, const std::string& bytes) {
-  const trace_chunk head{address, static_cast<std::uint32_t>(bytes.size()), 0};
+void add_chunk(std::vector<std::byte>& area, std::uint64_t address, const std::string& bytes,
+               chunk_kind kind = chunk_memory) {
+  const trace_chunk head{address, static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(kind)};
   const std::size_t at = area.size();
   area.resize(at + sizeof head + (bytes.size() + 7) / 8 * 8);
   std::memcpy(area.data() + at, &head, sizeof head);
@@ -58,6 +59,16 @@ TEST_CASE("a chunk that claims more than there is ends where the area does") {
   const CapturedMemory memory(area);
   CHECK(read(memory, 0x1000, 64) == "abcdefgh");
   CHECK(read(CapturedMemory(std::span(area).first(5)), 0x1000, 1).empty());
+}
+
+TEST_CASE("what is known of a descriptor is no memory") {
+  std::vector<std::byte> area;
+  add_chunk(area, 3, std::string("\x0f\0\0\0\0\0\0\0", 8), chunk_netlink);
+  const CapturedMemory memory({}, area);
+  CHECK(memory.netlink_protocol(3) == 15);
+  CHECK(memory.netlink_protocol(4) == -1);
+  CHECK(memory.netlink_protocol(-1) == -1);
+  CHECK(read(memory, 3, 4).empty());
 }
 
 }  // namespace tracer::test
