@@ -187,7 +187,9 @@ Finding bpf() {
   if (!counts) {
     return {State::missing, "bpf engine", counts.error().message, {}};
   }
-  const auto traces = make_tracing_engine(options, spec::builtin_tables(), {{}, small_buffer}, ignore);
+  TracingOptions tracing;
+  tracing.buffer_size = small_buffer;
+  const auto traces = make_tracing_engine(options, spec::builtin_tables(), tracing, ignore);
   if (!traces) {
     return {State::limited,
             "bpf engine",

@@ -60,6 +60,12 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
   tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
   tracing.limits.string_limit = options.format.string_limit;
   tracing.limits.whole = !options.format.abbrev.full();
+  if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
+    tracing.filter.successful = options.filters.status.has(filter::CallStatus::successful);
+    tracing.filter.failed = options.filters.status.has(filter::CallStatus::failed);
+    tracing.filter.errnos = options.filters.errnos;
+    tracing.filter.min_duration = options.filters.min_duration.value_or(std::chrono::nanoseconds(0));
+  }
   return make_tracing_engine(engine_options, tables, tracing, complain);
 }
 

@@ -1,7 +1,9 @@
 // The BPF engine: watches from inside the kernel and stops nobody.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "bpf/capture_limits.h"
@@ -20,8 +22,21 @@ namespace tracer {
 Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
                                                      std::function<void(const std::string&)> complain);
 
+/// Calls that end otherwise need not be reported.
+struct EndFilter {
+  bool successful = true;
+  bool failed = true;
+  std::vector<int> errnos;  ///< empty: any
+  std::chrono::nanoseconds min_duration{0};
+
+  [[nodiscard]] bool any() const {
+    return !successful || !failed || !errnos.empty() || min_duration != std::chrono::nanoseconds(0);
+  }
+};
+
 struct TracingOptions {
   CaptureLimits limits;
+  EndFilter filter;
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
   bool stacks = false;            ///< events say where their thread was: Event::stack
 };

@@ -56,6 +56,20 @@ struct {
   __uint(max_entries, 64 * 1024 * 1024);
 } records SEC(".maps");
 
+/* The record of an entry whose end decides whether it is wanted. */
+struct pending_entry {
+  __u32 size; /* 0: there is none */
+  __u32 padding;
+  __u8 bytes[largest_pending];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct pending_entry);
+} pending SEC(".maps");
+
 static __always_inline struct scratch* scratch_of_cpu(void) {
   const __u32 cpu = bpf_get_smp_processor_id();
   return bpf_map_lookup_elem(&scratches, &cpu);
@@ -345,7 +359,51 @@ static __always_inline void run_plan(__u32 first, __u32 count) {
   }
 }
 
-static __always_inline void enter(struct scratch* s, struct thread_state* state, const struct pt_regs* regs) {
+static __always_inline void submit_entry(struct scratch* s, struct task_struct* task) {
+  struct pending_entry* entry = 0;
+  __u64 size = s->used;
+  asm volatile("" : "+r"(size));
+  if (settings.filter.any && size <= largest_pending) {
+    entry = bpf_task_storage_get(&pending, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  }
+  if (entry && bpf_probe_read_kernel(entry->bytes, size, s->bytes) == 0) {
+    entry->size = (__u32)size;
+  } else {
+    submit(s);
+  }
+}
+
+static __always_inline struct pending_entry* pending_of(struct task_struct* task) {
+  struct pending_entry* entry = settings.filter.any ? bpf_task_storage_get(&pending, task, 0, 0) : 0;
+  return entry && entry->size != 0 ? entry : 0;
+}
+
+static __always_inline void submit_pending(struct scratch* s, struct pending_entry* entry) {
+  __u64 size = entry->size;
+  asm volatile("" : "+r"(size));
+  if (size <= largest_pending && bpf_probe_read_kernel(s->bytes, size, entry->bytes) == 0) {
+    s->used = (__u32)size;
+    submit(s);
+  }
+  entry->size = 0;
+}
+
+static __always_inline bool is_wanted_end(long result, bool is_32_bit, __u64 duration) {
+  const bool failed = is_failure(result, is_32_bit);
+  if (failed ? settings.filter.drops_failed : settings.filter.drops_successful) {
+    return false;
+  }
+  if (settings.filter.by_errno) {
+    const __u32 number = (__u32) - (int)result & largest_errno;
+    if (!failed || !(settings.filter.errnos[number / 64] >> (number % 64) & 1)) {
+      return false;
+    }
+  }
+  return duration >= settings.filter.min_duration;
+}
+
+static __always_inline void enter(struct scratch* s, struct task_struct* task, struct thread_state* state,
+                                  const struct pt_regs* regs) {
   const __u32 slot = state->slot;
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
   struct enter_record* record = &s->enter;
@@ -368,7 +426,7 @@ static __always_inline void enter(struct scratch* s, struct thread_state* state,
   }
   state->incomplete = s->faults != 0;
   s->head.incomplete = s->faults != 0;
-  submit(s);
+  submit_entry(s, task);
 }
 
 SEC("tp_btf/sys_enter")
@@ -378,7 +436,7 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
     name_thread(task, state);
-    enter(s, state, regs);
+    enter(s, task, state, regs);
   }
   return 0;
 }
@@ -397,14 +455,23 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   if (end == call_had_no_entry) {
     name_thread(task, state);
-    enter(s, state, regs);
+    enter(s, task, state, regs);
     state->incomplete = 0; /* there is no better time to read it */
   }
   const __u32 slot = state->slot;
   const __u32 abi = slot / numbers_per_abi;
+  const __u64 now = bpf_ktime_get_ns();
+  struct pending_entry* entry = pending_of(task);
+  if (entry && !is_wanted_end(result, bpf_is_32_bit(abi), now - state->entered)) {
+    entry->size = 0;
+    return 0;
+  }
+  if (entry) {
+    submit_pending(s, entry);
+  }
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
   struct exit_record* record = &s->exit;
-  begin_record(s, record_exit, state, bpf_ktime_get_ns(), sizeof *record);
+  begin_record(s, record_exit, state, now, sizeof *record);
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->off_time = state->off_time;
@@ -439,6 +506,10 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   if (state && s && state->phase == phase_in_call) {
+    struct pending_entry* entry = pending_of(task);
+    if (entry) {
+      submit_pending(s, entry);
+    }
     const __u32 former_tid = state->tid;
     name_thread(task, state);
     submit_life(s, record_exec, state, former_tid);
@@ -451,6 +522,10 @@ int BPF_PROG(on_end, struct task_struct* task) {
   const struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
+    struct pending_entry* entry = pending_of(task);
+    if (entry) {
+      submit_pending(s, entry);
+    }
     count_end(state);
     submit_life(s, record_end, state, task->exit_code);
   }

@@ -16,10 +16,23 @@ enum {
   most_elements = 64, /* of a vector: as many are followed */
   most_arguments = 6,
   siginfo_size = 128,
+  largest_errno = 4095,
+  largest_pending = 1024, /* entries that wait for their ends; larger ones go out at once */
+};
+
+/* Which calls are wanted by how they end. */
+struct end_filter {
+  __u32 any; /* whether anything is said here */
+  __u32 drops_successful;
+  __u32 drops_failed;
+  __u32 by_errno;
+  __u64 errnos[(largest_errno + 64) / 64]; /* one bit for each; with by_errno */
+  __u64 min_duration;                      /* nanoseconds */
 };
 
 struct tracing_settings {
   struct thread_settings threads;
+  struct end_filter filter;
   __u32 stack_bytes; /* so much of the stack is copied at the entry of a call; 0: nothing */
   __u32 padding;
 };

@@ -51,8 +51,22 @@ std::size_t late_chunks(std::span<const std::byte> exit) {
 }
 
 bool is_failure(std::int64_t result) {
-  constexpr std::int64_t max_errno = 4095;
-  return result < 0 && result >= -max_errno;
+  return result < 0 && result >= -largest_errno;
+}
+
+end_filter kernel_filter(const EndFilter& filter) {
+  end_filter result{};
+  result.any = filter.any() ? 1 : 0;
+  result.drops_successful = filter.successful ? 0 : 1;
+  result.drops_failed = filter.failed ? 0 : 1;
+  result.by_errno = filter.errnos.empty() ? 0 : 1;
+  for (const int number : filter.errnos) {
+    if (number >= 0 && number <= largest_errno) {
+      result.errnos[number / 64] |= std::uint64_t{1} << (number % 64);
+    }
+  }
+  result.min_duration = static_cast<std::uint64_t>(std::max<std::int64_t>(filter.min_duration.count(), 0));
+  return result;
 }
 
 }  // namespace
@@ -81,6 +95,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   if (const Status chosen = choose_threads(settings.threads); !chosen) {
     return chosen.error();
   }
+  settings.filter = kernel_filter(tracing.filter);
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   programs_.resize("records", in_kernel);

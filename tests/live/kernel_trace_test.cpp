@@ -50,7 +50,10 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-v -e trace=execve,newfstatat,prlimit64 env -i A=b cat /dev/null",
         "-f -e trace=execve,chdir sh -c '/bin/true; cd /'", "-e trace=kill,rt_sigaction sh -c 'kill -TERM $$'",
         "-e trace=kill sh -c 'trap : USR1; kill -USR1 $$; kill -9 $$'", "-e trace=getppid " TRACEE " int80",
-        "-Z -e trace=openat,access cat /nonexistent", "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
+        "-Z -e trace=openat,access cat /nonexistent", "-z -e trace=%file,execve,exit_group cat /nonexistent",
+        "-f --errno=ENOENT -e trace=%file,wait4 sh -c 'cat /nonexistent; :'", "--min-duration=100ms sleep 0.2",
+        "-Z -C -S name -U calls,errors,name -e trace=openat,access cat /nonexistent",
+        "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
         "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,select python3 -c \"import os,socket as "
         "s,select; a,b=s.socketpair();"
         "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {
@@ -96,6 +99,11 @@ TEST_CASE("events that found no room are counted where they are missing and in a
                             " events were lost in all, as the buffer was full; --bpf-buffer makes it larger");
   const Ran sum = run("sed -n 's/^+++ \\([0-9]*\\) events lost here +++$/\\1/p' " + out + " | paste -sd+ | bc");
   CHECK(sum.lines == std::vector<std::string>{std::to_string(told)});
+  // What the kernel leaves out takes no room.
+  const std::string held_up = "$T --engine=bpf --bpf-buffer=64K -o '|sleep 1; cat >/dev/null' ";
+  for (const std::string filter : {"-Z", "--errno=ENOENT", "--min-duration=10s"}) {
+    CHECK(run(held_up + filter + " dd if=/dev/zero of=/dev/null bs=1 count=100000 status=none").lines.empty());
+  }
   CHECK(run("exec $T --bpf-buffer=1 true").mentions("--bpf-buffer: '1' is no size from 64K to 2G"));
 }
 
