@@ -4,8 +4,9 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
+
+#include "bpf/capture_operations.h"
 
 namespace tracer {
 namespace {
@@ -15,36 +16,19 @@ using namespace spec;
 constexpr std::uint32_t path_size = largest_text;  // PATH_MAX, and one to see that it is longer
 constexpr std::uint32_t unknown_size = 128;  // where a length is more than an operation can say; a page's end cuts it
 constexpr std::uint32_t variable_size = 512;
-constexpr std::uint32_t frame_size = 1024;  // of a signal, as much as sigreturn shows
-constexpr std::uint32_t block_size = largest_piece;
+constexpr std::uint32_t frame_size = 1024;   // of a signal, as much as sigreturn shows
 constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
 constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
 constexpr unsigned deepest = 4;
 
 enum class Phase : std::uint8_t { entry, exit };
 
-/// How many: a constant, or a slot's value times a constant.
-struct Length {
-  std::uint8_t slot = slot_none;
-  std::uint8_t width = 8;
-  std::uint32_t scale = 1;
-  std::uint64_t constant = 0;
-};
-
-/// The struct whose fields a length may name.
-struct Scope {
-  std::uint8_t base = 0;
-  std::uint32_t offset = 0;
-  Range parameters;  ///< expressions for the struct's own parameters, which `outer` gives a meaning
-  const Scope* outer = nullptr;
-};
-
-/// The operations of one call on one ABI, at its entry or at its exit.
-class Planner {
+/// What of the descriptions leads where: the operations of one call on one ABI, at its entry or at its exit.
+class Planner : public CaptureOperations {
  public:
   /// `sockets`: see sockets_asked_for().
   Planner(const Tables& tables, const std::set<std::string_view>& sockets, Abi abi, CaptureLimits limits, Phase phase)
-      : t_(tables), sockets_(sockets), abi_(abi), limits_(limits), phase_(phase) {}
+      : CaptureOperations(tables, abi), sockets_(sockets), limits_(limits), phase_(phase) {}
 
   void signature(Index index) {
     const Signature& signature = t_.signatures[index];
@@ -78,7 +62,7 @@ class Planner {
     for (unsigned i = 0; i < slot_result; ++i) {
       load(array, i * word_size(abi_), word_size(abi_));
     }
-    redirected_ = true;
+    redirect();
     for (const Redirect& redirect : Tables::slice(t_.redirects, call.redirects)) {
       if (redirect.call != none && t_.calls[redirect.call].signature != none) {
         signature(t_.calls[redirect.call].signature);
@@ -92,60 +76,7 @@ class Planner {
     add(op);
   }
 
-  [[nodiscard]] const std::vector<capture_operation>& operations() const { return operations_; }
-
  private:
-  static capture_operation operation(capture_kind kind, std::uint8_t base, std::uint32_t offset) {
-    capture_operation op{};
-    op.kind = kind;
-    op.base = base;
-    op.offset = offset;
-    op.length = slot_none;
-    op.width = 8;
-    op.count_width = 8;
-    op.scale = 1;
-    return op;
-  }
-
-  void add(const capture_operation& op) {
-    for (capture_operation& known : operations_) {
-      const auto place = [](const capture_operation& o) {
-        return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element);
-      };
-      if (place(known) == place(op)) {
-        known.most = std::max(known.most, op.most);
-        return;
-      }
-    }
-    if (operations_.size() < operations_per_plan) {
-      operations_.push_back(op);
-    }
-  }
-
-  /// The slot that holds a number of the tracee's memory; slot_none if there are no more.
-  std::uint8_t load(std::uint8_t base, std::uint32_t offset, unsigned width) {
-    for (const capture_operation& known : operations_) {
-      if (known.kind == capture_load && known.base == base && known.offset == offset && known.width == width) {
-        return known.to;
-      }
-    }
-    if (next_slot_ >= slot_stack || operations_.size() >= operations_per_plan) {
-      return slot_none;
-    }
-    capture_operation op = operation(capture_load, base, offset);
-    op.width = static_cast<std::uint8_t>(width);
-    op.to = next_slot_++;
-    operations_.push_back(op);
-    return op.to;
-  }
-
-  [[nodiscard]] unsigned pointer_width(const Type& pointer) const { return pointer.wide_pointer ? 8 : word_size(abi_); }
-
-  [[nodiscard]] std::uint8_t slot_of(const Param& param) const {
-    const std::uint8_t slot = param.slot[index_of(abi_)];
-    return static_cast<std::uint8_t>(slot < slot_result && redirected_ ? slot_first_loaded + slot : slot);
-  }
-
   /// `noted`: the note after the result looks at the arguments again.
   void parameter(const Param& param, bool noted) {
     const Type& type = t_.types[param.type];
@@ -302,11 +233,8 @@ class Planner {
       op->length = count.slot;
       op->count_width = count.width;
       if (const auto within = vector_within(type, base)) {
-        if (operations_.size() + 1 < operations_per_plan) {
-          op->kind = capture_vectors;
-          operations_.push_back(*op);
-          operations_.push_back(*within);
-        }
+        op->kind = capture_vectors;
+        add(*op, *within);
       } else {
         add(*op);
       }
@@ -371,8 +299,6 @@ class Planner {
     const std::uint32_t size = description.layout.size[index_of(abi_)];
     if (description.sized_by != none) {
       room = length(description.sized_by, &scope);
-    }
-    if (description.sized_by != none) {
       block(base, offset, std::nullopt, std::min(size, size_fields));  // whatever it says of itself
     }
     const bool open = description.variable || description.kind == StructKind::stream || size == 0;
@@ -398,97 +324,10 @@ class Planner {
     }
   }
 
-  std::optional<Length> of_param(ParamId id, bool through_pointer) {
-    const Param& param = t_.params[id];
-    const std::uint8_t slot = slot_of(param);
-    if (param.type == none || slot >= slots) {
-      return std::nullopt;
-    }
-    const Type& type = t_.types[param.type];
-    Length result;
-    if (!through_pointer) {
-      result.slot = slot;
-      result.width = type.kind == TypeKind::scalar ? static_cast<std::uint8_t>(bytes_of(type.width, abi_)) : 8;
-      return result;
-    }
-    const Type& pointee = t_.types[type.target];
-    if (type.kind != TypeKind::pointer || pointee.kind != TypeKind::scalar) {
-      return std::nullopt;
-    }
-    return loaded(slot, 0, pointee);
-  }
-
-  std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const Type& scalar) {
-    Length result;
-    result.width = static_cast<std::uint8_t>(bytes_of(scalar.width, abi_));
-    result.slot = result.width > 8 ? std::uint8_t{slot_none} : load(base, offset, result.width);
-    return result.slot == slot_none ? std::nullopt : std::optional(result);
-  }
-
-  /// What an expression comes to, if an operation can say it.
-  std::optional<Length> length(ExprId id, const Scope* scope) {
-    const Expr& e = t_.exprs[id];
-    Length result;
-    switch (e.op) {
-      case ExprOp::literal:
-        result.constant = static_cast<std::uint64_t>(e.value);
-        return result;
-      case ExprOp::variable_literal:
-        result.constant = static_cast<std::uint64_t>(t_.abi_values[e.a + index_of(abi_)]);
-        return result;
-      case ExprOp::ret:
-        result.slot = slot_result;
-        return result;
-      case ExprOp::arg:
-        return of_param(e.a, false);
-      case ExprOp::was:
-        return of_param(e.a, t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
-      case ExprOp::deref:
-        return of_param(e.a, true);
-      case ExprOp::field: {
-        const Field& field = t_.fields[e.a];
-        const Type& type = t_.types[field.type];
-        if (scope == nullptr || type.kind != TypeKind::scalar) {
-          return std::nullopt;
-        }
-        return loaded(scope->base, scope->offset + field.offset[index_of(abi_)], type);
-      }
-      case ExprOp::param:
-        if (scope == nullptr || e.a >= scope->parameters.count) {
-          return std::nullopt;
-        }
-        return length(t_.expr_lists[scope->parameters.first + e.a], scope->outer);
-      case ExprOp::multiply: {
-        const auto left = length(e.a, scope);
-        const auto right = length(e.b, scope);
-        if (!left || !right || (left->slot != slot_none && right->slot != slot_none)) {
-          return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
-        }
-        result = left->slot != slot_none ? *left : *right;
-        const Length& factor = left->slot != slot_none ? *right : *left;
-        result.scale *= static_cast<std::uint32_t>(std::min<std::uint64_t>(factor.constant, block_size));
-        return result;
-      }
-      default:
-        // Whatever it is, it hardly exceeds the result that it is made of.
-        return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
-    }
-  }
-
-  [[nodiscard]] bool names_result(ExprId id) const {
-    const Expr& e = t_.exprs[id];
-    return e.op == ExprOp::ret || (e.op >= ExprOp::align && (names_result(e.a) || names_result(e.b)));
-  }
-
-  const Tables& t_;
   const std::set<std::string_view>& sockets_;
-  Abi abi_;
   CaptureLimits limits_;
   Phase phase_;
   bool within_custom_ = false;
-  bool redirected_ = false;  ///< the arguments are those of the real call, which have been loaded into slots
-  std::uint8_t next_slot_ = slot_first_loaded;
-  std::vector<capture_operation> operations_;
 };
 
 /// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.

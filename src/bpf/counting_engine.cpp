@@ -66,28 +66,17 @@ Status CountingEngine::load() {
   return watch_threads(shared_->threads);
 }
 
-Result<RunEnd> CountingEngine::run(EventHandler& handler) {
-  handler_ = &handler;
-  if (const Status started = start(); !started) {
-    return started.error();
-  }
-  // The program has been started with the signal mask that it shall have; from here on signals wait for us.
-  const SignalWatch signals(options_.interruptible);
-  attach_processes();
-  if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
-    return Error{ESRCH, {}};
-  }
-  serve(signals, programs_.map_fd("lives"));
-  programs_.detach();
+int CountingEngine::reports() const {
+  return programs_.map_fd("lives");
+}
+
+void CountingEngine::conclude() {
   std::vector<CallTotals> totals = read_totals();
   if (options_.latencies) {
     read_latencies(totals);
   }
-  handler.totals(totals);
-  complain_of_losses();
+  handler_->totals(totals);
   complain_of_unsorted();
-  handler_ = nullptr;
-  return end_;
 }
 
 KernelEngine::Next CountingEngine::take_reports() {

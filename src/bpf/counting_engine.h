@@ -18,9 +18,9 @@ class CountingEngine final : public KernelEngine {
   /// Puts the programs into the kernel.
   Status load();
 
-  Result<RunEnd> run(EventHandler& handler) override;
-
  private:
+  [[nodiscard]] int reports() const override;
+  void conclude() override;
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
   void on_life(std::span<const std::byte> record);

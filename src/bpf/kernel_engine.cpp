@@ -185,12 +185,31 @@ void KernelEngine::attach_process(pid_t pid) {
   hand_out(pid, tgid, attached);
 }
 
-void KernelEngine::serve(const SignalWatch& signals, int reports) {
+Result<RunEnd> KernelEngine::run(EventHandler& handler) {
+  handler_ = &handler;
+  if (const Status started = start(); !started) {
+    return started.error();
+  }
+  // The program has been started with the signal mask that it shall have; from here on signals wait for us.
+  const SignalWatch signals(options_.interruptible);
+  attach_processes();
+  if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
+    return Error{ESRCH, {}};
+  }
+  serve(signals);
+  programs_.detach();
+  conclude();
+  complain_of_losses();
+  handler_ = nullptr;
+  return end_;
+}
+
+void KernelEngine::serve(const SignalWatch& signals) {
   if (program_) {
     program_runs_ = true;
     end_.exec_error = open_gate_and_await_exec(program_->gate.outer);
   }
-  pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports, POLLIN, 0}};
+  pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports(), POLLIN, 0}};
   for (;;) {
     const Next next = take_reports();
     reap_program();

@@ -18,30 +18,30 @@ class KernelEngine : public Engine {
   KernelEngine(EngineOptions options, std::function<void(const std::string&)> complain, KernelPrograms programs);
   ~KernelEngine() override;
 
+  Result<RunEnd> run(EventHandler& handler) final;
+
  protected:
   // load(), in parts.
   Status choose_threads(thread_settings& settings);
   Status watch_threads(thread_shared& shared);
 
-  /// Starts the program up to its gate, and attaches to processes.
-  Status start();
-  void attach_processes();
   /// When to look for reports again.
   enum class Next : std::uint8_t {
     now,
     soon,       ///< the programs are busy and wake nobody
     when_told,  ///< they will make `reports` readable
   };
-  /// Serves until all that is watched has ended or a signal comes.
-  void serve(const SignalWatch& signals, int reports);
+  /// A descriptor that becomes readable with reports of the programs, if they tell.
+  [[nodiscard]] virtual int reports() const = 0;
   /// Handles what the programs have reported, or a part of it.
   virtual Next take_reports() = 0;
   /// All the rest, as nothing more will come; as long as `go_on` says so.
   virtual void take_rest(const std::function<bool()>& go_on) = 0;
+  /// What is to be told at the end; the programs do not run any more.
+  virtual void conclude() = 0;
   void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time = std::nullopt);
   void hand_out(const Event& event, const Memory& memory);
   void hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what);
-  void complain_of_losses();
 
   EngineOptions options_;
   std::function<void(const std::string&)> complain_;
@@ -55,7 +55,13 @@ class KernelEngine : public Engine {
   /// Watches the threads with this id from now on; how many there are.
   Result<unsigned> adopt(pid_t id, bool with_threads, bool launching);
   Status fill_cgroups() const;
+  /// Starts the program up to its gate, and attaches to processes.
+  Status start();
+  void attach_processes();
   void attach_process(pid_t pid);
+  /// Serves until all that is watched has ended or a signal comes.
+  void serve(const SignalWatch& signals);
+  void complain_of_losses();
   /// Looks whether the program has ended.
   void reap_program();
   void let_go();

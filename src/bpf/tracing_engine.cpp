@@ -116,6 +116,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
     return ring.error();
   }
   ring_ = std::move(ring).value();
+  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
   return watch_threads(shared_->threads);
 }
 
@@ -142,30 +143,19 @@ Status TracingEngine::fill_plans(const CapturePlans& plans) {
   return fill("plans", plans.by_slot);
 }
 
-Result<RunEnd> TracingEngine::run(EventHandler& handler) {
-  handler_ = &handler;
-  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
-  if (const Status started = start(); !started) {
-    return started.error();
-  }
-  const SignalWatch signals(options_.interruptible);
-  attach_processes();
-  if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
-    return Error{ESRCH, {}};
-  }
-  serve(signals, programs_.map_fd("records"));
-  programs_.detach();
+int TracingEngine::reports() const {
+  return programs_.map_fd("records");
+}
+
+void TracingEngine::conclude() {
   release_held(true);
   if (shared_->lost > lost_) {
-    handler.lost(shared_->lost - lost_);  // after the last record that found room, or no CPU's own
+    handler_->lost(shared_->lost - lost_);  // after the last record that found room, or no CPU's own
   }
   if (shared_->lost != 0) {
     complain_(std::to_string(shared_->lost) +
               " events were lost in all, as the buffer was full; --bpf-buffer makes it larger");
   }
-  complain_of_losses();
-  handler_ = nullptr;
-  return end_;
 }
 
 bool TracingEngine::take_some() {

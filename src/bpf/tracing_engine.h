@@ -26,8 +26,6 @@ class TracingEngine final : public KernelEngine {
   /// Puts the programs into the kernel.
   Status load(const spec::Tables& tables, const TracingOptions& tracing);
 
-  Result<RunEnd> run(EventHandler& handler) override;
-
  private:
   using Bytes = std::span<const std::byte>;
 
@@ -62,6 +60,8 @@ class TracingEngine final : public KernelEngine {
   };
 
   Status fill_plans(const CapturePlans& plans);
+  [[nodiscard]] int reports() const override;
+  void conclude() override;
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
   bool take_some();

@@ -6,7 +6,8 @@ takes (the start of the tool is not in it), and how much more CPU time is used i
 what the tool uses for a program that does nothing), which is what counts on a machine that has other work.
     kernel.py --ours build/tracer            about ten minutes
     kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
-The run fails if less is gained than --demand says of a tool (see DEMANDS), or if an event is lost.
+At last, ten million calls at 500,000 a second: is an event lost, does the tracer grow?
+The run fails if less is gained than --demand says of a tool (see DEMANDS), if an event is lost, or if the tracer grows.
 """
 
 import argparse
@@ -20,12 +21,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT = 600  # seconds
 ONE_LINER = 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }'
 
 # Ours may cost at most so much of theirs, of a workload of many short calls.
+RATE = 500_000  # calls a second at which no event may be lost
+MOST_GROWTH = 65536  # kilobytes, after the first quarter
+
 DEMANDS = {('count', 'bpftrace'): 0.7, ('count', 'strace -c'): 1 / 15, ('trace', 'strace'): 1 / 8, ('trace', 'perf trace'): 1 / 10}
 
 
@@ -163,6 +168,24 @@ class Bench:
         return result
 
 
+def check_steady(bench, calls):
+    """Complaints about a long run at RATE."""
+    paced = compile_c(bench.scratch, 'paced')
+    process = subprocess.Popen([bench.ours, '--engine=bpf', '-o', '/dev/null', paced, str(calls), str(RATE)], stdin=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    seen = []
+    start = time.monotonic()
+    while process.poll() is None:
+        status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
+        seen += [int(line.split()[1]) for line in status.splitlines() if line.startswith('VmRSS')]
+        time.sleep(0.02)
+    seconds = time.monotonic() - start
+    said = process.stderr.read().strip()
+    early, late = seen[len(seen) // 4], max(seen)
+    print(f'\n{calls} calls in {seconds:.1f} s: resident {early} kB after a quarter, {late} kB at most; {said or "no event lost"}')
+    return [said] * bool(said) + [f'the tracer grows from {early} to {late} kB'] * (late - early > MOST_GROWTH)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--ours', required=True)
@@ -194,8 +217,9 @@ def main():
                 shares = [f'{a / b:9.3f}' if b > 0 and mine != tool.name else f'{"":9}' for a, b in zip(costs[mine], costs[tool.name])]
                 print(f'{tool.name:22} {costs[tool.name][0]:9.0f} {costs[tool.name][1]:9.0f} {"".join(shares)}', flush=True)
                 limit = DEMANDS.get((tool.group, tool.name))
-                if limit and tool.name in arguments.demand.split(',') and costs[mine][1] > limit * costs[tool.name][1]:
+                if limit and tool.name in arguments.demand.split(',') and costs[mine][0] > limit * costs[tool.name][0]:
                     failures.append(f'{workload.name}: {mine} costs more than {limit:.2f} of {tool.name}')
+        failures += check_steady(bench, 100_000 if arguments.smoke else 10_000_000)
     if bench.lost:
         failures.append('events were lost')
     if failures:

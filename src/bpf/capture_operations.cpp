@@ -1,0 +1,146 @@
+#include "bpf/capture_operations.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tracer {
+
+using namespace spec;
+
+capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t base, std::uint32_t offset) {
+  capture_operation op{};
+  op.kind = kind;
+  op.base = base;
+  op.offset = offset;
+  op.length = slot_none;
+  op.width = 8;
+  op.count_width = 8;
+  op.scale = 1;
+  return op;
+}
+
+void CaptureOperations::add(const capture_operation& op) {
+  for (capture_operation& known : operations_) {
+    const auto place = [](const capture_operation& o) {
+      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element);
+    };
+    if (place(known) == place(op)) {
+      known.most = std::max(known.most, op.most);
+      return;
+    }
+  }
+  if (operations_.size() < operations_per_plan) {
+    operations_.push_back(op);
+  }
+}
+
+void CaptureOperations::add(const capture_operation& op, const capture_operation& next) {
+  if (operations_.size() + 1 < operations_per_plan) {
+    operations_.push_back(op);
+    operations_.push_back(next);
+  }
+}
+
+std::uint8_t CaptureOperations::load(std::uint8_t base, std::uint32_t offset, unsigned width) {
+  for (const capture_operation& known : operations_) {
+    if (known.kind == capture_load && known.base == base && known.offset == offset && known.width == width) {
+      return known.to;
+    }
+  }
+  if (next_slot_ >= slot_stack || operations_.size() >= operations_per_plan) {
+    return slot_none;
+  }
+  capture_operation op = operation(capture_load, base, offset);
+  op.width = static_cast<std::uint8_t>(width);
+  op.to = next_slot_++;
+  operations_.push_back(op);
+  return op.to;
+}
+
+std::uint8_t CaptureOperations::slot_of(const Param& param) const {
+  const std::uint8_t slot = param.slot[index_of(abi_)];
+  return static_cast<std::uint8_t>(slot < slot_result && redirected_ ? slot_first_loaded + slot : slot);
+}
+
+std::optional<CaptureLength> CaptureOperations::of_param(ParamId id, bool through_pointer) {
+  const Param& param = t_.params[id];
+  const std::uint8_t slot = slot_of(param);
+  if (param.type == none || slot >= slots) {
+    return std::nullopt;
+  }
+  const Type& type = t_.types[param.type];
+  Length result;
+  if (!through_pointer) {
+    result.slot = slot;
+    result.width = type.kind == TypeKind::scalar ? static_cast<std::uint8_t>(bytes_of(type.width, abi_)) : 8;
+    return result;
+  }
+  const Type& pointee = t_.types[type.target];
+  if (type.kind != TypeKind::pointer || pointee.kind != TypeKind::scalar) {
+    return std::nullopt;
+  }
+  return loaded(slot, 0, pointee);
+}
+
+std::optional<CaptureLength> CaptureOperations::loaded(std::uint8_t base, std::uint32_t offset, const Type& scalar) {
+  Length result;
+  result.width = static_cast<std::uint8_t>(bytes_of(scalar.width, abi_));
+  result.slot = result.width > 8 ? std::uint8_t{slot_none} : load(base, offset, result.width);
+  return result.slot == slot_none ? std::nullopt : std::optional(result);
+}
+
+std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* scope) {
+  const Expr& e = t_.exprs[id];
+  Length result;
+  switch (e.op) {
+    case ExprOp::literal:
+      result.constant = static_cast<std::uint64_t>(e.value);
+      return result;
+    case ExprOp::variable_literal:
+      result.constant = static_cast<std::uint64_t>(t_.abi_values[e.a + index_of(abi_)]);
+      return result;
+    case ExprOp::ret:
+      result.slot = slot_result;
+      return result;
+    case ExprOp::arg:
+      return of_param(e.a, false);
+    case ExprOp::was:
+      return of_param(e.a, t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
+    case ExprOp::deref:
+      return of_param(e.a, true);
+    case ExprOp::field: {
+      const Field& field = t_.fields[e.a];
+      const Type& type = t_.types[field.type];
+      if (scope == nullptr || type.kind != TypeKind::scalar) {
+        return std::nullopt;
+      }
+      return loaded(scope->base, scope->offset + field.offset[index_of(abi_)], type);
+    }
+    case ExprOp::param:
+      if (scope == nullptr || e.a >= scope->parameters.count) {
+        return std::nullopt;
+      }
+      return length(t_.expr_lists[scope->parameters.first + e.a], scope->outer);
+    case ExprOp::multiply: {
+      const auto left = length(e.a, scope);
+      const auto right = length(e.b, scope);
+      if (!left || !right || (left->slot != slot_none && right->slot != slot_none)) {
+        return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+      }
+      result = left->slot != slot_none ? *left : *right;
+      const Length& factor = left->slot != slot_none ? *right : *left;
+      result.scale *= static_cast<std::uint32_t>(std::min<std::uint64_t>(factor.constant, block_size));
+      return result;
+    }
+    default:
+      // Whatever it is, it hardly exceeds the result that it is made of.
+      return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+  }
+}
+
+bool CaptureOperations::names_result(ExprId id) const {
+  const Expr& e = t_.exprs[id];
+  return e.op == ExprOp::ret || (e.op >= ExprOp::align && (names_result(e.a) || names_result(e.b)));
+}
+
+}  // namespace tracer

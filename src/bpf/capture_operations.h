@@ -1,0 +1,78 @@
+// The operations of a capture plan while it is made, and what expressions of the descriptions come to in them. Private
+// to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bpf/tracing.h"
+#include "spec/spec.h"
+
+namespace tracer {
+
+inline constexpr std::uint32_t block_size = largest_piece;
+
+/// How many: a constant, or a slot's value times a constant.
+struct CaptureLength {
+  std::uint8_t slot = slot_none;
+  std::uint8_t width = 8;
+  std::uint32_t scale = 1;
+  std::uint64_t constant = 0;
+};
+
+/// The struct whose fields a length may name.
+struct CaptureScope {
+  std::uint8_t base = 0;
+  std::uint32_t offset = 0;
+  spec::Range parameters;  ///< expressions for the struct's own parameters, which `outer` gives a meaning
+  const CaptureScope* outer = nullptr;
+};
+
+/// Of one call on one ABI, at its entry or at its exit.
+class CaptureOperations {
+ public:
+  using Length = CaptureLength;
+  using Scope = CaptureScope;
+
+  CaptureOperations(const spec::Tables& tables, Abi abi) : t_(tables), abi_(abi) {}
+
+  [[nodiscard]] const std::vector<capture_operation>& operations() const { return operations_; }
+
+  /// From here on the arguments are those of another call, which have been loaded into slots.
+  void redirect() { redirected_ = true; }
+
+  /// One that copies or loads from `offset` behind the address in slot `base`; the rest is usual.
+  static capture_operation operation(capture_kind kind, std::uint8_t base, std::uint32_t offset);
+
+  /// What goes beyond the room of a plan is left out, and shows as an address.
+  void add(const capture_operation& op);
+  /// A pair that belongs together.
+  void add(const capture_operation& op, const capture_operation& next);
+
+  /// The slot that holds a number of the tracee's memory; slot_none if there are no more.
+  std::uint8_t load(std::uint8_t base, std::uint32_t offset, unsigned width);
+
+  /// What an expression comes to, if an operation can say it.
+  std::optional<Length> length(spec::ExprId id, const Scope* scope);
+
+  [[nodiscard]] unsigned pointer_width(const spec::Type& pointer) const {
+    return pointer.wide_pointer ? 8 : word_size(abi_);
+  }
+  [[nodiscard]] std::uint8_t slot_of(const spec::Param& param) const;
+
+ protected:
+  const spec::Tables& t_;
+  Abi abi_;
+
+ private:
+  std::optional<Length> of_param(spec::ParamId id, bool through_pointer);
+  std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const spec::Type& scalar);
+  [[nodiscard]] bool names_result(spec::ExprId id) const;
+
+  bool redirected_ = false;
+  std::uint8_t next_slot_ = slot_first_loaded;
+  std::vector<capture_operation> operations_;
+};
+
+}  // namespace tracer
