@@ -39,9 +39,11 @@ std::string why_not_by_bpf(const cli::Options& options) {
       options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
     return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
   }
-  if (!options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty()) {
+  const cli::Format& format = options.format;
+  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() || format.namespaces ||
+      format.kvm != cli::Kvm::none) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
-           "(-y, -Y, -P)";
+           "(-y, -Y, -P, --namespace, --kvm)";
   }
   if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
     return "-e read= and -e write= want more of a buffer than is captured";

@@ -28,8 +28,6 @@ std::optional<std::string> not_built_yet(const cli::Options& options) {
       Missing{!extras.probes.empty(), "-e usdt=: this build knows no static probes; -e symbol= traces functions"},
       Missing{format.secontext.shown && ::access("/sys/fs/selinux/enforce", F_OK) == 0,
               "--secontext: this build cannot show SELinux contexts"},
-      Missing{format.kvm != cli::Kvm::none, "-e kvm=: this build cannot decode what KVM_RUN leaves behind"},
-      Missing{format.namespaces, "--namespace: this build cannot show namespaces"},
   };
   const auto* found = std::find_if(missing.begin(), missing.end(), [](const Missing& m) { return m.asked; });
   return found == missing.end() ? std::nullopt : std::optional<std::string>(found->sentence);

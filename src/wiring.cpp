@@ -185,6 +185,7 @@ decode::Options decoder_options(const cli::Options& options) {
   if (options.ltrace) {
     result.most_nested = options.ltrace->most_elements;
   }
+  result.whole_vcpu = options.format.kvm == cli::Kvm::vcpu_all;
   return result;
 }
 
@@ -200,6 +201,8 @@ decode::NameOptions name_options(const cli::Options& options) {
   result.signalfds = fds.has(FdDetail::signalfd);
   result.commands = options.format.pid_details.has(cli::PidDetail::comm);
   result.pids_here = options.format.pid_details.has(cli::PidDetail::pidns);
+  result.vcpus = options.format.kvm != cli::Kvm::none;
+  result.namespaces = options.format.namespaces;
   return result;
 }
 

@@ -54,6 +54,8 @@ class CustomContext {
   [[nodiscard]] virtual std::string_view described_name() const = 0;
   /// Emits what is in memory as that type says; false if it cannot be read.
   virtual bool described() = 0;
+  /// The same of what is at an address.
+  virtual bool described_at(RemoteAddr address) = 0;
   /// Name of a value of a set; empty if it has none.
   [[nodiscard]] virtual std::string_view constant_name(std::string_view set, std::uint64_t bits) const = 0;
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.

@@ -123,8 +123,16 @@ std::string_view WalkerContext::described_name() const {
 }
 
 bool WalkerContext::described() {
+  return described(place_);
+}
+
+bool WalkerContext::described_at(RemoteAddr address) {
+  return described(Place::remote(address));
+}
+
+bool WalkerContext::described(const Place& place) {
   return type_ != nullptr && type_->target != spec::none &&
-         walker_.value(walker_.setting().tables.types[type_->target], place_, nullptr);
+         walker_.value(walker_.setting().tables.types[type_->target], place, nullptr);
 }
 
 void WalkerContext::number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) {

@@ -32,6 +32,7 @@ class WalkerContext final : public CustomContext {
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
   [[nodiscard]] std::string_view described_name() const override;
   bool described() override;
+  bool described_at(RemoteAddr address) override;
   [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
   void spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const override;
@@ -39,6 +40,8 @@ class WalkerContext final : public CustomContext {
   void named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) override;
 
  private:
+  bool described(const Place& place);
+
   Walker& walker_;
   const spec::Type* type_;  ///< null outside a description
   Place place_;

@@ -53,6 +53,21 @@ class Names {
     static_cast<void>(fd);
     return -1;
   }
+  /// Where the tracee has mapped what KVM tells of the virtual processor behind a descriptor; 0 if it has not, or that
+  /// is not wanted.
+  virtual RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) {
+    static_cast<void>(tid);
+    static_cast<void>(fd);
+    return {};
+  }
+  /// What a link in /proc/PID/ns says, such as `uts:[4026531838]`, of a process that `tid` calls `pid`, or with 0 of
+  /// `tid` itself; empty if unknown or not wanted.
+  virtual std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) {
+    static_cast<void>(tid);
+    static_cast<void>(pid);
+    static_cast<void>(link);
+    return {};
+  }
   /// Path of the tracee's current directory, for AT_FDCWD under -y.
   virtual std::string_view current_directory(std::int32_t tid) = 0;
 };
@@ -63,6 +78,7 @@ struct Options {
   bool always_comment_unknown = true;
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
   std::uint32_t most_nested = 16;
+  bool whole_vcpu = false;  ///< --kvm=vcpu+: all that KVM_RUN leaves behind
 };
 
 /// Per call: -e abbrev=, verbose=, raw=.

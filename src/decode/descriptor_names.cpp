@@ -5,13 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <climits>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 
 #include "base/unique_fd.h"
+#include "spec/signal_names.h"
 #include "spell/escape.h"
+#include "spell/signal_sets.h"
 
 namespace tracer::decode {
 namespace {
@@ -52,8 +57,39 @@ std::string_view read_file(const char* path, std::span<char> into) {
   return length > 0 ? std::string_view(into.data(), static_cast<std::size_t>(length)) : std::string_view{};
 }
 
+/// What follows `label` up to the end of its line; empty if it is not there.
+std::string_view line_of(std::string_view text, std::string_view label) {
+  const auto at = text.find(label);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  const auto value = text.substr(at + label.size());
+  return value.substr(0, value.find('\n'));
+}
+
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
+}
+
+/// Where a thread has the beginning of a file of that name in its memory, by the lines of /proc/TID/maps
+/// (`7f00-7f03 rw-s 00000000 00:0f 10   anon_inode:kvm-vcpu:0`); 0 if nowhere.
+RemoteAddr start_of_mapping(std::int32_t tid, std::string_view name) {
+  PathBuffer path;
+  std::ifstream maps(proc_path(path, tid, "maps"));
+  std::string line;
+  while (std::getline(maps, line)) {
+    const std::string_view text(line);
+    const auto at = text.size() > name.size() ? text.size() - name.size() : 0;
+    if (at == 0 || text.substr(at) != name || text[at - 1] != ' ' ||
+        text.find(" 00000000 ") == std::string_view::npos) {
+      continue;
+    }
+    std::uint64_t start = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), start, 16).ec == std::errc{}) {
+      return RemoteAddr(start);
+    }
+  }
+  return {};
 }
 
 void append_escaped(TextBuffer& text, std::string_view name) {
@@ -64,7 +100,7 @@ void append_escaped(TextBuffer& text, std::string_view name) {
 
 DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
   text_.clear();
-  if (!options_.paths && !options_.sockets && !options_.devices && !options_.pidfds) {
+  if (!options_.any_descriptors()) {
     return {};
   }
   PathBuffer path;
@@ -110,6 +146,12 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
   if (options_.pidfds && target == "anon_inode:[pidfd]") {
     return pidfd(tid, fd);
   }
+  if (options_.eventfds && target == "anon_inode:[eventfd]") {
+    return eventfd(tid, fd);
+  }
+  if (options_.signalfds && target == "anon_inode:[signalfd]") {
+    return signalfd(tid, fd);
+  }
   if (options_.devices && starts_with(target, "/")) {
     PathBuffer path;
     const auto status = known_status(fd_path(path, tid, fd), STATX_TYPE);
@@ -140,18 +182,55 @@ std::int32_t DescriptorNames::netlink_protocol(std::int32_t tid, std::int32_t fd
   return sockets_.netlink_protocol(tid, fd, target);
 }
 
-bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
-  static constexpr std::string_view label = "\nPid:\t";
+/// What fdinfo says of a descriptor, its lines each after a line end; valid until the next question.
+std::string_view DescriptorNames::information(std::int32_t tid, std::int32_t fd) {
   PathBuffer path;
-  std::array<char, 1024> buffer;
-  const auto info = read_file(fd_path(path, tid, fd, "fdinfo"), buffer);
-  const auto start = info.find(label);
-  if (start == std::string_view::npos) {
+  return read_file(fd_path(path, tid, fd, "fdinfo"), information_);
+}
+
+bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
+  const auto pid = line_of(information(tid, fd), "\nPid:\t");
+  if (pid.empty()) {
     return false;
   }
-  const auto number = info.substr(start + label.size());
   text_.append("pid:");
-  text_.append(number.substr(0, number.find('\n')));
+  text_.append(pid);
+  return true;
+}
+
+/// Under the kernel's own names: `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`. Older kernels have fewer.
+bool DescriptorNames::eventfd(std::int32_t tid, std::int32_t fd) {
+  const auto info = information(tid, fd);
+  static constexpr std::array<std::pair<std::string_view, int>, 3> facts = {
+      {{"eventfd-count", 16}, {"eventfd-id", 10}, {"eventfd-semaphore", 10}}};
+  for (const auto& [name, base] : facts) {
+    auto value = line_of(info, '\n' + std::string(name) + ':');
+    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+    std::uint64_t number = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), number, base).ec != std::errc{}) {
+      continue;
+    }
+    text_.append(text_.empty() ? "{" : ", ");
+    text_.append(name);
+    text_.append('=');
+    text_.decimal(number);
+  }
+  if (text_.empty()) {
+    return false;
+  }
+  text_.append('}');
+  return true;
+}
+
+/// `signalfd:[INT TERM]`
+bool DescriptorNames::signalfd(std::int32_t tid, std::int32_t fd) {
+  const auto mask = line_of(information(tid, fd), "\nsigmask:\t");
+  std::uint64_t set = 0;
+  if (std::from_chars(mask.data(), mask.data() + mask.size(), set, 16).ec != std::errc{}) {
+    return false;
+  }
+  text_.append("signalfd:");
+  spell::append_signal_set(text_, set, spec::max_signal, spell::ConstantForm::abbreviate);
   return true;
 }
 
@@ -195,6 +274,24 @@ std::string_view DescriptorNames::current_directory(std::int32_t tid) {
   TargetBuffer buffer;
   text_.clear();
   append_escaped(text_, read_link(proc_path(path, tid, "cwd"), buffer));
+  return text_.view();
+}
+
+RemoteAddr DescriptorNames::vcpu_area(std::int32_t tid, std::int32_t fd) {
+  PathBuffer path;
+  TargetBuffer buffer;
+  const auto target = options_.vcpus ? read_link(fd_path(path, tid, fd), buffer) : std::string_view{};
+  return starts_with(target, "anon_inode:kvm-vcpu:") ? start_of_mapping(tid, target) : RemoteAddr{};
+}
+
+std::string_view DescriptorNames::name_space(std::int32_t tid, std::int32_t pid, std::string_view link) {
+  const std::int32_t whose = !options_.namespaces ? 0 : pid == 0 ? tid : pids_.here(tid, pid, PidKind::process);
+  text_.clear();
+  if (whose > 0) {
+    PathBuffer path;
+    TargetBuffer buffer;
+    text_.append(read_link(proc_path(path, whose, ("ns/" + std::string(link)).c_str()), buffer));
+  }
   return text_.view();
 }
 

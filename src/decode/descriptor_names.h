@@ -1,6 +1,7 @@
 // What descriptors and process ids stand for, from /proc of the machine that runs the tracees (-y, -yy, -Y).
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "base/text_buffer.h"
@@ -12,14 +13,18 @@ namespace tracer::decode {
 
 /// --decode-fds and --decode-pids.
 struct NameOptions {
-  bool paths = false;      ///< path: what the descriptor's link in /proc says
-  bool sockets = false;    ///< socket: protocol and addresses
-  bool devices = false;    ///< dev: `<char 1:3>`
-  bool pidfds = false;     ///< pidfd: `pid:17391`
-  bool eventfds = false;   ///< eventfd: count and id
-  bool signalfds = false;  ///< signalfd: the mask
-  bool commands = false;   ///< --decode-pids=comm, -Y
-  bool pids_here = false;  ///< --decode-pids=pidns, --pidns-translation
+  bool paths = false;       ///< path: what the descriptor's link in /proc says
+  bool sockets = false;     ///< socket: protocol and addresses
+  bool devices = false;     ///< dev: `<char 1:3>`
+  bool pidfds = false;      ///< pidfd: `pid:17391`
+  bool eventfds = false;    ///< eventfd: count and id
+  bool signalfds = false;   ///< signalfd: the mask
+  bool commands = false;    ///< --decode-pids=comm, -Y
+  bool pids_here = false;   ///< --decode-pids=pidns, --pidns-translation
+  bool vcpus = false;       ///< --kvm
+  bool namespaces = false;  ///< --namespace
+
+  [[nodiscard]] bool any_descriptors() const { return paths || sockets || devices || pidfds || eventfds || signalfds; }
 };
 
 class DescriptorNames final : public Names {
@@ -34,15 +39,21 @@ class DescriptorNames final : public Names {
   std::string_view interface(std::uint32_t index) override;
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) override;
   std::string_view current_directory(std::int32_t tid) override;
+  RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) override;
+  std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) override;
 
  private:
   bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
+  std::string_view information(std::int32_t tid, std::int32_t fd);
   bool pidfd(std::int32_t tid, std::int32_t fd);
+  bool eventfd(std::int32_t tid, std::int32_t fd);
+  bool signalfd(std::int32_t tid, std::int32_t fd);
 
   NameOptions options_;
   SocketNames sockets_;
   PidNamespaces pids_;
-  TextBuffer text_;  ///< what the last answer stands in
+  std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
+  TextBuffer text_;                       ///< what the last answer stands in
 };
 
 }  // namespace tracer::decode

@@ -16,6 +16,10 @@ using decode::CustomContext;
 bool sigset(CustomContext& context);
 bool sigreturn(CustomContext& context);
 bool interrupted_call(CustomContext& context);
+// vcpu.cpp
+bool kvm_exit(CustomContext& context);
+// namespaces.cpp
+bool new_namespaces(CustomContext& context);
 // siginfo.cpp
 bool siginfo(CustomContext& context);
 // waiting.cpp

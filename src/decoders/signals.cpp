@@ -1,42 +1,12 @@
 // Sets of signals, alone and in the frame of a signal handler.
 #include <array>
-#include <bit>
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spec/signal_names.h"
+#include "spell/signal_sets.h"
 
 namespace tracer::decoders {
 namespace {
-
-/// `[INT TERM]` (with numbers by -X: `[2 15]`, `[2 /* INT */ 15 /* TERM */]`), or `~[KILL STOP]` if two thirds or more
-/// of the signals are in the set.
-void append_sigset(TextBuffer& text, std::uint64_t set, unsigned bits, spell::ConstantForm form) {
-  const std::uint64_t every = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  const bool complement = static_cast<unsigned>(std::popcount(set & every)) >= bits * 2 / 3;
-  std::uint64_t shown = (complement ? ~set : set) & every;
-  text.append(complement ? "~[" : "[");
-  bool first = true;
-  for (; shown != 0; shown &= shown - 1) {
-    const auto signal = static_cast<std::uint64_t>(std::countr_zero(shown)) + 1;
-    if (!first) {
-      text.append(' ');
-    }
-    first = false;
-    const auto name = spec::signal_name(signal).substr(3);  // without SIG
-    if (form == spell::ConstantForm::abbreviate) {
-      text.append(name);
-      continue;
-    }
-    text.decimal(signal);
-    if (form == spell::ConstantForm::verbose) {
-      text.append(" /* ");
-      text.append(name);
-      text.append(" */");
-    }
-  }
-  text.append(']');
-}
 
 /// Where in the frame that the stack pointer points to at sigreturn the mask is: two parts of up to 64 bits.
 struct FrameLayout {
@@ -66,7 +36,7 @@ FrameLayout frame_layout(Abi abi, bool is_rt) {
 bool sigset(CustomContext& context) {
   TextBuffer text;
   if (!context.in_memory()) {
-    append_sigset(text, context.value(), 8 * word_size(context.entry().abi), context.out().constant_form());
+    spell::append_signal_set(text, context.value(), 8 * word_size(context.entry().abi), context.out().constant_form());
     context.out().symbol(text.view());
     return true;
   }
@@ -75,7 +45,7 @@ bool sigset(CustomContext& context) {
   if (!context.copy(std::span(raw).first(size))) {
     return false;
   }
-  append_sigset(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size), context.out().constant_form());
+  spell::append_signal_set(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size), context.out().constant_form());
   context.out().symbol(text.view());
   return true;
 }
@@ -95,7 +65,7 @@ bool sigreturn(CustomContext& context) {
     return true;
   }
   TextBuffer text;
-  append_sigset(text, number_at(raw, 0, 8), 64, context.out().constant_form());
+  spell::append_signal_set(text, number_at(raw, 0, 8), 64, context.out().constant_form());
   context.out().begin_struct();
   context.out().begin_field("mask", "sigset");
   context.depth().dereference ? context.out().symbol(text.view()) : context.out().address(frame + layout.low);

@@ -131,6 +131,11 @@ class Reader {
         c.text_options.argument_names = true;
       } else if (word == "-a") {
         c.text_options.column = static_cast<unsigned>(number(value()));
+      } else if (word == "--kvm") {
+        c.vcpu = true;
+        c.options.whole_vcpu = value() == "vcpu+";
+      } else if (word == "--namespace") {
+        c.namespaces = true;
       } else if (word == "raw") {
         c.depth.raw = true;
       } else if (word == "address") {

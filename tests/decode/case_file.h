@@ -42,6 +42,8 @@ struct Case {
   decode::Depth depth;
   render::TextOptions text_options;
   bool names = false;
+  bool vcpu = false;
+  bool namespaces = false;
   std::vector<CallLine> before;  ///< calls of the same thread that are not shown
   CallLine call;
   std::uint64_t stack = 0;

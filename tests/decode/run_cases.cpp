@@ -43,7 +43,8 @@ class FakeMemory final : public Memory {
 
 class FakeNames final : public decode::Names {
  public:
-  explicit FakeNames(bool on) : on_(on) {}
+  explicit FakeNames(bool on, bool vcpu = false, bool namespaces = false)
+      : on_(on), vcpu_(vcpu), namespaces_(namespaces) {}
   decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
     if (!on_) {
       return {};
@@ -58,9 +59,21 @@ class FakeNames final : public decode::Names {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
   std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
+  std::string_view path(std::int32_t, std::int32_t fd) override { return fd == 6 ? "net:[4026531840]" : ""; }
+  RemoteAddr vcpu_area(std::int32_t, std::int32_t fd) override {
+    constexpr std::uint64_t area = 0x9000;
+    return RemoteAddr(vcpu_ && fd == 9 ? area : 0);
+  }
+  std::string_view name_space(std::int32_t, std::int32_t pid, std::string_view link) override {
+    space_ = namespaces_ ? std::string(link) + ":[" + std::to_string(pid) + "]" : "";
+    return space_;
+  }
 
  private:
   bool on_;
+  bool vcpu_;
+  bool namespaces_;
+  std::string space_;
 };
 
 /// The tables for one file: its own definitions, the calls numbered in the order of their first case; or the built-in
@@ -194,7 +207,7 @@ struct Shown {
 
 template <typename MakeEmitter>
 Shown show(const Case& c, Abi abi, const CaseTables& tables, MakeEmitter make_emitter) {
-  FakeNames names(c.names);
+  FakeNames names(c.names, c.vcpu, c.namespaces);
   FakeMemory memory;
   memory.put(c.memory, abi);
   const decode::Decoder decoder(tables.view(), c.options, names, WatchedCustoms::all());

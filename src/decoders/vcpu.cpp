@@ -1,0 +1,32 @@
+// Why a virtual processor of KVM stopped.
+#include <array>
+
+#include "decoders/decoders.h"
+#include "decoders/read.h"
+
+namespace tracer::decoders {
+
+bool kvm_exit(CustomContext& context) {
+  constexpr std::uint64_t exit_reason_offset = 8;  // in struct kvm_run (linux/kvm.h)
+  const auto fd = static_cast<std::int32_t>(context.entry().args[0]);
+  const RemoteAddr area = context.names().vcpu_area(context.entry().tid, fd);
+  std::array<std::byte, 4> raw{};
+  if (area.value() == 0 || context.memory().read(area + exit_reason_offset, raw) != raw.size()) {
+    return true;
+  }
+  const auto name = context.constant_name("kvm_exit_reason", number_at(raw, 0, 4));
+  auto& out = context.out();
+  out.begin_parts();
+  out.begin_part({});
+  out.symbol(name.empty() ? "KVM_EXIT_???" : name);  // strace names it whatever -X says
+  if (context.options().whole_vcpu) {
+    out.begin_part("kvm_run");
+    if (!context.described_at(area)) {
+      out.address(area);
+    }
+  }
+  out.end_parts();
+  return true;
+}
+
+}  // namespace tracer::decoders
