@@ -49,6 +49,7 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
 
   /// Whether a changed call number travels in `bytes()`, as against a regset of its own (NT_ARM_SYSTEM_CALL).
   { R::number_in_registers } -> std::convertible_to<bool>;
+  { R::result_replaces_argument } -> std::convertible_to<bool>;
 };
 
 static_assert(RegisterSet<Registers>);
@@ -67,6 +68,8 @@ struct FilterArch {
   Abi other;
   std::uint32_t seccomp_number;  ///< of seccomp(2)
   std::uint32_t prctl_number;    ///< of prctl(2)
+  std::uint32_t clone_number;    ///< of clone(2), whose first argument are the flags
+  std::uint32_t clone3_number;   ///< of clone3(2)
 };
 
 }  // namespace tracer

@@ -12,6 +12,16 @@ namespace tracer {
 /// Every kernel entry of this machine, for seccomp filters.
 std::span<const FilterArch> filter_arches();
 
+/// That of the ABI; null if this machine cannot have it.
+inline const FilterArch* filter_arch_of(Abi abi) {
+  for (const FilterArch& arch : filter_arches()) {
+    if (abi == arch.abi || abi == arch.other) {
+      return &arch;
+    }
+  }
+  return nullptr;
+}
+
 /// From PTRACE_GET_SYSCALL_INFO or seccomp_data. Empty for an architecture that this machine cannot have.
 std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t number);
 

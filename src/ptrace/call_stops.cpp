@@ -28,10 +28,6 @@ std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccom
 }
 
 void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
-  if (by_seccomp && tracee.visibility == Visibility::silent) {
-    resume(tracee);
-    return;
-  }
   const auto state = call_state(tracee, by_seccomp);
   if (!state || state->direction == Direction::neither) {
     resume(tracee);
@@ -51,8 +47,14 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     resume(tracee);
     return;
   }
-  tracee.in_call = true;
   tracee.abi = state.abi;
+  if (tracee.visibility == Visibility::silent) {
+    hide_untraced(tracee, state);
+    tracee.in_call = tracee.hidden_untraced.has_value();
+    resume(tracee);
+    return;
+  }
+  tracee.in_call = true;
   tracee.call_system_time = tracee.system_time;
   if (tracee.visibility == Visibility::launching && is_execve(state.abi, state.number)) {
     tracees_.set_visibility(tracee, Visibility::visible);
@@ -69,6 +71,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     tamper_at_entry(tracee, event);
     hand_out(tracee, event);
   }
+  hide_untraced(tracee, state);
   const Tampering* wish = tracee.tampering.wish;
   if (wish != nullptr) {
     resume_after(tracee, wish->delay_enter, wish->signal);

@@ -168,6 +168,9 @@ void PtraceEngine::on_report(const Report& report) {
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
+  if (tracee.hidden_untraced && stop.kind != StopKind::fork) {
+    restore_untraced(tracee);
+  }
   if (functions_ && tracee.visible() && !tracee.detaching && (tracee.tid() != program_ || program_started_)) {
     functions_->begin(tracee);
   }
@@ -284,7 +287,7 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
     return;
   }
   tracee.memory.forget();
-  const bool freely = !tracee.tampering.owed &&
+  const bool freely = !tracee.tampering.owed && !tracee.hidden_untraced &&
                       (tracee.visibility == Visibility::silent ||
                        ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
                         !tracee.in_call && tracee.visibility != Visibility::launching));

@@ -24,18 +24,24 @@ void PtraceEngine::on_fork(Tracee& parent) {
     return;
   }
   const bool is_thread = is_thread_of(*child, parent.tgid);
-  if (parent.visible() && (options_.follow_forks || (is_thread && functions_))) {
+  const auto untraced = parent.hidden_untraced;
+  restore_untraced(parent);
+  if (untraced) {
+    // Not even that there is one is told, as without a filter. A silent thread's exit is not waited for any longer.
+    parent.in_call = parent.visible();
+  } else if (parent.visible() && (options_.follow_forks || (is_thread && functions_))) {
     emit(parent, Fork{*child, is_thread});
   }
-  adopt(*child, is_thread ? parent.tgid : *child, &parent);
+  adopt(*child, is_thread ? parent.tgid : *child, &parent, untraced);
 }
 
-void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent) {
+void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optional<HiddenFlag>& untraced) {
   if (tracees_.find(tid) != nullptr) {
     return;
   }
   const bool is_thread = parent != nullptr && parent->tgid == tgid;
-  const bool seen = (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
+  const bool seen =
+      !untraced && (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
   const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
   const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
   Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
@@ -43,6 +49,9 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent) {
   tracee.filtered = filtered;
   tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
   tracee.detaching = detaching;
+  if (untraced) {
+    inherit_untraced(*untraced, tracee);
+  }
   if (functions_ && parent != nullptr) {
     const bool shares_memory = is_thread || share_memory(parent->tid(), tid);
     functions_->inherit(*parent, tracee, shares_memory);

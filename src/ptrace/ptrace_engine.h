@@ -60,7 +60,7 @@ class PtraceEngine final : public Engine {
   void on_fork(Tracee& parent);
   Tracee* on_exec(pid_t tid);
   void on_end(Tracee& tracee, int status);
-  void adopt(pid_t tid, pid_t tgid, Tracee* parent);
+  void adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optional<HiddenFlag>& untraced = std::nullopt);
   /// Takes in the children whose creator was killed, or ended by the execve of process `execed`, before it told of
   /// them.
   void adopt_orphans(std::optional<pid_t> execed);
@@ -87,6 +87,13 @@ class PtraceEngine final : public Engine {
   [[nodiscard]] std::optional<std::chrono::nanoseconds> next_release() const;
   void release(Tracee& tracee);
   void release_due();
+
+  // Children that are not to be traced.
+  /// At the entry of a call.
+  static void hide_untraced(Tracee& tracee, const CallState& entry);
+  /// At the first stop after that, of the thread and of its child.
+  static void restore_untraced(Tracee& tracee);
+  static void inherit_untraced(const HiddenFlag& parents, Tracee& child);
 
   // Functions.
   /// Begins to let those go that are silent because of our breakpoints. Whether there are any left.

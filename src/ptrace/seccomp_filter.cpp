@@ -1,5 +1,6 @@
 #include "ptrace/seccomp_filter.h"
 
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -12,7 +13,7 @@
 namespace tracer {
 namespace {
 
-enum class Action : std::uint8_t { allow, trace, trace_set_seccomp };
+enum class Action : std::uint8_t { allow, trace, trace_set_seccomp, trace_untraced };
 
 /// Calls from `first` on, up to the next range.
 struct Range {
@@ -42,6 +43,10 @@ class ProgramWriter {
     if (action == Action::trace_set_seccomp) {
       load(offsetof(seccomp_data, args[0]));  // the lower half, on a little-endian machine
       when(BPF_JEQ, PR_SET_SECCOMP, [this] { finish(Action::trace); });
+      action = Action::allow;
+    } else if (action == Action::trace_untraced) {
+      load(offsetof(seccomp_data, args[0]));
+      when(BPF_JSET, CLONE_UNTRACED, [this] { finish(Action::trace); });
       action = Action::allow;
     }
     put(BPF_RET | BPF_K, action == Action::trace ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
@@ -76,8 +81,10 @@ std::vector<Range> ranges_of(const std::bitset<max_filtered_number>& wanted, con
     }
   };
   for (std::size_t number = 0; number < wanted.size(); ++number) {
-    if (wanted[number] || number == arch.seccomp_number) {
-      add(number, Action::trace);
+    if (wanted[number] || number == arch.seccomp_number || number == arch.clone3_number) {
+      add(number, Action::trace);  // the flags of clone3 are in memory, which a filter does not see
+    } else if (number == arch.clone_number) {
+      add(number, Action::trace_untraced);
     } else {
       add(number, number == arch.prctl_number ? Action::trace_set_seccomp : Action::allow);
     }
@@ -119,13 +126,10 @@ std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted) {
 }
 
 bool installs_filter(const CallState& entry) {
-  for (const FilterArch& arch : filter_arches()) {
-    if (entry.abi == arch.abi || entry.abi == arch.other) {
-      return entry.number == arch.seccomp_number ||
-             (entry.number == arch.prctl_number && static_cast<std::uint32_t>(entry.args[0]) == PR_SET_SECCOMP);
-    }
-  }
-  return false;
+  const FilterArch* arch = filter_arch_of(entry.abi);
+  return arch != nullptr &&
+         (entry.number == arch->seccomp_number ||
+          (entry.number == arch->prctl_number && static_cast<std::uint32_t>(entry.args[0]) == PR_SET_SECCOMP));
 }
 
 }  // namespace tracer

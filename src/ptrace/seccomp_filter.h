@@ -12,7 +12,8 @@
 namespace tracer {
 
 /// The program, or nothing where it would be useless (every call is wanted) or the kernel has no such filters.
-/// Besides the wanted calls it traps those that install another filter: see installs_filter().
+/// Besides the wanted calls it traps those that install another filter (see installs_filter()) and those that make a
+/// child with CLONE_UNTRACED, or may (untraced_clones.cpp).
 std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted);
 
 /// Whether this call gives the thread a filter of its own. Where that one denies a call, the kernel heeds it before it

@@ -235,6 +235,15 @@ Status Stopped::set_call_number(std::uint64_t raw_number) const {
   return set_register_set(tid_, arm_call_number, std::as_writable_bytes(std::span(&number, 1)));
 }
 
+Status Stopped::set_first_argument(Abi abi, std::uint64_t value) const {
+  Result<Registers> set = registers();
+  if (!set) {
+    return set.error();
+  }
+  set.value().set_argument(0, abi, value);
+  return set_registers(set.value());
+}
+
 Status Stopped::set_call_result(std::int64_t value, bool is_error) const {
   if (change_call_info(tid_, [&](__ptrace_syscall_info& info) {
         info.exit.rval = value;

@@ -122,6 +122,8 @@ class Stopped {
 
   /// At the entry of a call: what runs is the call of this number (as in the register), or none with -1.
   Status set_call_number(std::uint64_t raw_number) const;
+  /// At a stop in a call.
+  Status set_first_argument(Abi abi, std::uint64_t value) const;
   /// At the exit of a call. `value` is -errno for an error.
   Status set_call_result(std::int64_t value, bool is_error) const;
 

@@ -31,6 +31,12 @@ struct CallTampering {
   std::optional<Tampering::Result> owed;  ///< the call does not run; this has yet to be put in at its exit
 };
 
+/// CLONE_UNTRACED, which the kernel must not see (untraced_clones.cpp), is yet to be put back.
+struct HiddenFlag {
+  std::uint64_t flags = 0;
+  RemoteAddr address;  ///< where they stand in memory; null: in the first argument
+};
+
 struct Tracee {
   Tracee(Running running, pid_t process, Visibility seen)
       : thread(std::move(running)), memory(tid()), tgid(process), visibility(seen) {}
@@ -52,6 +58,7 @@ struct Tracee {
   bool stops_at_all = false;       ///< in spite of that, as it has a filter of its own besides
   bool installing_filter = false;  ///< inside a call that gives it a filter of its own
   bool detaching = false;
+  std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
   std::unique_ptr<LibraryThread> library;              ///< null: its functions are not traced
   std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC

@@ -44,6 +44,8 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(\bleft \{tv_sec=)\d+, tv_[nu]sec=\d+', r'\1TIME'),
     (r'(nanosleep(?:_time64)?\(.*, \{tv_sec=)\d+, tv_nsec=\d+(?=\}\) += \? )', r'\1TIME'),
     (r'(\b(?:tstamp|reachable_time)=)\d+', r'\1TIME'),
+    (r'<\{eventfd-count=\d+(?:, eventfd-\w+=\d+)*\}>', '<EVENTFD>'),  # a number that the kernel hands out
+    (r'<signalfd:~?\[[^\]]*\]>', '<SIGNALFD>'),
 ]]
 
 SUMMARY_TIMES = re.compile(r'^ *\d+\.\d\d +\d+\.\d{6} +\d+(?= )')

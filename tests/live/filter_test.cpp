@@ -41,6 +41,27 @@ TEST_CASE("children that are not followed have the filter and are not told of") 
   CHECK_FALSE(find_line(lines, getppid_number));
 }
 
+TEST_CASE("children that must not be traced work all the same, and are not told of") {
+  const std::vector<std::vector<std::string>> ways = {
+      {EVENT_LOG, "-n", getppid_number, TRACEE, "untraced"},
+      {EVENT_LOG, "-f", "-n", getppid_number, TRACEE, "untraced"},
+      {EVENT_LOG, "-n", getppid_number, "/bin/sh", "-c",
+       std::string(TRACEE) + " untraced; true"},  // made by a silent one
+  };
+  for (const auto& way : ways) {
+    CAPTURE(way[1], way.back());
+    Process tracer(way);
+    const auto lines = tracer.rest();
+    CHECK(tracer.wait() == 0);
+    CHECK(find_line(lines, "clone: well"));
+    CHECK(find_line(lines, "clone3: well"));
+    CHECK(find_line(lines, "failed: well"));
+    CHECK_FALSE(find_line(lines, "fork"));
+    const bool by_shell = way[3] == "/bin/sh";  // which asks for its parent itself, once
+    CHECK(count_lines(lines, getppid_number) == (by_shell ? 1 : 0));
+  }
+}
+
 TEST_CASE("the tracer ends with the program and what the program left behind goes on") {
   Process tracer({EVENT_LOG, "-n", getppid_number, TRACEE, "leave_behind", "10"});
   REQUIRE(tracer.reaches("# status 0x500"));

@@ -4,12 +4,14 @@
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +302,53 @@ static int stop_self(const char* arg) {
   return 0;
 }
 
+// Whether a child that its maker's tracer must not follow, and a child of its own, can make calls; what it was made
+// with is as it was, for both.
+static int untraced_child_fails(long pid, const volatile uint64_t* flags) {
+  if (pid == 0) {
+    if (*flags != CLONE_UNTRACED || syscall(SYS_getppid) < 0) {
+      _exit(1);
+    }
+    const pid_t own = fork();
+    if (own == 0) {
+      _exit(syscall(SYS_getppid) < 0);
+    }
+    int status = 0;
+    waitpid(own, &status, 0);
+    _exit(status != 0);
+  }
+  int status = 0;
+  return pid < 0 || waitpid((pid_t)pid, &status, __WALL) != pid || status != 0 || *flags != CLONE_UNTRACED;
+}
+
+static int untraced(const char* arg) {
+  (void)arg;
+  uint64_t flags = CLONE_UNTRACED;
+  long pid = 0;
+#if defined(__x86_64__)
+  // By hand: what the registers hold afterwards counts as well.
+  register long r10 __asm__("r10") = 0;
+  register long r8 __asm__("r8") = 0;
+  __asm__ volatile("syscall"
+                   : "=a"(pid), "+D"(flags)
+                   : "a"(SYS_clone), "S"(0L), "d"(0L), "r"(r10), "r"(r8)
+                   : "rcx", "r11", "memory");
+#else
+  pid = syscall(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0);
+#endif
+  say(untraced_child_fails(pid, &flags) ? "clone: lost" : "clone: well");
+
+  static const struct clone_args read_only = {.flags = CLONE_UNTRACED};
+  pid = syscall(SYS_clone3, &read_only, sizeof read_only);
+  say(untraced_child_fails(pid, (const volatile uint64_t*)&read_only.flags) ? "clone3: lost" : "clone3: well");
+
+  struct clone_args wrong = {.flags = CLONE_UNTRACED | CLONE_SIGHAND};
+  pid = syscall(SYS_clone3, &wrong, sizeof wrong);
+  const volatile uint64_t* kept = (const volatile uint64_t*)&wrong.flags;
+  say(pid != -1 || *kept != (CLONE_UNTRACED | CLONE_SIGHAND) ? "failed: lost" : "failed: well");
+  return 0;
+}
+
 static const struct {
   const char* name;
   int (*run)(const char*);
@@ -323,6 +372,7 @@ static const struct {
 #endif
     {"keep_zombie", keep_zombie},
     {"stop_self", stop_self},
+    {"untraced", untraced},
 };
 
 int main(int argc, char** argv) {

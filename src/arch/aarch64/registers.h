@@ -16,6 +16,7 @@ class Registers : public RegisterWords<34, 18> {
  public:
   /// The kernel takes a changed number from NT_ARM_SYSTEM_CALL on aarch64, not from x8.
   static constexpr bool number_in_registers = false;
+  static constexpr bool result_replaces_argument = true;  ///< the first one
   static constexpr std::size_t call_instruction_size = 4;
 
   [[nodiscard]] Abi mode_abi() const { return narrow() ? Abi::arm : Abi::aarch64; }

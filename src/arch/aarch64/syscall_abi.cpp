@@ -7,8 +7,8 @@ namespace tracer {
 namespace {
 
 constexpr std::array<FilterArch, 2> arches = {{
-    {AUDIT_ARCH_AARCH64, Abi::aarch64, 0, Abi::aarch64, 277, 167},
-    {AUDIT_ARCH_ARM, Abi::arm, 0, Abi::arm, 383, 172},
+    {AUDIT_ARCH_AARCH64, Abi::aarch64, 0, Abi::aarch64, 277, 167, 220, 435},
+    {AUDIT_ARCH_ARM, Abi::arm, 0, Abi::arm, 383, 172, 120, 435},
 }};
 
 }  // namespace

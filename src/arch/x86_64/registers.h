@@ -15,6 +15,7 @@ namespace tracer {
 class Registers : public RegisterWords<27, 17> {
  public:
   static constexpr bool number_in_registers = true;
+  static constexpr bool result_replaces_argument = false;  ///< the first one
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
 
   [[nodiscard]] Abi mode_abi() const;

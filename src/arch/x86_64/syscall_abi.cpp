@@ -9,8 +9,8 @@ namespace {
 constexpr std::uint32_t x32_bit = 0x40000000;
 
 constexpr std::array<FilterArch, 2> arches = {{
-    {AUDIT_ARCH_X86_64, Abi::x86_64, x32_bit, Abi::x32, 317, 157},
-    {AUDIT_ARCH_I386, Abi::i386, 0, Abi::i386, 354, 172},
+    {AUDIT_ARCH_X86_64, Abi::x86_64, x32_bit, Abi::x32, 317, 157, 56, 435},
+    {AUDIT_ARCH_I386, Abi::i386, 0, Abi::i386, 354, 172, 120, 435},
 }};
 
 }  // namespace

@@ -1,0 +1,64 @@
+// CLONE_UNTRACED keeps a child from its parent's tracer, but not from its parent's seccomp filter: calls that are
+// wanted would fail in it with ENOSYS, as nobody is there to be asked. So where there is our filter, the kernel does
+// not get to see the flag; the child is traced silently, and whoever the flag is hidden from finds it again where it
+// was.
+#include <linux/sched.h>
+
+#include <cstring>
+
+#include "arch/syscall_abi.h"
+#include "ptrace/ptrace_engine.h"
+
+namespace tracer {
+
+void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
+  const FilterArch* arch = filter_arch_of(entry.abi);
+  if (!tracee.filtered || tracee.detaching || tracee.tampering.owed || arch == nullptr) {
+    return;
+  }
+  const auto& stopped = std::get<Stopped>(tracee.thread);
+  HiddenFlag hidden;
+  if (entry.number == arch->clone_number) {
+    hidden.flags = entry.args[0];
+  } else if (entry.number == arch->clone3_number) {
+    hidden.address = RemoteAddr(entry.args[0]);
+    std::uint64_t flags = 0;  // struct clone_args begins with them
+    if (tracee.memory.read(hidden.address, std::as_writable_bytes(std::span(&flags, 1))) != sizeof flags) {
+      return;
+    }
+    hidden.flags = flags;
+  }
+  if ((hidden.flags & CLONE_UNTRACED) == 0) {
+    return;
+  }
+  const std::uint64_t without = hidden.flags & ~std::uint64_t{CLONE_UNTRACED};
+  const bool done = hidden.address.is_null()
+                        ? stopped.set_first_argument(entry.abi, without).ok()
+                        : stopped.write(hidden.address, std::as_bytes(std::span(&without, 1))).ok();
+  if (done) {
+    tracee.hidden_untraced = hidden;
+  }
+}
+
+void PtraceEngine::restore_untraced(Tracee& tracee) {
+  const auto hidden = std::exchange(tracee.hidden_untraced, std::nullopt);
+  if (!hidden) {
+    return;
+  }
+  const auto& stopped = std::get<Stopped>(tracee.thread);
+  if (!hidden->address.is_null()) {
+    static_cast<void>(stopped.write(hidden->address, std::as_bytes(std::span(&hidden->flags, 1))));
+    tracee.memory.forget();
+  } else if constexpr (!Registers::result_replaces_argument) {
+    static_cast<void>(stopped.set_first_argument(tracee.abi, hidden->flags));
+  }
+}
+
+void PtraceEngine::inherit_untraced(const HiddenFlag& parents, Tracee& child) {
+  // Memory in common has been put right already, and may hold something else by now.
+  if (parents.address.is_null() || (parents.flags & CLONE_VM) == 0) {
+    child.hidden_untraced = parents;
+  }
+}
+
+}  // namespace tracer
