@@ -40,8 +40,8 @@ std::string why_not_by_bpf(const cli::Options& options) {
     return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
   }
   const cli::Format& format = options.format;
-  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() || format.namespaces ||
-      format.kvm != cli::Kvm::none) {
+  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
+      format.namespaces || format.kvm != cli::Kvm::none) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
            "(-y, -Y, -P, --namespace, --kvm)";
   }
