@@ -88,7 +88,7 @@ def main():
         print('skipped: tmux is not installed')
         return SKIPPED
     failures = 0
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # a shell that ends may still write there
         folder = pathlib.Path(name)
         for options in ['-o', '']:
             ours = play(sys.argv[1], folder, options, 'C-c')
