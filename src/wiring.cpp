@@ -110,6 +110,9 @@ std::string why_no_filter(const cli::Options& options) {
     // makes many other calls runs at its own speed instead of a fortieth of it.
     return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
   }
+  if (options.format.syscall_number && !startup.seccomp_bpf) {
+    return "-n shows in front of signals and ends which call was the last, wanted or not";
+  }
   for (const cli::Injection& injection : options.injections) {
     if (injection.signal) {
       return "a signal is injected, which does not arrive if it is sent at a filter's stop";
@@ -274,6 +277,8 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
       result.calls.hex = render::HexStrings::none;
       break;
     case cli::StringsInHex::non_ascii_chars:
+      result.calls.hex = render::HexStrings::characters;
+      break;
     case cli::StringsInHex::non_ascii:
       result.calls.hex = render::HexStrings::non_ascii;
       break;
@@ -392,12 +397,15 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   LaunchOptions launch;
   if (startup.user) {
     const cli::RunAs& user = *startup.user;
-    auto identity = find_identity(user.user ? std::to_string(*user.user) + ':' + std::to_string(user.group.value_or(0))
-                                            : user.name);
-    if (!identity) {
-      return identity.error();
+    if (user.user) {
+      launch.identity = Identity{*user.user, user.group.value_or(0), {}};
+    } else {
+      auto identity = find_identity(user.name);
+      if (!identity) {
+        return identity.error();
+      }
+      launch.identity = std::move(identity).value();
     }
-    launch.identity = std::move(identity).value();
   }
   if (!startup.program.empty()) {
     auto path = find_program(startup.program.front());
@@ -433,7 +441,8 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.times = !only_counts(options) || summary_options(options).wants_times();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
-    result.wanted = wanted_calls(options.filters.trace, options.format.stack_trace != cli::StackTrace::none, tables);
+    const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
+    result.wanted = wanted_calls(options.filters.trace, stacks, tables);
   }
   result.no_filter_because = why_no_filter(options);
   if (const Status selected = select_functions(options, result.functions); !selected) {

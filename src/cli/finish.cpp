@@ -105,6 +105,9 @@ void finish_seccomp_and_forks(Draft& draft) {
     draft.warn("--seccomp-bpf is not enabled because it is not compatible with --syscall-limit");
     startup.seccomp_bpf = false;
   }
+  if (startup.seccomp_bpf && !startup.attach.empty() && startup.program.empty()) {
+    draft.warn("--seccomp-bpf is not enabled for processes attached with -p");
+  }
   if (startup.seccomp_bpf && !follow && draft.options.strict) {
     draft.warn("--seccomp-bpf cannot be used without -f/--follow-forks, disabling");
     startup.seccomp_bpf = false;
@@ -177,9 +180,6 @@ Applied finish_output(Draft& draft) {
     draft.warn(
         "Only the last of -z/--successful-only/-Z/--failed-only options will take effect. See status qualifier for "
         "more complex filters.");
-  }
-  if (startup.seccomp_bpf && !startup.attach.empty() && startup.program.empty()) {
-    draft.warn("--seccomp-bpf is not enabled for processes attached with -p");
   }
   if (output.separate && output.to == Output::To::command) {
     return Failure{"piping the output and -ff/--output-separately are mutually exclusive", true};
@@ -263,6 +263,9 @@ Applied finish(Draft& draft, uid_t user) {
     return failure;
   }
   finish_interruptible(draft);
+  if (draft.options.startup.seccomp_bpf && draft.options.filters.trace.full()) {
+    draft.warn("Seccomp filter is requested but there are no syscalls to filter.  See -e trace to filter syscalls.");
+  }
   return std::nullopt;
 }
 

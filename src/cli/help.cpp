@@ -97,11 +97,24 @@ std::string help_text(std::string_view program_name) {
   return out;
 }
 
-std::string version_text() {
-  return "tracer -- version " TRACER_VERSION
-         "\n"
-         "A tracer of system calls for Linux.\n"
-         "Engines: ptrace. Output: text, json.\n";
+std::string version_text(unsigned asked, bool strict) {
+  std::string text = strict ? "strace -- version 7.2\n"
+                              "This is tracer " TRACER_VERSION
+                              ", which takes the options of strace 7.2 and writes its text.\n"
+                            : "tracer -- version " TRACER_VERSION
+                              "\nA tracer of system calls and of functions of libraries for Linux.\n";
+  text += "Engines: ptrace, bpf. Output: text, json, folded.\n";
+  // Who asks that often gets a caterpillar, and a longer one for each time more.
+  constexpr unsigned patience = 5;
+  constexpr unsigned longest = 100;
+  if (asked > patience) {
+    text += "\n  \\ /\n (o.o)\n";
+    for (unsigned i = patience; i < std::min(asked, longest); ++i) {
+      text += "-(   )-\n";
+    }
+    text += "  '-'\n";
+  }
+  return text;
 }
 
 std::string manual_options() {

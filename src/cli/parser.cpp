@@ -262,7 +262,7 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
     }
   }
   if (draft.versions > 0) {
-    return Information{version_text()};
+    return Information{version_text(draft.versions, draft.options.strict)};
   }
   draft.options.startup.program.assign(reader.rest().begin(), reader.rest().end());
   if (const auto failure = finish(draft, surroundings.user)) {

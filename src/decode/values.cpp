@@ -193,7 +193,14 @@ bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope)
 bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope) {
   const Type& type = tables_.types[pointer.target];
   if (!state_.depth.dereference && !is_text(type, scope)) {
-    return false;
+    // There is nothing to look at in an array of no elements.
+    const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
+    if (!counted || type.brief != spec::none || length(type, scope) != 0) {
+      return false;
+    }
+    out_.begin_array();
+    out_.end_array();
+    return true;
   }
   const auto enclosing_rest = rest_;
   rest_ = unlimited;

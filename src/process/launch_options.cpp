@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -43,14 +42,6 @@ Result<std::string> find_program(const std::string& name) {
 
 Result<Identity> find_identity(const std::string& user) {
   Identity identity;
-  unsigned uid = 0;
-  unsigned gid = 0;
-  int end = 0;
-  if (std::sscanf(user.c_str(), "%u:%u%n", &uid, &gid, &end) == 2 && static_cast<std::size_t>(end) == user.size()) {
-    identity.uid = uid;
-    identity.gid = gid;
-    return identity;
-  }
   const passwd* entry = ::getpwnam(user.c_str());
   if (entry == nullptr) {
     return Error{0, "Cannot find user '" + user + "'"};

@@ -41,7 +41,7 @@ struct LaunchOptions {
 /// Searches PATH for `name` unless it has a slash. The error's sentence is strace's: "Can't stat 'x': No such file …".
 Result<std::string> find_program(const std::string& name);
 
-/// "NAME" (with its groups) or "UID:GID" (with none).
+/// A user by name, with all groups.
 Result<Identity> find_identity(const std::string& user);
 
 }  // namespace tracer

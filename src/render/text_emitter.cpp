@@ -220,13 +220,19 @@ void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) 
 
 void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
   hex = hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !spell::is_printable(data));
-  hex ? spell::append_hex(*text_, data) : spell::append_escaped(*text_, data);
+  if (hex) {
+    spell::append_hex(*text_, data);
+  } else if (options_.hex == HexStrings::characters) {
+    spell::append_hex_escaped(*text_, data);
+  } else {
+    spell::append_escaped(*text_, data);
+  }
 }
 
 void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   const Brush paint = brush(value_color());
   const std::string_view mark = form.unquoted ? "" : "\"";
-  data = form.text && options_.hex == HexStrings::none ? data.first(data.size() - 1) : data;
+  data = form.text && options_.hex <= HexStrings::characters ? data.first(data.size() - 1) : data;
   text_->append(mark);
   write_string(data, form.hex);
   text_->append(mark);

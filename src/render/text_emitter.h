@@ -9,7 +9,12 @@
 namespace tracer::render {
 
 /// -x, -xx: which strings are shown in hexadecimal.
-enum class HexStrings : std::uint8_t { none, non_ascii, all };
+enum class HexStrings : std::uint8_t {
+  none,
+  characters,  ///< those that are not printable
+  non_ascii,   ///< strings with such characters
+  all,
+};
 
 struct TextOptions {
   HexStrings hex = HexStrings::none;

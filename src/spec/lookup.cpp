@@ -28,6 +28,9 @@ std::size_t Tables::register_count(const Signature& signature, Abi abi) const {
   constexpr std::size_t most = 6;
   std::size_t count = 0;
   for (const Param& param : slice(params, signature.params)) {
+    if (param.unpassed) {
+      continue;
+    }
     const bool pair = param.wide && register_size(abi) == 4;
     count = std::max<std::size_t>(count, param.slot[index_of(abi)] + (pair ? 2U : 1U));
   }

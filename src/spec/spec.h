@@ -260,6 +260,7 @@ struct Param {
   bool at_exit = false;     ///< printing must wait for the exit (so do all that follow)
   bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
   bool named = false;       ///< `named`: shown as name=value
+  bool unpassed = false;    ///< `unpassed`: shown, though no register has it; `slot` means nothing
   bool was = false;         ///< `was`: what it points to is shown as it stood at entry, though the exit is waited for
 };
 

@@ -43,9 +43,9 @@ void append_octal(TextBuffer& text, unsigned c, bool all_digits) {
   text.append(static_cast<char>('0' + (c & 7)));
 }
 
-}  // namespace
-
-void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
+/// `unprintable(character, index)` writes what has neither a letter nor is plain.
+template <typename Unprintable>
+void escape(TextBuffer& text, std::span<const std::byte> data, std::string_view also, Unprintable unprintable) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     const auto c = std::to_integer<unsigned>(data[i]);
     if (const char letter = escape_letter(c); letter != 0) {
@@ -54,10 +54,22 @@ void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::stri
     } else if (is_plain(c) && also.find(static_cast<char>(c)) == std::string_view::npos) {
       text.append(static_cast<char>(c));
     } else {
-      const auto next = i + 1 < data.size() ? std::to_integer<unsigned>(data[i + 1]) : 0;
-      append_octal(text, c, next >= '0' && next <= '7');
+      unprintable(c, i);
     }
   }
+}
+
+}  // namespace
+
+void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
+  escape(text, data, also, [&](unsigned c, std::size_t i) {
+    const auto next = i + 1 < data.size() ? std::to_integer<unsigned>(data[i + 1]) : 0;
+    append_octal(text, c, next >= '0' && next <= '7');
+  });
+}
+
+void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data) {
+  escape(text, data, {}, [&](unsigned, std::size_t i) { append_hex(text, data.subspan(i, 1)); });
 }
 
 void append_hex(TextBuffer& text, std::span<const std::byte> data) {

@@ -12,6 +12,9 @@ namespace tracer::spell {
 /// C escapes with the shortest unambiguous octal: `a\n\33\0`. The characters `also` are escaped too.
 void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also = {});
 
+/// The same, but `\x1b` where that has octal numbers.
+void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data);
+
 /// Every byte as `\x2f`.
 void append_hex(TextBuffer& text, std::span<const std::byte> data);
 

@@ -209,6 +209,7 @@ struct Param {
   Box<Expr> when;
   std::optional<std::uint8_t> slot;  ///< `at N`: the register, where it is not the next one
   bool named = false;                ///< `named`: shown with its name
+  bool unpassed = false;             ///< `unpassed`: no register has it
   bool was = false;                  ///< `was`: shown as it stood at entry
 };
 struct Row;

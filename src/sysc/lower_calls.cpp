@@ -84,6 +84,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
       lowered.when = lower_optional(param.when, scope);
       lowered.named = param.named;
       lowered.was = param.was;
+      lowered.unpassed = param.unpassed;
     }
     set_.params[row.params.first + i] = lowered;
   }

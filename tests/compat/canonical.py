@@ -10,7 +10,8 @@ RESUMED = re.compile(r'<\.\.\. \w+ resumed>')
 
 # Clocks, randomness, names made from randomness, and numbers that the kernel hands out for the whole machine.
 MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
-    (r'(getrandom\()(?:' + STRING + r'|\[[^\]]*\])', r'\1RANDOM'),
+    # How many bytes are shown counts.
+    (r'getrandom\((?:' + STRING + r'|\[[^\]]*\])', lambda match: re.sub(r'\\x[0-9a-f]{2}', 'R', match[0])),
     (r'(/mnt/tmp/\w*?)[A-Za-z0-9]{6}(?=[."/>])', r'\1RANDOM'),
     (r'(\\x2f\\x6d\\x6e\\x74\\x2f\\x74\\x6d\\x70\\x2f)[^">]*', r'\1RANDOM'),
     (r'(st_[amc]time(?:_nsec)?=)-?\d+( /\* [^*]* \*/)?', r'\1TIME'),
