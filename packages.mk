@@ -40,3 +40,6 @@ arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabih
 
 # To run the tests on other kernels (tests/kernels/run).
 kernels_packages := $(guest_packages) gcc-12-multilib qemu-system-x86
+
+# To test with programs that run strace and read its text.
+test_packages += python3-doit
