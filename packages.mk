@@ -12,15 +12,11 @@ test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git 
 # For the checks of the source and the build with the other compiler.
 lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
-<<<<<<< HEAD
 # To measure beside them (make bench-kernel).
 bench_packages = $(test_packages) bpftrace linux-perf make
 
-# For -e library=: the instructions under breakpoints; programs that another linker has made.
-=======
 # For -e library=: the instructions under breakpoints; programs that another linker has made, the ltrace that we compare
 # with.
->>>>>>> ccad2c9 (Take ltrace's command line and write its text under the name ltrace; read ltrace.conf files)
 function_packages := libzydis-dev
 build_packages += $(function_packages)
 test_packages += $(function_packages) lld ltrace

@@ -288,7 +288,7 @@ Reader::Ended Reader::apply(const Row& row, const std::string& argument) {
       options_.startup.user = RunAs{argument};
       break;
     case 'V':
-      return Information{version_text()};
+      return Information{version_text(1, false)};
     case 'x':
       options_.extras.symbols.push_back(argument);
       break;

@@ -383,7 +383,7 @@ TEST_CASE("help and version") {
   CHECK(std::get<Information>(help).text.starts_with("Usage: strace "));
   const auto version = run({"-V", "-w"});
   REQUIRE(std::holds_alternative<Information>(version));
-  CHECK(std::get<Information>(version).text.starts_with("tracer -- version "));
+  CHECK(std::get<Information>(version).text.starts_with("strace -- version 7.2\nThis is tracer "));
   CHECK(error({"-V", "-p", "x"}) == "strace: Invalid process id: 'x'");
 }
 
