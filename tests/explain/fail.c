@@ -256,6 +256,7 @@ int main(int count, char** argv) {
     pthread_mutex_lock(&lock);
   } else if (is("wait-child")) {
     if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL); /* tests kill the parent */
       for (;;) pause();
     }
     wait(NULL);
