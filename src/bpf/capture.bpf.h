@@ -114,16 +114,20 @@ static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct fdtable* table = BPF_CORE_READ(task, files, fdt);
   struct file* file = 0;
-  __u64* data = (__u64*)chunk_data(s);
-  if (!data || fd >= BPF_CORE_READ(table, max_fds) ||
+  if (fd >= BPF_CORE_READ(table, max_fds) ||
       bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd) != 0 ||
       (BPF_CORE_READ(file, f_inode, i_mode) & type_bits) != is_socket) {
     return;
   }
   struct socket* socket = BPF_CORE_READ(file, private_data);
   struct sock* sock = BPF_CORE_READ(socket, sk);
-  if (BPF_CORE_READ(sock, __sk_common.skc_family) == is_netlink) {
-    *data = BPF_CORE_READ(sock, sk_protocol);
+  if (BPF_CORE_READ(sock, __sk_common.skc_family) != is_netlink) {
+    return;
+  }
+  const __u64 protocol = BPF_CORE_READ(sock, sk_protocol);
+  __u64* data = (__u64*)chunk_data(s); /* last: the verifier forgets its bounds over a call */
+  if (data) {
+    *data = protocol;
     end_chunk(s, fd, sizeof *data, chunk_netlink);
   }
 }
