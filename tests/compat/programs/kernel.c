@@ -4,17 +4,21 @@
 #include <linux/bpf.h>
 #include <linux/fs.h>
 #include <linux/if.h>
+#include <linux/if_alg.h>
+#include <linux/if_packet.h>
 #include <linux/if_tun.h>
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <linux/loop.h>
 #include <linux/perf_event.h>
+#include <linux/vm_sockets.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -143,6 +147,28 @@ static void mounts(void) {
   close(context);
 }
 
+static void families(void) {
+  const int hash = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const struct sockaddr_alg algorithm = {.salg_family = AF_ALG, .salg_type = "hash", .salg_name = "sha1"};
+  bind(hash, (const struct sockaddr*)&algorithm, sizeof algorithm);
+  close(hash);
+  const int guest = socket(AF_VSOCK, SOCK_STREAM, 0);
+  const struct sockaddr_vm any = {.svm_family = AF_VSOCK, .svm_port = VMADDR_PORT_ANY, .svm_cid = VMADDR_CID_ANY};
+  bind(guest, (const struct sockaddr*)&any, sizeof any);
+  close(guest);
+  const int packets = socket(AF_PACKET, SOCK_RAW, 0);
+  const struct sockaddr_ll loopback = {.sll_family = AF_PACKET, .sll_protocol = 0x0300, .sll_ifindex = 1};
+  bind(packets, (const struct sockaddr*)&loopback, sizeof loopback);
+  struct tpacket_stats dropped;
+  socklen_t size = sizeof dropped;
+  getsockopt(packets, SOL_PACKET, PACKET_STATISTICS, &dropped, &size);
+  close(packets);
+  const int others[] = {AF_CAN, AF_BLUETOOTH, AF_TIPC, AF_XDP, AF_QIPCRTR, AF_KCM, AF_RDS, AF_PHONET};
+  for (unsigned i = 0; i < sizeof others / sizeof *others; ++i) {
+    close(socket(others[i], SOCK_DGRAM, 0));
+  }
+}
+
 int main(void) {
   rings();
   programs();
@@ -151,5 +177,6 @@ int main(void) {
   keys();
   devices();
   mounts();
+  families();
   return 0;
 }
