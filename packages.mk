@@ -19,7 +19,7 @@ bench_packages = $(test_packages) bpftrace linux-perf make
 # with.
 function_packages := libzydis-dev
 build_packages += $(function_packages)
-test_packages += $(function_packages) lld ltrace
+test_packages += $(function_packages) lld ltrace systemtap-sdt-dev
 lint_packages += $(function_packages)
 
 # For --explain: reading recorded traces; a server whose port is taken.

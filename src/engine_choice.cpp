@@ -14,7 +14,7 @@ bool only_counts(const cli::Options& options) {
 
 /// What of the command line takes stopping the tracees, which BPF does not do; empty if nothing does.
 std::string why_not_by_bpf(const cli::Options& options) {
-  if (!options.extras.libraries.empty() || !options.extras.symbols.empty()) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty()) {
     return "functions are traced by breakpoints, which need ptrace";
   }
   if (!options.injections.empty()) {

@@ -23,6 +23,7 @@
 #include "doctor.h"
 #include "engine_choice.h"
 #include "explaining.h"
+#include "list_probes.h"
 #include "ptrace/front.h"
 #include "terminal.h"
 #include "trace/pipeline_folded.h"
@@ -236,6 +237,15 @@ int run(const std::vector<std::string>& words) {
   }
   if (!options.extras.explain_trace.empty()) {
     return explain_recorded(options);
+  }
+  if (!options.extras.list_probes.empty()) {
+    const auto list = list_of_probes(options.extras.list_probes);
+    if (!list) {
+      speak(list.error().message);
+      return EXIT_FAILURE;
+    }
+    std::fwrite(list.value().data(), 1, list.value().size(), stdout);
+    return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   if (options.extras.doctor) {
     const std::string report = doctor_report();

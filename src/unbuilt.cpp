@@ -22,10 +22,8 @@ std::optional<std::string> not_built_yet(const cli::Options& options) {
       !stack::has_unwinder(stack::UnwinderChoice::libunwind)) {
     return "--stack-unwinder=libunwind: this build has no libunwind; leave the option out to use libdw";
   }
-  const cli::Extras& extras = options.extras;
   const cli::Format& format = options.format;
   const std::array missing{
-      Missing{!extras.probes.empty(), "-e usdt=: this build knows no static probes; -e symbol= traces functions"},
       Missing{format.secontext.shown && ::access("/sys/fs/selinux/enforce", F_OK) == 0,
               "--secontext: this build cannot show SELinux contexts"},
   };

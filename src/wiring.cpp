@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
 #include "stack/symbols.h"
 #include "terminal.h"
@@ -90,7 +91,8 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spe
 
 /// See EngineOptions::no_filter_because.
 std::string why_no_filter(const cli::Options& options) {
-  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || options.ltrace) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
+      options.ltrace) {
     return "functions are traced, whose breakpoints a process cannot keep when it is let go";
   }
   const cli::Startup& startup = options.startup;
@@ -131,6 +133,13 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
     if (const Status added = selection.entries.add(expression); !added) {
       return Error{EINVAL, "-e symbol=" + expression + ": " + added.error().message};
     }
+  }
+  for (const std::string& expression : options.extras.probes) {
+    selection.probes.emplace_back(expression);
+  }
+  if (!selection.empty() && !can_break_at_functions()) {
+    return Error{ENOTSUP,
+                 "calls of functions cannot be traced on this processor yet: leave out -e library=, symbol= and usdt="};
   }
   if (options.ltrace) {
     for (const std::string& pattern : options.ltrace->exporters) {
@@ -303,6 +312,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
     result.calls.palette = palette(note);
   }
   result.indent = format.indent;
+  result.string_limit = format.string_limit;
   result.native = native_abi();
   result.show_pid = show_pid(options);
   result.show_command = format.pid_details.has(cli::PidDetail::comm);

@@ -15,7 +15,8 @@ Failure not_together(std::string_view one, std::string_view other) {
 
 Applied check_targets(const Options& options) {
   const Extras& extras = options.extras;
-  const bool scope = !extras.explain_trace.empty() || extras.doctor || extras.any_scope();
+  const bool scope =
+      !extras.explain_trace.empty() || extras.doctor || !extras.list_probes.empty() || extras.any_scope();
   if (options.startup.program.empty() && options.startup.attach.empty() && !scope && !options.tips.shown) {
     return Failure{"must have PROG [ARGS] or -p PID", true};
   }

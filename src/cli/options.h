@@ -181,6 +181,7 @@ struct Extras {
   std::vector<std::string> libraries;     ///< -e library=
   std::vector<std::string> symbols;       ///< -e symbol=
   std::vector<std::string> probes;        ///< -e usdt=
+  std::string list_probes;                ///< --list-probes: a program or a process id; empty: not asked for
   std::vector<std::string> cgroups;
   std::vector<std::string> comms;
   bool system_wide = false;

@@ -185,6 +185,9 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::comm:
       options.extras.comms.push_back(argument);
       return std::nullopt;
+    case OptionId::list_probes:
+      options.extras.list_probes = argument;
+      return argument.empty() ? bad_argument(given) : Applied{};
     case OptionId::doctor:
       return set_flag(options.extras.doctor);
     case OptionId::explain:

@@ -110,6 +110,7 @@ bool ModuleReader::read() {
   read_relocations(dynamic_.rel, dynamic_.rel_size, false);
   find_stubs();
   read_full_symbols();
+  file_.probes_ = read_static_probes(elf_, file_.abi_);
   return true;
 }
 

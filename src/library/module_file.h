@@ -14,6 +14,7 @@
 
 #include "arch/breakpoint.h"
 #include "base/result.h"
+#include "library/static_probes.h"
 #include "spec/abi.h"
 
 namespace tracer::library {
@@ -70,6 +71,7 @@ class ModuleFile {
   [[nodiscard]] const Symbol* find_exported(std::string_view name) const;
   /// Functions of the full symbol table (.symtab), local ones included; empty in a stripped file.
   [[nodiscard]] std::span<const Symbol> all_functions() const { return all_functions_; }
+  [[nodiscard]] std::span<const StaticProbe> probes() const { return probes_; }
 
  private:
   friend class ModuleReader;
@@ -87,6 +89,7 @@ class ModuleFile {
   std::vector<Stub> stubs_;
   std::vector<Symbol> exported_;
   std::vector<Symbol> all_functions_;
+  std::vector<StaticProbe> probes_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< of exported_
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "library/static_probes.h"
 
 namespace tracer::library {
 
@@ -51,7 +52,8 @@ struct LibrarySelection {
   SymbolFilter calls;    ///< by the module that calls: through its linkage table, or a pointer that the loader gave it
   SymbolFilter entries;  ///< by the module that defines them, whoever calls
   SymbolFilter exports;  ///< by the module that defines them, if another one calls
-  [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty(); }
+  std::vector<ProbePattern> probes;
+  [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty() && probes.empty(); }
 };
 
 }  // namespace tracer::library

@@ -51,7 +51,32 @@ void Breakpoints::put_again(const Stopped& thread, std::uint64_t address) {
   }
 }
 
+void Breakpoints::raise_semaphore(const Stopped& thread, const LiveMemory& memory, std::uint64_t address) {
+  std::uint16_t count = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&count, 1));
+  if (memory.read(RemoteAddr(address), bytes) != bytes.size()) {
+    return;
+  }
+  ++count;
+  if (thread.write(RemoteAddr(address), bytes).ok()) {
+    semaphores_.push_back(address);
+    memory.forget();
+  }
+}
+
+void Breakpoints::lower_semaphores(const Stopped& thread) {
+  for (const std::uint64_t address : std::exchange(semaphores_, {})) {
+    const auto word = peek_word(thread.tid(), RemoteAddr(address));
+    auto count = static_cast<std::uint16_t>(word.value_or(0));
+    if (count != 0) {
+      --count;
+      static_cast<void>(thread.write(RemoteAddr(address), std::as_bytes(std::span(&count, 1))));
+    }
+  }
+}
+
 void Breakpoints::remove_all(const Stopped& thread) {
+  lower_semaphores(thread);
   for (const auto& [address, point] : points_) {
     remove(thread, address);
   }
@@ -59,6 +84,7 @@ void Breakpoints::remove_all(const Stopped& thread) {
 
 void Breakpoints::forget(std::uint64_t start, std::uint64_t end) {
   points_.erase(points_.lower_bound(start), points_.lower_bound(end));
+  std::erase_if(semaphores_, [&](std::uint64_t address) { return address >= start && address < end; });
   std::erase_if(displaced_, [&](const auto& entry) { return entry.second >= start && entry.second < end; });
 }
 

@@ -13,6 +13,7 @@
 
 #include "arch/breakpoint.h"
 #include "library/modules.h"
+#include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/library_call.h"
 
@@ -33,6 +34,11 @@ struct Breakpoint {
   std::map<std::uint64_t, LibraryFunction*>
       called_by;  ///< what such modules call it, by where their code starts; null: nothing
   bool returns_here = false;
+  struct Probe {
+    std::shared_ptr<const library::ModuleFile> file;  ///< keeps …
+    const library::StaticProbe* probe = nullptr;
+  };
+  std::vector<Probe> probes;  ///< static ones
   bool is_loader_hook = false;
   bool is_program_entry = false;
 
@@ -69,6 +75,8 @@ class Breakpoints {
   /// Takes one away; its record stays, for threads that have run into it already.
   void remove(const Stopped& thread, std::uint64_t address);
   void put_again(const Stopped& thread, std::uint64_t address);
+  /// Adds us to those who watch a static probe, by its counter of 16 bits.
+  void raise_semaphore(const Stopped& thread, const LiveMemory& memory, std::uint64_t address);
   /// Takes all away, and all traps that may be left of former ones.
   void remove_all(const Stopped& thread);
   /// The memory there is gone, and all breakpoints with it.
@@ -102,10 +110,12 @@ class Breakpoints {
   static constexpr std::uint64_t page_bytes = 65536;
   static constexpr std::size_t most_pages = 64;
 
+  void lower_semaphores(const Stopped& thread);
   Breakpoint* insert(const Stopped& thread, const Memory& memory, std::uint64_t address);
   void prepare(const Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
   std::uint64_t place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
 
+  std::vector<std::uint64_t> semaphores_;  ///< raised, each as often as it stands here
   std::map<std::uint64_t, Breakpoint> points_;
   std::vector<Page> pages_;
   std::map<std::uint64_t, std::uint64_t> displaced_;  ///< from the address of a displaced instruction to its own

@@ -79,6 +79,9 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
   if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
     place_exports(tracee, module);
   }
+  if (!selection_.probes.empty()) {
+    place_probes(tracee, module);
+  }
 }
 
 void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {

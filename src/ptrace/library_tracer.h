@@ -58,6 +58,8 @@ class LibraryTracer {
   void place_pending(Tracee& tracee);
   void place_entries(Tracee& tracee, const library::Module& module);
   void place_exports(Tracee& tracee, const library::Module& module);
+  void place_probes(Tracee& tracee, const library::Module& module);
+  void hit_probes(Tracee& tracee, const Breakpoint& point, std::uint64_t address, const Registers& registers);
   void hook_loader(Tracee& tracee);
 
   void tell(Tracee& tracee, const Registers& registers, std::uint64_t address);

@@ -12,6 +12,7 @@
 
 #include "spec/abi.h"
 #include "trace/library_call.h"
+#include "trace/static_probe.h"
 #include "trace/tampering.h"
 
 namespace tracer {
@@ -94,7 +95,7 @@ struct Event {
   EventTime time;
   const StackSource* stack = nullptr;  ///< null: the engine knows nothing of it
   std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited,
-               LibraryEnter, LibraryExit>
+               LibraryEnter, LibraryExit, ProbeHit>
       what;
 };
 

@@ -85,6 +85,7 @@ class Pipeline final : public EventHandler {
   Verdict on(const Detached& detached, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const LibraryEnter& enter, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const LibraryExit& exit, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const ProbeHit& hit, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
 
   /// `event`: of the exit; null where there is none.

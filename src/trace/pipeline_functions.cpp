@@ -159,4 +159,16 @@ Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event
   return finish(thread, end, &event, memory);
 }
 
+Verdict Pipeline::on(const ProbeHit& hit, Thread& thread, const Event& event, const Memory& memory) {
+  thread.call.instruction_pointer = hit.instruction_pointer;
+  thread.abi = event.abi;
+  if (summary_ != nullptr) {
+    summary_->count_function(event.abi, "usdt:" + *hit.provider + ':' + *hit.name, false, std::chrono::nanoseconds(0));
+  }
+  if (records()) {
+    view_.probe(thread, event.time, hit, memory, stack_now(event, memory));
+  }
+  return Verdict::go_on;
+}
+
 }  // namespace tracer::pipeline

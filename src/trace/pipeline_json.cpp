@@ -8,6 +8,7 @@
 #include "decode/call_state.h"
 #include "render/json_text.h"
 #include "render/record.h"
+#include "trace/pipeline_probe.h"
 
 namespace tracer::pipeline {
 
@@ -191,6 +192,14 @@ void JsonView::signal(Thread& thread, const EventTime& time, const SignalStop& s
     emitter_.reset();
     decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
   }
+  write_stack(record_, stack);
+  end_record(record_, thread);
+}
+
+void JsonView::probe(Thread& thread, const EventTime& time, const ProbeHit& hit, const Memory& memory,
+                     std::span<const StackFrame> stack) {
+  begin_record(record_, thread, "probe", time);
+  append_json_probe(record_, hit, memory);
   write_stack(record_, stack);
   end_record(record_, thread);
 }

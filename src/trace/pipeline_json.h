@@ -66,6 +66,8 @@ class JsonView final : public View {
                               std::uint64_t value) override;
   void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
               std::span<const StackFrame> stack) override;
+  void probe(Thread& thread, const EventTime& time, const ProbeHit& hit, const Memory& memory,
+             std::span<const StackFrame> stack) override;
   void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
   void fork(Thread& thread, const EventTime& time, const Fork& fork) override;
   void exec(Thread& thread, const EventTime& time) override;

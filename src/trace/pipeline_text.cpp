@@ -2,6 +2,7 @@
 
 #include "decode/call_state.h"
 #include "trace/pipeline_dump.h"
+#include "trace/pipeline_probe.h"
 
 namespace tracer::pipeline {
 
@@ -261,6 +262,14 @@ void TextView::signal(Thread& thread, const EventTime& time, const SignalStop& s
     thread.line.append(' ');
   }
   thread.line.append("---");
+  end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::probe(Thread& thread, const EventTime& time, const ProbeHit& hit, const Memory& memory,
+                     std::span<const StackFrame> stack) {
+  begin_line(thread, time);
+  append_probe(thread.line, hit, memory, options_.string_limit);
   end_line(thread);
   write_stack(thread, stack, StackTaken::now);
 }

@@ -33,8 +33,9 @@ struct TextViewOptions {
   filter::NumberSet dump_writes;
   /// Calls come out whole or not at all, when they have ended: some filter must know the end first.
   bool hold_calls = false;
-  bool show_command = false;  ///< -Y: the prefix names the program, too
-  unsigned indent = 0;        ///< --indent: columns for each function that is open around a line
+  bool show_command = false;   ///< -Y: the prefix names the program, too
+  unsigned indent = 0;         ///< --indent: columns for each function that is open around a line
+  unsigned string_limit = 32;  ///< of what arguments of static probes point to
   /// Output is out before the tracee goes on: it may write to the same terminal.
   bool flush_each_event = false;
 };
@@ -57,6 +58,8 @@ class TextView : public View {
   void abi_changes(Thread& thread, const EventTime& time) override;
   void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
               std::span<const StackFrame> stack) override;
+  void probe(Thread& thread, const EventTime& time, const ProbeHit& hit, const Memory& memory,
+             std::span<const StackFrame> stack) override;
   void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
   void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;

@@ -48,6 +48,8 @@ class View {
   virtual void function_returns_again(Thread& /*thread*/, const EventTime& /*time*/, const LibraryExit& /*exit*/,
                                       std::uint64_t /*value*/) {}
 
+  virtual void probe(Thread& /*thread*/, const EventTime& /*time*/, const ProbeHit& /*hit*/, const Memory& /*memory*/,
+                     std::span<const StackFrame> /*stack*/) {}
   virtual void abi_changes(Thread& /*thread*/, const EventTime& /*time*/) {}
   virtual void signal(Thread& /*thread*/, const EventTime& /*time*/, const SignalStop& /*stop*/,
                       const Memory& /*memory*/, std::span<const StackFrame> /*stack*/) {}

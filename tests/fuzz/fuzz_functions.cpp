@@ -77,6 +77,9 @@ void read_program(std::string file, Random& random) {
   for (const library::Stub& stub : module.stubs()) {
     static_cast<void>(module.slots()[stub.slot].symbol.size());
   }
+  for (const library::StaticProbe& probe : module.probes()) {
+    static_cast<void>(library::ProbePattern("*:*").matches(probe));
+  }
   for (const auto symbols : {module.exported(), module.all_functions()}) {
     for (const library::Symbol& symbol : symbols) {
       static_cast<void>(module.find_exported(symbol.name));
@@ -199,6 +202,53 @@ void read_prototypes(const std::string& text, std::uint64_t seed) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------- static probes
+
+void read_arguments(Random& random) {
+  static const std::vector<std::string> words = {"8@",
+                                                 "-4@",
+                                                 "4f@",
+                                                 "%rax",
+                                                 "%eax",
+                                                 "(",
+                                                 ")",
+                                                 ",",
+                                                 "$",
+                                                 "-12",
+                                                 "+",
+                                                 "x0",
+                                                 "[sp",
+                                                 ", ",
+                                                 "]",
+                                                 "sxtw",
+                                                 "2",
+                                                 "%fs:",
+                                                 " ",
+                                                 "g",
+                                                 "%rip",
+                                                 "0x7f",
+                                                 "#",
+                                                 "99999999999999999999",
+                                                 "-9223372036854775808",
+                                                 "3@",
+                                                 "lsl ",
+                                                 "w1",
+                                                 "@"};
+  std::string text;
+  for (std::size_t i = random() % 30; i > 0; --i) {
+    text += words[random() % words.size()];
+  }
+  for (const Abi abi : {Abi::x86_64, Abi::i386, Abi::aarch64}) {
+    for (const library::ProbeArgument& argument : library::parse_probe_arguments(text, abi)) {
+      const bool usable = argument.where == library::ProbeArgument::Where::unknown ||
+                          (argument.size >= 1 && argument.size <= 8 && argument.scale >= 1 && argument.scale <= 16);
+      if (!usable) {
+        fail("an argument of a strange size in '" + text + "'", 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -218,6 +268,7 @@ int main(int argc, char** argv) {
   for (; rounds < 50 || std::chrono::steady_clock::now() < end; ++rounds, ++seed) {
     Random random(seed);
     read_program(program, random);
+    read_arguments(random);
     read_prototypes(changed_prototypes(prototypes, random), seed);
   }
   std::printf("%llu rounds\n", static_cast<unsigned long long>(rounds));

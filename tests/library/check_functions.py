@@ -7,6 +7,7 @@
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import struct
@@ -223,6 +224,72 @@ def counts(bench):
         expect(rows == [['1000', 'abs@libc.so.6'], ['4', 'pthread_join@libc.so.6']], 'got: ' + '\n'.join(lines))
 
 
+PROBES = [
+    'demo:plain@probes()',
+    'demo:text@probes(ADDRESS /* "a name" */, 2)',
+    'demo:numbers@probes(-123456789012, 200, 65535, -7)',
+    'demo:floats@probes(2.5, -1.5)',
+    'demo:memory@probes(30)',
+    'demo:loop@probes(0)',
+    'demo:loop@probes(1)',
+    'demo:loop@probes(2)',
+    '+++ exited with 4 +++']
+
+
+def static_probes(bench):
+    include = '-I/usr/include/x86_64-linux-gnu'  # where sys/sdt.h is
+    for flags in (['-O0'], ['-O2'], ['-O2', '-no-pie'], ['-O2', '-fPIE', '-pie', '-static-pie'], ['-m32', '-O1', include]):
+        done = bench.build('probes.c', ['gcc', *flags], 'probes')
+        expect(done is not None, f'{flags}: not built; is systemtap-sdt-dev installed?')
+        lines, status = bench.trace(['-q', '-e', 'trace=none', '-e', 'usdt=demo:*'], done)
+        lines = [re.sub(r'0x[0-9a-f]+|[0-9]{7,}(?= /)', 'ADDRESS', line) for line in lines]
+        expected = [line.replace('-123456789012', '1097262572') if '-m32' in flags else line for line in PROBES]
+        expect([line for line in lines if 'runs in' not in line] == expected, f'{flags}: got: ' + '\n'.join(lines))
+        expect(status == 4, f'status {status}')
+    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'usdt=loop'], bench.build('probes.c', ['gcc'], 'probes'))
+    expect(len(lines) == 4, 'one name of any provider: ' + '\n'.join(lines))
+
+
+def watched_probes(bench):
+    """The counter of those who watch is raised, and lowered when we go."""
+    program = bench.build('probes.c', ['gcc'], 'probes')
+    running = subprocess.Popen([bench.tracer, '-q', '-I2', '-o', str(bench.folder / 'log'), '-e', 'trace=none', '-e',
+                                'usdt=demo:loop', str(program), 'wait'], stdout=subprocess.PIPE)
+
+    def said():
+        ready, _, _ = select.select([running.stdout], [], [], 20)
+        return os.read(running.stdout.fileno(), 100) if ready else b'nothing'
+
+    try:
+        expect(said() == b'1 0\n', 'not raised')
+        running.send_signal(signal.SIGTERM)
+        expect(said() == b'nobody watches\n', 'not lowered')
+        running.wait(TIMEOUT)
+    finally:
+        running.kill()
+        running.wait()
+
+
+def listed_probes(bench):
+    program = bench.build('probes.c', ['gcc'], 'probes')
+    done = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True, timeout=TIMEOUT)
+    expect(done.returncode == 0, done.stderr)
+    lines = done.stdout.splitlines()
+    expect(sum(line.startswith('usdt=demo:') for line in lines) == 6, done.stdout)
+    for wanted in ('library=atoi@probes', 'symbol=main@probes'):
+        expect(wanted in lines, f'no {wanted} in:\n{done.stdout}')
+    running = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)
+    try:
+        time.sleep(0.05)
+        done = subprocess.run([bench.tracer, '--list-probes', str(running.pid)], capture_output=True, text=True,
+                              timeout=TIMEOUT)
+        expect('symbol=puts@libc.so.6' in done.stdout.splitlines(), done.stderr or 'no puts in libc.so.6')
+    finally:
+        running.communicate(b'\n')
+    done = subprocess.run([bench.tracer, '--list-probes', '/etc/passwd'], capture_output=True, text=True, timeout=TIMEOUT)
+    expect(done.returncode == 1 and done.stderr, 'a list of what is no program')
+
+
 def killed_tracer(bench):
     program = bench.build('endless.c', ['gcc'])
     running = subprocess.Popen([str(program)])
@@ -278,7 +345,8 @@ def attach_and_detach(bench):
 
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, one_timeline, counts, killed_tracer,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, one_timeline, counts, static_probes,
+                          watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
 

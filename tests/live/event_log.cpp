@@ -55,6 +55,9 @@ class EventLog final : public EventHandler {
       std::printf(" %#llx", static_cast<unsigned long long>(arg));
     }
   }
+  static void print(const Event&, const ProbeHit& hit) {
+    std::printf("probe %s:%s", hit.provider->c_str(), hit.name->c_str());
+  }
   static void print(const Event& event, const SyscallExit& call) {
     std::printf("exit %s %lld%s", abi_names[index_of(event.abi)].data(), static_cast<long long>(call.value),
                 call.is_error ? " error" : "");

@@ -1,0 +1,57 @@
+// What a thread that stands still at a call's beginning or end, or at a static probe, can tell when asked.
+#pragma once
+
+#include <algorithm>
+#include <variant>
+
+#include "arch/breakpoint.h"
+#include "ptrace/breakpoints.h"
+#include "ptrace/tracee.h"
+#include "trace/library_call.h"
+
+namespace tracer {
+
+class StoppedContext final : public CallContext {
+ public:
+  StoppedContext(const Tracee& tracee, const Registers& registers) : tracee_(tracee), registers_(registers) {}
+
+  [[nodiscard]] std::optional<Value> vector(unsigned index) const override {
+    return part(float_layout().vectors + index * sizeof(Value), sizeof(Value));
+  }
+  [[nodiscard]] std::optional<Value> x87_top() const override {
+    return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87, 10);
+  }
+  [[nodiscard]] std::optional<int> error_number() const override {
+    for (const auto& [start, module] : tracee_.library->space->modules) {
+      const library::Symbol* symbol = module.file->find_exported("__errno_location");
+      const auto place =
+          symbol != nullptr ? errno_address(registers_, module.bias + symbol->address, tracee_.memory) : std::nullopt;
+      int number = 0;
+      const auto into = std::as_writable_bytes(std::span(&number, 1));
+      if (place && tracee_.memory.read(RemoteAddr(*place), into) == into.size()) {
+        return number;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Value> part(std::size_t at, std::size_t size) const {
+    if (size_ == 0) {
+      size_ = std::get<Stopped>(tracee_.thread).register_set(float_layout().register_set, bytes_);
+    }
+    if (at + size > size_) {
+      return std::nullopt;
+    }
+    Value value{};
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at), size, value.begin());
+    return value;
+  }
+
+  const Tracee& tracee_;
+  const Registers& registers_;
+  mutable std::array<std::byte, 1024> bytes_{};
+  mutable std::size_t size_ = 0;
+};
+
+}  // namespace tracer

@@ -1,0 +1,117 @@
+#include "trace/pipeline_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "render/json_text.h"
+#include "spell/escape.h"
+#include "spell/floating.h"
+#include "spell/scalars.h"
+#include "trace/pipeline_stack.h"
+
+namespace tracer::pipeline {
+
+namespace {
+
+struct Pointed {
+  std::string text;
+  bool cut = false;
+};
+
+/// Nobody says that an argument points to text; it does if what is there is printable up to a NUL.
+Pointed text_at(std::uint64_t address, const Memory& memory, std::size_t limit) {
+  std::array<std::byte, 256> buffer{};
+  const auto read = std::span(buffer).first(
+      memory.read(RemoteAddr(address), std::span(buffer).first(std::min(limit + 1, buffer.size()))));
+  const auto end = std::find(read.begin(), read.end(), std::byte{0});
+  const auto found = read.first(static_cast<std::size_t>(end - read.begin()));
+  const bool cut = end == read.end();
+  if (found.empty() || (cut && found.size() <= limit) || !spell::is_printable(found)) {
+    return {};
+  }
+  const auto shown = found.first(std::min(found.size(), limit));
+  return {{reinterpret_cast<const char*>(shown.data()), shown.size()}, cut};
+}
+
+bool may_point(const ProbeValue& value) {
+  constexpr std::uint64_t lowest = 4096;
+  return value.known && !value.is_floating && value.size >= 4 && value.bits >= lowest;
+}
+
+void append_value(TextBuffer& text, const ProbeValue& value) {
+  if (!value.known) {
+    text.append('?');
+  } else if (value.is_floating) {
+    spell::append_floating(text, value.bits, value.size == 4 ? 4 : 8);
+  } else if (value.size == 8 && !value.is_signed) {
+    spell::append_number(text, value.bits, spec::Style::guess, true);
+  } else if (value.is_signed) {
+    text.decimal(static_cast<std::int64_t>(value.bits));
+  } else {
+    text.decimal(value.bits);
+  }
+}
+
+}  // namespace
+
+void append_probe(TextBuffer& text, const ProbeHit& hit, const Memory& memory, unsigned limit) {
+  append_printable(text, *hit.provider);
+  text.append(':');
+  append_printable(text, *hit.name);
+  text.append('@');
+  append_printable(text, *hit.module);
+  text.append('(');
+  bool first = true;
+  for (const ProbeValue& value : hit.arguments) {
+    text.append(first ? "" : ", ");
+    first = false;
+    append_value(text, value);
+    const Pointed pointed = may_point(value) ? text_at(value.bits, memory, limit) : Pointed{};
+    if (!pointed.text.empty()) {
+      text.append(" /* \"");
+      spell::append_escaped(text, std::as_bytes(std::span(pointed.text)));
+      text.append(pointed.cut ? "\"... */" : "\" */");
+    }
+  }
+  text.append(')');
+}
+
+void append_json_probe(TextBuffer& text, const ProbeHit& hit, const Memory& memory) {
+  constexpr std::size_t longest = 200;
+  text.append(",\"provider\":");
+  render::append_json_string(text, *hit.provider);
+  text.append(",\"name\":");
+  render::append_json_string(text, *hit.name);
+  text.append(",\"module\":");
+  render::append_json_string(text, *hit.module);
+  text.append(",\"args\":[");
+  bool first = true;
+  for (const ProbeValue& value : hit.arguments) {
+    text.append(first ? "{" : ",{");
+    first = false;
+    if (!value.known) {
+      text.append("\"value\":null}");
+      continue;
+    }
+    text.append("\"value\":");
+    if (value.is_floating && spell::is_finite(value.bits, value.size == 4 ? 4 : 8)) {
+      spell::append_floating(text, value.bits, value.size == 4 ? 4 : 8);
+    } else if (value.is_floating) {
+      text.append("null");
+    } else if (value.is_signed) {
+      render::append_json_integer(text, static_cast<std::int64_t>(value.bits));
+    } else {
+      render::append_json_integer(text, value.bits);
+    }
+    const Pointed pointed = may_point(value) ? text_at(value.bits, memory, longest) : Pointed{};
+    if (!pointed.text.empty()) {
+      text.append(",\"text\":");
+      render::append_json_string(text, pointed.text);
+    }
+    text.append('}');
+  }
+  text.append(']');
+}
+
+}  // namespace tracer::pipeline

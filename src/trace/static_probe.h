@@ -1,0 +1,27 @@
+// A thread ran over a static probe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tracer {
+
+struct ProbeValue {
+  bool known = false;  ///< false: it cannot be read
+  bool is_signed = false;
+  bool is_floating = false;
+  unsigned size = 8;       ///< bytes, of the type that the program's author gave
+  std::uint64_t bits = 0;  ///< extended as the type says
+};
+
+/// Valid only while the event is handled, as is all that it points to.
+struct ProbeHit {
+  const std::string* provider = nullptr;
+  const std::string* name = nullptr;
+  const std::string* module = nullptr;  ///< soname or file name
+  std::uint64_t instruction_pointer = 0;
+  std::span<const ProbeValue> arguments;
+};
+
+}  // namespace tracer
