@@ -25,7 +25,7 @@ std::optional<std::string> not_built_yet(const cli::Options& options) {
   const cli::Format& format = options.format;
   const std::array missing{
       Missing{format.secontext.shown && ::access("/sys/fs/selinux/enforce", F_OK) == 0,
-              "--secontext: this build cannot show SELinux contexts"},
+              "--secontext: this build cannot show SELinux contexts; leave the option out"},
   };
   const auto* found = std::find_if(missing.begin(), missing.end(), [](const Missing& m) { return m.asked; });
   return found == missing.end() ? std::nullopt : std::optional<std::string>(found->sentence);
