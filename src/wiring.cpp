@@ -124,6 +124,11 @@ std::string why_no_filter(const cli::Options& options) {
 }
 
 Status select_functions(const cli::Options& options, library::LibrarySelection& selection) {
+  if (!options.ltrace) {  // whose filters are about names as they are
+    selection.demangler = [](std::string_view name) { return stack::demangle(name); };
+    selection.calls.use_demangler(selection.demangler);
+    selection.entries.use_demangler(selection.demangler);
+  }
   for (const std::string& expression : options.extras.libraries) {
     if (const Status added = selection.calls.add(expression); !added) {
       return Error{EINVAL, "-e library=" + expression + ": " + added.error().message};

@@ -107,10 +107,35 @@ Status SymbolFilter::add(std::string_view expression) {
   return Done{};
 }
 
+std::string without_parameters(std::string name) {
+  const auto last = name.rfind(')');
+  if (last == std::string::npos) {
+    return name;
+  }
+  int open = 0;
+  for (std::size_t at = last + 1; at-- > 0;) {
+    open += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+    if (open == 0) {
+      // Of operator() the parentheses are the name.
+      name.resize(at == 0 ? name.size() : at);
+      break;
+    }
+  }
+  return name;
+}
+
 bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) const {
+  std::string whole;
+  std::string bare;
+  if (demangler_ && (symbol.starts_with("_Z") || symbol.starts_with("_R")) && concerns(module)) {
+    whole = demangler_(symbol);
+    bare = without_parameters(whole);
+  }
   return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
     const auto last = std::find_if(rules.rbegin(), rules.rend(), [&](const Rule& rule) {
-      return rule.matches_module(module) && rule.symbol.matches(symbol);
+      return rule.matches_module(module) &&
+             (rule.symbol.matches(symbol) ||
+              (!whole.empty() && (rule.symbol.matches(whole) || rule.symbol.matches(bare))));
     });
     return last != rules.rend() && last->adds;
   });

@@ -26,11 +26,12 @@ struct Breakpoint {
   bool inserted = false;
 
   // Why it is there.
-  LibraryFunction* stub = nullptr;     ///< a module's call of a function
-  LibraryFunction* entry = nullptr;    ///< the first instruction of a function that was asked for, whoever calls it
-  std::string entry_symbol;            ///< or one that matters if these modules call it:
-  std::vector<std::uint64_t> callers;  ///< where their code starts
-  bool for_other_modules = false;      ///< … or if any but the one that it is in does
+  LibraryFunction* stub = nullptr;      ///< a module's call of a function
+  LibraryFunction* entry = nullptr;     ///< the first instruction of a function that was asked for, whoever calls it
+  LibraryFunction* resolved = nullptr;  ///< what the code here returns is the first instruction of this one
+  std::string entry_symbol;             ///< or one that matters if these modules call it:
+  std::vector<std::uint64_t> callers;   ///< where their code starts
+  bool for_other_modules = false;       ///< … or if any but the one that it is in does
   std::map<std::uint64_t, LibraryFunction*>
       called_by;  ///< what such modules call it, by where their code starts; null: nothing
   bool returns_here = false;
@@ -57,6 +58,7 @@ struct LibraryFrame {
   std::uint64_t stack_pointer = 0;  ///< at entry
   std::uint64_t return_address = 0;
   bool by_stub = false;
+  LibraryFunction* resolved = nullptr;  ///< not shown: see Breakpoint::resolved
 };
 
 class Breakpoints {

@@ -112,8 +112,29 @@ void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
       function.caller.clear();
       function.library = module.name;
       function.in_program = module.is_program;
-      tracee.library->space->add(stopped(tracee), tracee.memory, address,
-                                 [&](Breakpoint& point) { point.entry = &function; });
+      tracee.library->space->add(stopped(tracee), tracee.memory, address, [&](Breakpoint& point) {
+        (symbol.is_resolver ? point.resolved : point.entry) = &function;
+      });
+      if (symbol.is_resolver) {
+        place_resolved(tracee, module, symbol, function);
+      }
+    }
+  }
+}
+
+/// A function whose code a resolver has chosen already: it stands where the loader has written its address.
+void LibraryTracer::place_resolved(Tracee& tracee, const Module& module, const Symbol& symbol,
+                                   LibraryFunction& function) {
+  Breakpoints& space = *tracee.library->space;
+  for (const auto& [start, caller] : space.modules) {
+    for (const library::Slot& slot : caller.file->slots()) {
+      std::uint64_t filled = 0;
+      const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
+      if (slot.symbol == symbol.name &&
+          tracee.memory.read(RemoteAddr(caller.bias + slot.address), into) == into.size() &&
+          filled != module.bias + symbol.address && has_code_at(module, filled)) {
+        space.add(stopped(tracee), tracee.memory, filled, [&](Breakpoint& point) { point.entry = &function; });
+      }
     }
   }
 }

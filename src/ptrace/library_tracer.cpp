@@ -27,7 +27,8 @@ const Stopped& stopped(const Tracee& tracee) {
 }
 
 bool is_for_calls(const Breakpoint& point) {
-  return point.stub != nullptr || point.entry != nullptr || !point.callers.empty() || point.for_other_modules;
+  return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
+         point.for_other_modules;
 }
 
 bool may_return_again(std::string_view name) {
@@ -244,7 +245,11 @@ void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function
       function.in_program = module.is_program;
     }
   }
-  function.label = function.library.empty() ? function.name : function.name + '@' + function.library;
+  const bool mangled = function.name.starts_with("_Z") || function.name.starts_with("_R");
+  const std::string name = mangled && selection_.demangler
+                               ? library::without_parameters(selection_.demangler(function.name))
+                               : function.name;
+  function.label = function.library.empty() ? name : name + '@' + function.library;
 }
 
 LibraryFunction* LibraryTracer::exported_function(Tracee& tracee, const Module& caller, Breakpoint& point,
@@ -272,8 +277,8 @@ LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, Breakpoint& poi
   if (point.stub != nullptr) {
     return point.stub;
   }
-  if (point.entry != nullptr) {
-    return point.entry;
+  if (point.entry != nullptr || point.resolved != nullptr) {
+    return point.entry != nullptr ? point.entry : point.resolved;
   }
   const Module* caller = module_at(*tracee.library->space, return_address);
   if (caller != nullptr && point.for_other_modules) {
@@ -314,8 +319,12 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   find_library(tracee, *function);
   tracee.library->space->add(stopped(tracee), tracee.memory, entry->return_address,
                              [](Breakpoint& there) { there.returns_here = true; });
-  const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub};
+  LibraryFunction* const resolved = point.entry == nullptr && !by_stub ? point.resolved : nullptr;
+  const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
   calls.push_back(frame);
+  if (resolved != nullptr) {
+    return;
+  }
   LibraryEnter enter;
   enter.function = function;
   enter.call = frame.call;
@@ -374,6 +383,13 @@ void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Regis
 
 void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,
                            const Registers* registers) {
+  if (frame.resolved != nullptr) {
+    if (registers != nullptr && how == LibraryExit::How::returned) {
+      tracee.library->space->add(stopped(tracee), tracee.memory, function_result(*registers)[0],
+                                 [&](Breakpoint& point) { point.entry = frame.resolved; });
+    }
+    return;
+  }
   LibraryExit exit;
   exit.function = frame.function;
   exit.call = frame.call;

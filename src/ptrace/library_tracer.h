@@ -57,6 +57,8 @@ class LibraryTracer {
   bool place_pointer(Tracee& tracee, const Breakpoints::Pending& pending);
   void place_pending(Tracee& tracee);
   void place_entries(Tracee& tracee, const library::Module& module);
+  void place_resolved(Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
+                      LibraryFunction& function);
   void place_exports(Tracee& tracee, const library::Module& module);
   void place_probes(Tracee& tracee, const library::Module& module);
   void hit_probes(Tracee& tracee, const Breakpoint& point, std::uint64_t address, const Registers& registers);

@@ -290,6 +290,43 @@ def listed_probes(bench):
     expect(done.returncode == 1 and done.stderr, 'a list of what is no program')
 
 
+def chosen_by_resolvers(bench):
+    """strlen and others are whatever code suits the processor."""
+    for flags in (['-Wl,-z,lazy'], ['-Wl,-z,now'], ['-fno-plt'], ['-static']):
+        program = bench.build('resolved.c', ['gcc', *flags], 'resolved')
+        lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=strlen+strchr'], program)
+        own = [line for line in lines if re.match(r'(strlen|strchr)@\S+\("five[5!]"', line)]
+        expect(len(own) == 3, f'{flags}: got: ' + '\n'.join(lines))
+        expect(own[0].endswith('= 5') and status == 10, f'{flags}: {own[0]}, status {status}')
+
+
+def demangled_names(bench):
+    program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
+    for pattern in ('app::Counter::add', 'app::*::add', 'app::Counter::add(int, char const*)', '_ZN3app7Counter3addEiPKc'):
+        lines, status = bench.trace(['-e', 'trace=none', '-e', f'symbol={pattern}@MAIN'], program)
+        expect(lines[0].startswith('app::Counter::add@classes(') and len(lines) == 3, f'{pattern}: ' + '\n'.join(lines))
+        expect(status == 5, f'status {status}')
+    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=*::add-app::Counter::*'], program)
+    expect(not any('Counter' in line for line in lines), 'not taken away: ' + '\n'.join(lines))
+
+
+def exceptions(bench):
+    program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
+    lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=app::fail+app::try_it@MAIN'], program, ['throw'])
+    expect(status == 6, f'status {status}')
+    text = '\n'.join(lines)
+    expect(re.search(r'<\.\.\. app::fail@classes resumed>\) = <unwound>|app::fail@classes\(.*\) = <unwound>', text), text)
+    expect(re.search(r'<\.\.\. app::try_it@classes resumed>\) = 6', text), text)
+
+
+def deep_calls(bench):
+    program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'symbol=app::deep@MAIN'], program, ['deep', 'deep'])
+    expect(status == 44, f'status {status}')
+    expect(len([line for line in lines if re.match(r'<\.\.\. app::deep@classes resumed>|app::deep@classes\(.* = ', line)]) == 301,
+           'got: ' + '\n'.join(lines[:5]))
+
+
 def killed_tracer(bench):
     program = bench.build('endless.c', ['gcc'])
     running = subprocess.Popen([str(program)])
@@ -346,7 +383,7 @@ def attach_and_detach(bench):
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, one_timeline, counts, static_probes,
-                          watched_probes, listed_probes, killed_tracer,
+                          chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
 
