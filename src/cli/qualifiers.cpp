@@ -103,6 +103,14 @@ Applied store_secontext(Format& format, std::string_view value) {
   return std::nullopt;
 }
 
+Applied store_rule(std::string_view value, std::string_view qualifier, std::vector<std::string>& rules) {
+  if (value.empty()) {
+    return Failure{"invalid " + std::string(qualifier) + " ''"};
+  }
+  rules.emplace_back(value);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
@@ -148,14 +156,11 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
     case OptionId::fault:
       return store_injection(draft, value, Tampering::fault);
     case OptionId::library:
-      draft.options.extras.libraries.emplace_back(value);
-      return std::nullopt;
+      return store_rule(value, "library", draft.options.extras.libraries);
     case OptionId::symbol:
-      draft.options.extras.symbols.emplace_back(value);
-      return std::nullopt;
+      return store_rule(value, "symbol", draft.options.extras.symbols);
     case OptionId::usdt:
-      draft.options.extras.probes.emplace_back(value);
-      return std::nullopt;
+      return store_rule(value, "usdt", draft.options.extras.probes);
     default:
       require(false, "an option that is a qualifier of -e");
       return std::nullopt;

@@ -225,8 +225,12 @@ void read_form(Reader& reader, ProbeArgument& argument, Abi abi) {
   }
   argument.is_signed = *size < 0;
   argument.is_floating = floating;
-  const std::int64_t bytes = *size < 0 ? -*size : *size;
-  argument.size = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ? static_cast<unsigned>(bytes) : 0;
+  argument.size = 0;
+  for (const unsigned bytes : {1U, 2U, 4U, 8U}) {
+    if (*size == bytes || *size == -std::int64_t{bytes}) {
+      argument.size = bytes;
+    }
+  }
   reader = ahead;
 }
 

@@ -154,7 +154,8 @@ def check_complete(rows):
         if '|' in placeholder:
             tried = ' '.join([*spelled, *by_expression, *(words[i + 1] for i, word in enumerate(words[:-1]) if word in short)]).lower()
             for value in re.sub(r'\[.*', '', placeholder).split('|'):
-                if value.lower() not in re.split(r'[=,!: ]', tried):
+                # PROG or PID: not a word to write, but what it stands for
+                if not value.isupper() and value.lower() not in re.split(r'[=,!: ]', tried):
                     fail(f'{name}: the value {value} is in no row')
         for other in others:
             if not any(re.match(rf'--{re.escape(other)}(=|$)', word) for word in words):

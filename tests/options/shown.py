@@ -233,7 +233,7 @@ ROWS = [
 # Those that print something and are done: (options, patterns on standard output)
 INFORMATION = [
     ('-h', ['^Usage: ', '--trace-path']), ('--help', ['^Usage: ']), ('-V', ['^strace -- version 7']), ('--version', ['^strace -- version 7']),
-    ('-p 1,1 -VVVVVVV', ['^strace -- version 7', r'o\.o']), ('--doctor', ['ptrace']),
+    ('-p 1,1 -VVVVVVV', ['^strace -- version 7', r'o\.o']), ('--doctor', ['ptrace']), ('--list-probes=/bin/true', [r'^library=\w+@true$']),
 ]
 
 # What each qualifier of -e is tried with; under every name that it has.
@@ -241,10 +241,10 @@ QUALIFIERS = {
     'trace': 'chdir', 'trace_fds': '3', 'signals': 'USR1', 'status': 'failed', 'abbrev': 'none', 'verbose': 'none', 'raw': 'chdir',
     'read': '3', 'write': '1', 'quiet': 'exit', 'decode_fds': 'path', 'decode_pids': 'comm', 'kvm': 'vcpu', 'namespace_': 'new',
     'secontext': 'full', 'inject': 'chdir:error=EIO', 'fault': 'chdir',
-    'library': 'chdir', 'symbol': 'main', 'usdt': None,  # refused, see refused.txt
+    'library': 'chdir', 'symbol': 'main', 'usdt': 'a:b',
 }
 
 # Options that the rows have under another spelling of theirs, or that need what a test does not have.
 ELSEWHERE = {
-    'cgroup': 'counting_test.cpp', 'usdt': 'refused.txt', 'stack_unwinder': '', 'output_separately': '',
+    'cgroup': 'counting_test.cpp', 'usdt': 'tests/library', 'stack_unwinder': '', 'output_separately': '',
 }
