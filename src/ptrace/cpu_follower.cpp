@@ -78,6 +78,14 @@ void CpuFollower::check() {
   const int cpu = cpu_of(busiest_);
   if (cpu == pinned_to_) {
     interval_ = std::min(interval_ * 2, longest_interval);
+    rest_ = first_rest;
+  } else if (pinned_to_ >= 0) {
+    // It was woken on another CPU, since that one was idle, and would be again: following costs more than it gains.
+    release();
+    interval_ = first_check;
+    until_check_ = rest_;
+    rest_ = std::min(rest_ * 2, longest_rest);
+    return;
   } else if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed_)) {
     cpu_set_t one;
     CPU_ZERO(&one);

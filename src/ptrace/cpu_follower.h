@@ -46,9 +46,12 @@ class CpuFollower {
   int count_ = 0;
   unsigned until_check_ = first_check;
   unsigned interval_ = first_check;
+  unsigned rest_ = first_rest;  ///< stops until it is tried again after the thread got away
 
   static constexpr unsigned first_check = 32;
   static constexpr unsigned longest_interval = 512;
+  static constexpr unsigned first_rest = 1024;
+  static constexpr unsigned longest_rest = 65536;
 };
 
 }  // namespace tracer
