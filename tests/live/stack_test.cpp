@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -43,6 +44,18 @@ TEST_CASE("option -k shows who called, file and offset as well") {
   CHECK(std::any_of(ran.lines.begin(), ran.lines.end(), [](const std::string& line) {
     return std::regex_match(line, std::regex(R"( > /.*/stacks\(middle\+0x[0-9a-f]+\) \[0x[0-9a-f]+\])"));
   }));
+}
+
+TEST_CASE("option -k shows who called in static programs and in 32-bit ones") {
+  std::istringstream variants(STACKS_VARIANTS);  // as far as the compiler makes them
+  for (std::string program; std::getline(variants, program, ' ');) {
+    INFO(program);
+    const Functions functions = functions_below(run("exec $T -k -e getppid " + program + " call"), "getppid()");
+    const Functions wanted{"inner", "middle", "outer", "main"};
+    CHECK(std::search(functions.begin(), functions.end(), wanted.begin(), wanted.end()) != functions.end());
+    REQUIRE(!functions.empty());
+    CHECK(functions.back() == "_start");
+  }
 }
 
 TEST_CASE("option -k shows no more frames than asked for") {
