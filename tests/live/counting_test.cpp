@@ -139,10 +139,12 @@ TEST_CASE("processes are counted by name and by control group, also those that s
   const Folder folder;
   const std::string named = folder.file("so-named");
   const std::string show = " -U calls,name -e trace=getppid ";
-  const Ran by_comm = run("cp " TRACEE " " + named + "; $T -c --comm=so-named" + show + "sh -c '" + named + " int80; " +
-                          TRACEE " int80'");
+  REQUIRE(run("cp " TRACEE " " + named).status == 0);
+#if defined(__x86_64__)
+  const Ran by_comm = run("$T -c --comm=so-named" + show + "sh -c '" + named + " int80; " + TRACEE " int80'");
   CHECK(by_comm.has("System call usage summary for 32 bit mode:"));
   CHECK(by_comm.has("        1 getppid"));
+#endif
   CHECK(run("$T -c --comm=so-name" + show + named + " hello").lines.size() == 1);
 
   const Ran everywhere = run("$T -c --system-wide -U calls,name -e trace=clock_nanosleep sh -c 'sleep 0.1'");
