@@ -98,11 +98,13 @@ static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 mo
   if (most > largest_text) {
     most = largest_text;
   }
-  const long got = bpf_probe_read_user_str(data, most, (const void*)address);
-  if (got <= 0) {
+  *data = 0;
+  const long read = bpf_probe_read_user_str(data, most, (const void*)address);
+  if (read < 0) {
     s->faults++;
     return;
   }
+  const long got = read == 0 ? 1 : read; /* kernels before 6.13 say 0 of an empty text */
   /* A text that was cut has got a NUL that is not its own. */
   end_chunk(s, address, got == most ? most - 1 : (__u32)got, chunk_memory);
 }
