@@ -1,32 +1,21 @@
 # Debian 12 packages. The Makefile installs what is missing.
 
 # To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker; clang
-# and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours.)
+# and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours, Zydis reads the instructions
+# under breakpoints, Jansson recorded traces.)
 build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf-dev libncurses-dev \
-                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev
+                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libzydis-dev libjansson-dev
 
-# To run the tests: the tracer that we compare with, programs that we trace, 32-bit programs, the other compiler.
+# To run the tests: the tracers that we compare with, programs that we trace, 32-bit programs, other compilers and
+# linkers, a server whose port is taken, a program that runs strace and reads its text.
 test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 gcc-12-multilib g++-12-multilib zsh fish
+                 gcc-12-multilib g++-12-multilib zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 
 # For the checks of the source and the build with the other compiler.
 lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
 # To measure beside them (make bench-kernel).
-bench_packages = $(test_packages) bpftrace linux-perf make
-
-# For -e library=: the instructions under breakpoints; programs that another linker has made, the ltrace that we compare
-# with.
-function_packages := libzydis-dev
-build_packages += $(function_packages)
-test_packages += $(function_packages) lld ltrace systemtap-sdt-dev
-lint_packages += $(function_packages)
-
-# For --explain: reading recorded traces; a server whose port is taken.
-explain_packages := libjansson-dev
-build_packages += $(explain_packages)
-test_packages += $(explain_packages) nginx-light
-lint_packages += $(explain_packages)
+bench_packages := $(test_packages) bpftrace linux-perf make
 
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
@@ -36,6 +25,3 @@ arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabih
 
 # To run the tests on other kernels (tests/kernels/run).
 kernels_packages := $(guest_packages) gcc-12-multilib qemu-system-x86
-
-# To test with programs that run strace and read its text.
-test_packages += python3-doit

@@ -36,19 +36,21 @@ void append_rest(TextBuffer& text, std::uint64_t bits) {
   }
 }
 
+// Parts of a code that mean the same in both filters.
+constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
+constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
+constexpr std::array<std::string_view, 14> operations = {"BPF_ADD", "BPF_SUB", "BPF_MUL",  "BPF_DIV", "BPF_OR",
+                                                         "BPF_AND", "BPF_LSH", "BPF_RSH",  "BPF_NEG", "BPF_MOD",
+                                                         "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
+constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
+                                                    "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
+                                                    "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
+
 void append_code(TextBuffer& text, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",  "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_RET", "BPF_MISC"};
-  static constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
                                                             "BPF_LEN", "BPF_MSH", "BPF_XADD"};
-  static constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
-  static constexpr std::array<std::string_view, 14> operations = {
-      "BPF_ADD", "BPF_SUB", "BPF_MUL", "BPF_DIV", "BPF_OR",  "BPF_AND",  "BPF_LSH",
-      "BPF_RSH", "BPF_NEG", "BPF_MOD", "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
-  static constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
-                                                             "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
-                                                             "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
   static constexpr std::array<std::string_view, 3> values = {"BPF_K", "BPF_X", "BPF_A"};
   const auto kind = static_cast<unsigned>(code & 7);
   text.append(classes[kind]);
@@ -93,16 +95,8 @@ void append_code(TextBuffer& text, std::uint64_t code) {
 void append_extended_code(TextBuffer& text, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
-  static constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
                                                             "",        "",        "BPF_XADD"};
-  static constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
-  static constexpr std::array<std::string_view, 14> operations = {
-      "BPF_ADD", "BPF_SUB", "BPF_MUL", "BPF_DIV", "BPF_OR",  "BPF_AND",  "BPF_LSH",
-      "BPF_RSH", "BPF_NEG", "BPF_MOD", "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
-  static constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
-                                                             "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
-                                                             "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
   const auto kind = static_cast<unsigned>(code & 7);
   const bool moves = kind < arithmetic;
   const bool jumps_here = kind == jump || kind == jump + 1;

@@ -64,7 +64,6 @@ void LibraryTracer::begin(Tracee& tracee) {
 }
 
 void LibraryTracer::leave_program(Tracee& tracee) {
-  end_calls(tracee);
   tracee.library = nullptr;
   spaces_.erase(tracee.tgid);
 }

@@ -34,7 +34,6 @@ class LibraryTracer {
   /// A stopped thread is to be traced whose functions are not yet: sets what breakpoints its process lacks.
   void begin(Tracee& tracee);
   /// The last thread of its process has left its program and what breakpoints are there: by execve, or as it ended.
-  /// Its open calls end.
   void leave_program(Tracee& tracee);
   /// `parent` has created `child`, which has not run yet.
   void inherit(Tracee& parent, Tracee& child, bool shares_memory);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "change_bytes.h"
 #include "library/ltrace_conf.h"
 #include "library/module_file.h"
 #include "sysc/compile.h"
@@ -36,35 +37,11 @@ std::string content(const char* path) {
 
 // ---------------------------------------------------------------------------------------------- programs
 
-void change_bytes(std::string& file, Random& random) {
-  const std::size_t changes = 1 + random() % 24;
-  for (std::size_t i = 0; i < changes && !file.empty(); ++i) {
-    // Mostly where headers and tables are.
-    const std::size_t at = random() % (random() % 2 == 0 ? std::min<std::size_t>(file.size(), 4096) : file.size());
-    switch (random() % 4) {
-      case 0:
-        file[at] = static_cast<char>(random());
-        break;
-      case 1:
-        file[at] = static_cast<char>(0xff);
-        break;
-      case 2:
-        file[at] = static_cast<char>(file[at] ^ (1 << random() % 8));
-        break;
-      default:
-        for (std::size_t j = at; j < std::min(at + 8, file.size()); ++j) {
-          file[j] = static_cast<char>(random() % 3 == 0 ? 0xff : 0);
-        }
-        break;
-    }
-  }
-  if (random() % 16 == 0) {
-    file.resize(1 + random() % file.size());
-  }
-}
-
 void read_program(std::string file, Random& random) {
-  change_bytes(file, random);
+  // Mostly where headers and tables are.
+  fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
+    return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
+  });
   const UniqueFd descriptor(::memfd_create("program", MFD_CLOEXEC));
   if (::write(descriptor.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) {
     return;

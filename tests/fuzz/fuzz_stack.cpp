@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "change_bytes.h"
 #include "stack/elf_object.h"
 #include "stack/unwind_row.h"
 
@@ -40,33 +41,6 @@ class Noise final : public Memory {
  private:
   mutable std::mt19937_64 random_;
 };
-
-std::vector<char> changed(std::vector<char> file, std::mt19937_64& random) {
-  const std::size_t changes = 1 + random() % 24;
-  for (std::size_t i = 0; i < changes; ++i) {
-    const std::size_t at = random() % file.size();
-    switch (random() % 4) {
-      case 0:
-        file[at] = static_cast<char>(random());
-        break;
-      case 1:
-        file[at] = static_cast<char>(0xff);
-        break;
-      case 2:
-        file[at] = static_cast<char>(file[at] ^ (1 << random() % 8));
-        break;
-      default:
-        for (std::size_t j = at; j < std::min(at + 8, file.size()); ++j) {
-          file[j] = static_cast<char>(random() % 3 == 0 ? 0xff : 0);
-        }
-        break;
-    }
-  }
-  if (random() % 16 == 0) {
-    file.resize(1 + random() % file.size());
-  }
-  return file;
-}
 
 void use(ElfObject& object, std::size_t size, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -108,7 +82,8 @@ int main(int argc, char** argv) {
   double longest = 0;
   for (unsigned long seed = first; seed < first + rounds; ++seed) {
     std::mt19937_64 random(seed);
-    std::vector<char> file = changed(original, random);
+    std::vector<char> file = original;
+    fuzz::change_bytes(file, random, [size = file.size()](std::mt19937_64& dice) { return dice() % size; });
     const std::size_t size = file.size();
     const auto started = std::chrono::steady_clock::now();
     if (const auto object = ElfObject::from_image(std::move(file))) {

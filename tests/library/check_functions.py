@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from cases import expect, run_cases
+
 TIMEOUT = 60
 CALL = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:@([^( ]+))?(?:\(.*| resumed>\)) += (-?\w+|'.'|<\w+>)")
 
@@ -46,15 +48,6 @@ VARIANTS = {
     'lld_retpoline': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
     'lld_retpoline_now': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
 }
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 class Bench:
@@ -389,22 +382,11 @@ CASES = {function.__name__: function
 
 def main():
     tracer, sources = sys.argv[1:3]
-    wanted = tuple(sys.argv[3:]) or ('',)
-    failed = 0
     with tempfile.TemporaryDirectory(prefix='functions.') as folder:
         bench = Bench(os.path.abspath(tracer), sources, folder)
         cases = {name: (lambda n=name: check_variant(bench, n)) for name in VARIANTS}
         cases.update({name: (lambda f=function: f(bench)) for name, function in CASES.items()})
-        for name, case in cases.items():
-            if not name.startswith(wanted):
-                continue
-            try:
-                skipped = case()
-                print(f'{name}: ' + (f'skipped: {skipped}' if skipped else 'ok'))
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f'{name}: FAILED: {failure}')
-    return 1 if failed else 0
+        return run_cases(cases, sys.argv[3:])
 
 
 if __name__ == '__main__':

@@ -15,17 +15,10 @@ import sys
 import tempfile
 import time
 
+from cases import expect, run_cases
+
 TIMEOUT = 60
 LAZY = ['gcc', '-O0', '-fno-builtin', '-w', '-no-pie', '-Wl,-z,lazy']
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 class Bench:
@@ -294,19 +287,12 @@ CASES = {
 
 def main():
     tracer, sources = sys.argv[1:3]
-    wanted = tuple(sys.argv[3:]) or ('',)
-    failed = 0
-    for name, case in CASES.items():
-        if not name.startswith(wanted):
-            continue
+
+    def in_a_folder(case):
         with tempfile.TemporaryDirectory(prefix='ltrace.') as folder:
-            try:
-                skipped = case(Bench(os.path.abspath(tracer), sources, folder))
-                print(f'{name}: ' + (f'skipped: {skipped}' if skipped else 'ok'))
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f'{name}: FAILED: {failure}')
-    return 1 if failed else 0
+            return case(Bench(os.path.abspath(tracer), sources, folder))
+
+    return run_cases({name: (lambda c=case: in_a_folder(c)) for name, case in CASES.items()}, sys.argv[3:])
 
 
 if __name__ == '__main__':
