@@ -77,7 +77,7 @@ TEST_CASE("option -k goes on below a signal handler") {
 }
 
 TEST_CASE("option -k shows the stack of an execve and of an exit as it was when they were called") {
-  const Ran ran = run("exec $T -k -e execve,exit_group " STACKS " exec");
+  const Ran ran = run("exec $T -s 4096 -k -e execve,exit_group " STACKS " exec");
   const auto at_exec = functions_below(ran, "execve(\"" STACKS "\", [\"" STACKS "\", \"call\"]");
   CHECK(std::find(at_exec.begin(), at_exec.end(), "main") != at_exec.end());
   CHECK(functions_below(ran, "exit_group(0)").empty());
