@@ -18,6 +18,9 @@ constexpr std::uint64_t chunk_size = 4096;
 /// What a terminated array is counted up to for `brief count`; a bound for endless ones.
 constexpr std::uint64_t max_counted = 1U << 20;
 
+/// An array of a fixed number of elements, no more than these, is like a structure: all of it is there, or it is not.
+constexpr std::uint64_t most_like_fields = 4;
+
 /// Of one record of a stream no more than this is shown; the tracee may say anything.
 constexpr std::uint64_t max_record = 1U << 20;
 
@@ -118,6 +121,8 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   const auto buffer = place.kind == Place::Kind::remote && size != 0
                           ? state_.scratch.take(std::min(per_chunk, shown) * size)
                           : std::span<std::byte>{};
+  const bool like_fields =
+      type.length != spec::none && count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
   bool begun = false;
   const auto begin = [&] {
     begun ? void() : out_.begin_array();
@@ -125,6 +130,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   };
   std::uint64_t i = 0;
   bool readable = true;
+  bool ends_here = false;
   while (i < shown && readable && !state_.budget.exhausted()) {
     Place chunk = place.at(i * size);
     std::uint64_t there = shown - i;
@@ -132,11 +138,16 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
       there = std::min(there, per_chunk);
       const auto got = memory_.read(chunk.address, buffer.first(there * size));
       readable = got == there * size;
+      if (!readable && like_fields) {
+        return false;
+      }
       there = got / size;
       chunk = Place::copied(buffer.first(there * size), chunk.address);
     } else {
       there = std::min(there, chunk.bytes.size() / size);
-      readable = there != 0;
+      // A structure that says its size may end before its elements do.
+      ends_here = there == 0;
+      readable = !ends_here;
     }
     for (std::uint64_t end = i + there; i < end && !state_.budget.exhausted(); ++i, chunk = chunk.at(size)) {
       begin();
@@ -157,7 +168,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
     return false;
   }
   begin();
-  if (!readable) {
+  if (!readable && !ends_here) {
     unreadable_rest(place.address + i * size);
   } else if (i < count) {
     out_.more();
@@ -246,7 +257,8 @@ bool Walker::brief_count(const Type& type, const Place& place, const Scope* scop
   return true;
 }
 
-/// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there.
+/// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there. Step 0:
+/// its header alone, which says a length that no record can have, so that nobody knows where the next one is.
 Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Scope* scope, std::uint64_t left,
                                        std::span<std::int64_t> params) {
   const spec::Struct& layout = tables_.structs[type.index];
@@ -268,8 +280,8 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
   }
   const auto length = static_cast<std::uint64_t>(*data);
   if (length < header) {
-    // The header of a list's element shows; nothing follows one with such a length.
-    return layout.is_list ? RecordSize{header, left} : RecordSize{};
+    // Of a list's element nothing follows, not even the remark that there is more.
+    return {header, layout.is_list || left == header ? left : 0};
   }
   return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
@@ -293,6 +305,10 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   const auto enclosing_rest = rest_;
   const auto enclosing_nth = nth_;
   const bool is_list = tables_.structs[type.index].is_list;
+  // As with any other piece of memory: what is not there to its end shows as an address.
+  if (!is_list && size != 0 && (place.address + size < place.address || !copy(place.at(size - 1), 1))) {
+    return false;
+  }
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
   bool alone = false;
   bool begun = false;
@@ -328,6 +344,10 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     rest_ = record.length;
     nth_ = n;
     record_body(type, Place::copied(*bytes, here.address), scope, params);
+    if (record.step == 0) {
+      unreadable_rest(here.address + record.length);
+      break;
+    }
     at += record.step;
   }
   rest_ = enclosing_rest;

@@ -96,6 +96,9 @@ bool wait_status(CustomContext& context) {
     rest = status & 0x80;
   } else if (status == 0xffff) {
     text.append("{WIFCONTINUED(s)}");
+  } else if (low == 0x7f) {
+    context.number(status, spec::Style::hex, 4, false);  // wait(2) has no word for it
+    return true;
   } else {
     text.append("{WIFSIGNALED(s) && WTERMSIG(s) == ");
     append_signal(text, low);

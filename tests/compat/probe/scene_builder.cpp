@@ -432,7 +432,8 @@ std::uint32_t SceneBuilder::build_struct(const spec::Type& type, std::uint32_t a
     }
     wish_condition(field.condition, own);
     wish_condition(field.when, own);
-    const std::uint32_t at = address + field.offset[index_of(abi_)];
+    const std::uint32_t at =
+        address + static_cast<std::uint32_t>(literal(field.at).value_or(field.offset[index_of(abi_)]));
     const std::uint32_t size = build_memory(field.type, at, own, name + "." + std::string(tables_.text(field.name)),
                                             changes || field.direction == spec::Direction::inout);
     end = std::max(end, at + size - address);
