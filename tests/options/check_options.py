@@ -50,6 +50,12 @@ def run(tracer, options, words, folder, before=''):
     return done.returncode, done.stdout
 
 
+def numbered(text):
+    """With N for numbers that no two runs have in common: large ones, and the processes, whose numbers may be small."""
+    text = re.sub(r'(\[pid +|Process |get\w+id\(\) *= |set_tid_address\(\w+\) *= |kill\(|si_pid=)\d+\b(?! \(INJECTED\))', r'\1N', text)
+    return re.sub(r'(?<![\w.])[1-9]\d{3,9}(?![\w.])', 'N', text)
+
+
 def alike(text):
     """What may differ between two runs taken out: numbers of processes and inodes, clocks, times."""
     text = re.sub(r'(?<![.\d])\d\d:\d\d:\d\d(?=[ .])', 'CLOCK', text)
@@ -60,7 +66,7 @@ def alike(text):
     text = re.sub(r'^( *\d+\.\d\d)? *\d+\.\d{6}( +\d+(?= ))?', 'TIMES', text, flags=re.M) if '% time' in text or 'seconds' in text else text
     text = re.sub(r'st_[amc]time.*?(?=, st|})', 'TIME', text)
     text = re.sub(r' +', ' ', text)
-    return re.sub(r'(?<![\w.])[1-9]\d{3,9}(?![\w.])', 'N', text)
+    return numbered(text)
 
 
 def table_alike(text):
@@ -105,7 +111,7 @@ def check_row(tracer, sample, folder, row, can):
     if status != (128 + 15 if 'attached' in marks and status > 128 else wanted):
         fail(f'{label}: status {status}', text)
         return ''
-    subject = re.sub(r'(?<![\w.])[1-9]\d{3,9}(?![\w.])', 'N', text) if any('N' in pattern for pattern in patterns) else text
+    subject = numbered(text) if any('N' in pattern for pattern in patterns) else text
     for pattern in patterns:
         found = re.search(pattern.removeprefix('!'), subject, re.M)
         if bool(found) == pattern.startswith('!'):
