@@ -75,7 +75,6 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
   }
   serve(handler);
   handler_ = nullptr;
-  cpu_.release();
   return end_;
 }
 
@@ -151,7 +150,6 @@ void PtraceEngine::on_report(const Report& report) {
     early_[report.tid] = report.status;
     return;
   }
-  cpu_.served(report.tid);
   if (!stopped) {
     on_end(*tracee, report.status);
     if (!early_.empty()) {

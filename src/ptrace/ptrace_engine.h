@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "ptrace/cpu_follower.h"
 #include "ptrace/engine.h"
 #include "ptrace/front.h"
 #include "ptrace/launch.h"
@@ -122,7 +121,6 @@ class PtraceEngine final : public Engine {
   bool detaching_all_ = false;
   /// When to look at which thread; it may be gone by then, or held no longer.
   std::multimap<std::chrono::nanoseconds, pid_t> held_;
-  CpuFollower cpu_;
   std::optional<LibraryTracer> functions_;
   RunEnd end_;
 };

@@ -1,5 +1,6 @@
 #include "ptrace/waiter.h"
 
+#include <sched.h>
 #include <sys/time.h>
 
 #include <algorithm>
@@ -15,6 +16,11 @@ constexpr unsigned reports_between_looks = 128;
 
 void tick(int) {}
 
+int usable_cpus() {
+  cpu_set_t cpus;
+  return ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
 std::chrono::nanoseconds monotonic_now() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
@@ -22,7 +28,7 @@ std::chrono::nanoseconds monotonic_now() {
 }  // namespace
 
 Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watched)
-    : with_system_time_(with_system_time) {
+    : with_system_time_(with_system_time), tuner_(usable_cpus() > 1) {
   EndingSignals signals = ending_signals(interruptible);
   if (also_watched != 0) {
     sigaddset(&signals.blocked, also_watched);
@@ -60,7 +66,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
     if (due && *due <= monotonic_now()) {
       return Due{};
     }
-    const auto got = wait_for_any(mode_ == Mode::busy ? Waiting::block : Waiting::poll, with_system_time_);
+    const auto got = wait();
     if (!got) {
       return NothingLeft{};
     }
@@ -69,7 +75,9 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
       if (mode_ != Mode::busy) {
         mode_ = Mode::busy;
         set_ticking(true);
+        tuner_.resumed(monotonic_now());
       }
+      tuner_.came(monotonic_now);
       if (reports_until_look_-- == 0) {
         // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
         reports_until_look_ = reports_between_looks;
@@ -101,6 +109,23 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
         break;
     }
   }
+}
+
+Result<std::optional<Report>> Waiter::wait() {
+  if (mode_ == Mode::busy && !tuner_.polls()) {
+    return wait_for_any(Waiting::block, with_system_time_);
+  }
+  auto got = wait_for_any(Waiting::poll, with_system_time_);
+  if (mode_ != Mode::busy) {
+    return got;
+  }
+  for (const auto enough = monotonic_now() + PollTuner::patience; got && !got.value();) {
+    if (monotonic_now() >= enough) {
+      return wait_for_any(Waiting::block, with_system_time_);
+    }
+    got = wait_for_any(Waiting::poll, with_system_time_);
+  }
+  return got;
 }
 
 void Waiter::ignore_signals() {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "ptrace/engine.h"
+#include "ptrace/poll_tuner.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer {
@@ -32,9 +33,10 @@ using Outcome = std::variant<Report, Interrupted, Quiet, Due, NothingLeft>;
 
 /// While one exists, the fatal signals and SIGCHLD are blocked and SIGALRM is the waiter's.
 ///
-/// Busy, it blocks in wait4, and a timer's tick interrupts that a few times a second to look for signals and to see
-/// whether anything happened since the last tick. If not, it turns quiet: it stops the timer and sleeps in
-/// sigwaitinfo, where SIGCHLD tells of tracees. Nothing is lost between the two, as all these signals stay blocked.
+/// Busy, it blocks in wait4, after a moment's polling where that pays (PollTuner), and a timer's tick interrupts that a
+/// few times a second to look for signals and to see whether anything happened since the last tick. If not, it turns
+/// quiet: it stops the timer and sleeps in sigwaitinfo, where SIGCHLD tells of tracees. Nothing is lost between the
+/// two, as all these signals stay blocked.
 class Waiter {
  public:
   /// `also_watched`: one more signal that ends tracing, whatever `interruptible` says; 0 for none.
@@ -54,6 +56,8 @@ class Waiter {
  private:
   enum class Mode : std::uint8_t { busy, about_to_sleep, asleep };
 
+  /// What there is to report, as `mode_` has it; as wait_for_any.
+  Result<std::optional<Report>> wait();
   [[nodiscard]] int pending_signal() const;
   /// Sleeps until a signal comes, that of a tracee included, or until `due`; the signal if it ends tracing, else 0.
   [[nodiscard]] int sleep(std::optional<std::chrono::nanoseconds> due) const;
@@ -67,6 +71,7 @@ class Waiter {
   Mode mode_ = Mode::about_to_sleep;
   bool anything_since_tick_ = false;
   unsigned reports_until_look_ = 0;
+  PollTuner tuner_;
   std::optional<Report> kept_;  ///< taken from the kernel but not handed out yet
 };
 
