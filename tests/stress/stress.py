@@ -121,6 +121,8 @@ def main():
     seed = int(os.environ.get('STRESS_SEED') or time.time())
     print(f'STRESS_SEED={seed}', flush=True)
     dice = random.Random(seed)
+    # In the background of a shell it is ignored; a tracer that inherits that would lose one that comes while it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         start = time.monotonic()
