@@ -13,6 +13,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "base/write_all.h"
 #include "decoders/decoders.h"
 #include "explain/explanation.h"
 #include "explain/json_trace.h"
@@ -44,7 +45,7 @@ void write_report(const cli::Options& options, const explain::Explanation& expla
   const std::string text = options.format.output == cli::OutputFormat::json
                                ? explain::report_json(explanation)
                                : explain::report_text(explanation, wants_colours(options));
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
 }  // namespace

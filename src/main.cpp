@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arch/syscall_abi.h"
+#include "base/write_all.h"
 #include "cli/ltrace.h"
 #include "cli/parser.h"
 #include "cli/tips.h"
@@ -36,7 +37,8 @@ namespace tracer {
 namespace {
 
 void say(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  // Nobody is left to tell if even this fails.
+  static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
 /// `strace: SENTENCE`, as one write, so that it is not torn by what tracees write.
@@ -74,17 +76,25 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, const Speak
 
   auto launch = engine_options(options, tables);
   if (!launch) {
-    if (options.extras.explain && !options.startup.program.empty() && launch.error().number != 0) {
-      Explaining(options, tables, native_abi(), nullptr).tell_missing_program(options.startup.program.front());
-    } else {
-      speak(launch.error().message);
-    }
-    return {nullptr, exit_status(status_of_failed_launch(options, launch.error().number))};
+    speak(launch.error().message);
+    return {nullptr, exit_status(EXIT_FAILURE)};
   }
   auto channels = open_channels(options, complain);
   if (!channels) {
     speak(channels.error().message);
     return {nullptr, exit_status(EXIT_FAILURE)};
+  }
+  if (auto& command = launch.value().launch) {
+    auto path = command_path(options);
+    if (!path) {
+      if (options.extras.explain) {
+        Explaining(options, tables, native_abi(), nullptr).tell_missing_program(options.startup.program.front());
+      } else {
+        speak(path.error().message);
+      }
+      return {nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
+    }
+    command->path = std::move(path).value();
   }
 
   const auto complain_unless_told = [&speak](const Error& error) {

@@ -386,9 +386,9 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
   if (output.to == cli::Output::To::file && output.separate) {
     // The files come later; a folder that cannot be written to is told before anything runs.
     const std::string folder = folder_of(output.target);
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    if (::access((folder + "/.").c_str(), W_OK | X_OK) != 0) {
       const int number = errno;
-      return Error{number, "Can't fopen '" + output.target + "': " + std::strerror(number)};
+      return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
     }
     return pipeline::Channels([&output, complain](pid_t tid) {
       return sink::open_file_or_drop(output.target + '.' + std::to_string(tid), output.append, complain);
@@ -398,12 +398,26 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
   if (output.to == cli::Output::To::file) {
     opened = sink::open_file(output.target, output.append, complain);
   } else if (output.to == cli::Output::To::command) {
-    opened = sink::open_command(output.target, '|' + output.target, complain);
+    opened = sink::open_command(output.target, output.given, complain);
   }
   if (!opened) {
     return opened.error();
   }
   return pipeline::Channels(std::move(opened).value());
+}
+
+Result<std::string> command_path(const cli::Options& options) {
+  const std::string& name = options.startup.program.front();
+  auto path = find_program(name);
+  if (path) {
+    return path;
+  }
+  Error error = path.error();
+  if (!options.strict && error.number == ENOENT && name.find('/') == std::string::npos) {
+    const bool here = ::access(name.c_str(), F_OK) == 0;
+    error.message += here ? ": it is not in PATH, but in this folder: ./" + name : ": it is not in PATH";
+  }
+  return error;
 }
 
 Result<EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables) {
@@ -423,17 +437,6 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     }
   }
   if (!startup.program.empty()) {
-    auto path = find_program(startup.program.front());
-    if (!path) {
-      Error error = path.error();
-      const std::string& name = startup.program.front();
-      if (!options.strict && error.number == ENOENT && name.find('/') == std::string::npos) {
-        const bool here = ::access(name.c_str(), F_OK) == 0;
-        error.message += here ? ": it is not in PATH, but in this folder: ./" + name : ": it is not in PATH";
-      }
-      return error;
-    }
-    launch.path = std::move(path).value();
     launch.args = startup.program;
     if (startup.argv0) {
       launch.args.front() = *startup.argv0;

@@ -33,7 +33,11 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
 /// The sinks that the output goes to.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);
 
-/// Looks for the program and the user of -u.
+/// Looks for the user of -u. The command's path is left to command_path.
 Result<EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);
+
+/// Where the command is. The output is opened before, as strace does: no file of an earlier run is left to be taken for
+/// that of this one. Strict messages say no more than strace's.
+Result<std::string> command_path(const cli::Options& options);
 
 }  // namespace tracer

@@ -15,8 +15,8 @@ Applied attach(Draft& draft, std::string_view list) {
   while (!list.empty()) {
     const auto word = list.substr(0, list.find_first_of(separators));
     list.remove_prefix(std::min(list.size(), word.size() + 1));
-    const auto number = filter::plain_number(word, max_int);
-    if (!number || *number == 0) {
+    const auto number = read_number(word, 1, max_int);
+    if (!number) {
       return Failure{"Invalid process id: '" + std::string(word) + "'"};
     }
     auto& pids = draft.options.startup.attach;
@@ -168,6 +168,7 @@ Applied output(Draft& draft, const std::string& target) {
   const bool is_command = target.starts_with('|') || target.starts_with('!');
   out.to = is_command ? Output::To::command : Output::To::file;
   out.target = is_command ? target.substr(1) : target;
+  out.given = target;
   return std::nullopt;
 }
 

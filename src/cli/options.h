@@ -126,6 +126,7 @@ struct Output {
   enum class To : std::uint8_t { standard_error, file, command };
   To to = To::standard_error;
   std::string target;     ///< file name, or the shell command after `|` or `!`
+  std::string given;      ///< the word as it was given, with its `|` or `!`
   bool append = false;    ///< -A
   bool separate = false;  ///< FILE.PID for each process
 };

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/write_all.h"
 #include "sink/sink.h"
 
 namespace tracer::sink {
@@ -34,14 +35,12 @@ void FdSink::flush() {
 }
 
 void FdSink::write_out(std::string_view bytes) {
-  while (!broken_ && !bytes.empty()) {
-    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      broken_ = true;
-      complain_(name_ + ": " + std::strerror(errno));
-    }
+  if (broken_) {
+    return;
+  }
+  if (const int why = write_all(fd_.get(), bytes); why != 0) {
+    broken_ = true;
+    complain_(name_ + ": " + std::strerror(why));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "arch/syscall_abi.h"
+#include "base/write_all.h"
 #include "ptrace/engine.h"
 
 namespace tracer {
@@ -94,7 +95,13 @@ class EventLog final : public EventHandler {
   long entries_ = 0;
 };
 
+ssize_t write_whole(void*, const char* bytes, std::size_t size) {
+  return write_all(STDOUT_FILENO, {bytes, size}) == 0 ? static_cast<ssize_t>(size) : -1;
+}
+
 int run(int argc, char** argv) {
+  // stdio's own stream drops what it holds when a signal interrupts a write to a full pipe, as the engine's timer does.
+  stdout = ::fopencookie(nullptr, "w", {nullptr, write_whole, nullptr, nullptr});
   EngineOptions options;
   bool quiet = false;
   long limit = 0;

@@ -41,6 +41,27 @@ TEST_CASE("a reader that is slow gets every line") {
   CHECK(count(pipe.lines, ", 0) ") == 5000);
 }
 
+TEST_CASE("an output that takes no more for now gets every line") {
+  // Standard error is often shared with a program that has set O_NONBLOCK on it.
+  const Ran ran =
+      run("exec /usr/bin/python3 -c 'import os, subprocess, sys, time\n"
+          "reading, writing = os.pipe(); os.set_blocking(writing, False)\n"
+          "run = subprocess.Popen(sys.argv[1:], stderr=writing); os.close(writing); time.sleep(0.3)\n"
+          "sys.stdout.write(os.fdopen(reading).read())' "
+          "$T -e kill sh -c 'i=0; while [ $i -lt 5000 ]; do kill -0 $$; i=$((i+1)); done'");
+  CHECK(count(ran.lines, ", 0) ") == 5000);
+  CHECK(ran.lines.size() == 5000 + 1);
+}
+
+TEST_CASE("a command that is not there leaves an empty output, not that of an earlier run") {
+  const Folder folder;
+  const std::string file = folder.file("out");
+  CHECK(run("echo old > " + file + "; exec $T -o " + file + " /nonexistent/program").status != 0);
+  CHECK(fs::exists(file));
+  CHECK(contents(file).empty());
+  CHECK(run("exec $T -ff -o " + file + "/x true").has(TRACER ": Can't fopen '" + file + "/x.PID': Not a directory"));
+}
+
 TEST_CASE("strace-log-merge puts the files of -ff together") {
   const Folder folder;
   const Ran ran = run("cd " + folder.path().string() +
