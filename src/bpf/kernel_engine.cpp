@@ -240,9 +240,24 @@ void KernelEngine::serve(const SignalWatch& signals) {
       ::poll(sources, 1, nap_milliseconds);
     } else if (next == Next::when_told) {
       handler_->idle();
-      ::poll(sources, std::size(sources), longest_sleep_milliseconds);
+      const bool quiet = ::poll(sources, std::size(sources), longest_sleep_milliseconds) == 0;
+      if (quiet && !endless && !program_runs_ && !anyone_left()) {
+        take_rest([this] { return !detaching_; });
+        return;
+      }
     }
   }
+}
+
+bool KernelEngine::anyone_left() const {
+  return std::any_of(tracees_.begin(), tracees_.end(), [this](const auto& tracee) {
+    const auto [tid, tgid] = tracee;
+    if (!options_.follow_forks) {
+      return is_alive(tid);
+    }
+    const std::vector<pid_t> threads = threads_of(tgid);
+    return std::any_of(threads.begin(), threads.end(), is_alive);
+  });
 }
 
 void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time) {

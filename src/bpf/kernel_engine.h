@@ -62,6 +62,9 @@ class KernelEngine : public Engine {
   /// Serves until all that is watched has ended or a signal comes.
   void serve(const SignalWatch& signals);
   void complain_of_losses();
+  /// Whether /proc still has one of those that we watch. A thread that was on its way out when it was adopted may have
+  /// passed the place where the programs count ends, and would be waited for for ever.
+  [[nodiscard]] bool anyone_left() const;
   /// Looks whether the program has ended.
   void reap_program();
   void let_go();

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "bpf_works.h"
+#include "process.h"
 
 namespace tracer::live {
 
@@ -204,6 +205,26 @@ TEST_CASE("a tracer that is killed leaves no program in the kernel and the proce
   cat.say("still here");
   CHECK(cat.line() == "still here");
   CHECK(bpf_descriptors(cat.pid()) == 0);
+}
+
+TEST_CASE("counting ends with a process that dies while it is being attached to") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  Process victim({TRACEE, "sleeper"});
+  REQUIRE(victim.line() == "ready");
+  const std::string pid = std::to_string(victim.pid());
+  const std::string trace = folder.file("trace");
+  // The tracer's own calls into BPF are held up, so that the end falls between its look at the process and the place
+  // where it starts to watch. Nobody collects the process, so it is there to be watched, and tells of no end any more.
+  Process tracer({TRACER, "-o", trace, "-e", "trace=openat", "-e", "inject=bpf:delay_enter=40ms", TRACER,
+                  "--engine=bpf", "-c", "-o", "/dev/null", "-q", "-p", pid});
+  const bool looked =
+      becomes_true([&] { return contents(trace).find("/proc/" + pid + "/status") != std::string::npos; });
+  ::kill(victim.pid(), SIGKILL);
+  REQUIRE(looked);
+  CHECK(tracer.wait());
 }
 
 }  // namespace tracer::live
