@@ -79,6 +79,9 @@ Applied finish_spellings(Draft& draft) {
   if (draft.short_follow_forks > 0 && draft.long_follow_forks) {
     return not_together("-f", "--follow-forks");
   }
+  if (draft.short_follow_forks > 1 && draft.output_separately) {
+    return not_together("-ff", "--output-separately");
+  }
   if (draft.short_timestamps > 0) {
     format.timestamps = draft.short_timestamps < 3 ? TimestampFormat::time_of_day : TimestampFormat::unix_time;
     format.timestamp_precision = draft.short_timestamps == 1 ? Precision::s : Precision::us;

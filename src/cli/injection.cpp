@@ -26,6 +26,8 @@ std::optional<std::string_view> value_of(std::string_view action, std::string_vi
 
 /// A number as strtoull(3) with base 0 reads it; `-1` is the largest.
 std::optional<std::uint64_t> read_any_base(std::string_view text) {
+  const bool plus = text.find('+') != std::string_view::npos;
+  text = filter::without_lead(text);
   const bool negative = text.starts_with('-');
   if (negative) {
     text.remove_prefix(1);
@@ -39,7 +41,7 @@ std::optional<std::uint64_t> read_any_base(std::string_view text) {
   }
   std::uint64_t number = 0;
   const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (failure != std::errc{} || stop != text.data() + text.size()) {
+  if (failure != std::errc{} || stop != text.data() + text.size() || (plus && negative)) {
     return std::nullopt;
   }
   return negative ? ~number + 1 : number;

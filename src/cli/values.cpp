@@ -12,24 +12,15 @@ namespace {
 
 constexpr int max_errno = 4095;
 
-std::string_view without_lead(std::string_view text) {
-  const auto start = text.find_first_not_of(" \t\n\v\f\r");
-  text.remove_prefix(start == std::string_view::npos ? text.size() : start);
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t least, std::uint32_t most) {
-  const auto number = filter::plain_number(without_lead(text), most);
+  const auto number = filter::plain_number(filter::without_lead(text), most);
   return number && *number >= least ? number : std::nullopt;
 }
 
 std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
-  text = without_lead(text);
+  text = filter::without_lead(text);
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
     return std::nullopt;  // no sign, no inf, no nan
   }
@@ -66,8 +57,8 @@ std::optional<Precision> read_precision(std::string_view text) {
 }
 
 std::optional<int> read_errno(std::string_view text) {
-  if (const auto number = filter::plain_number(text, max_errno)) {
-    return *number == 0 ? std::nullopt : std::optional(static_cast<int>(*number));
+  if (const auto number = read_number(text, 1, max_errno)) {
+    return static_cast<int>(*number);
   }
   for (int number = 1; number <= max_errno; ++number) {
     const auto name = spell::error_name(number);

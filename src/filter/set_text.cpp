@@ -68,6 +68,15 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string_view without_lead(std::string_view text) {
+  const auto start = text.find_first_not_of(" \t\n\v\f\r");
+  text.remove_prefix(start == std::string_view::npos ? text.size() : start);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  return text;
+}
+
 std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t limit) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
@@ -79,7 +88,8 @@ std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t l
 }
 
 Result<NumberSet> parse_descriptor_set(std::string_view text) {
-  return parse_number_set(text, "descriptor", [](std::string_view item) { return plain_number(item, max_descriptor); });
+  return parse_number_set(text, "descriptor",
+                          [](std::string_view item) { return plain_number(without_lead(item), max_descriptor); });
 }
 
 Result<NumberSet> parse_signal_set(std::string_view text) {

@@ -29,6 +29,9 @@ struct SetText {
 /// True if the words differ at most in the case of ASCII letters.
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
 
+/// The text without what strtol(3) passes over in front of a number: blanks and a plus sign.
+[[nodiscard]] std::string_view without_lead(std::string_view text);
+
 /// Decimal digits only, at most `limit`.
 [[nodiscard]] std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t limit);
 

@@ -112,7 +112,7 @@ TEST_CASE("numbers out of range") {
 }
 
 TEST_CASE("option -p") {
-  const auto options = good({"-p", "5,6 7\n5,", "-p9"});
+  const auto options = good({"-p", "5,+6 7\n5,", "-p9"});
   CHECK(options.startup.attach == std::vector<pid_t>{5, 6, 7, 9});
   CHECK(error({"-p", "1,x"}) == "strace: Invalid process id: 'x'");
   CHECK(error({"-p", "0"}) == "strace: Invalid process id: '0'");
@@ -305,6 +305,8 @@ TEST_CASE("tampering") {
   CHECK(one("read:error=1:when=5+").last == 65535);
   CHECK(one("read:retval=0x10").retval == 16U);
   CHECK(one("read:retval=010").retval == 8U);
+  CHECK(one("read:retval= +8").retval == 8U);
+  CHECK(one("read:error=+5").error == 5);
   CHECK(one("read:syscall=getpid:error=1").syscall == "getpid");
   CHECK(good({"-e", "fault=read"}).injections.front().error == 38);
   CHECK(good({"-e", "fault=read", "--inject=write:signal=1"}).injections.size() == 2);
@@ -317,6 +319,7 @@ TEST_CASE("tampering") {
                           "read:error=",
                           "read:error=1:retval=0",
                           "read:retval=5x",
+                          "read:retval=+-1",
                           "read:signal=0",
                           "read:signal=65",
                           "read:signal=1:signal=2",

@@ -121,6 +121,7 @@ TEST_CASE("descriptors") {
   CHECK(parse_descriptor_set("!3").value().contains(4));
   CHECK(parse_descriptor_set("all").value().full());
   CHECK(parse_descriptor_set("!all").value().empty());
+  CHECK(parse_descriptor_set(" 3,+4").value() == parse_descriptor_set("3,4").value());
   CHECK(parse_descriptor_set("2147483648").error().message == "invalid descriptor '2147483648'");
   CHECK(parse_descriptor_set("0x3").error().message == "invalid descriptor '0x3'");
   CHECK(parse_descriptor_set("").error().message == "invalid descriptor ''");
