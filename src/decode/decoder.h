@@ -53,6 +53,11 @@ class Names {
     static_cast<void>(fd);
     return -1;
   }
+  /// What the kernel calls the generic netlink family of a number; empty if unknown.
+  virtual std::string_view generic_family(std::uint16_t number) {
+    static_cast<void>(number);
+    return {};
+  }
   /// Where the tracee has mapped what KVM tells of the virtual processor behind a descriptor; 0 if it has not, or that
   /// is not wanted.
   virtual RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) {

@@ -6,6 +6,7 @@
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
+#include "decode/generic_families.h"
 #include "decode/pid_namespaces.h"
 #include "decode/socket_names.h"
 
@@ -38,6 +39,7 @@ class DescriptorNames final : public Names {
   std::int32_t process_here(std::int32_t tid, std::int32_t pid, bool group) override;
   std::string_view interface(std::uint32_t index) override;
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) override;
+  std::string_view generic_family(std::uint16_t number) override { return families_.name(number); }
   std::string_view current_directory(std::int32_t tid) override;
   RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) override;
   std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) override;
@@ -51,6 +53,7 @@ class DescriptorNames final : public Names {
 
   NameOptions options_;
   SocketNames sockets_;
+  GenericFamilies families_;
   PidNamespaces pids_;
   std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
   TextBuffer text_;                       ///< what the last answer stands in

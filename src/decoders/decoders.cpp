@@ -75,6 +75,7 @@ std::span<const decode::Custom> all() {
       {"wait_status", wait_status},
       {"wide_text", wide_text},
       {"with_name", with_name},
+      {"generic_family", generic_family},
   };
   return customs;
 }

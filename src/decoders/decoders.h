@@ -41,6 +41,7 @@ bool sve_length(CustomContext& context);
 bool named_number(CustomContext& context);
 bool restriction(CustomContext& context);
 bool htonl(CustomContext& context);
+bool generic_family(CustomContext& context);
 bool sun_path(CustomContext& context);
 bool in6_scope(CustomContext& context);
 bool hex8(CustomContext& context);

@@ -233,6 +233,9 @@ bool Lowering::is_table(const ast::Type& type) {
 
 const ast::Set* Lowering::set_of(const ast::Type& type) {
   const ast::Type* behind = resolve(type);
+  if (const auto* custom = behind == nullptr ? nullptr : std::get_if<ast::Custom>(&behind->node)) {
+    return custom->memory == nullptr ? nullptr : set_of(*custom->memory);
+  }
   const auto* named = behind == nullptr ? nullptr : std::get_if<ast::Named>(&behind->node);
   const Symbol* symbol = named == nullptr ? nullptr : symbols_.find_type(named->name);
   const auto* set = symbol == nullptr ? nullptr : std::get_if<const ast::Set*>(&symbol->declaration);

@@ -58,6 +58,7 @@ class FakeNames final : public decode::Names {
   std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
+  std::string_view generic_family(std::uint16_t number) override { return number == 30 ? "made \"up\"" : ""; }
   std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
   std::string_view path(std::int32_t, std::int32_t fd) override { return fd == 6 ? "net:[4026531840]" : ""; }
   RemoteAddr vcpu_area(std::int32_t, std::int32_t fd) override {

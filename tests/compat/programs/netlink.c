@@ -1,4 +1,5 @@
-// Requests to NETLINK_ROUTE and what the kernel says about the loopback interface, whole, cut short and wrong.
+// Requests to NETLINK_ROUTE, to families of generic netlink, and what the kernel says about the loopback interface,
+// whole, cut short and wrong.
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -85,4 +86,14 @@ int main(void) {
   sent.msg_namelen = 0;
   sendmsg(fd, &sent, 0);
   close(fd);
+
+  // Families of generic netlink: the numbers that this kernel has given out, and some that it has not. Without
+  // NLM_F_REQUEST it ignores what is said to them.
+  const int generic = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+  bind(generic, (const struct sockaddr*)&own, sizeof own);
+  for (uint16_t family = 15; family < 64; family++) {
+    begin(family, 0, "\1\1\0", 4);
+    finish(generic);
+  }
+  close(generic);
 }
