@@ -24,6 +24,7 @@
 #include "doctor.h"
 #include "engine_choice.h"
 #include "explaining.h"
+#include "library/debug_prototypes.h"
 #include "list_probes.h"
 #include "ptrace/front.h"
 #include "terminal.h"
@@ -71,7 +72,8 @@ struct Ended {
   int wait_status = 0;
 };
 
-Ended trace(const cli::Options& options, const spec::Tables& tables, const Speaker& speak) {
+/// `tables` may grow meanwhile.
+Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
 
   auto launch = engine_options(options, tables);
@@ -160,6 +162,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, const Speak
     stacks = std::make_unique<DeathStacks>(tables);
   }
   pipeline_settings.stacks = stacks.get();
+  library::DebugPrototypes prototypes(tables);
+  pipeline_settings.prototypes = &prototypes;
   if (options.extras.explain_after) {
     pipeline_settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
     pipeline_settings.on_alarm = [&explaining, only_attached = options.startup.program.empty()] {

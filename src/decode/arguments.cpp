@@ -137,7 +137,12 @@ void Walker::emit_argument(const Param& param) {
   const Type& type = tables_.types[param.type];
   const auto raw = raw_argument(param);
   slot_ = param.slot[index_of(abi_)];
-  if (type.kind != TypeKind::pointer) {
+  if (type.kind == TypeKind::structure && state_.entry.function != nullptr) {
+    view_ = View::output;  // all of it went in
+    if (!structure_of(type, std::span(std::as_const(state_.values)).subspan(std::min(slot_, state_.values.size())))) {
+      out_.address(RemoteAddr(raw));
+    }
+  } else if (type.kind != TypeKind::pointer) {
     if (!value(type, Place::in_register(raw), nullptr)) {
       out_.address(RemoteAddr(raw));
     }

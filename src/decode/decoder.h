@@ -111,6 +111,8 @@ struct Outcome {
   std::int64_t value = 0;
   bool is_error = false;
   bool known = true;  ///< false: `= ?`
+  /// Of a function that returns a structure: its bytes, valid during exit(). Empty if they could not be read.
+  std::span<const std::uint64_t> words{};
 };
 
 /// A call between its entry and its exit. Reused for the next call of the same thread: keeps its buffers.

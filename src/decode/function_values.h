@@ -13,14 +13,14 @@ namespace tracer::decode {
 
 /// Those of the described parameters, in the order of C. A parameter that only some forms of the function have
 /// (open's mode) is among them.
-std::vector<spec::ValueClass> fixed_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi);
+std::vector<spec::PassedValue> fixed_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi);
 
 /// Those that follow them because the format says so (Varargs), at most so many that all are
-/// spec::most_parameters. `fixed` are the values of fixed_arguments(); the format is read from the tracee.
+/// spec::most_parameters. `fixed` are the words of the values of fixed_arguments(); the format is read from the tracee.
 std::vector<spec::ValueClass> variable_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi,
                                                  std::span<const std::uint64_t> fixed, const Memory& memory);
 
-/// Class of the result; `nothing` for void.
-spec::ValueClass result_class(const spec::Tables& tables, const spec::Call& function, Abi abi);
+/// The result; of class `nothing` for void.
+spec::PassedValue result_of(const spec::Tables& tables, const spec::Call& function, Abi abi);
 
 }  // namespace tracer::decode

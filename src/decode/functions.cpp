@@ -37,19 +37,91 @@ ValueClass class_of(const Tables& tables, const Type& type, Abi abi) {
   return width > register_size(abi) ? ValueClass::integer64 : ValueClass::integer;
 }
 
+/// Nothing bigger is passed in registers (AAPCS64: four long doubles).
+constexpr std::uint32_t most_in_registers = 64;
+constexpr unsigned deepest_parts = 16;
+
+/// Bytes of a type that stands in a structure.
+std::uint64_t size_of(const Tables& tables, const Type& type, Abi abi) {
+  const auto count = [&]() -> std::uint64_t {
+    const bool is_literal = type.length != spec::none && tables.exprs[type.length].op == spec::ExprOp::literal;
+    return is_literal ? static_cast<std::uint64_t>(std::max<std::int64_t>(tables.exprs[type.length].value, 0)) : 0;
+  };
+  switch (type.kind) {
+    case TypeKind::structure:
+      return tables.structs[type.index].layout.size[index_of(abi)];
+    case TypeKind::array:
+      return type.length_kind == spec::LengthKind::byte_count
+                 ? count()
+                 : count() * size_of(tables, tables.types[type.target], abi);
+    case TypeKind::bytes:
+    case TypeKind::cstr:
+      return count();
+    case TypeKind::pointer:
+      return type.wide_pointer ? 8 : word_size(abi);
+    case TypeKind::custom:
+      return type.target != spec::none ? size_of(tables, tables.types[type.target], abi)
+                                       : spec::bytes_of(type.width, abi);
+    default:
+      return spec::bytes_of(type.width, abi);
+  }
+}
+
+/// The scalars of a type at a place in a structure.
+void add_parts(const Tables& tables, const Type& type, std::uint64_t offset, Abi abi, unsigned depth,
+               std::vector<spec::ValuePart>& parts) {
+  const std::uint64_t size = size_of(tables, type, abi);
+  if (depth > deepest_parts || size == 0 || offset + size > most_in_registers) {
+    return;
+  }
+  if (type.kind == TypeKind::structure) {
+    for (const auto& field : Tables::slice(tables.fields, tables.structs[type.index].fields)) {
+      add_parts(tables, tables.types[field.type], offset + field.offset[index_of(abi)], abi, depth + 1, parts);
+    }
+  } else if (type.kind == TypeKind::array) {
+    const Type& element = tables.types[type.target];
+    const std::uint64_t step = std::max<std::uint64_t>(size_of(tables, element, abi), 1);
+    for (std::uint64_t at = 0; at < size; at += step) {
+      add_parts(tables, element, offset + at, abi, depth + 1, parts);
+    }
+  } else if (type.kind == TypeKind::bytes || type.kind == TypeKind::cstr) {
+    for (std::uint64_t at = 0; at < size; ++at) {
+      parts.push_back({static_cast<std::uint32_t>(offset + at), 1, ValueClass::integer});
+    }
+  } else if (parts.size() < std::size_t{most_in_registers} * 8) {
+    parts.push_back(
+        {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), class_of(tables, type, abi)});
+  }
+}
+
+spec::PassedValue passed_value(const Tables& tables, const Type& type, Abi abi) {
+  spec::PassedValue value;
+  if (type.kind != TypeKind::structure) {
+    value.value_class = class_of(tables, type, abi);
+    return value;
+  }
+  const spec::Layout& layout = tables.structs[type.index].layout;
+  value.value_class = ValueClass::structure;
+  value.size = layout.size[index_of(abi)];
+  value.alignment = std::max<std::uint32_t>(layout.align[index_of(abi)], 1);
+  if (value.size <= most_in_registers) {
+    add_parts(tables, type, 0, abi, 0, value.parts);
+  }
+  return value;
+}
+
 /// The slots of the longer forms that a function may have are integers.
-void add_slots(const Tables& tables, const spec::Signature& signature, Abi abi, std::vector<ValueClass>& classes) {
+void add_slots(const Tables& tables, const spec::Signature& signature, Abi abi, std::size_t& slots) {
   for (const auto& param : Tables::slice(tables.params, signature.params)) {
     if (param.type != spec::none) {
-      const std::size_t slot = param.slot[index_of(abi)];
-      classes.resize(std::max(classes.size(), slot + 1), ValueClass::integer);
+      slots = std::max(slots, param.slot[index_of(abi)] + std::size_t{1});
     }
   }
   for (const auto& row : Tables::slice(tables.signature_rows, signature.rows)) {
-    add_slots(tables, tables.signatures[row.signature], abi, classes);
+    add_slots(tables, tables.signatures[row.signature], abi, slots);
   }
   if (signature.otherwise != spec::none) {
-    add_slots(tables, tables.signatures[signature.otherwise], abi, classes);
+    add_slots(tables, tables.signatures[signature.otherwise], abi, slots);
   }
 }
 
@@ -66,22 +138,28 @@ std::span<const std::byte> read_format(const Memory& memory, RemoteAddr address,
   return read.first(static_cast<std::size_t>(end - read.begin()));
 }
 
-std::size_t slot_of_format(const Tables& tables, const spec::Call& function) {
-  return tables.signatures[function.signature].params.count - 1;
+std::size_t slot_of_format(const Tables& tables, const spec::Call& function, Abi abi) {
+  return Tables::slice(tables.params, tables.signatures[function.signature].params).back().slot[index_of(abi)];
 }
 
 }  // namespace
 
-std::vector<ValueClass> fixed_arguments(const Tables& tables, const spec::Call& function, Abi abi) {
-  std::vector<ValueClass> classes;
+std::vector<spec::PassedValue> fixed_arguments(const Tables& tables, const spec::Call& function, Abi abi) {
   const auto& signature = tables.signatures[function.signature];
-  add_slots(tables, signature, abi, classes);
+  std::size_t slots = 0;
+  add_slots(tables, signature, abi, slots);
+  std::vector<const Type*> types(slots, nullptr);
   for (const auto& param : Tables::slice(tables.params, signature.params)) {
     if (param.type != spec::none) {
-      classes[param.slot[index_of(abi)]] = class_of(tables, tables.types[param.type], abi);
+      types[param.slot[index_of(abi)]] = &tables.types[param.type];
     }
   }
-  return classes;
+  std::vector<spec::PassedValue> values;
+  for (std::size_t slot = 0; slot < slots;) {
+    values.push_back(types[slot] != nullptr ? passed_value(tables, *types[slot], abi) : spec::PassedValue{});
+    slot += values.back().words();
+  }
+  return values;
 }
 
 std::vector<ValueClass> variable_arguments(const Tables& tables, const spec::Call& function, Abi abi,
@@ -91,7 +169,7 @@ std::vector<ValueClass> variable_arguments(const Tables& tables, const spec::Cal
     return classes;
   }
   std::array<std::byte, longest_format> buffer;
-  const auto slot = std::min(slot_of_format(tables, function), fixed.size() - 1);
+  const auto slot = std::min(slot_of_format(tables, function, abi), fixed.size() - 1);
   const RemoteAddr address(spell::cut(fixed[slot], word_size(abi), false));
   for (const auto& argument :
        format_arguments(function.varargs, read_format(memory, address, buffer), abi, fixed.size())) {
@@ -100,9 +178,14 @@ std::vector<ValueClass> variable_arguments(const Tables& tables, const spec::Cal
   return classes;
 }
 
-ValueClass result_class(const Tables& tables, const spec::Call& function, Abi abi) {
+spec::PassedValue result_of(const Tables& tables, const spec::Call& function, Abi abi) {
   const auto result = tables.signatures[function.signature].result;
-  return result == spec::none ? ValueClass::nothing : class_of(tables, tables.types[result], abi);
+  if (result == spec::none) {
+    spec::PassedValue nothing;
+    nothing.value_class = ValueClass::nothing;
+    return nothing;
+  }
+  return passed_value(tables, tables.types[result], abi);
 }
 
 bool Walker::returns_address() const {
@@ -120,9 +203,17 @@ void Walker::emit_function_result() {
   view_ = View::output;
   if (state_.depth.raw) {
     emit_register(bits);
-  } else if (!value(type, Place::in_register(bits), nullptr)) {
+  } else if (type.kind == TypeKind::structure ? outcome_->words.empty() || !structure_of(type, outcome_->words)
+                                              : !value(type, Place::in_register(bits), nullptr)) {
     out_.address(RemoteAddr(bits));
   }
+}
+
+/// A structure that is passed by value. False if there are not as many words as it has.
+bool Walker::structure_of(const Type& type, std::span<const std::uint64_t> words) {
+  const std::uint64_t size = size_of(type);
+  return words.size() * sizeof(std::uint64_t) >= size &&
+         value(type, Place::copied(std::as_bytes(words).first(static_cast<std::size_t>(size)), RemoteAddr()), nullptr);
 }
 
 /// What follows the described arguments. The format is read again: if it has changed, so be it; there are as many
@@ -133,7 +224,7 @@ void Walker::emit_variable_arguments() {
     return;
   }
   const auto values = std::span(std::as_const(state_.values));
-  const std::size_t fixed = slot_of_format(tables_, function) + 1;
+  const std::size_t fixed = slot_of_format(tables_, function, abi_) + 1;
   if (values.size() <= fixed) {
     return;
   }

@@ -102,6 +102,13 @@ bool Walker::load(const Type& type, const Place& place, std::uint64_t& bits) con
       return false;
     }
   }
+  if (type.bit_count != 0 && place.kind != Place::Kind::reg) {
+    const unsigned above = 64U - std::min(64U, unsigned{type.bit_offset} + type.bit_count);
+    const unsigned beside = 64U - std::min<unsigned>(64U, type.bit_count);
+    const std::uint64_t up = bits << above;
+    bits = type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(up) >> beside) : up >> beside;
+    return true;
+  }
   bits = spell::cut(bits, width, type.is_signed);
   return true;
 }

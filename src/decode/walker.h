@@ -133,6 +133,7 @@ class Walker {
   // functions.cpp
   [[nodiscard]] bool returns_address() const;
   void emit_function_result();
+  bool structure_of(const spec::Type& type, std::span<const std::uint64_t> words);
   void emit_variable_arguments();
   bool emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values, std::size_t index);
   bool limited_text(RemoteAddr address, std::uint64_t most);

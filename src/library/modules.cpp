@@ -169,6 +169,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     module.start = mapping.start;
     module.end = mapping.end;
     module.path = std::move(path);
+    module.inode = mapping.inode;
     modules.push_back(std::move(module));
   });
   mark_program(pid, modules);

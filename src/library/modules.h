@@ -20,6 +20,7 @@ struct Module {
   std::uint64_t start = 0;  ///< of its code in memory
   std::uint64_t end = 0;
   std::string path;
+  std::uint64_t inode = 0;
   std::string name;  ///< soname, or the file's own name
   bool is_program = false;
 };

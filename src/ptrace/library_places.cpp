@@ -112,6 +112,7 @@ void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
       function.caller.clear();
       function.library = module.name;
       function.in_program = module.is_program;
+      set_place(function, module, symbol);
       tracee.library->space->add(stopped(tracee), tracee.memory, address, [&](Breakpoint& point) {
         (symbol.is_resolver ? point.resolved : point.entry) = &function;
       });

@@ -39,6 +39,11 @@ bool may_return_again(std::string_view name) {
 
 }  // namespace
 
+void LibraryTracer::set_place(LibraryFunction& function, const library::Module& module, const library::Symbol& symbol) {
+  function.defined_in = {module.path, module.inode};
+  function.address = symbol.is_resolver ? 0 : symbol.address;
+}
+
 LibraryTracer::LibraryTracer(library::LibrarySelection selection, Emit emit)
     : selection_(std::move(selection)), emit_(std::move(emit)) {}
 
@@ -239,9 +244,14 @@ void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function
     return;
   }
   for (const auto& [start, module] : tracee.library->space->modules) {
-    if (function.library.empty() && module.file->find_exported(function.name) != nullptr) {
+    const library::Symbol* symbol = function.library.empty() ? module.file->find_exported(function.name) : nullptr;
+    if (symbol != nullptr) {
       function.library = module.name;
       function.in_program = module.is_program;
+      set_place(function, module, *symbol);
+    }
+    if (!function.caller.empty() && module.name == function.caller) {
+      function.called_from = {module.path, module.inode};
     }
   }
   const bool mangled = function.name.starts_with("_Z") || function.name.starts_with("_R");

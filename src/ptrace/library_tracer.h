@@ -69,6 +69,7 @@ class LibraryTracer {
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
   LibraryFunction& function_of(std::string_view caller, bool of_program, std::string_view name);
+  static void set_place(LibraryFunction& function, const library::Module& module, const library::Symbol& symbol);
   void find_library(const Tracee& tracee, LibraryFunction& function) const;
   [[nodiscard]] LibraryFunction* entered_function(Tracee& tracee, Breakpoint& point, std::uint64_t address,
                                                   std::uint64_t return_address);

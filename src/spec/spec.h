@@ -188,6 +188,10 @@ struct Type {
   // structure, choice
   Index index = none;
   Range args;  ///< into Tables::expr_lists: values for its parameters, evaluated where the type is used
+
+  // scalar that has only some bits of its width: which one is its lowest, and how many; 0: all
+  std::uint8_t bit_offset = 0;
+  std::uint8_t bit_count = 0;
 };
 
 enum class StructKind : std::uint8_t { plain, overlay /* union */, stream };

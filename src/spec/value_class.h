@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace tracer::spec {
 
@@ -14,6 +15,27 @@ enum class ValueClass : std::uint8_t {
   single,     ///< float
   floating,   ///< double
   extended,   ///< long double
+  structure,  ///< or a union, itself and not its address: as many words as hold its bytes
+};
+
+/// A scalar in a structure.
+struct ValuePart {
+  std::uint32_t offset = 0;  ///< bytes, as are all sizes here
+  std::uint32_t size = 0;
+  ValueClass value_class = ValueClass::integer;
+};
+
+/// A value that a function takes or returns.
+struct PassedValue {
+  ValueClass value_class = ValueClass::integer;
+  // Of a structure:
+  std::uint32_t size = 0;
+  std::uint32_t alignment = 1;
+  std::vector<ValuePart> parts = {};  ///< all of its scalars; none if it is bigger than any register can take
+
+  /// As many values of 64 bits hold it.
+  [[nodiscard]] std::size_t words() const { return value_class == ValueClass::structure ? words_of(size) : 1; }
+  static constexpr std::size_t words_of(std::uint64_t size) { return size <= 8 ? 1 : (size + 7) / 8; }
 };
 
 }  // namespace tracer::spec

@@ -138,6 +138,8 @@ class Verifier {
       expect(type.width == register_wide || type.width == long_double_wide ||
                  (type.width <= 8 && (type.width & (type.width - 1)) == 0),
              "types", i, "a width that is none of 0, 1, 2, 4, 8");
+      expect(type.bit_offset + unsigned{type.bit_count} <= 64 && (type.bit_count != 0 || type.bit_offset == 0), "types",
+             i, "bits out of range");
       const bool has_target = type.kind == TypeKind::pointer || type.kind == TypeKind::array;
       expect(!has_target || type.target != none, "types", i, "no target");
       if (type.kind == TypeKind::structure) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "stack/elf_handle.h"
+#include "debuginfo/elf_handle.h"
 #include "stack/unwind_row.h"
 
 namespace tracer::stack {
@@ -22,7 +22,7 @@ class CallFrames {
 
   [[nodiscard]] Row make(std::uint64_t address) const;
 
-  CfiHandle cfi_;
+  debuginfo::CfiHandle cfi_;
   std::unordered_map<std::uint64_t, Row> rows_;
 };
 

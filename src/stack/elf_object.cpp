@@ -1,78 +1,27 @@
 #include "stack/elf_object.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cstring>
 
-#include "stack/mini_debug.h"
+#include "debuginfo/mini_debug.h"
 
 namespace tracer::stack {
 
-namespace {
-
-using Start = std::array<char, sizeof(Elf64_Ehdr)>;
-
-/// libelf makes a descriptor for each section at once, and there can be any number of them.
-bool few_sections(const Start& start) {
-  if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
-    return false;
-  }
-  // A count that does not fit into the header stands in the first section header; no linker makes so many here.
-  std::uint16_t count = 0;
-  std::uint64_t table = 0;
-  if (start[EI_CLASS] == ELFCLASS64) {
-    Elf64_Ehdr header;
-    std::memcpy(&header, start.data(), sizeof header);
-    count = header.e_shnum;
-    table = header.e_shoff;
-  } else {
-    Elf32_Ehdr header;
-    std::memcpy(&header, start.data(), sizeof header);
-    count = header.e_shnum;
-    table = header.e_shoff;
-  }
-  return count != 0 || table == 0;
-}
-
-bool few_sections(const std::vector<char>& image) {
-  Start start{};
-  if (image.size() < start.size()) {
-    return false;
-  }
-  std::copy_n(image.begin(), start.size(), start.begin());
-  return few_sections(start);
-}
-
-}  // namespace
-
-ElfObject::ElfObject(UniqueFd file, std::vector<char> image, ElfHandle elf)
+ElfObject::ElfObject(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf)
     : file_(std::move(file)), image_(std::move(image)), elf_(std::move(elf)) {}
 
 std::shared_ptr<ElfObject> ElfObject::open(UniqueFd file, bool trusted) {
-  ::elf_version(EV_CURRENT);  // libelf wants to be asked once
-  Start start{};
-  if (::pread(file.get(), start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) ||
-      !few_sections(start)) {
-    return nullptr;
-  }
-  // Read, not mapped: a mapped file that its owner cuts off kills whoever looks at it.
-  ElfHandle elf(::elf_begin(file.get(), ELF_C_READ, nullptr));
+  auto elf = debuginfo::open_elf(file.get());
   return make(std::move(file), {}, std::move(elf), trusted);
 }
 
 std::shared_ptr<ElfObject> ElfObject::from_image(std::vector<char> image) {
-  ::elf_version(EV_CURRENT);
-  if (!few_sections(image)) {
-    return nullptr;
-  }
-  ElfHandle elf(::elf_memory(image.data(), image.size()));
+  auto elf = debuginfo::open_elf(image);
   return make(UniqueFd(), std::move(image), std::move(elf), false);
 }
 
-std::shared_ptr<ElfObject> ElfObject::make(UniqueFd file, std::vector<char> image, ElfHandle elf, bool trusted) {
-  if (!elf || !is_modest(elf.get())) {
+std::shared_ptr<ElfObject> ElfObject::make(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf,
+                                           bool trusted) {
+  if (!elf) {
     return nullptr;
   }
   std::shared_ptr<ElfObject> object(new ElfObject(std::move(file), std::move(image), std::move(elf)));
@@ -89,7 +38,7 @@ std::shared_ptr<ElfObject> ElfObject::make(UniqueFd file, std::vector<char> imag
       object->frame_header_ = header.p_vaddr;
     }
   }
-  const bool usable = trusted || has_modest_call_frames(object->elf_.get());
+  const bool usable = trusted || debuginfo::has_modest_call_frames(object->elf_.get());
   object->frames_ = std::make_unique<CallFrames>(usable ? object->elf_.get() : nullptr);
   return object;
 }
@@ -107,12 +56,10 @@ std::optional<std::uint64_t> ElfObject::address_of(std::uint64_t file_offset) co
 
 void ElfObject::load_symbols() {
   symbols_.emplace().add(elf_.get());
-  mini_debug_ = mini_debug_file(elf_.get());
-  if (few_sections(mini_debug_)) {
-    mini_elf_.reset(::elf_memory(mini_debug_.data(), mini_debug_.size()));
-    if (mini_elf_ && is_modest(mini_elf_.get())) {
-      symbols_->add(mini_elf_.get());
-    }
+  mini_debug_ = debuginfo::mini_debug_file(elf_.get());
+  mini_elf_ = debuginfo::open_elf(mini_debug_);
+  if (mini_elf_) {
+    symbols_->add(mini_elf_.get());
   }
 }
 
@@ -133,8 +80,8 @@ const FunctionName* ElfObject::function(std::uint64_t address) {
 Sources* ElfObject::sources(const std::string& name) {
   if (!sources_) {
     // A handle of its own: libdw changes what it looks at.
-    ElfHandle elf(file_.valid() ? ::elf_begin(file_.get(), ELF_C_READ, nullptr)
-                                : ::elf_memory(image_.data(), image_.size()));
+    debuginfo::ElfHandle elf(file_.valid() ? ::elf_begin(file_.get(), ELF_C_READ, nullptr)
+                                           : ::elf_memory(image_.data(), image_.size()));
     sources_ = std::make_unique<Sources>(std::move(elf), name);
   }
   return sources_.get();

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "debuginfo/elf_handle.h"
 #include "stack/call_frames.h"
-#include "stack/elf_handle.h"
 #include "stack/sources.h"
 #include "stack/symbols.h"
 
@@ -54,18 +54,19 @@ class ElfObject {
 
   void load_symbols();
 
-  ElfObject(UniqueFd file, std::vector<char> image, ElfHandle elf);
-  static std::shared_ptr<ElfObject> make(UniqueFd file, std::vector<char> image, ElfHandle elf, bool trusted);
+  ElfObject(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf);
+  static std::shared_ptr<ElfObject> make(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf,
+                                         bool trusted);
 
   // In the order in which they may go: each needs those before.
   UniqueFd file_;
   std::vector<char> image_;
-  ElfHandle elf_;
+  debuginfo::ElfHandle elf_;
   std::vector<Segment> segments_;
   std::optional<std::uint64_t> frame_header_;
   std::unique_ptr<CallFrames> frames_;
   std::vector<char> mini_debug_;
-  ElfHandle mini_elf_;
+  debuginfo::ElfHandle mini_elf_;
   std::optional<SymbolTable> symbols_;  ///< empty until asked for
   std::unordered_map<std::uint64_t, std::optional<FunctionName>> names_;
   std::unique_ptr<Sources> sources_;

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "stack/tracee_file.h"
+#include "debuginfo/tracee_file.h"
 
 namespace tracer::stack {
 
@@ -56,7 +56,7 @@ bool parse_mapping(std::string_view line, Mapping& into) {
 
 std::vector<Mapping> read_mappings(pid_t tid, Which which) {
   std::vector<Mapping> mappings;
-  const std::string text = contents_of_proc(tid, "maps", longest_file);
+  const std::string text = debuginfo::contents_of_proc(tid, "maps", longest_file);
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto length = rest.find('\n');

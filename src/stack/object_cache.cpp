@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <span>
 
-#include "stack/tracee_file.h"
+#include "debuginfo/tracee_file.h"
 
 namespace tracer::stack {
 
@@ -21,18 +21,18 @@ struct Found {
 };
 
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
-TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
+debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
   std::array<char, 96> path;
   std::snprintf(path.data(), path.size(), "/proc/%d/map_files/%lx-%lx", tid, mapping.start, mapping.end);
-  return open_regular(path.data());
+  return debuginfo::open_regular(path.data());
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.
-TraceeFile open_program(pid_t tid) {
-  return open_regular("/proc/" + std::to_string(tid) + "/exe");
+debuginfo::TraceeFile open_program(pid_t tid) {
+  return debuginfo::open_regular("/proc/" + std::to_string(tid) + "/exe");
 }
 
-bool is_file_of(const TraceeFile& found, const Mapping& mapping) {
+bool is_file_of(const debuginfo::TraceeFile& found, const Mapping& mapping) {
   return found.descriptor.valid() && found.status.st_ino == mapping.inode && found.status.st_dev == mapping.device;
 }
 
@@ -55,7 +55,7 @@ std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, 
     return nullptr;
   }
   if (mapping.path.front() == '/') {
-    TraceeFile found = open_in_tracee(tid, mapping.path);
+    debuginfo::TraceeFile found = debuginfo::open_in_tracee(tid, mapping.path);
     if (!is_file_of(found, mapping)) {
       found = open_mapped(tid, mapping);
     }

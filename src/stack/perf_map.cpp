@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-#include "stack/tracee_file.h"
+#include "debuginfo/tracee_file.h"
 
 namespace tracer::stack {
 
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
 
 /// The id that a process has in its own pid namespace, by which it names the file.
 std::string inner_pid(pid_t tid) {
-  const std::string status = contents_of_proc(tid, "status", 1 << 16);
+  const std::string status = debuginfo::contents_of_proc(tid, "status", 1 << 16);
   const auto at = status.find("\nNStgid:");
   const auto end = at == std::string::npos ? at : status.find('\n', at + 1);
   if (end == std::string::npos) {
@@ -80,7 +80,7 @@ const PerfMap::Function* PerfMap::find(pid_t tid, std::uint64_t address) {
 
 void PerfMap::read(pid_t tid) {
   const std::string path = "/tmp/perf-" + inner_pid(tid) + ".map";
-  const TraceeFile file = open_in_tracee(tid, path);
+  const debuginfo::TraceeFile file = debuginfo::open_in_tracee(tid, path);
   if (!file.descriptor.valid() || file.status.st_size > largest || file.status.st_size == size_) {
     return;
   }

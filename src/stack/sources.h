@@ -2,16 +2,13 @@
 // separate file of debugging information.
 #pragma once
 
-#include <elfutils/libdwfl.h>
-
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "stack/elf_handle.h"
+#include "debuginfo/debug_file.h"
 
 namespace tracer::stack {
 
@@ -26,12 +23,8 @@ struct SourcePlace {
 
 class Sources {
  public:
-  /// `elf` goes with this, and must not be in use elsewhere. `name` is its file, for a separate file next to it.
-  ///
-  /// A separate file is found as gdb finds it, by build-id and by .gnu_debuglink, and from the servers of
-  /// $DEBUGINFOD_URLS, if that is set; .gnu_debugdata is read as well.
-  Sources(ElfHandle elf, const std::string& name);
-  ~Sources();
+  /// See debuginfo::DebugFile.
+  Sources(debuginfo::ElfHandle elf, const std::string& name);
   Sources(const Sources&) = delete;
   Sources& operator=(const Sources&) = delete;
 
@@ -41,20 +34,11 @@ class Sources {
   void forget_if_many();
 
  private:
-  struct EndDwfl {
-    void operator()(Dwfl* dwfl) const { ::dwfl_end(dwfl); }
-  };
   static constexpr std::size_t most_places = 1 << 16;
 
-  static int give_elf(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, char** file, Elf** elf);
   [[nodiscard]] std::vector<SourcePlace> find(std::uint64_t address, unsigned behind) const;
-  [[nodiscard]] Dwarf_Die* unit_of(std::uint64_t address, Dwarf_Addr& bias) const;
 
-  ElfHandle elf_;  ///< until libdw takes it over
-  std::string name_;
-  Dwfl_Callbacks callbacks_{};
-  std::unique_ptr<Dwfl, EndDwfl> dwfl_;
-  Dwfl_Module* module_ = nullptr;
+  debuginfo::DebugFile file_;
   std::unordered_map<std::uint64_t, std::vector<SourcePlace>> places_;
 };
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stack/elf_handle.h"
+#include "debuginfo/elf_handle.h"
 
 namespace tracer::stack {
 

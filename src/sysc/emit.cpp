@@ -83,7 +83,8 @@ void write(Entry& out, const ConstantSet& s) {
 }
 void write(Entry& out, const Type& t) {
   out.members(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction, t.wide_pointer,
-              t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index, t.args);
+              t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index, t.args, t.bit_offset,
+              t.bit_count);
 }
 void write(Entry& out, const Struct& s) {
   out.members(s.name, s.kind, s.variable, s.has_brief, s.is_list, s.has_short, s.param_count, s.layout, s.sized_by,

@@ -1,6 +1,8 @@
 // Functions of libraries: calls whose arguments come in the order of C and not in a system call's registers.
 #include <algorithm>
+#include <array>
 
+#include "spec/value_class.h"
 #include "sysc/lowering.h"
 
 namespace tracer::sysc {
@@ -74,8 +76,9 @@ void Lowering::lower_function(const ast::Library& library, const ast::Name& name
   }
 }
 
-/// The slots of C: one a parameter. A system call's parameters may stand in another order (`at`), leave registers out
-/// and take pairs of them; the order of the registers is that of the C library's parameters.
+/// The slots of C: one a parameter, of a structure as many as it has words. A system call's parameters may stand in
+/// another order (`at`), leave registers out and take pairs of them; the order of the registers is that of the C
+/// library's parameters.
 void Lowering::number_in_order(spec::Index index) {
   const auto signature = set_.signatures[index];
   std::vector<spec::Param*> params;
@@ -87,9 +90,16 @@ void Lowering::number_in_order(spec::Index index) {
   const auto register_of = [](const spec::Param* p) { return p->slot[index_of(Abi::x86_64)]; };
   std::stable_sort(params.begin(), params.end(),
                    [&](const auto* a, const auto* b) { return register_of(a) < register_of(b); });
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    params[i]->wide = false;
-    params[i]->slot.fill(static_cast<std::uint8_t>(std::min<std::size_t>(i, spec::most_parameters - 1)));
+  std::array<std::size_t, abi_count> slots{};
+  for (spec::Param* param : params) {
+    param->wide = false;
+    const spec::Type& type = set_.types[param->type];
+    for (std::size_t abi = 0; abi < abi_count; ++abi) {
+      param->slot[abi] = static_cast<std::uint8_t>(std::min(slots[abi], spec::most_parameters - 1));
+      slots[abi] += type.kind == spec::TypeKind::structure
+                        ? spec::PassedValue::words_of(set_.structs[type.index].layout.size[abi])
+                        : 1;
+    }
   }
   for (spec::Index i = 0; i < signature.rows.count; ++i) {
     number_in_order(set_.signature_rows[signature.rows.first + i].signature);

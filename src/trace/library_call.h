@@ -10,6 +10,12 @@
 
 namespace tracer {
 
+/// A file that is mapped in a process.
+struct MappedFile {
+  std::string path;         ///< as the process has it
+  std::uint64_t inode = 0;  ///< 0: no file
+};
+
 /// A function as one module calls it. Lives as long as the engine's run.
 struct LibraryFunction {
   std::string name;
@@ -19,6 +25,10 @@ struct LibraryFunction {
   std::uint32_t number = 0;  ///< from 0 on, each once
   bool in_program = false;   ///< `library` is the program itself
   bool of_program = false;   ///< `caller` is the program itself
+  // For its debugging information, as it was found first.
+  MappedFile defined_in;
+  MappedFile called_from;
+  std::uint64_t address = 0;  ///< of its code, as the file counts that it is defined in; 0: unknown
 };
 
 /// What else a thread at a call's beginning or end can tell, read when asked for.

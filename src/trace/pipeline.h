@@ -14,6 +14,7 @@
 #include "trace/pipeline_tampering.h"
 #include "trace/pipeline_thread.h"
 #include "trace/pipeline_view.h"
+#include "trace/prototype_source.h"
 #include "trace/stack.h"
 
 namespace tracer::pipeline {
@@ -42,7 +43,8 @@ struct PipelineOptions {
   StackTracer* stacks = nullptr;                     ///< -k; outlives the pipeline
   std::optional<std::chrono::nanoseconds> alarm_at;  ///< by CLOCK_MONOTONIC: when to call `on_alarm`
   std::function<Verdict()> on_alarm;
-  std::uint64_t syscall_limit = 0;  ///< detach after so many calls have been shown; 0: never
+  std::uint64_t syscall_limit = 0;        ///< detach after so many calls have been shown; 0: never
+  PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
 };
 
 /// Says one line, without prefix and line end, on standard error.
@@ -93,10 +95,11 @@ class Pipeline final : public EventHandler {
   /// Keeps the stack of a call that can have none when it has ended.
   void keep_stack(Thread& thread, const Event& event, const Memory& memory);
   [[nodiscard]] std::span<const StackFrame> stack_now(const Event& event, const Memory& memory) const;
-  [[nodiscard]] const spec::Call* prototype_of(const LibraryFunction& function) const;
+  /// `tid`: of a thread that calls it.
+  [[nodiscard]] const spec::Call* prototype_of(const LibraryFunction& function, pid_t tid) const;
   /// Into function_values_.
   void fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory);
-  [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const LibraryExit& exit) const;
+  [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const LibraryExit& exit, const Memory& memory);
   /// Puts the open call of the thread aside, for one inside it.
   void nest(Thread& thread);
   /// Goes back to the call around the one that has ended.

@@ -35,11 +35,15 @@ void Pipeline::unnest(Thread& thread) {
 
 /// Prototypes are by soname, `*` being any: those are the user's. A function of a program that is linked statically is
 /// taken for the C library's.
-const spec::Call* Pipeline::prototype_of(const LibraryFunction& function) const {
+const spec::Call* Pipeline::prototype_of(const LibraryFunction& function, pid_t tid) const {
   constexpr std::string_view c_library = "libc.so.6";
   const spec::Call* found = tables_.find("*", function.name);
   if (found == nullptr) {
     found = tables_.find(function.library, function.name);
+  }
+  // Before the C library: a program may have a function of such a name for itself.
+  if (found == nullptr && options_.prototypes != nullptr && records()) {
+    found = options_.prototypes->find(function, tid);
   }
   return found == nullptr && (function.library.empty() || function.in_program) ? tables_.find(c_library, function.name)
                                                                                : found;
@@ -47,17 +51,18 @@ const spec::Call* Pipeline::prototype_of(const LibraryFunction& function) const 
 
 void Pipeline::fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory) {
   ArgumentReader reader(abi, enter, memory);
-  for (const spec::ValueClass value : decode::fixed_arguments(tables_, function, abi)) {
-    function_values_.push_back(reader.next(value));
+  reader.skip_place_of(decode::result_of(tables_, function, abi));
+  for (const spec::PassedValue& value : decode::fixed_arguments(tables_, function, abi)) {
+    reader.next(value, function_values_);
   }
   if (function.varargs != spec::Varargs::none) {
     for (const spec::ValueClass value : decode::variable_arguments(tables_, function, abi, function_values_, memory)) {
-      function_values_.push_back(reader.next(value));
+      reader.next({value}, function_values_);
     }
   }
 }
 
-decode::Outcome Pipeline::outcome_of(const OpenCall& call, const LibraryExit& exit) const {
+decode::Outcome Pipeline::outcome_of(const OpenCall& call, const LibraryExit& exit, const Memory& memory) {
   decode::Outcome outcome;
   const spec::Call* function = call.entry.function;
   if (function == nullptr) {
@@ -65,7 +70,15 @@ decode::Outcome Pipeline::outcome_of(const OpenCall& call, const LibraryExit& ex
     return outcome;
   }
   const Abi abi = call.entry.abi;
-  const std::uint64_t bits = result_value(abi, decode::result_class(tables_, *function, abi), exit);
+  const spec::PassedValue returned = decode::result_of(tables_, *function, abi);
+  if (returned.value_class == spec::ValueClass::structure) {
+    outcome.value = static_cast<std::int64_t>(exit.integers[0]);
+    if (result_structure(abi, returned, exit, call.result_address, memory, function_values_)) {
+      outcome.words = function_values_;
+    }
+    return outcome;
+  }
+  const std::uint64_t bits = result_value(abi, returned.value_class, exit);
   outcome.value = static_cast<std::int64_t>(bits);
   const spec::TypeId type = tables_.signatures[function->signature].result;
   if (!function->sets_errno || type == spec::none || exit.context == nullptr) {
@@ -94,13 +107,14 @@ Verdict Pipeline::on(const LibraryEnter& enter, Thread& thread, const Event& eve
   call.entered = event.time;
   call.function = enter.function;
   call.function_call = enter.call;
+  call.result_address = enter.result_address;
   call.instruction_pointer = enter.return_address;
   call.entry = {};
   call.entry.tid = event.tid;
   call.entry.abi = event.abi;
   call.entry.stack_pointer = enter.stack_pointer;
   std::copy_n(enter.integers.begin(), call.entry.args.size(), call.entry.args.begin());
-  const spec::Call* described = prototype_of(*enter.function);
+  const spec::Call* described = prototype_of(*enter.function, event.tid);
   call.entry.function = described;
   call.entry.function_name = enter.function->label;
   function_values_.clear();
@@ -150,7 +164,7 @@ Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event
   }
   CallEnd end;
   end.time = event.time;
-  end.outcome = outcome_of(thread.call, exit);
+  end.outcome = outcome_of(thread.call, exit, memory);
   end.duration = event.time.monotonic - thread.call.entered.monotonic;
   if (summary_ != nullptr) {
     const std::string& name = options_.bare_function_names ? exit.function->name : exit.function->label;

@@ -38,6 +38,7 @@ struct OpenCall {
   EventTime entered;
   const LibraryFunction* function = nullptr;  ///< null: a system call
   std::uint64_t function_call = 0;            ///< LibraryEnter::call
+  std::uint64_t result_address = 0;           ///< LibraryEnter's
   /// Of the last event that told it; empty once the thread has none.
   std::optional<std::uint64_t> instruction_pointer;
 };

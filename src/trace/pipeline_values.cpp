@@ -7,6 +7,7 @@
 
 #include "spec/spec.h"
 #include "spell/floating.h"
+#include "trace/pipeline_passing.h"
 
 namespace tracer::pipeline {
 namespace {
@@ -60,6 +61,7 @@ std::uint64_t ArgumentReader::next(ValueClass value) {
   const bool narrow = register_size(abi_) == 4;
   switch (value) {
     case ValueClass::nothing:
+    case ValueClass::structure:
       return 0;
     case ValueClass::single:
     case ValueClass::floating:
@@ -77,6 +79,88 @@ std::uint64_t ArgumentReader::next(ValueClass value) {
       return from_stack(narrow && value == ValueClass::integer ? 4 : 8, narrow ? 4 : 8);
   }
   return 0;
+}
+
+void ArgumentReader::next(const spec::PassedValue& value, std::vector<std::uint64_t>& words) {
+  if (value.value_class != ValueClass::structure) {
+    words.push_back(next(value.value_class));
+    return;
+  }
+  const std::size_t first = words.size();
+  words.resize(first + value.words());
+  next_structure(value, std::as_writable_bytes(std::span(words).subspan(first)).first(value.size));
+}
+
+void ArgumentReader::skip_place_of(const spec::PassedValue& result) {
+  if (result.value_class == ValueClass::structure && passing_of_result(abi_, result).tells_place) {
+    static_cast<void>(next(ValueClass::integer));
+  }
+}
+
+void ArgumentReader::structure_from_stack(const spec::PassedValue& value, std::span<std::byte> into) {
+  const std::uint64_t word = register_size(abi_);
+  const std::uint64_t alignment = word == 4 ? word : std::max<std::uint64_t>(word, value.alignment);
+  stack_ = (stack_ + alignment - 1) / alignment * alignment;
+  static_cast<void>(memory_.read(RemoteAddr(stack_), into));
+  stack_ += (value.size + word - 1) / word * word;
+}
+
+void ArgumentReader::next_structure(const spec::PassedValue& value, std::span<std::byte> into) {
+  const Passing passing = passing_of_argument(abi_, value);
+  if (passing.how == Passing::How::by_address) {
+    static_cast<void>(memory_.read(RemoteAddr(next(ValueClass::integer)), into));
+    return;
+  }
+  integers_ += passing.starts_even ? integers_ % 2 : 0;
+  const unsigned vectors = passing.count(true);
+  const unsigned integers = passing.count(false);
+  if (passing.how == Passing::How::in_memory || vectors_ + vectors > vector_registers(abi_) ||
+      integers_ + integers > integer_registers(abi_)) {
+    if (passing.uses_up_registers) {
+      vectors_ = vectors != 0 ? vector_registers(abi_) : vectors_;
+      integers_ = integers != 0 ? integer_registers(abi_) : integers_;
+    }
+    structure_from_stack(value, into);
+    return;
+  }
+  for (const Passing::Piece& piece : passing.pieces) {
+    CallContext::Value bytes{};
+    if (piece.is_vector) {
+      bytes = enter_.context->vector(vectors_++).value_or(CallContext::Value{});
+    } else {
+      std::memcpy(bytes.data(), &enter_.integers[integers_++], sizeof(std::uint64_t));
+    }
+    std::copy_n(bytes.begin(), piece.size, into.begin() + piece.offset);
+  }
+}
+
+bool result_structure(Abi abi, const spec::PassedValue& value, const LibraryExit& exit, std::uint64_t result_address,
+                      const Memory& memory, std::vector<std::uint64_t>& words) {
+  words.assign(value.words(), 0);
+  const auto into = std::as_writable_bytes(std::span(words)).first(value.size);
+  const Passing passing = passing_of_result(abi, value);
+  if (passing.how == Passing::How::in_memory) {
+    const std::uint64_t place = passing.tells_place ? exit.integers[0] : result_address;
+    return memory.read(RemoteAddr(register_size(abi) == 4 ? static_cast<std::uint32_t>(place) : place), into) ==
+           into.size();
+  }
+  unsigned integers = 0;
+  unsigned vectors = 0;
+  for (const Passing::Piece& piece : passing.pieces) {
+    std::optional<CallContext::Value> bytes(CallContext::Value{});
+    if (passing.how == Passing::How::in_x87) {
+      bytes = exit.context == nullptr ? std::nullopt : exit.context->x87_top();
+    } else if (piece.is_vector) {
+      bytes = exit.context == nullptr ? std::nullopt : exit.context->vector(vectors++);
+    } else {
+      std::memcpy(bytes->data(), &exit.integers[integers++], sizeof(std::uint64_t));
+    }
+    if (!bytes) {
+      return false;
+    }
+    std::copy_n(bytes->begin(), piece.size, into.begin() + piece.offset);
+  }
+  return true;
 }
 
 std::uint64_t result_value(Abi abi, ValueClass value, const LibraryExit& exit) {

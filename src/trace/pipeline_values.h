@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spec/abi.h"
@@ -17,9 +18,15 @@ class ArgumentReader {
   ArgumentReader(Abi abi, const LibraryEnter& enter, const Memory& memory)
       : abi_(abi), enter_(enter), memory_(memory), stack_(enter.stack_arguments) {}
 
-  std::uint64_t next(spec::ValueClass value);
+  /// Adds the words of the next argument.
+  void next(const spec::PassedValue& value, std::vector<std::uint64_t>& words);
+  /// The function was told where its result goes, before all arguments, if `result` is not returned in registers.
+  void skip_place_of(const spec::PassedValue& result);
 
  private:
+  std::uint64_t next(spec::ValueClass value);
+  void next_structure(const spec::PassedValue& value, std::span<std::byte> into);
+  void structure_from_stack(const spec::PassedValue& value, std::span<std::byte> into);
   std::uint64_t from_stack(std::size_t size, std::size_t alignment);
   std::uint64_t next_floating(spec::ValueClass value);
 
@@ -33,5 +40,9 @@ class ArgumentReader {
 
 /// A result, as spec::ValueClass says.
 std::uint64_t result_value(Abi abi, spec::ValueClass value, const LibraryExit& exit);
+
+/// The words of a structure that is returned; false if it cannot be read. `result_address`: LibraryEnter's.
+bool result_structure(Abi abi, const spec::PassedValue& value, const LibraryExit& exit, std::uint64_t result_address,
+                      const Memory& memory, std::vector<std::uint64_t>& words);
 
 }  // namespace tracer::pipeline

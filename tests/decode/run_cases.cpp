@@ -135,7 +135,10 @@ class CaseTables {
       throw std::runtime_error("no function " + call.name + " in " + call.library);
     }
     const std::span values(call.values);
-    const auto fixed = decode::fixed_arguments(tables_, *entry.function, entry.abi).size();
+    std::size_t fixed = 0;
+    for (const auto& value : decode::fixed_arguments(tables_, *entry.function, entry.abi)) {
+      fixed += value.words();
+    }
     const auto more = decode::variable_arguments(tables_, *entry.function, entry.abi,
                                                  values.first(std::min(fixed, values.size())), memory)
                           .size();

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 
 #include "base/unique_fd.h"
 #include "change_bytes.h"
+#include "debuginfo/prototypes.h"
 #include "library/ltrace_conf.h"
 #include "library/module_file.h"
 #include "sysc/compile.h"
@@ -37,7 +39,25 @@ std::string content(const char* path) {
 
 // ---------------------------------------------------------------------------------------------- programs
 
-void read_program(std::string file, Random& random) {
+/// What the debugging information says of all functions, by their addresses and by their names.
+void read_debugging_information(int descriptor, const library::ModuleFile& module, std::uint64_t seed) {
+  spec::Tables tables;
+  spec::GrowingTables grown(tables);
+  const auto prototypes = debuginfo::Prototypes::open(UniqueFd(::dup(descriptor)), "/nonexistent/program", grown);
+  for (const auto symbols : {module.exported(), module.all_functions()}) {
+    for (const library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
+      if (prototypes != nullptr) {
+        static_cast<void>(prototypes->at(symbol.address, symbol.name));
+        static_cast<void>(prototypes->declared(symbol.name));
+      }
+    }
+  }
+  if (const std::string wrong = tables.verify(); !wrong.empty()) {
+    fail("of debugging information: " + wrong, seed);
+  }
+}
+
+void read_program(std::string file, Random& random, std::uint64_t seed) {
   // Mostly where headers and tables are.
   fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
     return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
@@ -54,6 +74,7 @@ void read_program(std::string file, Random& random) {
   for (const library::Stub& stub : module.stubs()) {
     static_cast<void>(module.slots()[stub.slot].symbol.size());
   }
+  read_debugging_information(descriptor.get(), module, seed);
   for (const library::StaticProbe& probe : module.probes()) {
     static_cast<void>(library::ProbePattern("*:*").matches(probe));
   }
@@ -244,7 +265,7 @@ int main(int argc, char** argv) {
   std::uint64_t rounds = 0;
   for (; rounds < 50 || std::chrono::steady_clock::now() < end; ++rounds, ++seed) {
     Random random(seed);
-    read_program(program, random);
+    read_program(program, random, seed);
     read_arguments(random);
     read_prototypes(changed_prototypes(prototypes, random), seed);
   }

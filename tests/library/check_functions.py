@@ -199,6 +199,69 @@ def prototypes_of_32_bits(bench):
     expect(lines[2:] == PROTOTYPES[2:], 'got: ' + '\n'.join(lines))
 
 
+DESCRIBED = [
+    "scalars@libdescribed.so('c', true, -2, 200, 1.5, 2.25, 3.5, 4000000000) = -294966991",
+    'colors@libdescribed.so(BLUE, CAN_READ|CAN_RUN) = BLUE',
+    'texts@libdescribed.so("hello", "h", "wide", ADDRESS, NULL) = "hello"',
+    'pointers@libdescribed.so({x=1, y=2}, {x=2, y=1}, [30 => 42], [12], ["the end"], {value=7, next=ADDRESS}) = <void>',
+    'by_value@libdescribed.so({x=1, y=2}, 3) = {x=2, y=4}',
+    'vectors@libdescribed.so({x=1.5, y=2.5}, {x=10.0, y=20.0}) = {x=11.5, y=22.5}',
+    'in_three@libdescribed.so({a=1.0, b=2.0, c=3.0}, 0.5) = {a=3.0, b=2.0, c=1.5}',
+    "mixed@libdescribed.so({number=0.25, letter='a'}, {number=0.25, letter='a'}, {number=0.25, letter='a'}, "
+    "{number=0.25, letter='a'}, {number=9.0, letter='z'}) = {number=1.0, letter='z'}",
+    'big@libdescribed.so({values=[11, 12, 13], name="bytes"}, {x=1, y=2}) = {values=[11, 1, 13], name="bytes"}',
+    'either@libdescribed.so({whole=41, part=5.7e-44}) = {whole=42, part=5.9e-44}',
+    'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS, color=BLUE}, '
+    '{low=5, negative=-3, high=1000}, ADDRESS) = 39',
+    'say@libdescribed.so("%s has %d", "it", 3) = 37',
+    '+++ exited with 2 +++']
+
+
+def build_described(bench, command, library_flags, program_flags):
+    """Whether the compiler can build such programs."""
+    library = bench.build('described.c', [*command, '-shared', '-fPIC', *library_flags], 'libdescribed.so')
+    if library is None:
+        return None
+    return bench.build('describing.c', [*command, *program_flags, '-L' + str(bench.folder),
+                                        '-Wl,-rpath,' + str(bench.folder), '-Wl,--no-as-needed', '-ldescribed'],
+                       'describing')
+
+
+def expect_described(bench, program, what):
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
+    lines = [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
+    expect(lines == DESCRIBED, f'{what}: got: ' + '\n'.join(lines))
+
+
+def debugging_information(bench):
+    for command in (['gcc', '-O0'], ['gcc', '-m32'], ['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-2', '-gstrict-dwarf', '-m32'],
+                    ['clang-14'], ['gcc', '-gz']):
+        if shutil.which(command[0]) is None:
+            continue
+        program = build_described(bench, command, ['-g'], [])
+        expect(program is not None, f'{command}: not built')
+        expect_described(bench, program, f'of the library, {command}')
+    # A program that knows the library's functions, and a library that says nothing.
+    program = build_described(bench, ['gcc'], ['-s'], ['-g'])
+    expect_described(bench, program, 'of the program')
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=scalars@MAIN'],
+                           build_described(bench, ['gcc'], ['-s'], []))
+    expect(lines[0].startswith('scalars@libdescribed.so(99, ') and '/* guess */' in lines[0], 'no guess: ' + lines[0])
+
+
+def separate_debugging_information(bench):
+    program = build_described(bench, ['gcc'], ['-g'], [])
+    library = bench.folder / 'libdescribed.so'
+    kept = bench.folder / 'libdescribed.debug'
+    for words in (['--only-keep-debug', str(library), str(kept)], ['--strip-all', str(library)],
+                  ['--add-gnu-debuglink=' + str(kept), str(library)]):
+        subprocess.run(['objcopy', *words], check=True, timeout=TIMEOUT, cwd=bench.folder)
+    expect_described(bench, program, 'in a file of its own')
+    kept.unlink()
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=scalars@MAIN'], program)
+    expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
+
+
 def one_timeline(bench):
     program = bench.build('children.c', ['gcc'])
     lines, _ = bench.trace(['-a1', '--indent=2', '-e', 'trace=wait4', '-e', 'signal=none', '-e',
@@ -375,7 +438,8 @@ def attach_and_detach(bench):
 
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, one_timeline, counts, static_probes,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, debugging_information,
+                          separate_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 

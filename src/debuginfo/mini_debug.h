@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "stack/elf_handle.h"
+#include "debuginfo/elf_handle.h"
 
-namespace tracer::stack {
+namespace tracer::debuginfo {
 
 /// The file in the section; empty where there is none, or none of reasonable size.
 std::vector<char> mini_debug_file(Elf* elf);
 
-}  // namespace tracer::stack
+}  // namespace tracer::debuginfo

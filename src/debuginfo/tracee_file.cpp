@@ -1,4 +1,4 @@
-#include "stack/tracee_file.h"
+#include "debuginfo/tracee_file.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tracer::stack {
+namespace tracer::debuginfo {
 
 namespace {
 
@@ -52,4 +52,4 @@ std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t lim
   return text;
 }
 
-}  // namespace tracer::stack
+}  // namespace tracer::debuginfo

@@ -8,7 +8,7 @@
 
 #include "base/unique_fd.h"
 
-namespace tracer::stack {
+namespace tracer::debuginfo {
 
 struct TraceeFile {
   UniqueFd descriptor;  ///< of a regular file, or none
@@ -24,4 +24,4 @@ TraceeFile open_regular(const std::string& path);
 /// /proc/TID/`name`, up to `limit` bytes; empty if the thread is gone.
 std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t limit);
 
-}  // namespace tracer::stack
+}  // namespace tracer::debuginfo

@@ -1,6 +1,8 @@
 // What is asked of a hostile file before the libraries see it.
 #include <dwarf.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -8,10 +10,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "stack/elf_handle.h"
+#include "debuginfo/elf_handle.h"
 
-namespace tracer::stack {
+namespace tracer::debuginfo {
 
 namespace {
 
@@ -246,8 +250,41 @@ std::optional<Elf_Data> call_frames(Elf* elf) {
   return std::nullopt;
 }
 
-}  // namespace
+using Start = std::array<char, sizeof(Elf64_Ehdr)>;
 
+/// libelf makes a descriptor for each section at once, and there can be any number of them.
+bool few_sections(const Start& start) {
+  if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
+    return false;
+  }
+  // A count that does not fit into the header stands in the first section header; no linker makes so many here.
+  std::uint16_t count = 0;
+  std::uint64_t table = 0;
+  if (start[EI_CLASS] == ELFCLASS64) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, start.data(), sizeof header);
+    count = header.e_shnum;
+    table = header.e_shoff;
+  } else {
+    Elf32_Ehdr header;
+    std::memcpy(&header, start.data(), sizeof header);
+    count = header.e_shnum;
+    table = header.e_shoff;
+  }
+  return count != 0 || table == 0;
+}
+
+bool few_sections(const std::vector<char>& image) {
+  Start start{};
+  if (image.size() < start.size()) {
+    return false;
+  }
+  std::copy_n(image.begin(), start.size(), start.begin());
+  return few_sections(start);
+}
+
+/// Whether libelf can be trusted with it: an object for a machine of word size 4 or 8, of bounded tables. A tracee's
+/// file may claim sections of any size.
 bool is_modest(Elf* elf) {
   if (::elf_kind(elf) != ELF_K_ELF) {
     return false;
@@ -278,6 +315,28 @@ bool is_modest(Elf* elf) {
     }
   }
   return true;
+}
+
+ElfHandle only_modest(Elf* elf) {
+  ElfHandle handle(elf);
+  return handle && is_modest(elf) ? std::move(handle) : nullptr;
+}
+
+}  // namespace
+
+ElfHandle open_elf(int file) {
+  ::elf_version(EV_CURRENT);  // libelf wants to be asked once
+  Start start{};
+  if (::pread(file, start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) || !few_sections(start)) {
+    return nullptr;
+  }
+  // Read, not mapped: a mapped file that its owner cuts off kills whoever looks at it.
+  return only_modest(::elf_begin(file, ELF_C_READ, nullptr));
+}
+
+ElfHandle open_elf(std::vector<char>& image) {
+  ::elf_version(EV_CURRENT);
+  return few_sections(image) ? only_modest(::elf_memory(image.data(), image.size())) : nullptr;
 }
 
 bool has_modest_call_frames(Elf* elf) {
@@ -314,4 +373,4 @@ bool has_modest_call_frames(Elf* elf) {
   }
 }
 
-}  // namespace tracer::stack
+}  // namespace tracer::debuginfo

@@ -1,10 +1,10 @@
-#include "stack/mini_debug.h"
+#include "debuginfo/mini_debug.h"
 
 #include <lzma.h>
 
 #include <string_view>
 
-namespace tracer::stack {
+namespace tracer::debuginfo {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::vector<char> mini_debug_file(Elf* elf) {
   return {};
 }
 
-}  // namespace tracer::stack
+}  // namespace tracer::debuginfo

@@ -1,0 +1,42 @@
+#include "library/debug_prototypes.h"
+
+#include "debuginfo/tracee_file.h"
+
+namespace tracer::library {
+
+const spec::Call* DebugPrototypes::find(const LibraryFunction& function, pid_t tid) {
+  const auto [known, is_new] = known_.try_emplace(function.number, nullptr);
+  if (is_new) {
+    known->second = look_up(function, tid);
+  }
+  return known->second;
+}
+
+const spec::Call* DebugPrototypes::look_up(const LibraryFunction& function, pid_t tid) {
+  const spec::Call* found = nullptr;
+  if (debuginfo::Prototypes* file = function.address != 0 ? open(function.defined_in, tid) : nullptr) {
+    found = file->at(function.address, function.name);
+  }
+  if (debuginfo::Prototypes* file = found == nullptr ? open(function.called_from, tid) : nullptr) {
+    found = file->declared(function.name);
+  }
+  return found;
+}
+
+debuginfo::Prototypes* DebugPrototypes::open(const MappedFile& file, pid_t tid) {
+  if (file.inode == 0) {
+    return nullptr;
+  }
+  const auto known = files_.find({file.inode, file.path});
+  if (known != files_.end() || files_.size() >= most_files) {
+    return known == files_.end() ? nullptr : known->second.get();
+  }
+  auto& opened = files_[{file.inode, file.path}];
+  debuginfo::TraceeFile found = debuginfo::open_in_tracee(tid, file.path);
+  if (found.descriptor.valid() && found.status.st_ino == file.inode) {
+    opened = debuginfo::Prototypes::open(std::move(found.descriptor), file.path, into_);
+  }
+  return opened.get();
+}
+
+}  // namespace tracer::library
