@@ -41,7 +41,6 @@ bool sve_length(CustomContext& context);
 bool named_number(CustomContext& context);
 bool restriction(CustomContext& context);
 bool htonl(CustomContext& context);
-bool generic_family(CustomContext& context);
 bool sun_path(CustomContext& context);
 bool in6_scope(CustomContext& context);
 bool hex8(CustomContext& context);
@@ -53,6 +52,9 @@ bool sk_meminfo(CustomContext& context);
 bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
+// netlink.cpp
+bool generic_family(CustomContext& context);
+bool netfilter_type(CustomContext& context);
 // times.cpp
 bool dated(CustomContext& context);
 bool utime_spec(CustomContext& context);

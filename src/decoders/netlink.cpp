@@ -1,6 +1,7 @@
 // Parts of netlink messages.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "decoders/decoders.h"
@@ -8,6 +9,14 @@
 #include "spell/error_names.h"
 
 namespace tracer::decoders {
+namespace {
+
+std::optional<std::uint64_t> load_type(const CustomContext& context) {
+  std::array<std::byte, sizeof(std::uint16_t)> raw{};
+  return context.copy(raw) ? std::optional(number_at(raw, 0, raw.size())) : std::nullopt;
+}
+
+}  // namespace
 
 /// Text whose size counts a NUL at its end, as libnl's NLA_STRING has it: `"lo"`; without one it goes on: `"lo"...`.
 bool terminated_text(CustomContext& context) {
@@ -105,6 +114,46 @@ bool idiag_ext(CustomContext& context) {
   } else {
     context.named(text.view(), asked, spec::Style::hex, false);
   }
+  return true;
+}
+
+/// A family of generic netlink, whose number and name the running kernel has.
+bool generic_family(CustomContext& context) {
+  const auto bits = load_type(context);
+  if (!bits) {
+    return false;
+  }
+  const auto name = context.names().generic_family(static_cast<std::uint16_t>(*bits));
+  name.empty() ? context.described(*bits) : context.named(name, *bits);
+  return true;
+}
+
+/// A subsystem and one of its messages: `NFNL_SUBSYS_NFTABLES<<8|NFT_MSG_NEWTABLE`.
+bool netfilter_type(CustomContext& context) {
+  constexpr std::string_view prefix = "NFNL_SUBSYS_";
+  const auto bits = load_type(context);
+  if (!bits) {
+    return false;
+  }
+  if (!context.constant_name("netfilter_message", *bits).empty()) {
+    context.described(*bits);
+    return true;
+  }
+  const auto subsystem = *bits >> 8;
+  const auto message = *bits & 0xff;
+  const auto subsystem_name = context.constant_name("nfnl_subsystem", subsystem);
+  TextBuffer text;
+  context.spell(text, "nfnl_subsystem", subsystem);
+  text.append("<<8|");
+  if (subsystem_name.empty() || subsystem == 0) {
+    text.hex(message);
+  } else {
+    std::string set(subsystem_name.substr(prefix.size()));
+    std::transform(set.begin(), set.end(), set.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    context.spell(text, "nfnl_" + set, message);
+  }
+  context.named(text.view(), *bits);
   return true;
 }
 

@@ -180,17 +180,6 @@ bool recvmmsg_result(CustomContext& context) {
   return true;
 }
 
-/// A family of generic netlink, whose number and name the running kernel has.
-bool generic_family(CustomContext& context) {
-  const auto bits = load(context, sizeof(std::uint16_t));
-  if (!bits) {
-    return false;
-  }
-  const auto name = context.names().generic_family(static_cast<std::uint16_t>(*bits));
-  name.empty() ? context.described(*bits) : context.named(name, *bits);
-  return true;
-}
-
 /// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
 bool with_name(CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));

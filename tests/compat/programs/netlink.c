@@ -96,4 +96,19 @@ int main(void) {
     finish(generic);
   }
   close(generic);
+
+  // Subsystems of netfilter and their messages, two of each with attributes, one cut short.
+  const int netfilter = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+  bind(netfilter, (const struct sockaddr*)&own, sizeof own);
+  for (uint16_t type = 0x10; type < 0xe00; type = (uint16_t)((type & 0xff) < 13 ? type + 1 : (type | 0xff) + 1)) {
+    begin(type, 0xf00, "\2\0\0\7", 4);
+    if ((type & 0xff) < 2) {
+      attribute(1, "name", 5);
+      attribute(2 | NLA_F_NESTED, "\10\0\1\0\1\2\3\4", 8);
+    }
+    finish(netfilter);
+  }
+  begin(0xa00, 0, "\2\1", 2);
+  finish(netfilter);
+  close(netfilter);
 }
