@@ -18,10 +18,12 @@ namespace tracer {
 namespace {
 
 Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
+  sysc::CompileOptions options;
+  options.first_replaceable = sources.size();
   auto builtin = sysc::builtin_sources();
   sources.insert(sources.end(), std::make_move_iterator(builtin.begin()), std::make_move_iterator(builtin.end()));
   sysc::Diagnostics diagnostics;
-  spec::TableSet set = sysc::compile(sources, diagnostics);
+  spec::TableSet set = sysc::compile(sources, diagnostics, options);
   if (diagnostics.has_errors()) {
     std::string lines = diagnostics.text(sources);
     lines.resize(lines.find_last_not_of('\n') + 1);

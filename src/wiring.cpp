@@ -448,6 +448,13 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     launch.message_prefix = options.program_name + ": ";
     result.launch = std::move(launch);
   }
+  for (const pid_t pid : startup.attach) {
+    if (pid == ::getpid()) {
+      return Error{EPERM, options.strict ? "I'm sorry, I can't let you do that, Dave."
+                                         : "attach: process " + std::to_string(pid) +
+                                               " is this tracer, which cannot trace itself"};
+    }
+  }
   result.attach = startup.attach;
   result.follow_forks = startup.follow_forks;
   result.kill_on_exit = startup.kill_on_exit;

@@ -154,10 +154,6 @@ void KernelEngine::attach_process(pid_t pid) {
   const auto refuse = [&](const std::string& why) {
     complain_("attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): " + why);
   };
-  if (pid == ::getpid()) {
-    complain_(refusal_of_self(pid, options_.strict));
-    return;
-  }
   if (!is_alive(pid)) {
     refuse(std::strerror(ESRCH));
     return;

@@ -53,14 +53,16 @@ bool sigset(CustomContext& context) {
 bool sigreturn(CustomContext& context) {
   const auto& entry = context.entry();
   const auto name = context.call_name();
-  const auto layout = frame_layout(entry.abi, name.substr(0, 3) == "rt_");
+  const bool is_rt = name.substr(0, 3) == "rt_";
+  const auto layout = frame_layout(entry.abi, is_rt);
   const RemoteAddr frame(entry.stack_pointer);
   std::array<std::byte, 8> raw{};
   const auto low = std::span(raw).first(layout.low_width);
   const auto high = std::span(raw).subspan(4);
   const bool readable = context.memory().read(frame + layout.low, low) == low.size() &&
                         (layout.high == 0 || context.memory().read(frame + layout.high, high) == high.size());
-  if (entry.stack_pointer == 0 || !readable) {
+  // What holds the mask has no name of its own in the older frame.
+  if (entry.stack_pointer == 0 || !readable || (!context.depth().dereference && !is_rt)) {
     context.out().address(frame);
     return true;
   }

@@ -82,9 +82,4 @@ std::string command_of(pid_t pid) {
   return words.substr(0, words.find('\0'));
 }
 
-std::string refusal_of_self(pid_t pid, bool strict) {
-  return strict ? "I'm sorry, I can't let you do that, Dave."
-                : "attach: process " + std::to_string(pid) + " is this tracer, which cannot trace itself";
-}
-
 }  // namespace tracer

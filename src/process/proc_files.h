@@ -28,7 +28,4 @@ std::string command_of(pid_t pid);
 /// Whether `tid` is a thread of `tgid`.
 bool is_thread_of(pid_t tid, pid_t tgid);
 
-/// Why -p does not take the tracer's own process.
-std::string refusal_of_self(pid_t pid, bool strict);
-
 }  // namespace tracer

@@ -84,9 +84,6 @@ bool PtraceEngine::all_threads_are_ours(pid_t tgid) {
 }
 
 Status PtraceEngine::attach_process(pid_t pid) {
-  if (pid == ::getpid()) {
-    return Error{EPERM, refusal_of_self(pid, options_.strict)};
-  }
   if (tracees_.find(pid) != nullptr && !options_.strict) {
     return Done{};  // named twice, or a thread of a process named before
   }

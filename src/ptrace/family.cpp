@@ -131,7 +131,8 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
     if (functions_) {
       functions_->end_calls(*tracee);
     }
-    emit(*tracee, Exec{former});
+    const auto registers = Running::followed(tid).stopped().registers();
+    emit(*tracee, Exec{former, registers ? std::optional(registers.value().call_abi({})) : std::nullopt});
   }
   if (functions_) {
     functions_->leave_program(*tracee);

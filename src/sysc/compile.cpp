@@ -2,11 +2,13 @@
 
 #include "sysc/lowering.h"
 #include "sysc/parser.h"
+#include "sysc/replace.h"
 
 namespace tracer::sysc {
 
 spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics, CompileOptions options) {
-  const auto program = parse(sources, diagnostics);
+  auto program = parse(sources, diagnostics);
+  replace(program, options.first_replaceable);
   Lowering lowering(program, diagnostics);
   auto set = lowering.run(options.lenient);
   if (options.unused) {

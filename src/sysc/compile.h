@@ -1,6 +1,8 @@
 // Descriptions to tables, in one step: what `sysc emit` and `--define` do.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <span>
 
 #include "spec/table_set.h"
@@ -11,6 +13,8 @@ namespace tracer::sysc {
 struct CompileOptions {
   bool lenient = false;  ///< a number without a description is a warning, and decodes as six words
   bool unused = false;   ///< warn of types that nothing uses
+  /// Sources from here on give way to earlier ones that describe the same call, function or number.
+  std::size_t first_replaceable = std::numeric_limits<std::size_t>::max();
 };
 
 /// Whatever the errors, the tables are sound; only if there are none do they say what the sources say.

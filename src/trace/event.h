@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -63,6 +64,8 @@ struct GroupStop {
 /// SyscallLost for it before, if it was inside a call).
 struct Exec {
   pid_t former_tid = 0;  ///< equal to Event::tid if nothing changed
+  /// Of the new program's calls; empty where it is not known before the first of them.
+  std::optional<Abi> abi = std::nullopt;
 };
 
 struct Fork {

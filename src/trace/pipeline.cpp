@@ -132,11 +132,7 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   }
   OpenCall& call = thread.call;
   call.instruction_pointer = enter.instruction_pointer;
-  const Abi previous = thread.abi.value_or(options_.native);
-  thread.abi = event.abi;
-  if (event.abi != previous && !options_.quiet.personality) {
-    view_.abi_changes(thread, event.time);
-  }
+  note_abi(thread, event.abi, event.time);
   call.open = true;
   call.shown = false;
   call.function = nullptr;
@@ -183,10 +179,22 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
     summary_->count({call.entry.abi, call.entry.number, exit.is_error, exit.cpu_time, end.duration});
   }
   const Verdict verdict = finish(thread, end, &event, memory);
+  if (thread.abi_of_new_program) {
+    note_abi(thread, *thread.abi_of_new_program, event.time);
+  }
   if (exit.tampered.poke_failed) {
     note_failed_poke(event.tid, "its memory cannot be written where an argument points to");
   }
   return verdict;
+}
+
+void Pipeline::note_abi(Thread& thread, Abi abi, const EventTime& time) {
+  const Abi previous = thread.abi.value_or(options_.native);
+  thread.abi = abi;
+  thread.abi_of_new_program.reset();
+  if (abi != previous && !options_.quiet.personality) {
+    view_.abi_changes(thread, time);
+  }
 }
 
 Verdict Pipeline::finish(Thread& thread, CallEnd& end, const Event* event, const Memory& memory) {
@@ -319,6 +327,11 @@ Verdict Pipeline::on(const Exec& exec, Thread& thread, const Event& event, const
   }
   if (records()) {
     view_.exec(thread, event.time);
+  }
+  if (thread.call.open && thread.call.shown) {
+    thread.abi_of_new_program = exec.abi;  // a note would tear the execve's line
+  } else if (exec.abi) {
+    note_abi(thread, *exec.abi, event.time);
   }
   const bool launch = options_.launched && !launch_seen_;
   launch_seen_ = true;

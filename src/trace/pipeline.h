@@ -90,6 +90,8 @@ class Pipeline final : public EventHandler {
   Verdict on(const ProbeHit& hit, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
 
+  /// Tells if the ABI is another than before.
+  void note_abi(Thread& thread, Abi abi, const EventTime& time);
   /// `event`: of the exit; null where there is none.
   Verdict finish(Thread& thread, CallEnd& end, const Event* event, const Memory& memory);
   /// Keeps the stack of a call that can have none when it has ended.

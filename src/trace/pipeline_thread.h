@@ -68,10 +68,11 @@ struct Thread : CallRecord {
 
   pid_t tid = 0;
   pid_t tgid = 0;
-  std::optional<Abi> abi;         ///< of the last call; empty before the first
-  std::vector<CallRecord> outer;  ///< open functions around `call`, the outermost first
-  std::vector<CallRecord> spare;  ///< for reuse
-  bool in_hidden_call = false;    ///< inside a system call that is not shown, within `call`
+  std::optional<Abi> abi;                 ///< of the last call; empty before the first
+  std::optional<Abi> abi_of_new_program;  ///< while the execve that started it has not ended
+  std::vector<CallRecord> outer;          ///< open functions around `call`, the outermost first
+  std::vector<CallRecord> spare;          ///< for reuse
+  bool in_hidden_call = false;            ///< inside a system call that is not shown, within `call`
   CallCounts call_counts;
 
   // For the views.

@@ -59,6 +59,15 @@ TEST_CASE("with -f a thread stands for its process, without for itself") {
   }
 }
 
+TEST_CASE("a tracer that is told to attach to itself attaches to nobody") {
+  Process sleeper({TRACEE, "sleeper"});
+  REQUIRE(sleeper.line() == "ready");
+  const Ran ran = run("exec $T -p " + std::to_string(sleeper.pid()) + ",$$");
+  CHECK(WEXITSTATUS(ran.status) == 1);
+  REQUIRE(ran.lines.size() == 1);
+  CHECK(ran.mentions(" is this tracer, which cannot trace itself"));
+}
+
 TEST_CASE("with -I1 a signal ends a tracer that is stuck in writing, and the process goes on") {
   Process busy({TRACEE, "threads", "2"});
   REQUIRE(busy.line() == "ready");

@@ -30,6 +30,29 @@ TEST_CASE("option --define teaches the ioctls of a driver while the program runs
   CHECK_FALSE(run("exec $T" + program).mentions("MY_"));
 }
 
+TEST_CASE("option --define replaces what the tracer knows of a call, a number or a function") {
+  const Folder folder;
+  std::ofstream(folder.file("own.sys")) << "flags my_modes : u32 \"MY_???\" { MY_EXCL=0x80 MY_CREAT=0x40 MY_WRITE=1 }\n"
+                                           "openat(at: dirfd, file: path, wanted: my_modes) -> fd\n"
+                                           "take_number(one: i32) -> i32\n"
+                                           "library \"libc.so.6\" { strlen(word: path) -> u32 }\n";
+  std::ofstream(folder.file("x86_64.nr")) << "39 take_number\n";
+  std::ofstream(folder.file("aarch64.nr")) << "172 take_number\n";
+  const std::string define = "exec $T -a1 --define=" + folder.path().string();
+  const std::string makes = " sh -c 'set -C; echo $$ > /missing/x'";
+  CHECK(run(define + " -N -e openat" + makes)
+            .mentions("openat(at=AT_FDCWD, file=\"/missing/x\", wanted=MY_EXCL|MY_CREAT|MY_WRITE) = "));
+  CHECK(run("exec $T -a1 -e getpid" + makes).mentions("getpid() = "));
+  CHECK(run(define + " -e take_number" + makes).mentions("take_number("));
+  CHECK_FALSE(run(define + " -e getpid" + makes).mentions("getpid("));
+  // Only for the ABIs that it names.
+  std::ofstream(folder.file("own.sys")) << "openat@i386(nothing: u8) -> i32\ntake_number(one: i32) -> i32\n";
+  CHECK(run(define + " -N -e openat" + makes).mentions("pathname=\"/missing/x\""));
+  // Twice in a file is a mistake still.
+  std::ofstream(folder.file("own.sys")) << "openat(a: u8) -> i32\nopenat(b: u8) -> i32\ntake_number(one: i32) -> i32\n";
+  CHECK(run(define + " true").mentions("own.sys:2:1: error: found a second description of openat"));
+}
+
 TEST_CASE("what is wrong with a file of --define is told with its line, and nothing runs") {
   const Folder folder;
   std::ofstream(folder.file("bad.sys")) << "\nstruct broken { speed: u23 }\n";

@@ -140,6 +140,22 @@ TEST_CASE("the thread whose execve was told last is followed to its new id") {
         "<... execve resumed>)                   = 0\n");
 }
 
+TEST_CASE("a program of another ABI is told of when its execve has ended, before any call of it") {
+  for (const bool shown : {true, false}) {
+    StageOptions options;
+    if (!shown) {
+      options.pipeline.filter.calls = filter::SyscallSet{};
+    }
+    Stage stage(options);
+    stage.enter(10, execve, 0);
+    stage.happens(10, Exec{10, Abi::i386});
+    stage.exit(10);
+    stage.happens(10, Exited{0});
+    CHECK(stage.text() == std::string(shown ? "execve(NULL)                            = 0\n" : "") +
+                              "[ Process PID=10 runs in 32 bit mode. ]\n+++ exited with 0 +++\n");
+  }
+}
+
 TEST_CASE("with a file for each thread, execve in a thread ends its file") {
   StageOptions options;
   options.separate = true;

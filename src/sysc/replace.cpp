@@ -1,0 +1,92 @@
+#include "sysc/replace.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace tracer::sysc {
+namespace {
+
+class Replacement {
+ public:
+  explicit Replacement(std::size_t first) : first_(first) {}
+
+  void apply(ast::Program& program) {
+    for (const ast::Item& item : program.items) {
+      note(item);
+    }
+    for (const ast::Number& number : program.numbers) {
+      if (!gives_way(number.name)) {
+        numbers_.emplace(number.abi, number.number);
+      }
+    }
+    std::erase_if(program.items, [this](ast::Item& item) { return is_replaced(item); });
+    std::erase_if(program.numbers, [this](const ast::Number& number) {
+      return gives_way(number.name) && numbers_.count({number.abi, number.number}) != 0;
+    });
+  }
+
+ private:
+  [[nodiscard]] bool gives_way(const ast::Name& name) const { return name.at.file >= first_; }
+
+  static std::string key(const ast::Name& library, const ast::Name& function) {
+    return library.text + '\0' + function.text;
+  }
+
+  void note(const ast::Item& item) {
+    if (const auto* call = std::get_if<ast::Call>(&item); call != nullptr && !gives_way(call->name)) {
+      calls_[call->name.text] |= call->abis;
+    }
+    if (const auto* library = std::get_if<ast::Library>(&item)) {
+      for (const ast::Name& name : library->names) {
+        for (const ast::Call& function : library->functions) {
+          if (!gives_way(function.name)) {
+            functions_.insert(key(name, function.name));
+          }
+        }
+        for (const ast::Name& call : library->calls) {
+          if (!gives_way(call)) {
+            functions_.insert(key(name, call));
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether nothing is left of it; of a library, takes out what is replaced.
+  bool is_replaced(ast::Item& item) {
+    if (auto* call = std::get_if<ast::Call>(&item); call != nullptr && gives_way(call->name)) {
+      const auto other = calls_.find(call->name.text);
+      if (other != calls_.end()) {
+        call->abis &= static_cast<AbiMask>(~other->second);
+      }
+      return call->abis == 0;
+    }
+    if (auto* library = std::get_if<ast::Library>(&item)) {
+      const auto is_known = [&](const ast::Name& function) {
+        return gives_way(function) && std::any_of(library->names.begin(), library->names.end(), [&](const auto& name) {
+                 return functions_.count(key(name, function)) != 0;
+               });
+      };
+      std::erase_if(library->functions, [&](const ast::Call& function) { return is_known(function.name); });
+      std::erase_if(library->calls, is_known);
+    }
+    return false;
+  }
+
+  std::size_t first_;
+  std::unordered_map<std::string, AbiMask> calls_;
+  std::set<std::string> functions_;
+  std::set<std::pair<Abi, std::uint32_t>> numbers_;
+};
+
+}  // namespace
+
+void replace(ast::Program& program, std::size_t first_replaceable) {
+  Replacement(first_replaceable).apply(program);
+}
+
+}  // namespace tracer::sysc
