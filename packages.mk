@@ -9,7 +9,7 @@ build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf
 # To run the tests: the tracers that we compare with, programs that we trace, 32-bit programs, other compilers and
 # linkers, a server whose port is taken, a program that runs strace and reads its text.
 test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 gcc-12-multilib g++-12-multilib zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
+                 gcc-12-multilib g++-12-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 
 # For the checks of the source and the build with the other compiler.
 lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev

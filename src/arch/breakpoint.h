@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -101,8 +102,16 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const Me
 /// Whether a thread with this stack pointer can have returned from a function that was entered with `entry`.
 bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer);
 
-/// Where the thread's errno is, by the code of __errno_location at `address`; empty if it is none that is known.
-std::optional<std::uint64_t> errno_address(const Registers& registers, std::uint64_t address, const Memory& memory);
+/// Reads a register set of a stopped thread (PTRACE_GETREGSET): how many bytes there are.
+using ReadRegisterSet = std::function<std::size_t(unsigned which, std::span<std::byte> into)>;
+
+/// What a thread's own variables are counted from; empty if that cannot be told.
+std::optional<std::uint64_t> thread_pointer(const Registers& registers, const ReadRegisterSet& read);
+
+/// Where the errno of the thread with this pointer is, by the code of __errno_location at `address`; empty if that is
+/// of a kind that is not known.
+std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
+                                           std::uint64_t thread_pointer);
 
 /// The registers for a function's result.
 std::array<std::uint64_t, 2> function_result(const Registers& registers);

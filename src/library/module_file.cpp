@@ -346,6 +346,16 @@ const Symbol* ModuleFile::find_exported(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &exported_[found->second];
 }
 
+const Symbol* ModuleFile::find_function(std::string_view name) const {
+  const Symbol* exported = find_exported(name);
+  if (exported != nullptr || !exported_.empty()) {
+    return exported;
+  }
+  const auto is_it = [&](const Symbol& symbol) { return symbol.name == name; };
+  const auto found = std::find_if(all_functions_.begin(), all_functions_.end(), is_it);
+  return found == all_functions_.end() ? nullptr : &*found;
+}
+
 void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, bool with_addend) {
   const Elf_Type type = with_addend ? ELF_T_RELA : ELF_T_REL;
   const std::uint64_t count = std::min<std::uint64_t>(size / size_of(type), most_slots);

@@ -22,10 +22,15 @@ class StoppedContext final : public CallContext {
     return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87, 10);
   }
   [[nodiscard]] std::optional<int> error_number() const override {
+    const auto thread = thread_pointer(registers_, [this](unsigned which, std::span<std::byte> into) {
+      return std::get<Stopped>(tracee_.thread).register_set(which, into);
+    });
     for (const auto& [start, module] : tracee_.library->space->modules) {
-      const library::Symbol* symbol = module.file->find_exported("__errno_location");
+      const library::Symbol* symbol = module.file->find_function("__errno_location");
       const auto place =
-          symbol != nullptr ? errno_address(registers_, module.bias + symbol->address, tracee_.memory) : std::nullopt;
+          thread && symbol != nullptr
+              ? errno_address(registers_.mode_abi(), module.bias + symbol->address, tracee_.memory, *thread)
+              : std::nullopt;
       int number = 0;
       const auto into = std::as_writable_bytes(std::span(&number, 1));
       if (place && tracee_.memory.read(RemoteAddr(*place), into) == into.size()) {

@@ -1,5 +1,6 @@
 // Calls of functions. They nest, in one another and around system calls.
 #include <algorithm>
+#include <array>
 
 #include "decode/function_values.h"
 #include "trace/pipeline.h"
@@ -33,10 +34,20 @@ void Pipeline::unnest(Thread& thread) {
   thread.outer.pop_back();
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 2> c_library = {"libc.so.6", "libm.so.6"};
+
+/// A C library of another name (musl), which has all of it in one file.
+bool is_other_c_library(std::string_view library) {
+  return library == "libc.so" || library.starts_with("ld-musl-") || library.starts_with("libc.musl-");
+}
+
+}  // namespace
+
 /// Prototypes are by soname, `*` being any: those are the user's. A function of a program that is linked statically is
 /// taken for the C library's.
 const spec::Call* Pipeline::prototype_of(const LibraryFunction& function, pid_t tid) const {
-  constexpr std::string_view c_library = "libc.so.6";
   const spec::Call* found = tables_.find("*", function.name);
   if (found == nullptr) {
     found = tables_.find(function.library, function.name);
@@ -45,8 +56,11 @@ const spec::Call* Pipeline::prototype_of(const LibraryFunction& function, pid_t 
   if (found == nullptr && options_.prototypes != nullptr && records()) {
     found = options_.prototypes->find(function, tid);
   }
-  return found == nullptr && (function.library.empty() || function.in_program) ? tables_.find(c_library, function.name)
-                                                                               : found;
+  const bool maybe_c = function.library.empty() || function.in_program || is_other_c_library(function.library);
+  for (std::size_t i = 0; found == nullptr && maybe_c && i < c_library.size(); ++i) {
+    found = tables_.find(c_library[i], function.name);
+  }
+  return found;
 }
 
 void Pipeline::fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory) {

@@ -193,10 +193,20 @@ def prototypes(bench):
 
 
 def prototypes_of_32_bits(bench):
-    program = bench.build('prototypes.c', ['gcc', '-m32'])
-    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-    # Where errno is in a 32-bit program is not known.
-    expect(lines[2:] == PROTOTYPES[2:], 'got: ' + '\n'.join(lines))
+    for flags in ([], ['-no-pie'], ['-fcf-protection=full']):
+        program = bench.build('prototypes.c', ['gcc', '-m32', *flags])
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
+        expect([line for line in lines if 'runs in' not in line] == PROTOTYPES, f'{flags}: got: ' + '\n'.join(lines))
+
+
+def prototypes_of_musl(bench):
+    """One file has all of the C library, under another name."""
+    if shutil.which('musl-gcc') is None:
+        return 'musl-gcc is not installed'
+    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['musl-gcc']))
+    expected = [re.sub(r'@lib[cm]\.so\.6', '@libc.so', line) for line in PROTOTYPES]
+    expect(lines == expected, 'got: ' + '\n'.join(lines))
+    return None
 
 
 DESCRIBED = [
@@ -438,7 +448,7 @@ def attach_and_detach(bench):
 
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, debugging_information,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, debugging_information,
                           separate_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}

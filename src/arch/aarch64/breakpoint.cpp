@@ -47,7 +47,11 @@ bool has_returned(Abi, std::uint64_t, std::uint64_t) {
   return false;
 }
 
-std::optional<std::uint64_t> errno_address(const Registers&, std::uint64_t, const Memory&) {
+std::optional<std::uint64_t> thread_pointer(const Registers&, const ReadRegisterSet&) {
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const Memory&, std::uint64_t) {
   return std::nullopt;
 }
 

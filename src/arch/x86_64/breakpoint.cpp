@@ -1,12 +1,13 @@
 // x86 instructions under breakpoints, decoded by Zydis. Facts: Intel's manual, volumes 2 and 3, and the System V ABI.
 #include "arch/breakpoint.h"
 
-#include <Zydis/Zydis.h>
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
+
+#include "arch/x86_64/instruction.h"
 
 namespace tracer {
 namespace {
@@ -14,24 +15,6 @@ namespace {
 constexpr std::array<std::byte, 1> trap = {std::byte{0xcc}};
 constexpr std::array<std::byte, 2> syscall_code = {std::byte{0x0f}, std::byte{0x05}};
 constexpr std::array<std::byte, 2> int80_code = {std::byte{0xcd}, std::byte{0x80}};
-
-struct Instruction {
-  ZydisDecodedInstruction facts;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
-
-std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code) {
-  ZydisDecoder decoder;
-  const bool narrow = abi == Abi::i386;
-  ZydisDecoderInit(&decoder, narrow ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
-                   narrow ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64);
-  Instruction result;
-  if (ZYAN_SUCCESS(
-          ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &result.facts, std::data(result.operands)))) {
-    return result;
-  }
-  return std::nullopt;
-}
 
 std::uint64_t cut(Abi abi, std::uint64_t value) {
   return abi == Abi::i386 ? static_cast<std::uint32_t>(value) : value;
@@ -47,14 +30,6 @@ std::uint64_t register_value(ZydisRegister which, const Registers& registers, st
   const auto id = static_cast<std::size_t>(static_cast<unsigned char>(ZydisRegisterGetId(which)));
   const std::uint64_t value = id < 16 ? registers.general(id) : 0;
   return ZydisRegisterGetClass(which) == ZYDIS_REGCLASS_GPR32 ? static_cast<std::uint32_t>(value) : value;
-}
-
-std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t address, std::size_t size) {
-  std::uint64_t value = 0;
-  if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 /// Where a jump, call or return goes.
@@ -347,26 +322,6 @@ bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stac
   constexpr std::uint64_t most_arguments = 256;
   const std::uint64_t least = entry_stack_pointer + word_size(abi);
   return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + most_arguments : stack_pointer == least;
-}
-
-std::optional<std::uint64_t> errno_address(const Registers& registers, std::uint64_t address, const Memory& memory) {
-  // [endbr64] mov disp(%rip),%rax; add %fs:0,%rax. What is loaded is errno's distance from the thread's own block.
-  std::array<std::byte, 20> code{};
-  if (registers.mode_abi() != Abi::x86_64 || memory.read(RemoteAddr(address), code) != code.size()) {
-    return std::nullopt;
-  }
-  constexpr std::array<unsigned char, 4> mark = {0xf3, 0x0f, 0x1e, 0xfa};
-  constexpr std::array<unsigned char, 3> move = {0x48, 0x8b, 0x05};
-  constexpr std::array<unsigned char, 9> add = {0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0};
-  const std::size_t start = std::memcmp(code.data(), mark.data(), mark.size()) == 0 ? mark.size() : 0;
-  if (std::memcmp(code.data() + start, move.data(), move.size()) != 0 ||
-      std::memcmp(code.data() + start + 7, add.data(), std::min(add.size(), code.size() - start - 7)) != 0) {
-    return std::nullopt;
-  }
-  const auto displacement = static_cast<std::int32_t>(read32(code, start + 3));
-  const auto distance =
-      load(memory, address + start + 7 + static_cast<std::uint64_t>(std::int64_t{displacement}), sizeof(std::uint64_t));
-  return distance ? std::optional(registers.segment_base(false) + *distance) : std::nullopt;
 }
 
 std::array<std::uint64_t, 2> function_result(const Registers& registers) {
