@@ -1,8 +1,11 @@
 #include "engine_choice.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "bpf/engine.h"
+#include "explain/story.h"
+#include "explaining.h"
 #include "ptrace/engine.h"
 
 namespace tracer {
@@ -19,9 +22,6 @@ std::string why_not_by_bpf(const cli::Options& options) {
   }
   if (!options.injections.empty()) {
     return "calls are tampered with, for which they have to stop";
-  }
-  if (options.extras.explain) {
-    return "--explain looks at processes while they stand still";
   }
   if (options.startup.detach_on_execve) {
     return "-b lets single processes go";
@@ -60,8 +60,13 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
   TracingOptions tracing;
   tracing.buffer_size = options.extras.bpf_buffer;
   tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
-  tracing.limits.string_limit = options.format.string_limit;
+  tracing.limits.string_limit = std::max(options.format.string_limit, options.extras.explain ? explained_text : 0U);
   tracing.limits.whole = !options.format.abbrev.full();
+  if (options.extras.explain) {
+    const filter::SyscallNames names{tables};
+    auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
+    tracing.circumstances = turning_points ? turning_points.value().bits() : WantedCalls{};
+  }
   if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
     tracing.filter.successful = options.filters.status.has(filter::CallStatus::successful);
     tracing.filter.failed = options.filters.status.has(filter::CallStatus::failed);

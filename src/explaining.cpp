@@ -26,11 +26,9 @@ namespace tracer {
 
 namespace {
 
-constexpr std::uint32_t text_limit = 1024;  // of what is written to standard error, and of everything else
-
 decode::Options decoder_settings() {
   decode::Options options;
-  options.string_limit = text_limit;
+  options.string_limit = explained_text;
   return options;
 }
 
@@ -78,12 +76,14 @@ std::span<const StackFrame> DeathStacks::frames(const Event& event, const Memory
   return walker_->frames(event, memory);
 }
 
-Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace)
+Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
+                       bool disturbs)
     : options_(options),
-      story_(&surroundings_, options.output.to != cli::Output::To::standard_error),
+      past_(surroundings_),
+      story_(&past_, options.output.to != cli::Output::To::standard_error, disturbs),
       no_names_({}),
       decoder_(tables, decoder_settings(), no_names_, decoders::all()),
-      view_(tables, decoder_, story_, native) {
+      view_(tables, decoder_, story_, past_, native) {
   if (trace != nullptr) {
     both_.emplace(*trace, view_);
   }
@@ -131,7 +131,7 @@ void Explaining::tell_missing_program(const std::string& name) {
 
 int explain_recorded(const cli::Options& options) {
   const std::string& name = options.extras.explain_trace;
-  explain::Story story(nullptr, true);
+  explain::Story story(nullptr, true, true);
   std::ifstream file;
   if (name != "-") {
     file.open(name);

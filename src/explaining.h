@@ -9,10 +9,14 @@
 #include "decode/descriptor_names.h"
 #include "explain/story.h"
 #include "trace/pipeline_explain.h"
+#include "trace/pipeline_past.h"
 #include "trace/pipeline_tee.h"
 #include "trace/stack.h"
 
 namespace tracer {
+
+/// Bytes that --explain wants to see of each text: of what is written to standard error, and of everything else.
+constexpr std::uint32_t explained_text = 1024;
 
 /// What the command line asks for, with what --explain needs of it: the calls to watch, the notes to keep back.
 cli::Options with_explaining(cli::Options options, const spec::Tables& tables);
@@ -36,7 +40,8 @@ class DeathStacks final : public StackTracer {
 class Explaining {
  public:
   /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
-  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace);
+  /// `disturbs`: see explain::Story.
+  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace, bool disturbs);
 
   [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
   /// Writes the explanation to standard error.
@@ -49,6 +54,7 @@ class Explaining {
  private:
   const cli::Options& options_;
   explain::ProcSurroundings surroundings_;
+  pipeline::PastSurroundings past_;
   explain::Story story_;
   decode::DescriptorNames no_names_;
   decode::Decoder decoder_;

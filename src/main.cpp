@@ -90,7 +90,7 @@ Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& sp
     auto path = command_path(options);
     if (!path) {
       if (options.extras.explain) {
-        Explaining(options, tables, native_abi(), nullptr).tell_missing_program(options.startup.program.front());
+        Explaining(options, tables, native_abi(), nullptr, true).tell_missing_program(options.startup.program.front());
       } else {
         speak(path.error().message);
       }
@@ -145,7 +145,8 @@ Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& sp
   }
   std::unique_ptr<Explaining> explaining;
   if (options.extras.explain) {
-    explaining = std::make_unique<Explaining>(options, tables, json_settings.native, view.get());
+    explaining =
+        std::make_unique<Explaining>(options, tables, json_settings.native, view.get(), !chosen.value().in_kernel);
   }
   std::optional<render::Summary> summary;
   if (options.summary.mode != cli::SummaryMode::none) {

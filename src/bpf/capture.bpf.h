@@ -109,16 +109,22 @@ static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 mo
   end_chunk(s, address, got == most ? most - 1 : (__u32)got, chunk_memory);
 }
 
+/* Behind a descriptor of the current process; nothing if there is none. */
+static __always_inline struct file* file_of(struct task_struct* task, __u32 fd) {
+  struct fdtable* table = BPF_CORE_READ(task, files, fdt);
+  struct file* file = 0;
+  if (fd < BPF_CORE_READ(table, max_fds)) {
+    bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd);
+  }
+  return file;
+}
+
 static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
   const unsigned short type_bits = 0170000;
   const unsigned short is_socket = 0140000;
   const unsigned short is_netlink = 16; /* AF_NETLINK */
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct fdtable* table = BPF_CORE_READ(task, files, fdt);
-  struct file* file = 0;
-  if (fd >= BPF_CORE_READ(table, max_fds) ||
-      bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd) != 0 ||
-      (BPF_CORE_READ(file, f_inode, i_mode) & type_bits) != is_socket) {
+  struct file* file = file_of(bpf_get_current_task_btf(), fd);
+  if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & type_bits) != is_socket) {
     return;
   }
   struct socket* socket = BPF_CORE_READ(file, private_data);

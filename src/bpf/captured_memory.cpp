@@ -3,25 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bpf/tracing.h"
+#include "bpf/chunks.h"
 
 namespace tracer {
-namespace {
-
-/// Calls `look` with each chunk and its bytes.
-template <typename Look>
-void for_each_chunk(CapturedMemory::Area area, const Look& look) {
-  trace_chunk chunk;
-  while (area.size() >= sizeof chunk) {
-    std::memcpy(&chunk, area.data(), sizeof chunk);
-    area = area.subspan(sizeof chunk);
-    const std::size_t size = std::min<std::size_t>(chunk.size, area.size());
-    look(chunk, area.first(size));
-    area = area.subspan(std::min<std::size_t>((size + 7) / 8 * 8, area.size()));
-  }
-}
-
-}  // namespace
 
 std::size_t CapturedMemory::read(RemoteAddr address, std::span<std::byte> into) const {
   std::size_t done = 0;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -39,6 +40,9 @@ struct TracingOptions {
   EndFilter filter;
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
   bool stacks = false;            ///< events say where their thread was: Event::stack
+  /// Event::circumstances are told of calls that fail, of those of this set also if they succeed, and where a signal
+  /// kills as a crash does, with a stack; empty: nowhere.
+  std::optional<WantedCalls> circumstances;
 };
 
 /// An engine that reports whole calls, signals, exec, fork and exit, with what the calls' memory held. Nobody stops for

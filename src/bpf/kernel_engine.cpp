@@ -209,6 +209,7 @@ void KernelEngine::serve(const SignalWatch& signals) {
   for (;;) {
     const Next next = take_reports();
     reap_program();
+    ring_alarm();
     for (int signal = 0; (signal = signals.next()) != 0;) {
       if (signal != SIGCHLD) {
         end_.interrupted_by_signal = true;
@@ -236,7 +237,7 @@ void KernelEngine::serve(const SignalWatch& signals) {
       ::poll(sources, 1, nap_milliseconds);
     } else if (next == Next::when_told) {
       handler_->idle();
-      const bool quiet = ::poll(sources, std::size(sources), longest_sleep_milliseconds) == 0;
+      const bool quiet = ::poll(sources, std::size(sources), sleep_milliseconds()) == 0;
       if (quiet && !endless && !program_runs_ && !anyone_left()) {
         take_rest([this] { return !detaching_; });
         return;
@@ -254,6 +255,22 @@ bool KernelEngine::anyone_left() const {
     const std::vector<pid_t> threads = threads_of(tgid);
     return std::any_of(threads.begin(), threads.end(), is_alive);
   });
+}
+
+void KernelEngine::ring_alarm() {
+  const auto alarm = handler_->alarm_at();
+  if (alarm && *alarm <= time_now().monotonic && handler_->on_alarm() != Verdict::go_on) {
+    detaching_ = true;
+  }
+}
+
+int KernelEngine::sleep_milliseconds() const {
+  const auto alarm = handler_->alarm_at();
+  if (!alarm) {
+    return longest_sleep_milliseconds;
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*alarm - time_now().monotonic).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, longest_sleep_milliseconds));
 }
 
 void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time) {

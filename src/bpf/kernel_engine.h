@@ -61,6 +61,10 @@ class KernelEngine : public Engine {
   void attach_process(pid_t pid);
   /// Serves until all that is watched has ended or a signal comes.
   void serve(const SignalWatch& signals);
+  /// The handler's alarm, if it is time for it.
+  void ring_alarm();
+  /// How long to wait for reports, at most.
+  [[nodiscard]] int sleep_milliseconds() const;
   void complain_of_losses();
   /// Whether /proc still has one of those that we watch. A thread that was on its way out when it was adopted may have
   /// passed the place where the programs count ends, and would be waited for for ever.

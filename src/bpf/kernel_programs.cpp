@@ -6,8 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
 
 namespace tracer {
 namespace {
@@ -16,9 +20,13 @@ Error failure(const std::string& what, int number) {
   return Error{number, what + ": " + std::strerror(number)};
 }
 
-/// Iterators are run one by one, not attached with the others.
-bool is_iterator(const bpf_program* program) {
-  return std::strncmp(bpf_program__section_name(program), "iter/", 5) == 0;
+bool is_of(const bpf_program* program, std::string_view kind) {
+  return std::string_view(bpf_program__section_name(program)).substr(0, kind.size()) == kind;
+}
+
+/// Not attached with the others: iterators are run one by one, and functions may be missing.
+bool is_single(const bpf_program* program) {
+  return is_of(program, "iter/") || is_of(program, "fentry/");
 }
 
 }  // namespace
@@ -76,6 +84,25 @@ void KernelPrograms::leave_out(const char* program) {
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), program), false);
 }
 
+void KernelPrograms::leave_out_unless_possible(const char* program) {
+  // Some kernels have no trampolines, and others no such function: the kernel says so to a program that does nothing.
+  bpf_program* wanted = bpf_object__find_program_by_name(object_.get(), program);
+  require(wanted != nullptr, "a program of a BPF object");
+  const std::string_view section = bpf_program__section_name(wanted);
+  const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+  bpf_prog_load_opts options{};
+  options.sz = sizeof options;
+  options.expected_attach_type = BPF_TRACE_FENTRY;
+  const int function =
+      libbpf_find_vmlinux_btf_id(std::string(section.substr(section.find('/') + 1)).c_str(), BPF_TRACE_FENTRY);
+  options.attach_btf_id = static_cast<__u32>(std::max(function, 0));
+  const UniqueFd tried(
+      function <= 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_TRACING, nullptr, "GPL", nothing, std::size(nothing), &options));
+  if (!tried.valid()) {
+    leave_out(program);
+  }
+}
+
 void KernelPrograms::resize(const char* map, std::uint32_t entries) {
   bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map), entries);
 }
@@ -99,7 +126,7 @@ Status KernelPrograms::load() {
 Status KernelPrograms::attach() {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object_.get()) {
-    if (!bpf_program__autoload(program) || is_iterator(program)) {
+    if (!bpf_program__autoload(program) || is_single(program)) {
       continue;
     }
     bpf_link* link = bpf_program__attach(program);
@@ -109,6 +136,14 @@ Status KernelPrograms::attach() {
     links_.emplace_back(link);
   }
   return Done{};
+}
+
+void KernelPrograms::attach_if_possible(const char* name) {
+  const bpf_program* program = bpf_object__find_program_by_name(object_.get(), name);
+  require(program != nullptr, "a program of a BPF object");
+  if (bpf_link* link = bpf_program__autoload(program) ? bpf_program__attach(program) : nullptr; link != nullptr) {
+    links_.emplace_back(link);
+  }
 }
 
 void KernelPrograms::detach() {

@@ -46,8 +46,13 @@ class KernelPrograms {
   /// Verification by the kernel. The error is one sentence with cause and remedy.
   Status load();
 
-  /// Attaches every program to the tracepoint that its section names; iterators are attached by iterate().
+  /// Attaches every program to the tracepoint that its section names; iterators are attached by iterate(), and those
+  /// that sit on a function of the kernel's by attach_if_possible().
   Status attach();
+  /// Before load(): leaves a program out that sits on a function of the kernel's, if that cannot be here.
+  void leave_out_unless_possible(const char* program);
+  /// After load(); nothing happens if it was left out.
+  void attach_if_possible(const char* program);
   void detach();
 
   /// Runs the iterator `program` over everything that there is.

@@ -30,17 +30,123 @@ struct sigpending {
   sigset_t signal;
 };
 
+struct rlimit {
+  unsigned long rlim_cur;
+  unsigned long rlim_max;
+};
+
 struct signal_struct {
   int group_exit_code;
+  struct rlimit rlim[16];
+};
+
+struct super_block {
+  __u32 s_dev;
 };
 
 struct inode {
   unsigned short i_mode;
+  unsigned long i_ino;
+  struct super_block* i_sb;
+};
+
+struct hlist_bl_node {
+  struct hlist_bl_node** pprev;
+};
+
+struct qstr {
+  const unsigned char* name;
+};
+
+struct dentry {
+  struct hlist_bl_node d_hash;
+  struct dentry* d_parent;
+  struct qstr d_name;
+  struct inode* d_inode;
+};
+
+struct vfsmount {
+  struct dentry* mnt_root;
+};
+
+struct mount {
+  struct mount* mnt_parent;
+  struct dentry* mnt_mountpoint;
+  struct vfsmount mnt;
+};
+
+struct path {
+  struct vfsmount* mnt;
+  struct dentry* dentry;
 };
 
 struct file {
   struct inode* f_inode;
   void* private_data;
+  struct path f_path;
+};
+
+struct fs_struct {
+  struct path root;
+  struct path pwd;
+};
+
+struct ns_common {
+  unsigned int inum;
+};
+
+struct mnt_namespace {
+  struct ns_common ns;
+};
+
+struct nsproxy {
+  struct mnt_namespace* mnt_ns;
+};
+
+/* The kernel's are typedefs, of which it matters that they have this member. */
+typedef struct {
+  unsigned int val;
+} kuid_t;
+
+typedef struct {
+  unsigned int val;
+} kgid_t;
+
+typedef struct {
+  __u32 cap[2];
+} kernel_cap_t;
+
+struct group_info {
+  int ngroups;
+  kgid_t gid[1];
+};
+
+struct cred {
+  kuid_t uid, suid, euid, fsuid;
+  kgid_t gid, sgid, egid, fsgid;
+  kernel_cap_t cap_effective;
+  struct group_info* group_info;
+};
+
+typedef struct {
+  int counter;
+} atomic_t;
+
+struct seccomp {
+  int mode;
+  atomic_t filter_count;
+};
+
+struct mm_struct {
+  unsigned long start_stack;
+};
+
+struct vm_area_struct {
+  unsigned long vm_start;
+  unsigned long vm_end;
+  unsigned long vm_flags;
+  unsigned long vm_pgoff;
+  struct file* vm_file;
 };
 
 struct fdtable {
@@ -76,11 +182,24 @@ struct task_struct {
   struct signal_struct* signal;
   struct sigpending pending;
   struct files_struct* files;
+  struct fs_struct* fs;
+  struct nsproxy* nsproxy;
+  const struct cred* cred;
+  struct mm_struct* mm;
+  struct seccomp seccomp;
   char comm[16];
 };
 
 struct bpf_iter__task {
   struct task_struct* task;
+};
+
+struct sigaction {
+  void* sa_handler;
+};
+
+struct k_sigaction {
+  struct sigaction sa;
 };
 
 struct linux_binprm;

@@ -29,12 +29,14 @@ struct thread_state {
   __u64 entered;   /* when the call began, or when the thread was adopted */
   __u64 off_since; /* when it was switched out; 0 while it runs */
   __u64 off_time;  /* in this call */
+  __u64 fault;     /* address of the last signal that has one */
   __u32 tid;       /* and its process, in the tracer's pid namespace; only where programs ask for it */
   __u32 tgid;
   __u32 slot; /* of the call in `totals` */
   __u8 phase;
   __u8 origin;
-  __u16 incomplete; /* not all could be read that the entry wanted */
+  __u8 incomplete; /* not all could be read that the entry wanted */
+  __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
 };
 
 struct {

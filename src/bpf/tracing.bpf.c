@@ -13,6 +13,8 @@ SEC(".rodata.settings") const volatile struct tracing_settings settings = {};
 SEC(".data.shared") struct tracing_shared shared = {};
 
 #include "bpf/capture.bpf.h"
+#include "bpf/circumstances.bpf.h"
+#include "bpf/crash.bpf.h"
 #include "bpf/threads.bpf.h"
 
 struct {
@@ -201,6 +203,10 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
       run_plan(plan->entry_first, plan->entry_count);
     }
   }
+  if (settings.circumstances && ((plan && plan->circumstances) || is_failure(result, bpf_is_32_bit(abi)))) {
+    bpf_call_arguments(regs, abi, s->slot);
+    copy_circumstances(s, task, s->slot[0]);
+  }
   submit(s);
   return 0;
 }
@@ -232,14 +238,55 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
   return 0;
 }
 
+/* Whether a signal ends as a crash where nobody handles it (signal(7): Core). */
+static __always_inline bool is_crash(int signal) {
+  const __u64 crashes = 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11 |
+                        1ULL << 24 | 1ULL << 25 | 1ULL << 31;
+  return signal > 0 && signal < 32 && (crashes >> signal & 1);
+}
+
+/* Of a thread that a signal is killing: what its memory was. */
+static __always_inline void submit_crash(struct task_struct* task, struct thread_state* state) {
+  __u32 slot;
+  struct crash_record* crash = state->crash != 0 && BPF_CORE_READ(task, mm) ? claim_crash(&slot) : 0;
+  if (!crash) {
+    return;
+  }
+  fill_crash(crash, slot, task, state);
+  state->crash = 0;
+  __u64 size = offsetof(struct crash_record, mappings) + crash->mapping_count * sizeof crash->mappings[0];
+  asm volatile("" : "+r"(size)); /* as in submit() */
+  if (size <= sizeof *crash) {
+    crash->head.size = (__u32)size;
+    if (bpf_ringbuf_output(&records, crash, size, wake_up()) != 0) {
+      __sync_fetch_and_add(&shared.lost, 1);
+    }
+  }
+  bpf_map_delete_elem(&claimed_crashes, &slot);
+}
+
+/* Early enough on all kernels, where programs can sit on functions. */
+SEC("fentry/do_group_exit")
+int BPF_PROG(on_group_exit) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread_state* state = state_of(task);
+  if (state) {
+    submit_crash(task, state);
+  }
+  return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end, struct task_struct* task) {
-  const struct thread_state* state = state_of(task);
+  struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
+    }
+    if (settings.circumstances) {
+      submit_crash(task, state); /* from Linux 6.16 on the memory is still there */
     }
     count_end(state);
     submit_life(s, record_end, state, task->exit_code);
@@ -249,7 +296,7 @@ int BPF_PROG(on_end, struct task_struct* task) {
 
 /* Signals come at any time, also while another program of ours makes a record on this CPU. */
 static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value,
-                                          const struct thread_state* state) {
+                                          const struct thread_state* state, bool crashes) {
   if (!state || state->phase == phase_silent) {
     return;
   }
@@ -266,21 +313,29 @@ static __always_inline void report_signal(__u8 kind, int signal, const void* inf
   made->head.time = bpf_ktime_get_ns();
   made->head.number = (__u32)signal;
   made->value = value;
+  made->head.incomplete = crashes;
   /* The kernel's own signals come with 0 or 1 in the place of the pointer, which no read follows. */
   bpf_probe_read_kernel(made->siginfo, sizeof(struct kernel_siginfo), info);
   bpf_ringbuf_submit(made, wake_up());
 }
 
 SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info) {
+int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigaction* action) {
   struct task_struct* task = bpf_get_current_task_btf();
-  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), state_of(task));
+  struct thread_state* state = state_of(task);
+  const bool crashes = settings.circumstances && is_crash(signal) && BPF_CORE_READ(action, sa.sa_handler) == 0;
+  if (state && crashes) {
+    state->crash = (__u8)signal;
+    state->fault = 0;
+    bpf_probe_read_kernel(&state->fault, sizeof state->fault, &info->words[2]); /* si_addr */
+  }
+  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), state, crashes);
   return 0;
 }
 
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
              int fate) {
-  report_signal(record_signal_generated, signal, info, fate, state_of(task));
+  report_signal(record_signal_generated, signal, info, fate, state_of(task), false);
   return 0;
 }

@@ -18,6 +18,7 @@ enum {
   siginfo_size = 128,
   largest_errno = 4095,
   largest_pending = 1024, /* entries that wait for their ends; larger ones go out at once */
+  crash_registers_size = 272,
 };
 
 /* Which calls are wanted by how they end. */
@@ -33,8 +34,8 @@ struct end_filter {
 struct tracing_settings {
   struct thread_settings threads;
   struct end_filter filter;
-  __u32 stack_bytes; /* so much of the stack is copied at the entry of a call; 0: nothing */
-  __u32 padding;
+  __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
+  __u32 circumstances; /* of calls that fail, and of deaths, it is told as whom and where the process ran */
 };
 
 /* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
@@ -81,7 +82,7 @@ struct capture_operation {
 struct capture_plan {
   __u16 entry_first;
   __u8 entry_count;
-  __u8 padding;
+  __u8 circumstances; /* they are told where it succeeds, too */
   __u16 exit_first;
   __u8 exit_count;
   __u8 arguments; /* of the call */
@@ -95,6 +96,7 @@ enum record_kind {
   record_exec,
   record_signal,           /* delivered */
   record_signal_generated, /* and perhaps ignored: `value` says */
+  record_crash,            /* see bpf/circumstances.h */
 };
 
 /* What stands at the front of each record. What its kind has follows, then chunks of memory up to `size`. */
@@ -103,7 +105,7 @@ struct trace_record {
   __u8 kind;
   __u8 abi;
   __u8 arguments;  /* enter: so many follow */
-  __u8 incomplete; /* enter: something could not be read, and the exit will try again */
+  __u8 incomplete; /* enter: something could not be read, and the exit will try again; signal: a crash may follow */
   __u32 tid;       /* in the tracer's pid namespace */
   __u32 tgid;
   __u64 time;   /* CLOCK_MONOTONIC */
@@ -134,6 +136,10 @@ struct life_record {
 enum chunk_kind {
   chunk_memory,
   chunk_netlink, /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
+  /* See bpf/circumstances.h. */
+  chunk_process,
+  chunk_name,
+  chunk_path_end,
 };
 
 struct trace_chunk {

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "arch/syscall_abi.h"
+#include "bpf/captured_circumstances.h"
 #include "bpf/captured_memory.h"
+#include "bpf/circumstances.h"
 #include "bpf/embedded.h"
 
 namespace tracer {
@@ -20,6 +22,8 @@ namespace {
 
 /// How long and with how much behind it an entry waits for its exit, which may know what the entry could not read.
 constexpr std::chrono::milliseconds longest_hold(100);
+/// How long a signal waits for what it did to its thread, which is told when the core is written.
+constexpr std::chrono::seconds longest_death(5);
 constexpr std::size_t most_held = std::size_t{16} << 20;
 
 /// So many looks at the ring find nothing before the kernel shall wake us.
@@ -44,10 +48,10 @@ T front_of(std::span<const std::byte> record) {
   return front;
 }
 
-/// Where in an exit's record the chunks begin that its entry could not read; its size if there are none.
-std::size_t late_chunks(std::span<const std::byte> exit) {
+/// What an exit's record says for its entry, which could not read it; nothing if that is not so.
+std::span<const std::byte> late_chunks(std::span<const std::byte> exit) {
   const std::uint64_t late = front_of<exit_record>(exit).late;
-  return late >= sizeof(exit_record) && late <= exit.size() ? late : exit.size();
+  return late >= sizeof(exit_record) && late <= exit.size() ? exit.subspan(late) : std::span<const std::byte>{};
 }
 
 bool is_failure(std::int64_t result) {
@@ -96,6 +100,13 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
     return chosen.error();
   }
   settings.filter = kernel_filter(tracing.filter);
+  circumstances_ = tracing.circumstances.has_value();
+  settings.circumstances = circumstances_ ? 1 : 0;
+  if (!circumstances_) {
+    programs_.leave_out("on_group_exit");
+  } else {
+    programs_.leave_out_unless_possible("on_group_exit");
+  }
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   programs_.resize("records", in_kernel);
@@ -103,7 +114,13 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   if (const Status loaded = programs_.load(); !loaded) {
     return loaded.error();
   }
-  if (const Status filled = fill_plans(make_capture_plans(tables, tracing.limits)); !filled) {
+  CapturePlans plans = make_capture_plans(tables, tracing.limits);
+  if (tracing.circumstances) {
+    for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
+      plans.by_slot[slot].circumstances = (*tracing.circumstances)[slot / numbers_per_abi][slot % numbers_per_abi];
+    }
+  }
+  if (const Status filled = fill_plans(plans); !filled) {
     return filled.error();
   }
   const auto shared = programs_.live<tracing_shared>(".data.shared");
@@ -117,7 +134,11 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   }
   ring_ = std::move(ring).value();
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
-  return watch_threads(shared_->threads);
+  if (const Status watched = watch_threads(shared_->threads); !watched) {
+    return watched.error();
+  }
+  programs_.attach_if_possible("on_group_exit");
+  return Done{};
 }
 
 std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {
@@ -195,8 +216,7 @@ void TracingEngine::take_rest(const std::function<bool()>& go_on) {
 }
 
 void TracingEngine::on_record(Bytes record) {
-  const auto head = front_of(record);
-  if (held_.empty() && !(head.kind == record_enter && head.incomplete != 0)) {
+  if (held_.empty() && front_of(record).incomplete == 0) {
     deliver(record, {});
     return;
   }
@@ -209,17 +229,21 @@ void TracingEngine::release_held(bool all) {
     const Held& front = held_.front();
     const auto head = front_of(front.bytes);
     Bytes late;
-    if (head.kind == record_enter && head.incomplete != 0) {
+    if (head.incomplete != 0) {
       // Whatever comes next from the thread ends the wait.
       const auto next = std::find_if(held_.begin() + 1, held_.end(),
                                      [&head](const Held& held) { return front_of(held.bytes).tid == head.tid; });
-      const bool overdue = clock_now(CLOCK_MONOTONIC) - front.since > longest_hold || held_bytes_ > most_held;
+      const std::chrono::nanoseconds longest = head.kind == record_enter ? longest_hold : longest_death;
+      const bool overdue = clock_now(CLOCK_MONOTONIC) - front.since > longest || held_bytes_ > most_held;
       if (next == held_.end() && !all && !overdue) {
         return;
       }
       if (next != held_.end()) {
-        if (front_of(next->bytes).kind == record_exit) {
-          late = Bytes(next->bytes).subspan(late_chunks(next->bytes));
+        const std::uint8_t kind = front_of(next->bytes).kind;
+        if (head.kind == record_enter && kind == record_exit) {
+          late = late_chunks(next->bytes);
+        } else if (head.kind == record_signal && kind == record_crash) {
+          late = next->bytes;
         }
       }
     }
@@ -241,6 +265,7 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
   event.abi = native_abi();
   event.time.monotonic = std::chrono::nanoseconds(head.time);
   event.time.realtime = event.time.monotonic + realtime_offset_;
+  event.circumstances = &unknown_;
   switch (head.kind) {
     case record_enter:
       return on_enter(event, record, late);
@@ -257,7 +282,10 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
       const auto made = front_of<signal_record>(record);
       Signal signal{static_cast<int>(head.number), made.value, {}};
       std::memcpy(signal.info.data(), made.siginfo, siginfo_size);
-      return head.kind == record_signal ? on_signal(event, signal) : on_signal_generated(event, signal);
+      if (head.kind == record_signal_generated) {
+        return on_signal_generated(event, signal);
+      }
+      return late.empty() ? on_signal(event, signal) : on_crash(event, signal, late);
     }
     default:
       break;
@@ -285,6 +313,7 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   ThreadState& state = thread(event.tid);
   state.in_call = true;
   state.entered = front.head.time;
+  state.first_argument = arguments == 0 ? 0 : front.args[0];
   state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
   auto& enter = event.what.emplace<SyscallEnter>();
   enter.number = front.head.number;
@@ -300,8 +329,8 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
 
 void TracingEngine::on_exit(Event& event, Bytes record) {
   const auto front = front_of<exit_record>(record);
-  const std::size_t end = late_chunks(record);
-  const Bytes chunks = record.subspan(std::min(sizeof front, end), end - std::min(sizeof front, end));
+  const Bytes all = record.subspan(std::min(sizeof front, record.size()));
+  const Bytes chunks = all.first(all.size() - late_chunks(record).size());
   ThreadState& state = thread(event.tid);
   event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
   auto& exit = event.what.emplace<SyscallExit>();
@@ -313,7 +342,10 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
+    const Circumstances then = circumstances_ ? circumstances_of(all, state.first_argument) : Circumstances{};
+    event.circumstances = &then;
     hand_out(event, CapturedMemory(chunks, state.entry));
+    event.circumstances = &unknown_;
   }
   if (!state.ignored.empty()) {
     event.stack = nullptr;  // which was that of the call
@@ -378,8 +410,19 @@ void TracingEngine::on_signal_generated(Event& event, const Signal& signal) {
   }
 }
 
-void TracingEngine::signal_stop(Event& event, const Signal& signal) {
+void TracingEngine::on_crash(Event& event, const Signal& signal, Bytes record) {
+  on_their_way_.erase({event.tgid, signal.number});
+  const CapturedCrash crash = crash_of(record);
+  const CapturedStack stack(crash.memory, crash.circumstances.mappings);
+  event.stack = &stack;
+  event.circumstances = &crash.circumstances;
+  signal_stop(event, signal, crash.instruction_pointer, CapturedMemory(crash.memory));
+}
+
+void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer,
+                                const Memory& memory) {
   SignalStop stop;
+  stop.instruction_pointer = instruction_pointer;
   stop.signal = signal.number;
   int number = 0;
   std::memcpy(&number, signal.info.data(), sizeof number);
@@ -387,7 +430,7 @@ void TracingEngine::signal_stop(Event& event, const Signal& signal) {
     stop.siginfo = signal.info;
   }
   event.what = stop;
-  hand_out(event, NoMemory());
+  hand_out(event, memory);
 }
 
 }  // namespace tracer

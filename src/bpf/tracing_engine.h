@@ -14,6 +14,7 @@
 #include "bpf/kernel_engine.h"
 #include "bpf/record_ring.h"
 #include "bpf/tracing.h"
+#include "trace/circumstances.h"
 #include "trace/stack.h"
 
 namespace tracer {
@@ -43,20 +44,24 @@ class TracingEngine final : public KernelEngine {
   struct ThreadState {
     bool in_call = false;
     std::uint64_t entered = 0;
+    std::uint64_t first_argument = 0;
     Abi abi{};
     std::vector<std::byte> entry;  ///< what the entry has captured: the exit looks at some of it again
     std::vector<Signal> ignored;   ///< that the kernel dropped, and a tracer that stops would have seen
   };
 
-  /// The registers that an entry has captured; what the stack held is in the event's memory.
+  /// The registers that an entry or a crash has captured; what the stack held is in the event's memory.
   class CapturedStack final : public StackSource {
    public:
-    explicit CapturedStack(const std::vector<std::byte>& entry) : entry_(entry) {}
+    explicit CapturedStack(const std::vector<std::byte>& entry, std::span<const MappedRange> mappings = {})
+        : entry_(entry), mappings_(mappings) {}
     [[nodiscard]] std::size_t registers(std::span<std::byte> into) const override;
+    [[nodiscard]] std::span<const MappedRange> mappings() const override { return mappings_; }
     [[nodiscard]] bool is_past() const override { return true; }
 
    private:
     const std::vector<std::byte>& entry_;
+    std::span<const MappedRange> mappings_;
   };
 
   Status fill_plans(const CapturePlans& plans);
@@ -77,10 +82,15 @@ class TracingEngine final : public KernelEngine {
   void on_exec(Event& event, pid_t former);
   void on_signal(Event& event, const Signal& signal);
   void on_signal_generated(Event& event, const Signal& signal);
-  void signal_stop(Event& event, const Signal& signal);
+  /// A signal that has killed its thread; `record`: what that looked like then.
+  void on_crash(Event& event, const Signal& signal, Bytes record);
+  void signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0,
+                   const Memory& memory = NoMemory());
 
   tracing_shared* shared_ = nullptr;
   bool stacks_ = false;
+  bool circumstances_ = false;
+  const Circumstances unknown_{};  ///< of events that tell none
   std::optional<RecordRing> ring_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;

@@ -490,6 +490,12 @@ Explanation explain(const Story& story, bool still_running) {
   result.ruled_out = ruled_out(*result.process);
   if (story.surroundings() == nullptr) {
     result.not_looked_at = not_looked_at(result);
+  } else if (result.process->root != nullptr && !result.process->root->known) {
+    result.not_looked_at.emplace_back("files: the root folder or the mounts that the process had are gone with it");
+  }
+  if (story.lost() != 0) {
+    result.not_looked_at.push_back(std::to_string(story.lost()) +
+                                   " events that were lost, so that what mattered may be missing here");
   }
   return result;
 }

@@ -29,7 +29,7 @@ struct Explanation {
   std::vector<Answer> answers;       ///< at most three
   std::string last_words;            ///< the end of what it said on standard error, line by line, printable
   std::vector<std::string> ruled_out;
-  std::vector<std::string> not_looked_at;  ///< what a recorded run does not hold, and how to record it
+  std::vector<std::string> not_looked_at;  ///< what is missing, and how to have it another time
   std::vector<std::string> waiting;        ///< for a run that goes on: what each thread waits for
   Time began{};
 };

@@ -71,12 +71,12 @@ std::string spell_bytes(std::uint64_t bytes) {
 
 std::string Prober::here(const std::string& path) const {
   const bool relative = path.empty() || path.front() != '/';
-  return relative ? std::string() : process_.root != nullptr ? process_.root->prefix + path : path;
+  return relative || !knows_root() ? std::string() : process_.root != nullptr ? process_.root->prefix + path : path;
 }
 
 Walk Prober::walk(const std::string& path) const {
   Walk walk;
-  if (path.empty() || path.front() != '/') {
+  if (path.empty() || path.front() != '/' || !knows_root()) {
     walk.unknown = true;
     walk.error = ENOENT;
     walk.stopped = path;
@@ -253,7 +253,8 @@ std::vector<std::string> Prober::similar(const std::string& folder, const std::s
 
 std::string Prober::sketch(const Walk& walk) const {
   if (walk.unknown) {
-    return "in which folder " + walk.stopped + " was looked for is not known";
+    return knows_root() ? "in which folder " + walk.stopped + " was looked for is not known"
+                        : "the root folder or the mounts that " + walk.stopped + " was looked for under are gone";
   }
   std::string text;
   const std::size_t from = walk.components.size() > 3 ? walk.components.size() - 3 : 0;

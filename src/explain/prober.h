@@ -25,7 +25,7 @@ struct Walk {
   std::string real;      ///< without links, if it is there
   std::string dangling;  ///< the last link on the way, if what it leads to is missing
 
-  bool unknown = false;  ///< a relative path, and nothing tells where it begins: a recorded run
+  bool unknown = false;  ///< nothing tells where it begins: a recorded run, or a root folder that is gone
 
   [[nodiscard]] bool exists() const { return error == 0; }
   [[nodiscard]] const struct stat& info() const { return components.back().info; }
@@ -65,6 +65,8 @@ class Prober {
   [[nodiscard]] const Process& process() const { return process_; }
 
  private:
+  [[nodiscard]] bool knows_root() const { return process_.root == nullptr || process_.root->known; }
+
   const Process& process_;
 };
 

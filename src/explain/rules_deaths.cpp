@@ -99,11 +99,11 @@ std::string what_is_at(const Crash& crash, std::uint64_t fault) {
   if (fault < lowest_mapping) {
     return ": a null pointer";
   }
-  if (crash.mappings.empty()) {  // of a recorded run; the kernel has told the signal's code
+  const Mapping* mapping = mapping_of(crash, fault);
+  if (mapping == nullptr) {  // not all may be known of a run that is over; the kernel has told the signal's code
     return spell(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so" : ", where no memory is";
   }
-  const Mapping* mapping = mapping_of(crash, fault);
-  return mapping == nullptr ? ", where no memory is" : " in " + mapping->protection + " memory";
+  return " in " + mapping->protection + " memory";
 }
 
 bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t fault) {

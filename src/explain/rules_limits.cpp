@@ -42,8 +42,8 @@ std::optional<Finding> too_many_files(const Case& facts) {
   const auto limit = limit_of(facts, "Max open files");
   finding.cause =
       "it has as many files and sockets open as it may" + (limit ? ": " + std::to_string(*limit) : std::string());
-  if (facts.process.snapshot) {
-    finding.looked_at.push_back(std::to_string(facts.process.snapshot->descriptors) + " descriptors were open");
+  if (facts.process.snapshot && facts.process.snapshot->descriptors) {
+    finding.looked_at.push_back(std::to_string(*facts.process.snapshot->descriptors) + " descriptors were open");
   }
   finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
   return finding;

@@ -70,7 +70,7 @@ std::optional<Finding> seccomp_refusal(const Case& facts) {
   Finding finding;
   finding.cause =
       "a seccomp filter forbids the system call " + facts.call().name + " (it fails with " + facts.call().error + ")";
-  finding.looked_at.push_back("/proc/PID/status: Seccomp: 2, Seccomp_filters: " +
+  finding.looked_at.push_back("its status had Seccomp: 2, Seccomp_filters: " +
                               facts.process.snapshot->field("Seccomp_filters"));
   finding.remedy = "allow " + facts.call().name +
                    " in the filter (docker: --security-opt seccomp=…, systemd: "
@@ -131,7 +131,7 @@ std::optional<Finding> missing_capability(const Case& facts) {
 /// The kernel ignores set-user-ID bits of programs that are traced by those who may not trace root's.
 std::optional<Finding> setuid_under_tracing(const Case& facts) {
   const Process& process = facts.process;
-  if (process.programs.empty() || !process.snapshot) {
+  if (process.programs.empty() || !process.snapshot || !facts.story.disturbs()) {
     return std::nullopt;
   }
   const Walk walk = facts.prober.walk(process.programs.back().path);

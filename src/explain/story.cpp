@@ -36,10 +36,9 @@ bool is_wanted_success(const Call& call) {
          (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
 }
 
-bool changes_what_it_may(const Call& call) {
-  return is_one_of(call.name, {"setrlimit", "prlimit64", "setuid", "setresuid", "setreuid", "setgroups", "capset",
-                               "seccomp", "prctl", "chroot", "unshare", "setns"});
-}
+constexpr std::array<std::string_view, 17> turning_points = {
+    "execve",  "execveat", "setrlimit", "prlimit64",  "setuid",  "setresuid", "setreuid", "setgroups", "capset",
+    "seccomp", "prctl",    "chroot",    "pivot_root", "unshare", "setns",     "chdir",    "fchdir"};
 
 /// getsockopt(SO_ERROR) that tells of one.
 bool is_socket_error(const Call& call) {
@@ -95,6 +94,14 @@ std::int64_t pid_in(const Value& info) {
 }
 
 }  // namespace
+
+std::string calls_to_look_after() {
+  std::string list;
+  for (const std::string_view name : turning_points) {
+    list += (list.empty() ? "?" : ",?") + std::string(name);
+  }
+  return list;
+}
 
 std::string Process::executable() const {
   return programs.empty() ? (snapshot && command.empty() ? snapshot->executable : std::string()) : programs.back().path;
@@ -198,13 +205,25 @@ void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
   }
 }
 
+void Story::look_at_root(Process& process, pid_t tid) {
+  if (auto now = surroundings_->root(tid)) {
+    process.root = *std::move(now);
+  }
+}
+
 void Story::look_at(Process& process, pid_t tid) {
   if (surroundings_ == nullptr) {
     return;
   }
   static_assert(most_snapshots > 0);
-  process.snapshot = surroundings_->snapshot(tid);
-  process.root = surroundings_->root(tid);
+  if (auto now = surroundings_->snapshot(tid)) {
+    if (process.snapshot) {
+      process.snapshot->update(*std::move(now));
+    } else {
+      process.snapshot = std::move(now);
+    }
+  }
+  look_at_root(process, tid);
   if (std::string here = surroundings_->current_directory(tid); !here.empty()) {
     process.working_directory = std::move(here);
   }
@@ -245,7 +264,7 @@ void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
     if (!common || !process.snapshot) {
       look_at(process, tid);
     } else {
-      process.root = surroundings_->root(tid);
+      look_at_root(process, tid);
     }
   }
   Step& step = add(process, tid, time, Step::Kind::failure);
@@ -273,7 +292,7 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     count_own_filters(process);
     return;
   }
-  if (changes_what_it_may(call)) {
+  if (std::find(turning_points.begin(), turning_points.end(), call.name) != turning_points.end()) {
     look_at(process, tid);
   }
   if (is_socket_error(call)) {
@@ -308,7 +327,7 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     process.opened.push_back({std::move(path), ++order_});
     return;
   }
-  if (call.name == "chdir") {
+  if (call.name == "chdir" && (surroundings_ == nullptr || process.working_directory.empty())) {
     process.working_directory = resolve(process, tid, call);
     return;
   }
@@ -358,7 +377,7 @@ std::string Story::absolute(const Process& process, pid_t tid, const Call& call,
   std::string base = folder.type == "dirfd" ? folder.value.name : std::string();
   if (folder.type == "dirfd" && folder.value.is_number()) {
     if (base.empty() && surroundings_ != nullptr) {
-      base = surroundings_->descriptor(tid, folder.value.number);
+      base = surroundings_->descriptor(tid, folder.value.number).value_or("");
     }
     if (const auto at = process.descriptors.find(folder.value.number);
         base.empty() && at != process.descriptors.end()) {
@@ -381,8 +400,8 @@ std::string Story::resolve(const Process& process, pid_t tid, const Call& call) 
     if (fd < 0) {
       return {};
     }
-    const std::string live = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::string();
-    return !live.empty() ? live : known == process.descriptors.end() ? std::string() : known->second;
+    const auto then = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::nullopt;
+    return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
   }
   if (argument->value.kind == Value::Kind::object) {
     const std::string& path = argument->value["sun_path"].text;

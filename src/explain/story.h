@@ -110,11 +110,16 @@ struct Process {
   [[nodiscard]] std::string said() const;
 };
 
+/// The calls after whose success the surroundings of a process are others: names for -e, with commas.
+std::string calls_to_look_after();
+
 class Story {
  public:
   /// `surroundings`: nullptr for a recorded run.
   /// `complete`: every call is told, and not only those that rules ask for.
-  Story(Surroundings* surroundings, bool complete) : surroundings_(surroundings), complete_(complete) {}
+  /// `disturbs`: the kernel gives the processes less than it would if nobody watched.
+  Story(Surroundings* surroundings, bool complete, bool disturbs)
+      : surroundings_(surroundings), complete_(complete), disturbs_(disturbs) {}
 
   void appeared(pid_t pid) { process(pid); }
   void begin_call(pid_t pid, pid_t tid, Time time, const Call& call);
@@ -124,6 +129,8 @@ class Story {
   void exec(pid_t pid, Time time);
   void exited(pid_t pid, pid_t tid, Time time, End end);
   void detached(pid_t pid, pid_t tid);
+  /// So many events are missing here, whose nobody knows.
+  void lost(std::uint64_t events) { lost_ += events; }
   void command(pid_t pid, std::string_view name) { process(pid).command = name; }
 
   [[nodiscard]] const std::map<pid_t, Process>& processes() const { return processes_; }
@@ -134,6 +141,8 @@ class Story {
   /// How many seccomp filters of a process are the tracer's own.
   [[nodiscard]] std::uint64_t own_filters() const { return own_filters_; }
   [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] bool disturbs() const { return disturbs_; }
   [[nodiscard]] Surroundings* surroundings() const { return surroundings_; }
 
  private:
@@ -145,17 +154,20 @@ class Story {
   [[nodiscard]] std::string resolve(const Process& process, pid_t tid, const Call& call) const;
   [[nodiscard]] std::string absolute(const Process& process, pid_t tid, const Call& call, std::string path) const;
   void look_at(Process& process, pid_t tid);
+  void look_at_root(Process& process, pid_t tid);
   void learn_folder(Process& process, const Call& call);
   static void follow_standard_error(Process& process, const Call& call);
   void count_own_filters(const Process& process);
 
   Surroundings* surroundings_;
   bool complete_;
+  bool disturbs_;
   std::map<pid_t, Process> processes_;
   pid_t first_ = 0;
   Time began_{};
   std::uint64_t order_ = 0;
   std::uint64_t own_filters_ = 0;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace tracer::explain

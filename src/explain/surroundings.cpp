@@ -27,14 +27,16 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
   return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-std::size_t count_entries(const std::string& path) {
-  std::size_t count = 0;
-  if (DIR* folder = ::opendir(path.c_str()); folder != nullptr) {
-    while (::readdir(folder) != nullptr) {
-      ++count;
-    }
-    ::closedir(folder);
+std::optional<std::size_t> count_entries(const std::string& path) {
+  DIR* folder = ::opendir(path.c_str());
+  if (folder == nullptr) {
+    return std::nullopt;
   }
+  std::size_t count = 0;
+  while (::readdir(folder) != nullptr) {
+    ++count;
+  }
+  ::closedir(folder);
   return count > 2 ? count - 2 : 0;  // without . and ..
 }
 
@@ -58,6 +60,21 @@ std::string read_link(const std::string& path) {
   std::array<char, PATH_MAX> target;
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+void Snapshot::update(Snapshot later) {
+  const auto take = [](std::string& mine, std::string& other) {
+    if (!other.empty()) {
+      mine = std::move(other);
+    }
+  };
+  take(status, later.status);
+  take(limits, later.limits);
+  take(cgroup, later.cgroup);
+  take(memory_cgroup, later.memory_cgroup);
+  take(security_label, later.security_label);
+  take(executable, later.executable);
+  descriptors = later.descriptors;
 }
 
 std::string Snapshot::field(std::string_view key) const {
@@ -99,11 +116,12 @@ std::string ProcSurroundings::current_directory(pid_t tid) {
   return read_link(proc(tid, "cwd"));
 }
 
-std::string ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
-  return fd < 0 ? std::string() : read_link(proc(tid, "fd/" + std::to_string(fd)));
+std::optional<std::string> ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
+  std::string target = fd < 0 ? std::string() : read_link(proc(tid, "fd/" + std::to_string(fd)));
+  return target.empty() ? std::nullopt : std::optional(std::move(target));
 }
 
-Snapshot ProcSurroundings::snapshot(pid_t tid) {
+std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   Snapshot result;
   result.status = read_small_file(proc(tid, "status"));
   result.limits = read_small_file(proc(tid, "limits"));
@@ -142,10 +160,13 @@ std::vector<Mapping> ProcSurroundings::mappings(pid_t tid) {
   return result;
 }
 
-std::shared_ptr<Root> ProcSurroundings::root(pid_t tid) {
+std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
   const std::string mounts = read_link(proc(tid, "ns/mnt"));
   const std::string folder = read_link(proc(tid, "root"));
-  if (folder.empty() || (folder == "/" && (mounts.empty() || mounts == own_mounts_))) {
+  if (folder.empty()) {
+    return std::nullopt;
+  }
+  if (folder == "/" && (mounts.empty() || mounts == own_mounts_)) {
     return nullptr;
   }
   if (const std::string name = mounts + folder; last_other_ == nullptr || name != last_other_name_) {
@@ -153,7 +174,7 @@ std::shared_ptr<Root> ProcSurroundings::root(pid_t tid) {
     other->folder.reset(::open(proc(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     other->mounts.reset(::open(proc(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
     if (!other->folder.valid()) {
-      return nullptr;
+      return std::nullopt;
     }
     other->prefix = "/proc/self/fd/" + std::to_string(other->folder.get());
     last_other_ = std::move(other);

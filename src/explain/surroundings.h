@@ -1,4 +1,4 @@
-// What /proc says of a process while an event of it is being handled: afterwards it may be gone. Read-only.
+// What is known of a process while an event of it is being handled: afterwards it may be gone. Read-only.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +30,9 @@ struct Snapshot {
   std::string memory_cgroup;  ///< of that for memory, where version 1 is in use
   std::string security_label;
   std::string executable;
-  std::size_t descriptors = 0;  ///< how many are open
+  std::optional<std::size_t> descriptors;  ///< how many are open
+  /// Takes over what a later look knows.
+  void update(Snapshot later);
   /// The line of `status` that begins with `key`, without it.
   [[nodiscard]] std::string field(std::string_view key) const;
   [[nodiscard]] std::optional<std::uint64_t> id(std::string_view key, unsigned column) const;
@@ -40,11 +42,13 @@ struct Snapshot {
 
 /// The root folder that a process sees, kept open so that it can be looked at when the process is gone.
 struct Root {
+  bool known = true;  ///< false: it is not ours, and could not be opened
   UniqueFd folder;
   UniqueFd mounts;     ///< keeps the mount namespace alive
   std::string prefix;  ///< before an absolute path of the process: its place for us; empty: the same as ours
 };
 
+/// What cannot be told is empty.
 class Surroundings {
  public:
   Surroundings() = default;
@@ -53,10 +57,12 @@ class Surroundings {
   virtual ~Surroundings() = default;
 
   virtual std::string current_directory(pid_t tid) = 0;
-  virtual std::string descriptor(pid_t tid, std::int64_t fd) = 0;
-  virtual Snapshot snapshot(pid_t tid) = 0;
+  /// What it leads to; empty: nothing with a name.
+  virtual std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) = 0;
+  virtual std::optional<Snapshot> snapshot(pid_t tid) = 0;
   virtual std::vector<Mapping> mappings(pid_t tid) = 0;
-  virtual std::shared_ptr<Root> root(pid_t tid) = 0;
+  /// A null pointer: the same as ours.
+  virtual std::optional<std::shared_ptr<Root>> root(pid_t tid) = 0;
   virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
 };
 
@@ -65,10 +71,10 @@ class ProcSurroundings final : public Surroundings {
  public:
   ProcSurroundings();
   std::string current_directory(pid_t tid) override;
-  std::string descriptor(pid_t tid, std::int64_t fd) override;
-  Snapshot snapshot(pid_t tid) override;
+  std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) override;
+  std::optional<Snapshot> snapshot(pid_t tid) override;
   std::vector<Mapping> mappings(pid_t tid) override;
-  std::shared_ptr<Root> root(pid_t tid) override;
+  std::optional<std::shared_ptr<Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
 
  private:

@@ -16,7 +16,7 @@ namespace tracer::stack {
 
 // ---------------------------------------------------------------------------------------------- one
 
-void AddressSpace::begin_walk(pid_t tid) {
+void AddressSpace::begin(pid_t tid) {
   tid_ = tid;
   former_.clear();
   for (const Mapping& mapping : mappings_) {
@@ -24,6 +24,30 @@ void AddressSpace::begin_walk(pid_t tid) {
       mapping.object->forget_names_if_many();
     }
   }
+}
+
+void AddressSpace::begin_walk(pid_t tid, std::span<const MappedRange> then) {
+  begin(tid);
+  std::vector<Mapping> now;
+  for (const MappedRange& range : then) {
+    if (range.protection.find('x') != std::string::npos) {
+      Mapping& mapping = now.emplace_back();
+      mapping.start = range.start;
+      mapping.end = range.end;
+      mapping.file_offset = range.file_offset;
+      mapping.device = range.device;
+      mapping.inode = range.inode;
+      mapping.executable = true;
+      mapping.path = range.path;
+    }
+  }
+  replace(std::move(now));
+  stale_ = true;   // for walks to come
+  missed_ = true;  // there is nothing more to be read
+}
+
+void AddressSpace::begin_walk(pid_t tid) {
+  begin(tid);
   if (stale_ || unwatched_) {
     reread();
   }
@@ -34,6 +58,10 @@ void AddressSpace::reread() {
   if (now.empty()) {
     now = mappings_;  // the process is gone, and its last events are still to come
   }
+  replace(std::move(now));
+}
+
+void AddressSpace::replace(std::vector<Mapping> now) {
   // What has not changed keeps its object.
   auto old = mappings_.begin();
   for (Mapping& mapping : now) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "spec/spec.h"
 #include "stack/mappings.h"
 #include "stack/object_cache.h"
+#include "trace/circumstances.h"
 #include "trace/event.h"
 #include "trace/memory.h"
 
@@ -27,6 +29,8 @@ class AddressSpace {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   /// Before a stack is walked: nothing changes until the next one. `tid` is a thread of it.
   void begin_walk(pid_t tid);
+  /// The same where an engine has captured what the process looked like.
+  void begin_walk(pid_t tid, std::span<const MappedRange> then);
   /// The mapping that has `address`; null: there is no code. Valid until the next call; its path, until the next walk.
   Mapping* find(std::uint64_t address);
   /// The object behind a mapping of this; null if there is none.
@@ -39,7 +43,9 @@ class AddressSpace {
   [[nodiscard]] bool has_code(std::uint64_t start, std::uint64_t length) const;
 
  private:
+  void begin(pid_t tid);
   void reread();
+  void replace(std::vector<Mapping> now);
 
   std::vector<Mapping> mappings_;  ///< those of code, by their addresses
   std::vector<Mapping> former_;    ///< until the next walk begins: frames may speak of them

@@ -62,6 +62,9 @@ std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, 
     if (!found.descriptor.valid()) {
       found = open_program(tid);
       if (!is_file_of(found, mapping)) {
+        found = debuginfo::open_regular(mapping.path);  // the process is gone; it may have seen the same files as we do
+      }
+      if (!is_file_of(found, mapping)) {
         found.descriptor.reset();
       }
     }

@@ -26,7 +26,7 @@ class Tracer final : public StackTracer {
 
   void observe(const Event& event, const Memory& memory) override {
     spaces_.observe(event, memory);
-    if (event.stack != nullptr && event.stack->is_past()) {
+    if (event.stack != nullptr && event.stack->is_past() && event.stack->mappings().empty()) {
       spaces_.of(event.tgid).begin_walk(event.tid);  // looks where its code is, while it is there
     }
     if (std::holds_alternative<Exec>(event.what) || std::holds_alternative<Exited>(event.what)) {
@@ -42,7 +42,11 @@ class Tracer final : public StackTracer {
     }
     AddressSpace& space = spaces_.of(event.tgid);
     const Walk walk{event.tid, memory, space, objects_};
-    space.begin_walk(event.tid);
+    if (const auto then = event.stack->mappings(); !then.empty()) {
+      space.begin_walk(event.tid, then);
+    } else {
+      space.begin_walk(event.tid);
+    }
     const WalkEnd end = find_places(walk, *event.stack);
     for (const Place& place : places_) {
       if (!add_frame(walk, event.tgid, place)) {

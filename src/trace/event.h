@@ -24,6 +24,7 @@ struct EventTime {
   std::chrono::nanoseconds monotonic{};
 };
 
+struct Circumstances;
 class StackSource;
 
 struct SyscallEnter {
@@ -97,6 +98,8 @@ struct Event {
   Abi abi = Abi::x86_64;
   EventTime time;
   const StackSource* stack = nullptr;  ///< null: the engine knows nothing of it
+  /// What was captured then, of a thread that has gone on since; null: it stands still, and /proc tells.
+  const Circumstances* circumstances = nullptr;
   std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited,
                LibraryEnter, LibraryExit, ProbeHit>
       what;

@@ -39,6 +39,7 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
     options_.stacks->observe(event, memory);
   }
   Thread& thread = thread_of(event);
+  thread.circumstances = event.circumstances;
   const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
   view_.event_done();
   if (event.time.monotonic - last_flush_ >= oldest_output) {

@@ -35,6 +35,7 @@ void ExplainView::call_begins(Thread& thread, const Memory& memory) {
   }
   Own& mine = own(thread);
   decoder_.enter(*mine.state, thread.call.entry, {}, memory, mine.emitter);
+  surroundings_.turn_to(thread.circumstances);
   story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
 }
 
@@ -44,6 +45,7 @@ void ExplainView::call_ends(Thread& thread, const CallEnd& end, const Memory& me
   }
   Own& mine = own(thread);
   decoder_.exit(*mine.state, end.outcome, memory, mine.emitter);
+  surroundings_.turn_to(thread.circumstances);
   story_.end_call(thread.tgid, thread.tid, thread.call.entered.realtime, std::move(mine.emitter.call()));
 }
 
@@ -68,6 +70,7 @@ void ExplainView::signal(Thread& thread, const EventTime& time, const SignalStop
     decoder_.siginfo(stop.siginfo, native_, thread.tid, memory, alone);
     signal.info = alone.take_alone();
   }
+  surroundings_.turn_to(thread.circumstances);
   story_.signal(thread.tgid, thread.tid, time.realtime, std::move(signal));
 }
 

@@ -5,6 +5,7 @@
 
 #include "explain/record_emitter.h"
 #include "explain/story.h"
+#include "trace/pipeline_past.h"
 #include "trace/pipeline_view.h"
 
 namespace tracer::pipeline {
@@ -12,8 +13,10 @@ namespace tracer::pipeline {
 class ExplainView final : public View {
  public:
   /// `decoder`: one that cuts no text that matters. All outlive the view.
-  ExplainView(const spec::Tables& tables, const decode::Decoder& decoder, explain::Story& story, Abi native)
-      : tables_(tables), decoder_(decoder), story_(story), native_(native) {}
+  /// `surroundings`: what the story looks at.
+  ExplainView(const spec::Tables& tables, const decode::Decoder& decoder, explain::Story& story,
+              PastSurroundings& surroundings, Abi native)
+      : tables_(tables), decoder_(decoder), story_(story), surroundings_(surroundings), native_(native) {}
 
   void thread_appears(Thread& thread) override;
   void thread_goes(Thread& thread) override;
@@ -26,6 +29,7 @@ class ExplainView final : public View {
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
   void exits(Thread& thread, const EventTime& time, int status) override;
   void detached(Thread& thread, const EventTime& time) override;
+  void lost(std::uint64_t events) override { story_.lost(events); }
 
  private:
   struct Own {
@@ -40,6 +44,7 @@ class ExplainView final : public View {
   const spec::Tables& tables_;
   const decode::Decoder& decoder_;
   explain::Story& story_;
+  PastSurroundings& surroundings_;
   Abi native_;
   std::unordered_map<pid_t, Own> own_;
 };

@@ -76,10 +76,11 @@ struct Thread : CallRecord {
   CallCounts call_counts;
 
   // For the views.
-  bool gone = false;             ///< there is nothing left of it to ask about
-  std::string command;           ///< name of the program, as it was asked for last; empty: not yet
-  std::unique_ptr<Channel> own;  ///< with a file for each thread
-  Channel* channel = nullptr;    ///< where the lines go
+  const Circumstances* circumstances = nullptr;  ///< of the event that is being handled
+  bool gone = false;                             ///< there is nothing left of it to ask about
+  std::string command;                           ///< name of the program, as it was asked for last; empty: not yet
+  std::unique_ptr<Channel> own;                  ///< with a file for each thread
+  Channel* channel = nullptr;                    ///< where the lines go
 };
 
 class ThreadTable {

@@ -11,6 +11,7 @@
 namespace tracer {
 
 struct Event;
+struct MappedRange;
 
 /// What an engine knows of the stack of the thread that an event is about. To be asked during EventHandler::handle().
 class StackSource {
@@ -24,6 +25,8 @@ class StackSource {
   [[nodiscard]] virtual std::size_t registers(std::span<std::byte> into) const = 0;
   /// Instruction pointers that the engine has captured itself, innermost first; empty: unwind from the registers.
   [[nodiscard]] virtual std::span<const std::uint64_t> addresses() const { return {}; }
+  /// Where code was mapped, by address, if the engine has captured that: nobody needs to look at the process.
+  [[nodiscard]] virtual std::span<const MappedRange> mappings() const { return {}; }
   /// Whether the thread has gone on since, so that its process may be gone before it can be looked at.
   [[nodiscard]] virtual bool is_past() const { return false; }
 };

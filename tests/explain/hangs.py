@@ -56,7 +56,8 @@ def check(answer, place, words):
 
 def explained(place, command, ends=False):
     """Runs the tracer until the explanation comes; a launched program goes on, and is then ended."""
-    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', f'--explain-after={AFTER}', *command],
+    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', f'--explain-after={AFTER}', *place.engine,
+                               *command],
                               stdin=place.input, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=place.folder,
                               start_new_session=True)
     place.at_end(lambda: (stop_group(tracer.pid), tracer.wait()))
@@ -151,7 +152,8 @@ def spinning(place):
 
 def ends_before_the_limit(place):
     """Then it is explained as ever, once."""
-    done = subprocess.run([place.tracer, '--format=json', '--explain-after=20', place.fail, 'open', '/etc/no-such.conf'],
+    done = subprocess.run([place.tracer, '--format=json', '--explain-after=20', *place.engine, place.fail, 'open',
+                           '/etc/no-such.conf'],
                           stderr=subprocess.PIPE, timeout=15, check=False)
     assert done.returncode == 1 and done.stderr.count(b'"type":"explanation"') == 1, done.stderr
     assert answer_in(done.stderr)['answers'][0]['rule'] == 'missing-file', done.stderr
@@ -159,25 +161,36 @@ def ends_before_the_limit(place):
 
 def goes_on_after_the_limit(place):
     """The program is explained while it runs, and again when it ends; the exit status is its own."""
-    done = subprocess.run([place.tracer, '--format=json', '--explain-after=0.1s', 'sh', '-c', 'sleep 0.4; exit 5'],
-                          stderr=subprocess.PIPE, timeout=15, check=False)
-    answers = [json.loads(line) for line in done.stderr.splitlines() if b'"type":"explanation"' in line]
-    assert done.returncode == 5 and [one['outcome'] for one in answers] == ['running', 'failed'], done.stderr
+    tracer = subprocess.Popen([place.tracer, '--format=json', '--explain-after=0.1s', *place.engine, 'sh', '-c',
+                               'read x; exit 5'], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    place.at_end(lambda: (tracer.kill(), tracer.wait()))
+    watch = threading.Timer(15, tracer.kill)
+    watch.start()
+    answers = []
+    for line in tracer.stderr:
+        if b'"type":"explanation"' in line:
+            answers.append(json.loads(line))
+            if len(answers) == 1:
+                tracer.stdin.write(b'\n')
+                tracer.stdin.flush()
+    watch.cancel()
+    assert tracer.wait(10) == 5 and [one['outcome'] for one in answers] == ['running', 'failed'], answers
 
 
 def interrupted(place):
     """Ctrl-C on -p: what it waits for."""
     started = place.start(place.fail, 'sleep')
     until_asleep(started.pid)
-    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', '-p', str(started.pid)], stderr=subprocess.PIPE)
+    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', *place.engine, '-p', str(started.pid)],
+                              stderr=subprocess.PIPE)
     place.at_end(lambda: (tracer.kill(), tracer.wait()))
     end = time.monotonic() + 10
 
     def ready():
-        """It has attached, and is awaiting signals."""
+        """It is awaiting signals, and, where that shows, has attached; else it does that before it serves them."""
         blocked = next(line for line in open(f'/proc/{tracer.pid}/status') if line.startswith('SigBlk:'))
         return int(blocked.split()[1], 16) & 1 << (signal.SIGINT - 1) and \
-            'TracerPid:\t0' not in open(f'/proc/{started.pid}/status').read()
+            (place.in_kernel or 'TracerPid:\t0' not in open(f'/proc/{started.pid}/status').read())
 
     while not ready() and time.monotonic() < end:
         time.sleep(0.02)

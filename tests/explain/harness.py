@@ -13,6 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIME_LIMIT = 30  # seconds, for any one run
+SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
 
 class Skipped(Exception):
@@ -22,8 +23,10 @@ class Skipped(Exception):
 class Place:
     """A folder of one test, with the tracer and the program that fails; what was begun is ended after the test."""
 
-    def __init__(self, tracer, fail, folder):
+    def __init__(self, tracer, fail, folder, engine=()):
         self.tracer, self.fail, self.folder = os.path.abspath(tracer), os.path.abspath(fail), folder
+        self.engine = engine  # options that choose it
+        self.in_kernel = '--engine=bpf' in engine  # it stops nobody
         self.input = subprocess.DEVNULL
         self._ends = []
 
@@ -94,7 +97,8 @@ class Place:
         """The answer as JSON, and how the tracer ended."""
         more.setdefault('cwd', self.folder)
         more.setdefault('stdin', subprocess.DEVNULL)
-        done = subprocess.run([*before, self.tracer, '--explain', '--format=json', *options, *command],
+        done = subprocess.run([*before, self.tracer, '--explain', '--format=json', *self.engine, *options,
+                               *command],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False, **more)
         return answer_in(done.stderr), done.returncode
 
@@ -112,9 +116,9 @@ def all_words(answer):
                      *(step['call'] for step in answer['evidence'])])
 
 
-def run_all(tests, tracer, fail, only=''):
+def run_all(tests, tracer, fail, engine, only):
     """Runs each test in a folder of its own; returns how many failed."""
-    chosen = [test for test in tests if only in test.__name__]
+    chosen = [test for test in tests if only in test.__name__ and not ('--engine=bpf' in engine and hasattr(test, 'once'))]
     # Other users run them too, and may not be let into the build folder.
     shared = tempfile.TemporaryDirectory(prefix='explain.')
     os.chmod(shared.name, 0o755)
@@ -123,7 +127,7 @@ def run_all(tests, tracer, fail, only=''):
     def one(test):
         with tempfile.TemporaryDirectory(prefix='explain.') as folder:
             os.chmod(folder, 0o755)
-            place = Place(tracer, fail, pathlib.Path(folder))
+            place = Place(tracer, fail, pathlib.Path(folder), engine)
             try:
                 test(place)
                 return test.__name__, 'ok', ''
@@ -145,7 +149,20 @@ def run_all(tests, tracer, fail, only=''):
     return failed
 
 
+def why_not_by(engine, tracer):
+    """Why this machine does not let an engine work (a sentence), or nothing."""
+    done = subprocess.run([tracer, *engine, '-o', '/dev/null', 'true'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          timeout=TIME_LIMIT, check=False)
+    return done.stderr.decode(errors='replace').strip() if done.returncode != 0 else ''
+
+
 def main(tests):
-    if len(sys.argv) < 3:
-        sys.exit(f'usage: {sys.argv[0]} TRACER FAIL [PART OF A NAME]')
-    sys.exit(1 if run_all(tests, *sys.argv[1:4]) else 0)
+    words = sys.argv[1:]
+    engine = [word for word in words if word.startswith('--engine=')]
+    words = [word for word in words if word not in engine]
+    if len(words) < 2:
+        sys.exit(f'usage: {sys.argv[0]} TRACER FAIL [--engine=ENGINE] [PART OF A NAME]')
+    if reason := engine and why_not_by(engine, words[0]):
+        print(f'skipped: {reason}')
+        sys.exit(SKIPPED)
+    sys.exit(1 if run_all(tests, words[0], words[1], engine, words[2] if len(words) > 2 else '') else 0)

@@ -1,0 +1,156 @@
+#include "bpf/captured_circumstances.h"
+
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "bpf/chunks.h"
+#include "bpf/circumstances.h"
+
+namespace tracer {
+namespace {
+
+/// A dev_t of the kernel's own.
+std::uint64_t device_of(std::uint32_t device) {
+  constexpr unsigned minor_bits = 20;
+  return ::makedev(device >> minor_bits, device & ((1U << minor_bits) - 1));
+}
+
+/// Nothing where there are groups that are not told: who may what would come out wrong.
+std::optional<Circumstances::Rights> rights_of(const process_facts& facts) {
+  if (facts.more_groups > most_groups) {
+    return std::nullopt;
+  }
+  Circumstances::Rights rights;
+  std::copy(std::begin(facts.users), std::end(facts.users), rights.users.begin());
+  std::copy(std::begin(facts.groups), std::end(facts.groups), rights.groups.begin());
+  rights.more_groups.assign(facts.more_group, facts.more_group + facts.more_groups);
+  rights.capabilities = facts.capabilities;
+  rights.seccomp_mode = facts.seccomp_mode;
+  rights.seccomp_filters = facts.seccomp_filters;
+  rights.limits.assign(std::begin(facts.limits), std::end(facts.limits));
+  return rights;
+}
+
+/// A path that is told from its end to its beginning.
+class Path {
+ public:
+  void add(std::string_view name) {
+    text_.insert(0, name);
+    text_.insert(0, "/");
+  }
+  /// The whole; empty if it is not known, or does not begin where it should.
+  [[nodiscard]] std::string whole(const path_end& end, path_ending beginning) const {
+    if (end.ending != beginning) {
+      return {};
+    }
+    return (text_.empty() ? "/" : text_) + (end.deleted != 0 ? " (deleted)" : "");
+  }
+
+ private:
+  std::string text_;
+};
+
+std::string protection_of(std::uint64_t flags) {
+  constexpr std::uint64_t readable = 1;
+  constexpr std::uint64_t writable = 2;
+  constexpr std::uint64_t executable = 4;
+  constexpr std::uint64_t is_shared = 8;
+  return {(flags & readable) != 0 ? 'r' : '-', (flags & writable) != 0 ? 'w' : '-',
+          (flags & executable) != 0 ? 'x' : '-', (flags & is_shared) != 0 ? 's' : 'p'};
+}
+
+MappedRange range_of(const captured_mapping& mapping) {
+  MappedRange range;
+  range.start = mapping.start;
+  range.end = mapping.end;
+  range.file_offset = mapping.page * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  range.device = mapping.inode == 0 ? 0 : device_of(mapping.device);
+  range.inode = mapping.inode;
+  range.protection = protection_of(mapping.flags);
+  if (mapping.inode == 0) {
+    range.path = mapping.is_stack != 0 ? "[stack]" : "";
+    return range;
+  }
+  Path path;
+  std::string_view names(reinterpret_cast<const char*>(mapping.path),
+                         std::min<std::size_t>(mapping.path_used, mapping_path_size));
+  while (!names.empty()) {
+    const std::size_t length = std::min(names.find('\0'), names.size());
+    path.add(names.substr(0, length));
+    names.remove_prefix(std::min(length + 1, names.size()));
+  }
+  range.path = path.whole(mapping.end_of_path, path_at_root);
+  return range;
+}
+
+void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  trace_chunk chunk{};
+  chunk.address = address;
+  chunk.size = static_cast<std::uint32_t>(bytes.size());
+  chunk.kind = chunk_memory;
+  const auto front = std::as_bytes(std::span(&chunk, 1));
+  const auto rest = std::as_bytes(bytes);
+  chunks.insert(chunks.end(), front.begin(), front.end());
+  chunks.insert(chunks.end(), rest.begin(), rest.end());
+  chunks.resize((chunks.size() + 7) / 8 * 8);
+}
+
+}  // namespace
+
+Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
+  Circumstances result;
+  Path paths[path_first_argument + 1];
+  for_each_chunk(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
+    const std::size_t which = chunk.address;
+    if (chunk.kind == chunk_process && bytes.size() == sizeof(process_facts)) {
+      process_facts facts;
+      std::memcpy(&facts, bytes.data(), sizeof facts);
+      result.rights = rights_of(facts);
+      result.root = {{}, device_of(facts.root_device), facts.root_inode, facts.mount_namespace};
+    } else if (chunk.kind == chunk_name && which < std::size(paths)) {
+      paths[which].add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } else if (chunk.kind == chunk_path_end && which < std::size(paths) && bytes.size() == sizeof(path_end)) {
+      path_end end;
+      std::memcpy(&end, bytes.data(), sizeof end);
+      if (which == path_root && result.root) {
+        result.root->path = paths[which].whole(end, path_at_top);
+      } else if (which == path_working_directory) {
+        result.working_directory = paths[which].whole(end, path_at_root);
+      } else if (which == path_first_argument) {
+        result.descriptor = static_cast<std::int32_t>(first_argument);
+        result.descriptor_path = paths[which].whole(end, path_at_root);
+      }
+    }
+  });
+  return result;
+}
+
+CapturedCrash crash_of(std::span<const std::byte> record) {
+  CapturedCrash crash;
+  crash_record front{};
+  std::memcpy(&front, record.data(), std::min(sizeof front, record.size()));
+  if (record.size() < offsetof(crash_record, mappings)) {
+    return crash;
+  }
+  const std::size_t complete = (record.size() - offsetof(crash_record, mappings)) / sizeof front.mappings[0];
+  const std::size_t count = std::min<std::size_t>({front.mapping_count, complete, most_crash_mappings});
+  crash.circumstances.rights = rights_of(front.facts);
+  for (std::size_t i = 0; i < count; ++i) {
+    crash.circumstances.mappings.push_back(range_of(front.mappings[i]));
+  }
+  std::sort(crash.circumstances.mappings.begin(), crash.circumstances.mappings.end(),
+            [](const MappedRange& a, const MappedRange& b) { return a.start < b.start; });
+  crash.circumstances.stack_pointer = front.stack_pointer;
+  crash.instruction_pointer = front.instruction_pointer;
+  append_chunk(crash.memory, registers_address, front.registers);
+  append_chunk(crash.memory, front.stack_pointer,
+               std::span(front.stack).first(std::min<std::size_t>(front.stack_size, crash_stack_size)));
+  return crash;
+}
+
+}  // namespace tracer

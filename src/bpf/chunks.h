@@ -1,0 +1,26 @@
+// The chunks behind the front of a record. Private to this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "bpf/tracing.h"
+
+namespace tracer {
+
+/// Calls `look(const trace_chunk&, std::span<const std::byte>)` with each chunk and its bytes.
+template <typename Look>
+void for_each_chunk(std::span<const std::byte> area, const Look& look) {
+  trace_chunk chunk;
+  while (area.size() >= sizeof chunk) {
+    std::memcpy(&chunk, area.data(), sizeof chunk);
+    area = area.subspan(sizeof chunk);
+    const std::size_t size = std::min<std::size_t>(chunk.size, area.size());
+    look(chunk, area.first(size));
+    area = area.subspan(std::min<std::size_t>((size + 7) / 8 * 8, area.size()));
+  }
+}
+
+}  // namespace tracer
