@@ -19,7 +19,7 @@ using spec::TypeKind;
 
 namespace {
 
-constexpr unsigned max_depth = 20;
+constexpr unsigned max_depth = 28;
 
 }  // namespace
 

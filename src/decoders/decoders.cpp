@@ -76,6 +76,7 @@ std::span<const decode::Custom> all() {
       {"wide_text", wide_text},
       {"with_name", with_name},
       {"generic_family", generic_family},
+      {"inet_diag_sockopt", inet_diag_sockopt},
       {"netfilter_type", netfilter_type},
   };
   return customs;

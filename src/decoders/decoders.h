@@ -54,6 +54,7 @@ bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
 // netlink.cpp
 bool generic_family(CustomContext& context);
+bool inet_diag_sockopt(CustomContext& context);
 bool netfilter_type(CustomContext& context);
 // times.cpp
 bool dated(CustomContext& context);

@@ -128,6 +128,26 @@ bool generic_family(CustomContext& context) {
   return true;
 }
 
+/// The single bits that an answer about a socket of TCP or UDP has of its options: `{recverr=0, is_icsk=1, …}`.
+bool inet_diag_sockopt(CustomContext& context) {
+  const auto bits = load_type(context);
+  if (!bits) {
+    return false;
+  }
+  auto& out = context.out();
+  out.begin_struct();
+  unsigned bit = 0;
+  for (auto name = std::string_view(); !(name = context.constant_name("inet_diag_sockopt_bit", bit)).empty(); ++bit) {
+    out.begin_field(name, "bit");
+    context.number(*bits >> bit & 1, spec::Style::number, 1, false);
+  }
+  out.begin_field("unused", "bits");
+  context.number(*bits >> bit, spec::Style::hex, 1, false);
+  out.comment("bits 3..8");
+  out.end_struct();
+  return true;
+}
+
 /// A subsystem and one of its messages: `NFNL_SUBSYS_NFTABLES<<8|NFT_MSG_NEWTABLE`.
 bool netfilter_type(CustomContext& context) {
   constexpr std::string_view prefix = "NFNL_SUBSYS_";
