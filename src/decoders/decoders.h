@@ -62,6 +62,7 @@ bool utime_spec(CustomContext& context);
 bool second_of_time(CustomContext& context);
 // numbers.cpp
 bool clone_flags_and_signal(CustomContext& context);
+bool tagged_address(CustomContext& context);
 bool swap_priority(CustomContext& context);
 bool high_low(CustomContext& context);
 bool ipc_call(CustomContext& context);

@@ -51,6 +51,32 @@ bool sve_length(CustomContext& context) {
   return flags_above(context, 0xffff, spec::Style::hex, true);
 }
 
+/// PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`; the first two always
+/// show.
+bool tagged_address(CustomContext& context) {
+  constexpr std::uint64_t enable = 1;
+  constexpr std::uint64_t check = 6;
+  constexpr std::uint64_t tags = 0x7fff8;
+  constexpr unsigned tag_shift = 3;
+  const auto bits = context.value();
+  TextBuffer text;
+  text.append((bits & enable) != 0 ? "" : "!");
+  context.spell(text, enable | (bits & check), spell::ConstantForm::abbreviate);
+  if ((bits & tags) != 0) {
+    text.append('|');
+    text.hex((bits & tags) >> tag_shift);
+    text.append("<<PR_MTE_TAG_SHIFT");
+  }
+  // What is left follows the same beginning.
+  TextBuffer beginning;
+  TextBuffer whole;
+  context.spell(beginning, enable, spell::ConstantForm::abbreviate);
+  context.spell(whole, enable | (bits & ~(check | tags)), spell::ConstantForm::abbreviate);
+  text.append(whole.view().substr(beginning.view().size()));
+  context.named(text.view(), bits);
+  return true;
+}
+
 /// What a restriction of a ring is about; of one that is not known the number behind it shows as a comment.
 bool restriction(CustomContext& context) {
   std::array<std::byte, 3> raw{};
