@@ -15,10 +15,36 @@ bool only_counts(const cli::Options& options) {
   return options.summary.mode == cli::SummaryMode::only;
 }
 
+bool names_functions(const cli::Options& options) {
+  return !options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
+         options.ltrace.has_value();
+}
+
+/// Whoever counts functions in the kernel; empty where breakpoints have to do it, for the reason in the error.
+Result<std::shared_ptr<FunctionCounter>> choose_function_counter(
+    const cli::Options& options, const EngineOptions& engine_options,
+    const std::function<void(const std::string&)>& complain) {
+  if (options.extras.engine == cli::EngineChoice::ptrace) {
+    return Error{0, options.ltrace ? "as ltrace does it" : "--engine=ptrace asks for that"};
+  }
+  if (!only_counts(options)) {
+    return Error{0, "calls are to be shown, not only counted"};
+  }
+  if (!options.extras.probes.empty()) {
+    return Error{0, "static probes are watched by breakpoints alone"};
+  }
+  if (engine_options.functions_one_by_one) {
+    return Error{0,
+                 "times and errors are known only where a function returns, and there nobody but ptrace stops; "
+                 "-U calls,name -S calls does without"};
+  }
+  return make_function_counter(complain);
+}
+
 /// What of the command line takes stopping the tracees, which BPF does not do; empty if nothing does.
 std::string why_not_by_bpf(const cli::Options& options) {
-  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty()) {
-    return "functions are traced by breakpoints, which need ptrace";
+  if (names_functions(options)) {
+    return "ptrace finds out where functions are, and stops threads at those that are shown";
   }
   if (!options.injections.empty()) {
     return "calls are tampered with, for which they have to stop";
@@ -88,6 +114,19 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, EngineOptions en
       complain(sentence);
     }
   };
+  bool kernel_counts_functions = false;
+  if (names_functions(options) && !options.extras.any_scope()) {
+    auto counter = choose_function_counter(options, engine_options, complain);
+    kernel_counts_functions = counter.ok();
+    if (counter) {
+      engine_options.function_counter = std::move(counter).value();
+      debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
+    } else if (choice == EngineChoice::bpf) {
+      return Error{0, "--engine=bpf: " + counter.error().message + "; leave the option out to trace with ptrace"};
+    } else {
+      debug("functions: breakpoints, not uprobes: " + counter.error().message);
+    }
+  }
   if (choice == EngineChoice::ptrace) {
     if (options.extras.any_scope()) {
       return Error{0, "--system-wide, --cgroup and --comm need the bpf engine; leave --engine=ptrace out"};
@@ -110,7 +149,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, EngineOptions en
     if (options.extras.any_scope()) {
       return Error{0, "--system-wide, --cgroup and --comm need the bpf engine: " + why_not};
     }
-    if (choice == EngineChoice::bpf) {
+    if (choice == EngineChoice::bpf && !kernel_counts_functions) {
       return Error{0, "--engine=bpf: " + why_not + "; leave the option out to trace with ptrace"};
     }
     debug("engine: ptrace, not bpf: " + why_not);

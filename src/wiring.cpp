@@ -464,6 +464,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
                                                     static_cast<int>(cli::Interruptible::anywhere));
   result.latencies = summary_options(options).wants_latencies();
   result.times = !only_counts(options) || summary_options(options).wants_times();
+  result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_ends();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);

@@ -99,6 +99,12 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
 }
 
+/* At the first instruction of a function, of a program with addresses of `word` bytes. */
+static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
+  *into = 0;
+  return bpf_probe_read_user(into, word == 4 ? 4 : 8, (const void*)regs->sp) == 0;
+}
+
 static __always_inline _Bool bpf_is_execve(struct bpf_call_number call) {
   switch (call.abi) {
     case 0:
@@ -136,6 +142,11 @@ static __always_inline __u64 bpf_instruction_pointer(const struct pt_regs* regs)
 
 static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
+}
+
+static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
+  *into = regs->regs[word == 4 ? 14 : 30];
+  return 1;
 }
 
 static __always_inline _Bool bpf_is_execve(struct bpf_call_number call) {

@@ -83,6 +83,11 @@ struct FoundStub {
 std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std::uint64_t address,
                                   std::span<const SlotAddress> slots, std::uint64_t got);
 
+/// How many bytes behind the beginning of a function, or of a stub, it costs least to have the kernel watch who comes
+/// there (uprobes): it emulates some instructions and runs others elsewhere, step by step. Nothing else comes there.
+/// Empty where the kernel's way would harm the program.
+std::optional<std::size_t> cheap_probe(Abi abi, std::span<const std::byte> code, bool is_stub);
+
 // ---------------------------------------------------------------------------------------------- functions
 
 /// What a thread that stands at the first instruction of a function, or at a stub, tells about the call.

@@ -15,11 +15,14 @@
       ".popsection\n")
 
 EMBED(tracer_counting_object, TRACER_COUNTING_OBJECT);
+EMBED(tracer_functions_object, TRACER_FUNCTIONS_OBJECT);
 EMBED(tracer_tracing_object, TRACER_TRACING_OBJECT);
 
 extern "C" {
 extern const std::byte tracer_counting_object[];
 extern const std::byte tracer_counting_object_end[];
+extern const std::byte tracer_functions_object[];
+extern const std::byte tracer_functions_object_end[];
 extern const std::byte tracer_tracing_object[];
 extern const std::byte tracer_tracing_object_end[];
 }
@@ -28,6 +31,10 @@ namespace tracer {
 
 std::span<const std::byte> counting_object() {
   return {tracer_counting_object, tracer_counting_object_end};
+}
+
+std::span<const std::byte> functions_object() {
+  return {tracer_functions_object, tracer_functions_object_end};
 }
 
 std::span<const std::byte> tracing_object() {

@@ -11,6 +11,7 @@
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
+#include "trace/function_counter.h"
 
 namespace tracer {
 
@@ -22,6 +23,10 @@ namespace tracer {
 /// Whatever ends the tracer, SIGKILL included, takes the programs out of the kernel.
 Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
                                                      std::function<void(const std::string&)> complain);
+
+/// Counts calls of functions by uprobes: of many at once where the kernel has that (Linux 6.10), else of one by one.
+/// Otherwise as above.
+Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain);
 
 /// Calls that end otherwise need not be reported.
 struct EndFilter {

@@ -103,6 +103,15 @@ void KernelPrograms::leave_out_unless_possible(const char* program) {
   }
 }
 
+void KernelPrograms::attach_as(const char* program, unsigned type) {
+  bpf_program__set_expected_attach_type(bpf_object__find_program_by_name(object_.get(), program),
+                                        static_cast<bpf_attach_type>(type));
+}
+
+const bpf_program* KernelPrograms::program(const char* name) const {
+  return bpf_object__find_program_by_name(object_.get(), name);
+}
+
 void KernelPrograms::resize(const char* map, std::uint32_t entries) {
   bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map), entries);
 }

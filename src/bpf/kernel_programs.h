@@ -13,6 +13,7 @@
 struct bpf_link;
 struct bpf_map;
 struct bpf_object;
+struct bpf_program;
 
 namespace tracer {
 
@@ -31,7 +32,7 @@ class KernelPrograms {
   T& initial(const char* section) {
     return *static_cast<T*>(initial(section, sizeof(T)));
   }
-  /// What it holds now, shared with the programs; after load().
+  /// What it holds now, shared with the programs; after load(). So, too, of an array that can be mapped.
   template <typename T>
   Result<T*> live(const char* section) {
     Result<void*> mapped = live(section, sizeof(T));
@@ -40,6 +41,10 @@ class KernelPrograms {
 
   /// Leaves a program out that load() would load.
   void leave_out(const char* program);
+
+  /// Says what else than its section names a program will be attached to (enum bpf_attach_type); before load().
+  void attach_as(const char* program, unsigned type);
+  [[nodiscard]] const bpf_program* program(const char* name) const;
 
   void resize(const char* map, std::uint32_t entries);
 

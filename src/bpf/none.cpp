@@ -14,4 +14,9 @@ Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const
   return make_counting_engine(std::move(options), std::move(complain));
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
+Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain) {
+  return make_counting_engine({}, std::move(complain)).error();
+}
+
 }  // namespace tracer

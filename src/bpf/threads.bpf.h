@@ -4,6 +4,7 @@
 #define TRACER_BPF_THREADS_BPF_H
 
 #include "bpf/kernel_types.h"
+#include "bpf/local_id.bpf.h"
 #include "bpf/threads.h"
 
 #include <bpf/bpf_core_read.h>
@@ -143,16 +144,8 @@ static __always_inline struct thread_state* entering(struct task_struct* task) {
   return 0;
 }
 
-/* The thread's or its process's id where the tracer lives; 0 if it has none there. */
 static __always_inline __u32 local_id(struct task_struct* task) {
-  struct pid* pid = BPF_CORE_READ(task, thread_pid);
-  struct upid number = {};
-  if (!pid || BPF_CORE_READ(pid, level) < shared.threads.level) {
-    return 0;
-  }
-  const void* numbers = &pid->numbers[0];
-  bpf_probe_read_kernel(&number.nr, sizeof number.nr, numbers + shared.threads.level * bpf_core_type_size(struct upid));
-  return (__u32)number.nr;
+  return id_at_level(task, shared.threads.level);
 }
 
 /* At the entry: the thread's state if the call is one to be watched. */

@@ -125,6 +125,21 @@ void finish_seccomp_and_forks(Draft& draft) {
   draft.options.output.separate = draft.short_follow_forks > 0 ? draft.short_follow_forks > 1 : draft.output_separately;
 }
 
+/// Uprobes see calls of functions begin, not end; where they are asked for, the table has what they know.
+void use_columns_of_uprobes(Draft& draft) {
+  Options& options = draft.options;
+  if (options.extras.engine != EngineChoice::bpf ||
+      (options.extras.libraries.empty() && options.extras.symbols.empty())) {
+    return;
+  }
+  if (!draft.columns_given) {
+    options.summary.columns = {SummaryColumn::calls, SummaryColumn::name};
+  }
+  if (!draft.sort_given) {
+    options.summary.sort_by = SummaryColumn::calls;
+  }
+}
+
 Applied finish_summary(Draft& draft) {
   const Options& options = draft.options;
   const Format& format = options.format;
@@ -152,6 +167,7 @@ Applied finish_summary(Draft& draft) {
     return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
   }
   if (options.summary.mode == SummaryMode::only) {
+    use_columns_of_uprobes(draft);
     const auto without_effect = [&](bool given, const char* what) {
       if (given) {
         draft.warn(std::string(what) + " has no effect with -c/--summary-only");

@@ -165,6 +165,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     Module module;
     module.name = file->soname().empty() ? path.substr(path.rfind('/') + 1) : std::string(file->soname());
     module.file = std::move(file);
+    module.range = mapping.range;
     module.bias = *bias;
     module.start = mapping.start;
     module.end = mapping.end;
@@ -182,8 +183,11 @@ std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t s
   for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
     // A page stays free on both sides.
     constexpr std::uint64_t margin = 4096;
-    if (mapping.start <= address && mapping.start > previous_end && mapping.start - previous_end >= size + 2 * margin) {
-      best = mapping.start - margin - size;
+    constexpr std::uint64_t most_distance = std::uint64_t{1} << 28;
+    const std::uint64_t hole = mapping.start > previous_end ? mapping.start - previous_end : 0;
+    const std::uint64_t needed = size + 2 * margin;
+    if (mapping.start <= address && hole >= needed) {
+      best = mapping.start - margin - size - std::min((hole - needed) / 8, most_distance) / margin * margin;
     }
     previous_end = std::max(previous_end, mapping.end);
   });

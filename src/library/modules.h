@@ -21,7 +21,8 @@ struct Module {
   std::uint64_t end = 0;
   std::string path;
   std::uint64_t inode = 0;
-  std::string name;  ///< soname, or the file's own name
+  std::string range;  ///< of its first code, as in /proc/PID/map_files
+  std::string name;   ///< soname, or the file's own name
   bool is_program = false;
 };
 
@@ -40,8 +41,8 @@ class ModuleCache {
 /// What /proc/PID/maps says, in the order of addresses; empty if the process is gone.
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache);
 
-/// A stretch of addresses that nothing is mapped at, of `size` bytes, as close below `address` as there is one; 0:
-/// none.
+/// A stretch of addresses that nothing is mapped at, of `size` bytes, in the hole below `address` that is the closest;
+/// not at its upper end, where the kernel puts the process's next mappings. 0: none.
 std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size);
 
 /// Start and size of the code that the kernel maps into every process; 0 if there is none.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "library/symbol_filter.h"
 #include "process/launch_options.h"
 #include "trace/engine.h"
+#include "trace/function_counter.h"
 
 namespace tracer {
 
@@ -52,6 +54,10 @@ struct EngineOptions {
   /// Calls of functions to report; nothing if both filters are empty. Where there are some, threads of a traced process
   /// are followed in any case: they share its breakpoints.
   library::LibrarySelection functions;
+  /// Whether each call's begin and end are to be reported, or, as LibraryCalls, only how many there were.
+  bool functions_one_by_one = true;
+  /// Counts them, if so; null: the engine does it itself.
+  std::shared_ptr<FunctionCounter> function_counter;
   bool only_functions = false;  ///< no system call is wanted at all
   /// -d: what the engine learns about the kernel, what it chooses, and each report, one sentence each; may be empty.
   std::function<void(const std::string&)> debug;

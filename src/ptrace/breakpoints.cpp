@@ -3,23 +3,37 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "process/proc_files.h"
 
 namespace tracer {
+namespace {
+
+/// Of the result of an mmap; of 32-bit programs the upper half may be missing.
+bool is_taken(std::uint64_t result) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(result)) == -EEXIST;
+}
+
+}  // namespace
 
 Breakpoint* Breakpoints::find(std::uint64_t address) {
   const auto at = points_.find(address);
   return at == points_.end() ? nullptr : &at->second;
 }
 
+Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
+  Breakpoint* point = find(address);
+  return point == nullptr || point->code_size == 0 ? nullptr : point;
+}
+
 Breakpoint* Breakpoints::insert(const Stopped& thread, const Memory& memory, std::uint64_t address) {
-  const auto [at, is_new] = points_.try_emplace(address);
+  const auto at = points_.try_emplace(address).first;
   Breakpoint& point = at->second;
   if (point.inserted) {
     return &point;
   }
-  if (is_new) {
+  if (point.code_size == 0) {
     point.code_size = memory.read(RemoteAddr(address), point.code);
     // What was read may have the traps of neighbours in it.
     for (auto other = std::next(at); other != points_.end() && other->first - address < point.code_size; ++other) {
@@ -39,7 +53,7 @@ Breakpoint* Breakpoints::insert(const Stopped& thread, const Memory& memory, std
 }
 
 void Breakpoints::remove(const Stopped& thread, std::uint64_t address) {
-  if (Breakpoint* point = find(address); point != nullptr) {
+  if (Breakpoint* point = find_trap(address); point != nullptr) {
     static_cast<void>(thread.write(RemoteAddr(address), std::span(point->code).first(trap_instruction().size())));
     point->inserted = false;
   }
@@ -142,16 +156,22 @@ std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uin
   if (cannot_map_ || pages_.size() == most_pages) {
     return 0;
   }
-  const std::uint64_t wanted = library::free_space_below(pid, address, page_bytes);
-  if (wanted == 0 || !near(wanted)) {
-    return 0;
-  }
+  // Other threads run, and may have taken the place meanwhile.
+  constexpr unsigned most_tries = 16;
   constexpr std::uint64_t no_file = ~std::uint64_t{0};
-  const auto got = inject_call(
-      thread, pid, mmap_number(abi),
-      {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
+  std::uint64_t wanted = 0;
+  std::optional<std::uint64_t> got;
+  for (unsigned tries = 0; tries == 0 || (got && is_taken(*got) && tries < most_tries); ++tries) {
+    wanted = library::free_space_below(pid, address, page_bytes);
+    if (wanted == 0 || !near(wanted)) {
+      return 0;
+    }
+    got = inject_call(
+        thread, pid, mmap_number(abi),
+        {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
+  }
   if (got != wanted) {
-    cannot_map_ = true;
+    cannot_map_ = !got || !is_taken(*got);
     return 0;
   }
   pages_.push_back({wanted, longest_displaced});

@@ -24,6 +24,8 @@ struct Breakpoint {
   std::array<std::byte, longest_instruction> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
   bool inserted = false;
+  bool counted = false;            ///< there is none: the kernel counts who comes here (FunctionCounter)
+  std::uint64_t probe_offset = 0;  ///< where in the module's file, if so
 
   // Why it is there.
   LibraryFunction* stub = nullptr;      ///< a module's call of a function
@@ -72,8 +74,14 @@ class Breakpoints {
     }
     return breakpoint != nullptr;
   }
+  /// Makes a record for one that may turn out not to be needed.
+  Breakpoint& note(std::uint64_t address) { return points_[address]; }
+  /// All records, those of former ones among them.
+  std::map<std::uint64_t, Breakpoint>& records() { return points_; }
   /// Null if none was ever there.
   Breakpoint* find(std::uint64_t address);
+  /// The same, with places left out that have only been noted.
+  Breakpoint* find_trap(std::uint64_t address);
   /// Takes one away; its record stays, for threads that have run into it already.
   void remove(const Stopped& thread, std::uint64_t address);
   void put_again(const Stopped& thread, std::uint64_t address);
@@ -101,7 +109,8 @@ class Breakpoints {
     std::string symbol;
   };
   std::vector<Pending> pending;
-  bool withdrawn = false;  ///< none shall be here any more
+  std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
+  bool withdrawn = false;            ///< none shall be here any more
   bool hooked = false;
 
  private:
@@ -135,6 +144,13 @@ struct LibraryThread {
     std::uint64_t stack_pointer = 0;
   };
   std::optional<Told> told;
+  /// The stub that it came to last, where calls are only counted.
+  struct Stub {
+    const LibraryFunction* function = nullptr;
+    std::uint64_t stack_pointer = 0;
+    std::uint64_t return_address = 0;
+  };
+  Stub stub;
 };
 
 /// Has the thread make a system call, and puts its registers back. Empty if that did not work.

@@ -35,12 +35,16 @@ void LibraryTracer::update_modules(Tracee& tracee) {
   for (Module& module : library::modules_of(tracee.tgid, files_)) {
     now.emplace(module.start, std::move(module));
   }
+  tell_counts(tracee);  // with the modules that there were until now
   const auto is_same = [](const Module& one, const Module& other) {
     return one.file == other.file && one.bias == other.bias && one.end == other.end;
   };
   for (const auto& [start, module] : space.modules) {
     const auto still = now.find(start);
     if (still == now.end() || !is_same(still->second, module)) {
+      if (counter_ != nullptr) {
+        counter_->forget(tracee.tgid, module.start, module.end);
+      }
       space.forget(module.start, module.end);
     }
   }
@@ -53,6 +57,7 @@ void LibraryTracer::update_modules(Tracee& tracee) {
   }
   place_pending(tracee);
   hook_loader(tracee);
+  count_noted(tracee);
 }
 
 void LibraryTracer::place(Tracee& tracee, const Module& module) {
@@ -63,8 +68,7 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
       const std::uint64_t address = module.bias + stub.address;
       if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
         LibraryFunction& function = function_of(module.name, module.is_program, symbol);
-        tracee.library->space->add(stopped(tracee), tracee.memory, address,
-                                   [&](Breakpoint& point) { point.stub = &function; });
+        add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
       }
     }
     for (const library::Slot& slot : module.file->slots()) {
@@ -91,8 +95,7 @@ void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {
         !selection_.exports.matches(symbol.name, name_of(module))) {
       continue;
     }
-    tracee.library->space->add(stopped(tracee), tracee.memory, address,
-                               [](Breakpoint& point) { point.for_other_modules = true; });
+    add_for_calls(tracee, address, [](Breakpoint& point) { point.for_other_modules = true; });
   }
 }
 
@@ -113,11 +116,12 @@ void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
       function.library = module.name;
       function.in_program = module.is_program;
       set_place(function, module, symbol);
-      tracee.library->space->add(stopped(tracee), tracee.memory, address, [&](Breakpoint& point) {
-        (symbol.is_resolver ? point.resolved : point.entry) = &function;
-      });
       if (symbol.is_resolver) {
+        tracee.library->space->add(stopped(tracee), tracee.memory, address,
+                                   [&](Breakpoint& point) { point.resolved = &function; });
         place_resolved(tracee, module, symbol, function);
+      } else {
+        add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
       }
     }
   }
@@ -134,7 +138,7 @@ void LibraryTracer::place_resolved(Tracee& tracee, const Module& module, const S
       if (slot.symbol == symbol.name &&
           tracee.memory.read(RemoteAddr(caller.bias + slot.address), into) == into.size() &&
           filled != module.bias + symbol.address && has_code_at(module, filled)) {
-        space.add(stopped(tracee), tracee.memory, filled, [&](Breakpoint& point) { point.entry = &function; });
+        add_for_calls(tracee, filled, [&](Breakpoint& point) { point.entry = &function; });
       }
     }
   }
@@ -171,7 +175,7 @@ bool LibraryTracer::place_pointer(Tracee& tracee, const Breakpoints::Pending& pe
   if (target == 0) {
     return false;
   }
-  return space.add(stopped(tracee), tracee.memory, target, [&](Breakpoint& point) {
+  return add_for_calls(tracee, target, [&](Breakpoint& point) {
     point.entry_symbol = pending.symbol;
     if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
       point.callers.push_back(caller.start);

@@ -44,8 +44,9 @@ void LibraryTracer::set_place(LibraryFunction& function, const library::Module& 
   function.address = symbol.is_resolver ? 0 : symbol.address;
 }
 
-LibraryTracer::LibraryTracer(library::LibrarySelection selection, Emit emit)
-    : selection_(std::move(selection)), emit_(std::move(emit)) {}
+LibraryTracer::LibraryTracer(library::LibrarySelection selection, bool one_by_one,
+                             std::shared_ptr<FunctionCounter> counter, Emit emit)
+    : selection_(std::move(selection)), one_by_one_(one_by_one), counter_(std::move(counter)), emit_(std::move(emit)) {}
 
 // ---------------------------------------------------------------------------------------------- whose they are
 
@@ -69,6 +70,7 @@ void LibraryTracer::begin(Tracee& tracee) {
 }
 
 void LibraryTracer::leave_program(Tracee& tracee) {
+  end_counts(tracee);
   tracee.library = nullptr;
   spaces_.erase(tracee.tgid);
 }
@@ -91,6 +93,7 @@ void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
     child.library->repeaters = parent.library->calls;
     child.library->repeaters.insert(child.library->repeaters.end(), parent.library->repeaters.begin(),
                                     parent.library->repeaters.end());
+    count_inherited(child);
   }
 }
 
@@ -100,6 +103,7 @@ Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
   if (tracee.library == nullptr) {
     return Leaving::freely;
   }
+  end_counts(tracee);
   Leaving leaving = Leaving::freely;
   Breakpoints& space = *tracee.library->space;
   const Stopped& thread = stopped(tracee);
@@ -114,7 +118,7 @@ Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
     return leaving;
   }
   Registers& set = registers.value();
-  if (space.find(trap_address(set)) != nullptr) {
+  if (space.find_trap(trap_address(set)) != nullptr) {
     if (at_trap) {
       set.set_instruction_pointer(trap_address(set));
       static_cast<void>(thread.set_registers(set));
@@ -178,7 +182,7 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   Registers registers = got.value();
   const std::uint64_t address = trap_address(registers);
   const std::shared_ptr<Breakpoints> space = tracee.library->space;
-  const Breakpoint* point = space->find(address);
+  const Breakpoint* point = space->find_trap(address);
   if (point == nullptr) {
     return false;
   }
@@ -311,6 +315,11 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   if (function == nullptr) {
     return;
   }
+  LibraryFunction* const resolved = point.entry == nullptr && point.stub == nullptr ? point.resolved : nullptr;
+  if (!one_by_one_ && resolved == nullptr) {
+    count(tracee, *function, point, *entry, registers.mode_abi());
+    return;
+  }
   drop_unwound(tracee, entry->stack_pointer);
   auto& calls = tracee.library->calls;
   const bool by_stub = point.stub != nullptr;
@@ -328,7 +337,6 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   find_library(tracee, *function);
   tracee.library->space->add(stopped(tracee), tracee.memory, entry->return_address,
                              [](Breakpoint& there) { there.returns_here = true; });
-  LibraryFunction* const resolved = point.entry == nullptr && !by_stub ? point.resolved : nullptr;
   const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
   calls.push_back(frame);
   if (resolved != nullptr) {
@@ -346,6 +354,20 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   enter.context = &context;
   tracee.abi = registers.mode_abi();
   emit_(tracee, enter);
+}
+
+void LibraryTracer::count(Tracee& tracee, LibraryFunction& function, const Breakpoint& point,
+                          const FunctionEntry& entry, Abi abi) {
+  const auto stub = std::exchange(tracee.library->stub, {});
+  if (point.stub != nullptr) {
+    tracee.library->stub = {&function, entry.stack_pointer, entry.return_address};
+  } else if (point.entry == nullptr && stub.function != nullptr && stub.stack_pointer == entry.stack_pointer &&
+             stub.return_address == entry.return_address && stub.function->name == function.name) {
+    return;  // the stub's jump has come here
+  }
+  find_library(tracee, function);
+  tracee.abi = abi;
+  emit_(tracee, LibraryCalls{&function, 1});
 }
 
 void LibraryTracer::drop_unwound(Tracee& tracee, std::uint64_t stack_pointer) {
@@ -394,8 +416,8 @@ void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExi
                            const Registers* registers) {
   if (frame.resolved != nullptr) {
     if (registers != nullptr && how == LibraryExit::How::returned) {
-      tracee.library->space->add(stopped(tracee), tracee.memory, function_result(*registers)[0],
-                                 [&](Breakpoint& point) { point.entry = frame.resolved; });
+      add_for_calls(tracee, function_result(*registers)[0], [&](Breakpoint& point) { point.entry = frame.resolved; });
+      count_noted(tracee);
     }
     return;
   }

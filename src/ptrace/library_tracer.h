@@ -27,7 +27,9 @@ class LibraryTracer {
  public:
   using Emit = std::function<void(Tracee&, decltype(Event::what))>;
 
-  LibraryTracer(library::LibrarySelection selection, Emit emit);
+  /// With a `counter`, or if not `one_by_one`, calls are told of as LibraryCalls.
+  LibraryTracer(library::LibrarySelection selection, bool one_by_one, std::shared_ptr<FunctionCounter> counter,
+                Emit emit);
 
   /// There shall be no breakpoints in this process, as some of its threads are not ours.
   void refuse(pid_t process) { refused_.insert(process); }
@@ -63,8 +65,24 @@ class LibraryTracer {
   void hit_probes(Tracee& tracee, const Breakpoint& point, std::uint64_t address, const Registers& registers);
   void hook_loader(Tracee& tracee);
 
+  // Counting in the kernel.
+  /// A breakpoint, or, where calls are counted in the kernel, what count_noted() will make of it.
+  template <typename Change>
+  bool add_for_calls(Tracee& tracee, std::uint64_t address, Change change);
+  void count_noted(Tracee& tracee);
+  void count_inherited(Tracee& child);
+  void watch(Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  [[nodiscard]] FunctionCounter::Place place_of(Tracee& tracee, const library::Module& module, std::uint64_t address,
+                                                Breakpoint& point) const;
+  /// Tells what has been counted in the process.
+  void tell_counts(Tracee& tracee);
+  /// Tells what has been counted, and counts no more.
+  void end_counts(Tracee& tracee);
+
   void tell(Tracee& tracee, const Registers& registers, std::uint64_t address);
   void enter(Tracee& tracee, Breakpoint& point, std::uint64_t address, const Registers& registers);
+  /// Tells of a call whose end does not matter.
+  void count(Tracee& tracee, LibraryFunction& function, const Breakpoint& point, const FunctionEntry& entry, Abi abi);
   void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
@@ -77,6 +95,8 @@ class LibraryTracer {
                                                    std::uint64_t address);
 
   library::LibrarySelection selection_;
+  bool one_by_one_;
+  std::shared_ptr<FunctionCounter> counter_;  ///< null: breakpoints count, if they do
   Emit emit_;
   library::ModuleCache files_;
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
@@ -85,5 +105,19 @@ class LibraryTracer {
   std::map<std::pair<std::string, std::string>, LibraryFunction*> by_name_;  ///< caller and name
   std::uint64_t calls_ = 0;
 };
+
+template <typename Change>
+bool LibraryTracer::add_for_calls(Tracee& tracee, std::uint64_t address, Change change) {
+  Breakpoints& space = *tracee.library->space;
+  if (counter_ == nullptr) {
+    return space.add(std::get<Stopped>(tracee.thread), tracee.memory, address, change);
+  }
+  Breakpoint& point = space.note(address);
+  if (!point.inserted && !point.counted) {
+    space.noted.push_back(address);
+  }
+  change(point);
+  return true;
+}
 
 }  // namespace tracer

@@ -74,9 +74,9 @@ void append_percent(TextBuffer& text, double percent) {
   text.decimal_padded(hundredths % 100, 2);
 }
 
-/// Microseconds, rounded to the nearest.
+/// Microseconds, rounded to the nearest; nothing where no call has ended.
 nanoseconds rounded(nanoseconds time) {
-  return (time + nanoseconds(500)) / 1000 * 1000;
+  return time == nanoseconds::max() ? nanoseconds(0) : (time + nanoseconds(500)) / 1000 * 1000;
 }
 
 std::uint64_t average_in_microseconds(nanoseconds total, std::uint64_t calls) {
@@ -117,6 +117,11 @@ bool SummaryOptions::wants_times() const {
   return histogram || (sort_by && is_time(*sort_by)) || std::any_of(columns.begin(), columns.end(), is_time);
 }
 
+bool SummaryOptions::wants_ends() const {
+  return wants_times() || sort_by == SummaryColumn::errors ||
+         std::find(columns.begin(), columns.end(), SummaryColumn::errors) != columns.end();
+}
+
 void Summary::Times::add_all(const SummaryTimes& other) {
   total += other.total;
   shortest = std::min(shortest, other.shortest);
@@ -126,7 +131,7 @@ void Summary::Times::add_all(const SummaryTimes& other) {
 void Summary::Times::take_off(nanoseconds overhead, std::uint64_t calls) {
   const auto rest = [](nanoseconds time, nanoseconds off) { return std::max(time - off, nanoseconds(0)); };
   total = rest(total, overhead * static_cast<std::int64_t>(calls));
-  shortest = rest(shortest, overhead);
+  shortest = shortest == nanoseconds::max() ? shortest : rest(shortest, overhead);
   longest = rest(longest, overhead);
 }
 
@@ -140,7 +145,7 @@ nanoseconds Summary::overhead() const {
       least = std::min(least, row.times.shortest);
     }
   }
-  return least;
+  return least == nanoseconds::max() ? nanoseconds(0) : least;
 }
 
 Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
@@ -168,14 +173,22 @@ void Summary::add(const SummaryTotals& totals) {
   add_to(row_of(totals.abi, totals.number), totals);
 }
 
-void Summary::count_function(Abi abi, std::string_view name, bool failed, nanoseconds time) {
+Summary::Row& Summary::row_of_function(Abi abi, std::string_view name) {
   const auto [at, is_new] = function_numbers_.try_emplace(std::string(name), first_function + function_names_.size());
   if (is_new) {
     function_names_.emplace_back(name);
   }
+  return row_of(abi, at->second);
+}
+
+void Summary::count_function(Abi abi, std::string_view name, std::uint64_t calls) {
+  row_of_function(abi, name).calls += calls;
+}
+
+void Summary::end_function(Abi abi, std::string_view name, bool failed, nanoseconds time) {
+  Row& row = row_of_function(abi, name);
   const SummaryTimes once{time, time, time};
-  Row& row = row_of(abi, at->second);
-  add_to(row, {abi, at->second, 1, failed ? std::uint64_t{1} : 0, once, once, {}});
+  add_to(row, {abi, row.number, 0, failed ? std::uint64_t{1} : 0, once, once, {}});
   if (keeps_latencies_) {
     row.latencies.add(time);
   }

@@ -32,6 +32,8 @@ struct SummaryOptions {
   [[nodiscard]] bool wants_latencies() const;
   /// Whether times matter at all.
   [[nodiscard]] bool wants_times() const;
+  /// Whether it matters how calls end, as against how many there are.
+  [[nodiscard]] bool wants_ends() const;
 };
 
 /// One call that has ended.
@@ -45,7 +47,7 @@ struct SummaryCall {
 
 struct SummaryTimes {
   std::chrono::nanoseconds total{};
-  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();
+  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();  ///< of none
   std::chrono::nanoseconds longest{};
 };
 
@@ -68,8 +70,10 @@ class Summary {
   /// As strace, leaves out numbers that no table knows: they pass every selection, and nobody asked for them.
   void count(const SummaryCall& call);
   void add(const SummaryTotals& totals);
-  /// A function's call, which stands among the system calls under `name`. Its time is elapsed time, by any clock.
-  void count_function(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
+  /// Calls of a function, which stands among the system calls under `name`.
+  void count_function(Abi abi, std::string_view name, std::uint64_t calls);
+  /// One of them has returned. Its time is elapsed time, by any clock.
+  void end_function(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
   /// One table for each ABI that had calls, the native one first; nothing if there were none.
   void write(TextBuffer& text, Abi native) const;
 
@@ -92,6 +96,7 @@ class Summary {
   static constexpr std::uint64_t first_function = std::uint64_t{1} << 40;
 
   Row& row_of(Abi abi, std::uint64_t number);
+  Row& row_of_function(Abi abi, std::string_view name);
   void add_to(Row& row, const SummaryTotals& totals);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;
   void sort(Rows& rows, Abi abi) const;

@@ -101,7 +101,7 @@ struct Event {
   /// What was captured then, of a thread that has gone on since; null: it stands still, and /proc tells.
   const Circumstances* circumstances = nullptr;
   std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited,
-               LibraryEnter, LibraryExit, ProbeHit>
+               LibraryEnter, LibraryExit, LibraryCalls, ProbeHit>
       what;
 };
 

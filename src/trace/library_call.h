@@ -61,6 +61,12 @@ struct LibraryEnter {
   const CallContext* context = nullptr;
 };
 
+/// Calls that were counted without being told of one by one.
+struct LibraryCalls {
+  const LibraryFunction* function = nullptr;
+  std::uint64_t count = 0;
+};
+
 /// The end of a call, or, of a function that returns twice, its second return.
 struct LibraryExit {
   enum class How : std::uint8_t {

@@ -87,6 +87,7 @@ class Pipeline final : public EventHandler {
   Verdict on(const Detached& detached, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const LibraryEnter& enter, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const LibraryExit& exit, Thread& thread, const Event& event, const Memory& memory);
+  Verdict on(const LibraryCalls& calls, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const ProbeHit& hit, Thread& thread, const Event& event, const Memory& memory);
   Verdict on(const Exited& exited, Thread& thread, const Event& event, const Memory& memory);
 
@@ -101,6 +102,8 @@ class Pipeline final : public EventHandler {
   [[nodiscard]] const spec::Call* prototype_of(const LibraryFunction& function, pid_t tid) const;
   /// Into function_values_.
   void fetch_values(const spec::Call& function, const LibraryEnter& enter, Abi abi, const Memory& memory);
+  /// What the table of -c calls it.
+  [[nodiscard]] const std::string& summary_name(const LibraryFunction& function) const;
   [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const LibraryExit& exit, const Memory& memory);
   /// Puts the open call of the thread aside, for one inside it.
   void nest(Thread& thread);

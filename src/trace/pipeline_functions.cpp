@@ -115,6 +115,9 @@ Verdict Pipeline::on(const LibraryEnter& enter, Thread& thread, const Event& eve
   if (thread.call.open) {
     nest(thread);
   }
+  if (summary_ != nullptr) {
+    summary_->count_function(event.abi, summary_name(*enter.function), 1);
+  }
   OpenCall& call = thread.call;
   call.open = true;
   call.shown = true;
@@ -181,17 +184,29 @@ Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event
   end.outcome = outcome_of(thread.call, exit, memory);
   end.duration = event.time.monotonic - thread.call.entered.monotonic;
   if (summary_ != nullptr) {
-    const std::string& name = options_.bare_function_names ? exit.function->name : exit.function->label;
-    summary_->count_function(thread.call.entry.abi, name, end.outcome.is_error, end.duration);
+    summary_->end_function(thread.call.entry.abi, summary_name(*exit.function), end.outcome.is_error, end.duration);
   }
   return finish(thread, end, &event, memory);
+}
+
+Verdict Pipeline::on(const LibraryCalls& calls, Thread&, const Event& event, const Memory&) {
+  if (summary_ != nullptr) {
+    summary_->count_function(event.abi, summary_name(*calls.function), calls.count);
+  }
+  return Verdict::go_on;
+}
+
+const std::string& Pipeline::summary_name(const LibraryFunction& function) const {
+  return options_.bare_function_names ? function.name : function.label;
 }
 
 Verdict Pipeline::on(const ProbeHit& hit, Thread& thread, const Event& event, const Memory& memory) {
   thread.call.instruction_pointer = hit.instruction_pointer;
   thread.abi = event.abi;
   if (summary_ != nullptr) {
-    summary_->count_function(event.abi, "usdt:" + *hit.provider + ':' + *hit.name, false, std::chrono::nanoseconds(0));
+    const std::string name = "usdt:" + *hit.provider + ':' + *hit.name;
+    summary_->count_function(event.abi, name, 1);
+    summary_->end_function(event.abi, name, false, std::chrono::nanoseconds(0));
   }
   if (records()) {
     view_.probe(thread, event.time, hit, memory, stack_now(event, memory));

@@ -82,6 +82,9 @@ class EventLog final : public EventHandler {
                 static_cast<int>(attached.command.size()), attached.command.data());
   }
   static void print(const Event&, const LibraryEnter& call) { std::printf("call %s", call.function->name.c_str()); }
+  static void print(const Event&, const LibraryCalls& calls) {
+    std::printf("%s calls of %s", std::to_string(calls.count).c_str(), calls.function->name.c_str());
+  }
   static void print(const Event&, const LibraryExit& call) { std::printf("return %s", call.function->name.c_str()); }
   static void print(const Event&, const Detached&) { std::printf("detached"); }
   static void print(const Event&, const Exited& exited) {

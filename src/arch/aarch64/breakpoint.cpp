@@ -39,6 +39,10 @@ std::vector<FoundStub> find_stubs(Abi, std::span<const std::byte>, std::uint64_t
   return {};
 }
 
+std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
+  return 0;
+}
+
 std::optional<FunctionEntry> function_entry(const Registers&, const Memory&) {
   return std::nullopt;
 }

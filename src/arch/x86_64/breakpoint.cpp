@@ -324,6 +324,25 @@ bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stac
   return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + most_arguments : stack_pointer == least;
 }
 
+std::optional<std::size_t> cheap_probe(Abi abi, std::span<const std::byte> code, bool is_stub) {
+  // Documentation/trace/uprobetracer.rst and arch/x86/kernel/uprobes.c: nop, push, jmp, jcc and call are emulated, a
+  // mark for indirect branches is not.
+  constexpr std::size_t mark_size = 4;
+  const auto byte = [&](std::size_t at) { return at < code.size() ? std::to_integer<unsigned>(code[at]) : 0U; };
+  const bool marked =
+      byte(0) == 0xf3 && byte(1) == 0x0f && byte(2) == 0x1e && byte(3) == (abi == Abi::i386 ? 0xfbU : 0xfaU);
+  if (!marked) {
+    // With an EVEX prefix, vpbroadcastb does not what it should under Linux 6.18; VEX the kernel refuses.
+    const auto first = decode(abi, code);
+    return first && first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? std::optional<std::size_t>(0)
+                                                                               : std::nullopt;
+  }
+  // A loop may begin right behind the mark, but not with these.
+  const bool is_push = (byte(4) & 0xf8) == 0x50 || (byte(4) == 0x41 && (byte(5) & 0xf8) == 0x50 && abi != Abi::i386);
+  const bool is_nop = byte(4) == 0x90 || (byte(4) == 0x66 && byte(5) == 0x90) || (byte(4) == 0x0f && byte(5) == 0x1f);
+  return is_stub || is_push || is_nop ? mark_size : 0;
+}
+
 std::array<std::uint64_t, 2> function_result(const Registers& registers) {
   constexpr std::size_t rax = 0;
   constexpr std::size_t rdx = 2;

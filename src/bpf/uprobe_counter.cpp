@@ -1,0 +1,268 @@
+#include "bpf/uprobe_counter.h"
+
+#include <bpf/bpf.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "bpf/embedded.h"
+#include "bpf/engine.h"
+
+namespace tracer {
+namespace {
+
+/// linux/bpf.h of Linux 6.6, which is newer than Debian's.
+constexpr unsigned trace_uprobe_multi = 48;
+
+/// The part of union bpf_attr that BPF_LINK_CREATE reads for trace_uprobe_multi.
+struct UprobeMultiLink {
+  std::uint32_t program = 0;
+  std::uint32_t target = 0;
+  std::uint32_t attach_type = trace_uprobe_multi;
+  std::uint32_t flags = 0;
+  std::uint64_t path = 0;
+  std::uint64_t offsets = 0;
+  std::uint64_t reference_counters = 0;
+  std::uint64_t cookies = 0;
+  std::uint32_t count = 0;
+  std::uint32_t probe_flags = 0;
+  std::uint32_t pid = 0;
+  std::uint32_t unused = 0;
+};
+
+/// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
+bool kernel_has_many_at_once() {
+  utsname names{};
+  if (::uname(&names) != 0) {
+    return false;
+  }
+  char* rest = nullptr;
+  const unsigned long major = std::strtoul(std::data(names.release), &rest, 10);
+  const unsigned long minor = *rest == '.' ? std::strtoul(rest + 1, nullptr, 10) : 0;
+  return major > 6 || (major == 6 && minor >= 10);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain) {
+  auto programs = KernelPrograms::open(functions_object(), "functions");
+  if (!programs) {
+    return programs.error();
+  }
+  if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
+    return Error{ENOTSUP, "the kernel has no uprobes; it has to be built with CONFIG_UPROBE_EVENTS"};
+  }
+  auto counter =
+      std::make_shared<UprobeCounter>(std::move(programs).value(), kernel_has_many_at_once(), std::move(complain));
+  if (const Status loaded = counter->load(); !loaded) {
+    return loaded.error();
+  }
+  return std::shared_ptr<FunctionCounter>(std::move(counter));
+}
+
+UprobeCounter::UprobeCounter(KernelPrograms programs, bool many_at_once,
+                             std::function<void(const std::string&)> complain)
+    : programs_(std::move(programs)), many_at_once_(many_at_once), complain_(std::move(complain)) {}
+
+UprobeCounter::~UprobeCounter() = default;
+
+Status UprobeCounter::load() {
+  if (many_at_once_) {
+    programs_.attach_as("on_place", trace_uprobe_multi);
+  }
+  if (const Status loaded = programs_.load(); !loaded) {
+    return loaded.error();
+  }
+  const auto shared = programs_.live<functions_shared>(".data.shared");
+  const auto counts = programs_.live<function_counts>("counts");
+  const auto places = programs_.live<function_places>("places");
+  if (!shared || !counts || !places) {
+    return !shared ? shared.error() : !counts ? counts.error() : places.error();
+  }
+  shared_ = shared.value();
+  counts_ = counts.value();
+  places_ = places.value();
+  return programs_.iterate("find_level");
+}
+
+UprobeCounter::Process& UprobeCounter::process_of(pid_t id) {
+  Process& process = processes_[id];
+  if (process.number == 0) {
+    process.number = ++last_process_;
+    const auto key = static_cast<std::uint32_t>(id);
+    if (bpf_map_update_elem(programs_.map_fd("processes"), &key, &process.number, BPF_ANY) != 0) {
+      process.number = 0;
+    }
+  }
+  return process;
+}
+
+bool UprobeCounter::settle(Process& process, Place& place) {
+  if (process.number == 0 || process.places.contains(place.address) ||
+      (free_places_.empty() && fresh_places_ == most_places)) {
+    return false;
+  }
+  std::uint32_t index = 0;
+  if (free_places_.empty()) {
+    index = fresh_places_++;
+  } else {
+    index = free_places_.back();
+    free_places_.pop_back();
+  }
+  process.places[place.address] = index;
+  process.by_caller = process.by_caller || place.by_caller;
+  std::uint32_t flags = 0;
+  const auto set = [&flags](bool holds, place_flags flag) { flags |= holds ? static_cast<std::uint32_t>(flag) : 0U; };
+  set(place.by_caller, place_by_caller);
+  set(place.is_stub, place_is_stub);
+  set(place.is_narrow, place_is_narrow);
+  places_->at[index] = {process.number, flags, place.symbol, 0};
+  place.counts = true;
+  return true;
+}
+
+void UprobeCounter::give_up(Process& process, Place& place) {
+  const auto at = process.places.find(place.address);
+  release(at->second);
+  process.places.erase(at);
+  place.counts = false;
+}
+
+void UprobeCounter::release(std::uint32_t place) {
+  places_->at[place] = {};
+  for (auto& shard : counts_->of) {
+    shard[place] = 0;
+  }
+  free_places_.push_back(place);
+}
+
+void UprobeCounter::watch(pid_t process, const std::string& file, std::span<Place> places) {
+  Process& known = process_of(process);
+  std::vector<Place> settled;
+  for (Place& place : places) {
+    place.counts = false;
+    if (settle(known, place)) {
+      settled.push_back(place);
+    }
+  }
+  (many_at_once_ ? attach_many(process, known, file, settled) : attach_single(process, known, file, settled));
+  for (Place& place : places) {
+    place.counts = place.counts && known.places.contains(place.address);
+  }
+}
+
+void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& file, std::span<Place> places) {
+  if (places.empty()) {
+    return;
+  }
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> cookies;
+  for (const Place& place : places) {
+    offsets.push_back(place.offset);
+    cookies.push_back(process.places[place.address]);
+  }
+  UprobeMultiLink link;
+  link.program = static_cast<std::uint32_t>(bpf_program__fd(programs_.program("on_place")));
+  link.path = reinterpret_cast<std::uintptr_t>(file.c_str());
+  link.offsets = reinterpret_cast<std::uintptr_t>(offsets.data());
+  link.cookies = reinterpret_cast<std::uintptr_t>(cookies.data());
+  link.count = static_cast<std::uint32_t>(places.size());
+  link.pid = static_cast<std::uint32_t>(id);
+  UniqueFd made(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
+  if (made.valid()) {
+    process.probes[places.front().address] = std::move(made);
+  } else if (places.size() == 1) {
+    give_up(process, places.front());
+  } else {
+    // One that the kernel cannot take spoils all.
+    attach_many(id, process, file, places.first(places.size() / 2));
+    attach_many(id, process, file, places.subspan(places.size() / 2));
+  }
+}
+
+void UprobeCounter::attach_single(pid_t id, Process& process, const std::string& file, std::span<Place> places) {
+  for (Place& place : places) {
+    bpf_uprobe_opts options{};
+    options.sz = sizeof options;
+    options.bpf_cookie = process.places[place.address];
+    std::unique_ptr<bpf_link, Free> link(
+        bpf_program__attach_uprobe_opts(programs_.program("on_place"), id, file.c_str(), place.offset, &options));
+    if (link) {
+      process.probes[place.address] = std::move(link);
+    } else {
+      give_up(process, place);
+    }
+  }
+}
+
+std::vector<FunctionCounter::Count> UprobeCounter::take(pid_t process) {
+  std::vector<Count> result;
+  const auto known = processes_.find(process);
+  if (known == processes_.end()) {
+    return result;
+  }
+  for (const auto& [address, place] : known->second.places) {
+    std::uint64_t calls = 0;
+    for (auto& shard : counts_->of) {
+      calls += __atomic_exchange_n(&shard[place], 0, __ATOMIC_RELAXED);
+    }
+    if (calls != 0) {
+      result.push_back({address, 0, calls});
+    }
+  }
+  if (known->second.by_caller) {
+    take_call_sites(known->second, result);
+  }
+  if (const std::uint64_t lost = __atomic_exchange_n(&shared_->lost, 0, __ATOMIC_RELAXED); lost != 0) {
+    complain_(std::to_string(lost) + " calls are missing: there was no room to note who made them");
+  }
+  return result;
+}
+
+void UprobeCounter::take_call_sites(const Process& process, std::vector<Count>& into) {
+  std::map<std::uint32_t, std::uint64_t> addresses;
+  for (const auto& [address, place] : process.places) {
+    addresses[place] = address;
+  }
+  const int map = programs_.map_fd("call_sites");
+  std::vector<call_site> taken;
+  call_site site{};
+  for (bool more = bpf_map_get_next_key(map, nullptr, &site) == 0; more;
+       more = bpf_map_get_next_key(map, &site, &site) == 0) {
+    if (addresses.contains(site.place)) {
+      taken.push_back(site);
+    }
+  }
+  for (const call_site& one : taken) {
+    std::uint64_t calls = 0;
+    if (bpf_map_lookup_elem(map, &one, &calls) == 0 && bpf_map_delete_elem(map, &one) == 0) {
+      into.push_back({addresses[one.place], one.return_address, calls});
+    }
+  }
+}
+
+void UprobeCounter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
+  const auto known = processes_.find(process);
+  if (known == processes_.end()) {
+    return;
+  }
+  Process& from = known->second;
+  from.probes.erase(from.probes.lower_bound(start), from.probes.lower_bound(end));
+  const auto first = from.places.lower_bound(start);
+  const auto last = from.places.lower_bound(end);
+  for (auto at = first; at != last; ++at) {
+    release(at->second);
+  }
+  from.places.erase(first, last);
+  if (from.places.empty()) {
+    const auto key = static_cast<std::uint32_t>(process);
+    bpf_map_delete_elem(programs_.map_fd("processes"), &key);
+    processes_.erase(known);
+  }
+}
+
+}  // namespace tracer

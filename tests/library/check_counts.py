@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""Calls of functions counted (-c) by breakpoints and, where the machine lets us, by uprobes: the same, whatever the program is.
+
+    check_counts.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from cases import expect, run_cases
+from check_functions import VARIANTS, Bench, cut_off_sections
+
+ENGINES = ('ptrace', 'bpf')
+
+WIDELY = ('lazy', 'ibt_lazy', 'no_plt', 'm32_lazy', 'm32_no_plt')  # variants whose libraries are counted, too
+
+
+class Counter:
+    def __init__(self, bench):
+        self.bench = bench
+        tried = subprocess.run([bench.tracer, '--engine=bpf', '-c', '-e', 'trace=none', '-e', 'symbol=nothing', 'true'],
+                               capture_output=True, text=True, timeout=60)
+        self.why_no_uprobes = tried.stderr.strip() if tried.returncode != 0 else ''
+
+    def count(self, engine, options, program, arguments=()):
+        """Calls by name, and the program's exit status."""
+        lines, status = self.bench.trace([f'--engine={engine}', '-q', '-c', '-U', 'calls,name', '-S', 'name', '-e',
+                                          'trace=none', *options], program, arguments)
+        rows = [line.split() for line in lines if '@' in line]
+        return {name: int(calls) for calls, name in rows}, status
+
+    def same(self, options, program, arguments=()):
+        """What breakpoints count, which uprobes count, too."""
+        found = self.count('ptrace', options, program, arguments)
+        if not self.why_no_uprobes:
+            by_uprobes = self.count('bpf', options, program, arguments)
+            expect(by_uprobes == found, f'{options}: breakpoints {found}, uprobes {by_uprobes}')
+        return found
+
+
+def check_variant(counter, name):
+    program = counter.bench.build('calls.c', VARIANTS[name], name)
+    if program is None:
+        return f'this machine cannot compile it with {" ".join(VARIANTS[name])}'
+    if name == 'no_sections':
+        cut_off_sections(program)
+    found, status = counter.same(['-e', 'library=@MAIN-__*@MAIN'], program)
+    expected = {f'{function}@libc.so.6': 1 for function in ('atoi', 'abs', 'toupper', 'tolower')}
+    expect(found == expected and status == 3, f'{found}, status {status}')
+    for options in (['-e', 'library=*'], ['-e', 'library=*', '-e', 'symbol=*']) if name in WIDELY else ():
+        found, status = counter.same(options, program)
+        expect(len(found) > 4 and status == 3, f'{options}: {found}, status {status}')
+    return counter.why_no_uprobes
+
+
+def static(counter):
+    program = counter.bench.build('calls.c', ['gcc', '-static'], 'static')
+    found, status = counter.same(['-e', 'symbol=*@MAIN'], program)
+    expect(found.get('abs@static') == 1 and status == 3, f'{found}, status {status}')
+    return counter.why_no_uprobes
+
+
+def threads(counter):
+    """Every call counts, however many threads make it at the same time."""
+    program = counter.bench.build('threads.c', ['gcc'])
+    for option in ('library=abs@MAIN', 'symbol=abs@libc.so*'):
+        for count, calls in ((8, 500), (64, 50)):
+            found, status = counter.same(['-e', option], program, [str(count), str(calls)])
+            expect(found == {'abs@libc.so.6': count * calls} and status == 7, f'{option}: {found}, status {status}')
+    return counter.why_no_uprobes
+
+
+def children(counter):
+    program = counter.bench.build('children.c', ['gcc'])
+    for options in ([], ['-f']):
+        found, status = counter.same([*options, '-e', 'library=abs+fork+vfork@MAIN'], program)
+        expect(found['abs@libc.so.6'] == (3 if options else 1) and status == 7, f'{options}: {found}, status {status}')
+    return counter.why_no_uprobes
+
+
+def plugin(counter):
+    """A library that is loaded, unloaded and loaded again counts each time."""
+    library = counter.bench.build('plugin.c', ['gcc', '-shared', '-fPIC'], 'plugin.so')
+    program = counter.bench.build('loader.c', ['gcc'])
+    found, status = counter.same(['-e', 'library=abs+atoi@plugin.so'], program, [str(library)])
+    expect(found == {'abs@libc.so.6': 3, 'atoi@libc.so.6': 3} and status == 6, f'{found}, status {status}')
+    return counter.why_no_uprobes
+
+
+def unfinished(counter):
+    """A call counts that is left by a jump, and so does one that ends the program."""
+    program = counter.bench.build('jumps.c', ['gcc', '-O0'])
+    found, status = counter.same(['-e', 'library=_setjmp+longjmp@MAIN'], program)
+    expect(found == {'_setjmp@libc.so.6': 1, 'longjmp@libc.so.6': 1} and status == 5, f'{found}, status {status}')
+    lines, _ = counter.bench.trace(['--engine=ptrace', '-q', '-c', '-U', 'calls,errors,name', '-S', 'name', '-e',
+                                    'trace=none', '-e', 'library=_setjmp+longjmp@MAIN'], program)
+    expect(['1', 'longjmp@libc.so.6'] in [line.split() for line in lines], '\n'.join(lines))
+    return counter.why_no_uprobes
+
+
+def main():
+    tracer, sources = sys.argv[1:3]
+    with tempfile.TemporaryDirectory(prefix='counts.') as folder:
+        counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
+        cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
+        cases.update({function.__name__: (lambda f=function: f(counter))
+                      for function in (static, threads, children, plugin, unfinished)})
+        return run_cases(cases, sys.argv[3:])
+
+
+if __name__ == '__main__':
+    sys.exit(main())
