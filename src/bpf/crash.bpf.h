@@ -156,6 +156,27 @@ static long examine_word(__u32 i, struct crash_job* job) {
   return 0;
 }
 
+/* Page by page, as far as they are there: a stack may end anywhere. */
+static __always_inline void copy_crash_stack(struct crash_record* record) {
+  const __u64 page = 4096;
+  __u64 used = 0;
+#pragma unroll
+  for (int i = 0; i < crash_stack_size / 4096 + 1; ++i) {
+    const __u64 address = record->stack_pointer + used;
+    __u64 size = page - (address & (page - 1));
+    if (used > crash_stack_size - page) {
+      size = crash_stack_size - used;
+    }
+    asm volatile("" : "+r"(size), "+r"(used)); /* so that what is compared is what is used */
+    if (size == 0 || size > page || used > crash_stack_size - size ||
+        bpf_probe_read_user(record->stack + used, (__u32)size, (const void*)address) != 0) {
+      break;
+    }
+    used += size;
+    record->stack_size = (__u32)used;
+  }
+}
+
 static __always_inline void fill_crash(struct crash_record* record, __u32 slot, struct task_struct* task,
                                        const struct thread_state* state) {
   __builtin_memset(&record->head, 0, sizeof record->head);
@@ -171,13 +192,7 @@ static __always_inline void fill_crash(struct crash_record* record, __u32 slot, 
   bpf_probe_read_kernel(record->registers, bpf_registers_size, regs);
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->stack_pointer = bpf_stack_pointer(regs);
-#pragma unroll
-  for (__u32 at = 0; at < crash_stack_size; at += largest_piece) {
-    if (record->stack_size == at &&
-        bpf_probe_read_user(record->stack + at, largest_piece, (const void*)(record->stack_pointer + at)) == 0) {
-      record->stack_size = at + largest_piece;
-    }
-  }
+  copy_crash_stack(record);
   struct crash_job job = {};
   job.slot = slot;
   job.fault = state->fault;

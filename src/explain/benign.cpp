@@ -17,7 +17,8 @@ struct Optional {
 };
 
 // What programs look for and can do without.
-constexpr std::array<Optional, 30> optional_files = {{
+constexpr std::array<Optional, 31> optional_files = {{
+    {".gch", "precompiled headers (optional)"},
     {"/dev/tty", "the controlling terminal (optional)"},
     {"/etc/ld.so.preload", "files of the loader (optional)"},
     {"/ld.so.nohwcap", "files of the loader (optional)"},
@@ -80,8 +81,14 @@ bool is_users_settings(const std::string& path) {
   return name.size() > 3 && name.front() == '.' && name.compare(name.size() - 2, 2, "rc") == 0;
 }
 
-bool is_module_search(const Process& process, const Step& step) {
-  return process.name().compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos;
+/// Of which language's modules a file was looked for; empty: of none. What is missing there is said in words.
+std::string_view module_search(const Process& process, const Step& step) {
+  const std::string name = process.name();
+  if (name.compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos) {
+    return "Python's search for its modules (optional)";
+  }
+  const bool of_perl = step.path.find("/perl") != std::string::npos || step.path.find("_perl") != std::string::npos;
+  return name.compare(0, 4, "perl") == 0 && of_perl ? "Perl's search for its modules (optional)" : "";
 }
 
 }  // namespace
@@ -101,8 +108,8 @@ std::string benign_reason(const Process& process, const Step& step) {
   if (step.call.error == "ENOENT" && is_users_settings(step.path)) {
     return "a user's settings (optional)";
   }
-  if (step.call.error == "ENOENT" && is_module_search(process, step)) {
-    return "Python's search for its modules (optional)";
+  if (const auto search = module_search(process, step); step.call.error == "ENOENT" && !search.empty()) {
+    return std::string(search);
   }
   if (!step.path.empty() && found_later(process, step)) {
     return step.path.find(".so") != std::string::npos ? "lookups of libraries (each found elsewhere)"

@@ -27,8 +27,25 @@ std::vector<std::string> folders_tried(const Process& process, const std::string
   return folders;
 }
 
+/// `#!/usr/bin/env python3` with Windows line ends: env looks for "python3\r".
+Finding carriage_return_behind(const Case& facts, const std::string& name) {
+  Finding finding;
+  const auto& programs = facts.process.programs;
+  const std::string script = programs.empty() ? std::string() : printable(programs.back().path);
+  const bool is_script = !script.empty() && base_name(script) != "env" && base_name(script) != "busybox";
+  finding.rule = "script-with-carriage-returns";
+  finding.cause = (is_script ? script + " has" : "the script has") +
+                  " Windows line ends: its first line asks for the command \"" + printable(name) +
+                  "\", with a carriage return at its end";
+  finding.remedy = "sed -i 's/\\r$//' " + (is_script ? script : "SCRIPT");
+  return finding;
+}
+
 Finding command_not_found(const Case& facts, const std::string& name) {
   Finding finding;
+  if (!name.empty() && name.back() == '\r') {
+    return carriage_return_behind(facts, name);
+  }
   finding.rule = "command-not-found";
   finding.cause = "the command " + name + " is in none of the folders of PATH";
   const std::vector<std::string> tried = folders_tried(facts.process, name);
@@ -120,7 +137,10 @@ std::optional<Finding> shell_found_nothing(const Case& facts) {
   if (!facts.process.end || facts.process.end->status != 127 || name.empty() || name.find(' ') != std::string::npos) {
     return std::nullopt;
   }
-  if (name.find('/') != std::string::npos) {
+  const std::string_view escaped = "\\r";
+  const bool escaped_return =
+      name.size() > escaped.size() && std::string_view(name).substr(name.size() - escaped.size()) == escaped;
+  if (name.find('/') != std::string::npos || escaped_return) {
     return std::nullopt;  // the failed execve says more
   }
   return command_not_found(facts, printable(name));

@@ -184,6 +184,15 @@ std::optional<Finding> missing_file(const Case& facts) {
        facts.said.find("ELF class") != std::string::npos)) {
     return std::nullopt;  // the loader's rules say more
   }
+  const auto& steps = facts.process.steps;
+  const bool was_refused = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && step.order < facts.step->order &&
+           step.order >= facts.process.image_begins && step.path == facts.path() &&
+           is_listed(step.call.error, "EACCES EPERM EROFS ENOSPC EDQUOT EMFILE ENFILE");
+  });
+  if (was_refused) {
+    return std::nullopt;  // it is missing because it could not be made
+  }
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   if (walk.exists()) {
@@ -211,13 +220,27 @@ std::optional<Finding> missing_file(const Case& facts) {
   return finding;
 }
 
+/// What gives the process a right ('r', 'w' or 'x') to a file or folder. Nobody is told to open to all what its owner
+/// keeps from all others.
+std::string let_in(const Case& facts, const struct stat& info, const std::string& path, char right) {
+  const std::string owner = user_name(info.st_uid);
+  constexpr mode_t others = S_IRWXO;
+  const auto user = facts.process.snapshot ? facts.process.snapshot->id("Uid", 3) : std::nullopt;
+  if ((info.st_mode & others) == 0 && user && *user != info.st_uid) {
+    return "run it as " + owner + ", or let that user in: setfacl -m u:" + user_name(static_cast<unsigned>(*user)) +
+           ':' + right + ' ' + path;
+  }
+  return "chmod " + std::string(user && *user == info.st_uid ? "u" : "o") + '+' + right + ' ' + path +
+         ", or chown it, or run as " + owner;
+}
+
 std::optional<Finding> file_permission(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
     finding.cause = facts.prober.user() + " may not enter the folder " + closed->path + " (" +
                     Prober::describe(closed->info) + "), on the way to " + facts.path();
-    finding.remedy = "chmod o+x " + closed->path + ", or chown it, or run as " + user_name(closed->info.st_uid);
+    finding.remedy = let_in(facts, closed->info, closed->path, 'x');
     return finding;
   }
   const Call& call = facts.call();
@@ -252,8 +275,7 @@ std::optional<Finding> file_permission(const Case& facts) {
   finding.cause = facts.prober.user() + " may not " + (writes ? "write" : "read") + ' ' + facts.path() + " (" +
                   Prober::describe(walk.info()) + ")";
   finding.looked_at.push_back(facts.prober.sketch(walk));
-  finding.remedy = std::string("chmod ") + (writes ? "o+w " : "o+r ") + facts.path() + ", or chown it, or run as " +
-                   user_name(walk.info().st_uid);
+  finding.remedy = let_in(facts, walk.info(), facts.path(), writes ? 'w' : 'r');
   return finding;
 }
 
@@ -278,9 +300,10 @@ std::optional<Finding> disk_full(const Case& facts) {
             : "the file system" + (mount.point.empty() ? " of " + facts.path() : " " + mount.point) + " is full";
   struct statvfs room;
   if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
-    finding.looked_at.push_back(spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize) + " of " +
-                                spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize) + " free, " +
-                                std::to_string(room.f_favail) + " of " + std::to_string(room.f_files) + " inodes free");
+    finding.looked_at.push_back("afterwards " + spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize) + " of " +
+                                spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize) + " and " +
+                                std::to_string(room.f_favail) + " of " + std::to_string(room.f_files) +
+                                " inodes were free");
   }
   finding.remedy =
       "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";
@@ -292,7 +315,16 @@ constexpr std::string_view writing_calls =
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
     "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind inotify_add_watch";
 
+std::optional<Finding> no_repository(const Case& facts) {
+  const std::string& folder = facts.process.working_directory;
+  Finding finding;
+  finding.cause = (folder.empty() ? "its working folder" : "the folder " + folder) + " is in no git repository";
+  finding.remedy = "cd to the repository (git -C FOLDER), or make one with git init";
+  return finding;
+}
+
 constexpr Rule rules[] = {
+    {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
     {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
     {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},
     {"dangling-link", 15, file_calls, "ENOENT", "", "", bad_link},

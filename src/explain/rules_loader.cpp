@@ -185,12 +185,34 @@ std::optional<Finding> undefined_symbol(const Case& facts) {
   return finding;
 }
 
+/// What interpreters say of a module that they do not find, and how it is had.
+struct Language {
+  std::string_view words;  ///< before the module's name
+  std::string_view stops;  ///< what the name ends at
+  std::string_view name;
+  std::string_view remedy;
+};
+constexpr Language languages[] = {
+    {"No module named ", "\n", "Python",
+     "install it (Debian: python3-…, or pip in a virtual environment), or run the Python that has it"},
+    {"Can't locate ", " ", "Perl", "install it (Debian: apt-file search, or cpan), or name its folder: perl -I"},
+    {"Cannot find module '", "'", "Node.js", "npm install in the folder of package.json, or correct the name"},
+    {"cannot load such file -- ", " (", "Ruby", "gem install, or bundle install in the folder of its Gemfile"},
+};
+
 std::optional<Finding> missing_module(const Case& facts) {
-  const std::string module = printable(word_after(line_with(facts.said, "No module named "), "No module named ", "\n"));
-  Finding finding;
-  finding.cause = "the Python module " + module + " is not installed for " + facts.process.executable();
-  finding.remedy = "install it (Debian: python3-…, or pip in a virtual environment), or run the Python that has it";
-  return finding;
+  for (const Language& language : languages) {
+    const std::string module =
+        printable(word_after(line_with(facts.said, language.words), language.words, language.stops));
+    if (!module.empty()) {
+      Finding finding;
+      finding.cause = "the " + std::string(language.name) + " module " + module + " is not installed for " +
+                      facts.process.executable();
+      finding.remedy = language.remedy;
+      return finding;
+    }
+  }
+  return std::nullopt;
 }
 
 constexpr Rule rules[] = {
@@ -198,7 +220,8 @@ constexpr Rule rules[] = {
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
-    {"missing-module", 20, "", "", "ModuleNotFoundError: ", "", missing_module},
+    {"missing-module", 20, "", "",
+     "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- ", "", missing_module},
 };
 
 }  // namespace

@@ -93,10 +93,15 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
     return std::nullopt;  // of a folder that may be there, as mkdir -p does
   }
   Finding finding;
+  const Walk walk = facts.prober.walk(facts.path());
   finding.cause = facts.path() + " exists already";
-  finding.remedy = "if nothing else uses it: rm -r " + facts.path();
+  const bool may_be_lock =
+      walk.exists() && (S_ISREG(walk.info().st_mode) || facts.path().find("lock") != std::string::npos);
+  finding.remedy = may_be_lock
+                       ? "if it is a lock that was left behind and nothing uses it: rm -r " + facts.path()
+                       : "choose another name than " + facts.path() + ", or see whether it is what is wanted already";
   judge_pid_file(finding, facts.path(), read_pid_file(facts.prober, facts.path()));
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.looked_at.push_back(facts.prober.sketch(walk));
   return finding;
 }
 

@@ -149,6 +149,21 @@ std::optional<Finding> setuid_under_tracing(const Case& facts) {
   return finding;
 }
 
+/// Modes and times are changed by the owner alone.
+std::optional<Finding> not_owner(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  const auto user = facts.process.snapshot ? facts.process.snapshot->id("Uid", 3) : std::nullopt;
+  if (!walk.exists() || !user || *user == walk.info().st_uid || facts.prober.has_capability(CAP_FOWNER)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = facts.path() + " belongs to " + user_name(walk.info().st_uid) +
+                  ", and only its owner may do that: " + facts.prober.user() + " may not";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "run it as " + user_name(walk.info().st_uid) + ", or chown the file first";
+  return finding;
+}
+
 /// Programs that refuse secrets which others could read, or folders that others could change.
 std::optional<Finding> too_open(const Case& facts) {
   std::string line;
@@ -237,6 +252,7 @@ constexpr std::string_view watched_for_filters =
     "uname sysinfo getrandom memfd_create chmod fchmodat chown fchownat";
 
 constexpr Rule rules[] = {
+    {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes", "EPERM", "", "", not_owner},
     {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
     {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
     {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},

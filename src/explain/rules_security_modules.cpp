@@ -117,8 +117,31 @@ Finding refusal(const Case& facts, const std::string& what) {
   return finding;
 }
 
+/// Whether the kernel itself refuses that: only owners change modes and times, and only root owners. See chmod(2),
+/// chown(2), utimensat(2), and unlink(2) for sticky folders.
+bool takes_more_than_modes(const Case& facts, const Walk& walk) {
+  if (facts.call().error != "EPERM") {
+    return false;
+  }
+  if (is_listed(facts.call().name, "chown lchown fchownat chroot mknod mknodat")) {
+    return !facts.prober.has_capability(facts.call().name == "chroot"                   ? CAP_SYS_CHROOT
+                                        : facts.call().name.compare(0, 5, "mknod") == 0 ? CAP_MKNOD
+                                                                                        : CAP_CHOWN);
+  }
+  if (is_listed(facts.call().name,
+                "chmod fchmodat fchmodat2 utimensat utime utimes unlink unlinkat rmdir rename renameat renameat2 link "
+                "linkat")) {
+    const auto user = facts.process.snapshot->id("Uid", 3);
+    return !facts.prober.has_capability(CAP_FOWNER) && walk.exists() && user && *user != walk.info().st_uid;
+  }
+  return false;
+}
+
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
+  if (facts.process.snapshot && takes_more_than_modes(facts, walk)) {
+    return std::nullopt;
+  }
   if (facts.path().empty() || !facts.process.snapshot || facts.prober.closed_folder(walk) != nullptr) {
     return std::nullopt;
   }

@@ -131,6 +131,11 @@ def script_with_carriage_returns(place):
     return [place.file('script', '#!/bin/sh\r\necho hello\r\n', 0o755)]
 
 
+@cause('script-with-carriage-returns', 'the command "python3', "sed -i 's/\\r$//' FOLDER/script", status=127)
+def script_of_env_with_carriage_returns(place):
+    return [place.file('script', '#!/usr/bin/env python3\r\nprint("hello")\r\n', 0o755)]
+
+
 @cause('command-not-found', 'no-such-command', 'PATH', status=127)
 def env_command_missing(place):
     return [place.file('script', '#!/usr/bin/env no-such-command\n', 0o755)]
@@ -248,7 +253,7 @@ def working_folder_deleted(place):
     return {'command': [place.fail, 'getcwd', str(place.folder / 'gone')], 'cwd': place.folder / 'gone'}
 
 
-@cause('file-permission', 'FOLDER/closed', 'chmod')
+@cause('file-permission', 'FOLDER/closed', 'setfacl -m u:nobody:x FOLDER/closed')
 def folder_permission(place):
     path = place.file('closed/deep/file')
     os.chmod(place.folder / 'closed', 0o700)
@@ -333,6 +338,28 @@ def read_only_file_system(place):
 @cause('file-size-limit', '4 KiB')
 def file_size_limit(place):
     return [place.fail, 'file-size', str(place.folder / 'file')]
+
+
+@cause('file-permission', 'user nobody', 'may not write to the folder FOLDER')
+def file_that_cannot_be_made_is_not_missing(place):
+    if shutil.which('sqlite3') is None:
+        raise Skipped('no sqlite3')
+    return as_nobody(place, ['sqlite3', str(place.folder / 'database'), 'create table t(x)'])
+
+
+@cause('lock-file-exists', 'exists already', 'choose another name')
+def folder_that_exists_is_not_to_be_removed(place):
+    return ['mkdir', str(place.folder)]
+
+
+@cause('missing-module', 'the Perl module No/Such/Module.pm is not installed')
+def perl_module(place):
+    return ['perl', '-MNo::Such::Module', '-e', '1']
+
+
+@cause('no-repository', 'the folder FOLDER is in no git repository', 'git init')
+def no_repository(place):
+    return {'command': ['git', 'status'], 'env': {**os.environ, 'GIT_CEILING_DIRECTORIES': str(place.folder.parent)}}
 
 
 @cause('lock-held', 'FOLDER/lock is locked by')
@@ -647,6 +674,16 @@ def module_of_another_kind(place):
 @cause('missing-capability', 'CAP_SYS_ADMIN')
 def missing_capability(place):
     return as_nobody(place, [place.fail, 'unshare'])
+
+
+@cause('missing-capability', 'CAP_CHOWN')
+def owner_changed_by_an_ordinary_user(place):
+    return as_nobody(place, ['chown', 'nobody', place.file('file')])
+
+
+@cause('not-owner', 'FOLDER/file belongs to root')
+def mode_changed_by_another_user(place):
+    return as_nobody(place, ['chmod', '600', place.file('file')])
 
 
 @cause('unknown-user', 'the user no-such-user does not exist', '/etc/passwd has no entry', 'useradd')

@@ -120,6 +120,13 @@ def folder_that_may_be_there(place):
 
 
 @test
+def words_of_a_compiler(place):
+    """A program whose input is wrong has failed by its own decision, whatever it looked for on the way."""
+    answer, status = place.explain('gcc', '-c', place.file('broken.c', 'int main({\n'))
+    assert status == 1 and not answer['answers'] and 'error:' in answer['last_words'], answer
+
+
+@test
 def own_decision(place):
     answer, status = place.explain(place.fail, 'status', '3')
     assert status == 3 and answer['outcome'] == 'failed' and not answer['answers'], answer
