@@ -76,6 +76,8 @@ def main():
     known = {row['name'].split('(')[0] for row in ioctls if row['x86_64'] in named or row['x86_64'].startswith('0x') and
              any(int(row['x86_64'], 16) & ~bits == number for number, bits in ranges)}
     report('ioctls that have a name', len(names), names - constants - known, arguments.names)
+    shown = {row['x86_64'] for row in ioctls if row['name'].split('(')[0] in decoded} - {'-'}
+    decoded |= {row['name'].split('(')[0] for row in ioctls if row['x86_64'] in shown}
     layouts = {row['name'].split('(')[0] for row in ioctls if row['arg_type'] not in ('', '-')}
     report('ioctls whose argument is shown, of those that have a type', len(layouts), layouts - decoded, arguments.names)
     values = collections.defaultdict(set)
