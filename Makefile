@@ -35,7 +35,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: all run test sanitize clang lint format tidy bench bench-kernel compat probe install clean \
+.PHONY: all run test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install clean \
         test-arm64 test-kernels kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
@@ -70,6 +70,9 @@ bench: test-packages all
 
 bench-kernel: bench-packages all
 	$(PYTHON) tests/bench/kernel.py --ours build/tracer $(ARGS_BENCH)
+
+bench-functions: bench-packages all
+	$(PYTHON) tests/bench/functions.py --ours build/tracer $(ARGS_BENCH)
 
 probe: test-packages all
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)

@@ -34,6 +34,9 @@ struct UprobeMultiLink {
   std::uint32_t unused = 0;
 };
 
+/// Each costs a descriptor, and the kernel a few milliseconds to take away.
+constexpr std::size_t most_singles = 100;
+
 /// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
 bool kernel_has_many_at_once() {
   utsname names{};
@@ -186,6 +189,14 @@ void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& f
 
 void UprobeCounter::attach_single(pid_t id, Process& process, const std::string& file, std::span<Place> places) {
   for (Place& place : places) {
+    std::size_t live = 0;
+    for (const auto& [pid, other] : processes_) {
+      live += other.probes.size();
+    }
+    if (live >= most_singles) {
+      give_up(process, place);
+      continue;
+    }
     bpf_uprobe_opts options{};
     options.sz = sizeof options;
     options.bpf_cookie = process.places[place.address];

@@ -1,5 +1,6 @@
 """Cases by name: what a case expects, and how all of them are run."""
 
+import os
 import subprocess
 
 
@@ -10,6 +11,11 @@ class Failure(Exception):
 def expect(condition, what):
     if not condition:
         raise Failure(what)
+
+
+def rounds(by_default):
+    """How often a case repeats itself that looks for what happens seldom; TRACER_LIVE_ROUNDS for more."""
+    return int(os.environ.get('TRACER_LIVE_ROUNDS', by_default))
 
 
 def run_cases(cases, wanted):

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from cases import expect, run_cases
+from cases import expect, rounds, run_cases
 
 TIMEOUT = 60
 CALL = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:@([^( ]+))?(?:\(.*| resumed>\)) += (-?\w+|'.'|<\w+>)")
@@ -139,13 +139,17 @@ def longjmp(bench):
 
 
 def threads(bench):
+    """Every call shows, at a stub and at a function's entry, however many threads make it at the same time."""
     program = bench.build('threads.c', ['gcc'])
-    for count, calls in ((8, 500), (64, 50)):
-        lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=abs@MAIN'], program, [str(count), str(calls)])
-        expect(status == 7, f'{count} threads: status {status}')
-        found = [value for name, value in calls_in(lines) if name == 'abs']
-        expect(len(found) == count * calls, f'{count} threads: {len(found)} calls of {count * calls}')
-        expect(sum(int(value) for value in found) == count * calls * (calls - 1) // 2, 'a wrong result')
+    for round_ in range(rounds(1)):
+        for option in ('library=abs@MAIN', 'symbol=abs@libc.so*'):
+            for count, calls in ((8, 500), (64, 50)):
+                what = f'round {round_}, {option}, {count} threads'
+                lines, status = bench.trace(['-e', 'trace=none', '-e', option], program, [str(count), str(calls)])
+                expect(status == 7, f'{what}: status {status}')
+                found = [value for name, value in calls_in(lines) if name == 'abs']
+                expect(len(found) == count * calls, f'{what}: {len(found)} calls of {count * calls}')
+                expect(sum(int(value) for value in found) == count * calls * (calls - 1) // 2, f'{what}: a wrong result')
 
 
 def children_unfollowed(bench):
@@ -423,7 +427,7 @@ def attach_and_detach(bench):
     running = subprocess.Popen([str(program)])
     try:
         time.sleep(0.05)
-        for round_ in range(20):
+        for round_ in range(rounds(20)):
             log = bench.folder / 'log'
             tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
                                        'library=abs@MAIN', '-p', str(running.pid)], stderr=subprocess.PIPE)
@@ -435,7 +439,7 @@ def attach_and_detach(bench):
             expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
             expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
             log.unlink()
-        for round_ in range(20):
+        for round_ in range(rounds(20)):
             subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
                            shell=True, stdout=subprocess.DEVNULL, timeout=30)
             expect(running.poll() is None, f'pipe {round_}: the process died: {running.returncode}')

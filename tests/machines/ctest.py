@@ -9,7 +9,8 @@ from guest import Job
 # By the folder under tests/ that adds a test. What needs neither ptrace nor a machine of its own …
 PURE = {'unit', 'sysc', 'decode', 'fuzz'}
 # … and what says nothing about another machine, or needs its compilers and servers. All others go to a guest.
-AT_HOME = {'layers', 'uapi', 'bench', 'compat', 'probe', 'install', 'explain', 'terminal', 'completions', 'options', 'clients'}
+AT_HOME = {'layers', 'uapi', 'bench', 'compat', 'probe', 'install', 'explain', 'library', 'terminal', 'completions', 'options',
+           'clients'}
 # Emulated, each test takes longer than its author expected.
 SLOWER = 3
 

@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""What watching calls of functions costs, beside ltrace and bpftrace: nanoseconds for each call, without the tool's start.
+
+Every tool runs --rounds times, in turns and in a changing order; medians count, and of what a call costs more than without
+any tool, ours may be at most so much of theirs (DEMANDS).
+    functions.py --ours build/tracer            about a minute
+    functions.py --ours build/tracer --smoke    ours alone, once and short: does it work at all?
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT = 600  # seconds
+OWN, LIBRARY = 0, 1  # which of the two figures that the program writes
+NUMBERS = ['-U', 'calls,name', '-S', 'calls']
+
+# Ours, theirs, the figure, and the most that ours may be of theirs.
+DEMANDS = [
+    ('every call to a file', 'ltrace', LIBRARY, 0.65),
+    ('-c by breakpoints', 'ltrace -c', LIBRARY, 0.4),
+    ('-c by breakpoints, with times', 'ltrace -c', LIBRARY, 0.65),
+    ('-c by uprobes', 'bpftrace', OWN, 1),
+    ('-c by uprobes', 'bpftrace', LIBRARY, 1),
+]
+
+
+def build(folder):
+    """A program, and a library of its own: nobody else runs into what bpftrace, which watches all processes, sets there."""
+    program, library = os.path.join(folder, 'called'), os.path.join(folder, 'libcalled.so')
+    compiler = ['gcc', '-O1', '-fno-builtin', str(HERE / 'called.c')]
+    subprocess.run([*compiler, '-DLIBRARY', '-shared', '-fPIC', '-o', library], check=True)
+    subprocess.run([*compiler, '-Wl,-z,lazy', '-o', program, '-L', folder, f'-Wl,-rpath,{folder}', '-lcalled'], check=True)
+    return program, library
+
+
+def tools(ours, program, library, out):
+    """By name: the command, and whether a call takes many microseconds. Where something is missing, it is left out."""
+    stubs = ['-q', '-o', out, '-e', 'trace=none', '-e', 'library=@MAIN']
+    found = {
+        'bare': ([program], False),
+        'every call to a file': ([ours, *stubs, program], True),
+        '-c by breakpoints': ([ours, '--engine=ptrace', '-c', *NUMBERS, *stubs, program], True),
+        '-c by breakpoints, with times': ([ours, '--engine=ptrace', '-c', *stubs, program], True),
+    }
+    if shutil.which('ltrace'):
+        found['ltrace'] = (['ltrace', '-o', out, program], True)
+        found['ltrace -c'] = (['ltrace', '-c', '-o', out, program], True)
+    by_uprobes = [ours, '--engine=bpf', '-c', '-o', out, '-e', 'trace=none', '-e', 'symbol=own+theirs']
+    if subprocess.run([*by_uprobes, 'true'], capture_output=True, timeout=TIMEOUT).returncode == 0:
+        found['-c by uprobes'] = ([*by_uprobes, program], False)
+        if shutil.which('bpftrace'):
+            places = f'uprobe:{program}:own {{ @[0] = count(); }} uprobe:{library}:theirs {{ @[1] = count(); }}'
+            found['bpftrace'] = (['bpftrace', '-e', places, '-c', program], False)
+    return found
+
+
+def figures(command, calls):
+    if command[0] == 'bpftrace':
+        command = [*command[:-1], f'{command[-1]} {calls}']
+    else:
+        command = [*command, str(calls)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+    for line in done.stdout.splitlines():
+        if line.startswith('calls: '):
+            return [float(word) for word in line.split()[1:]]
+    sys.exit(f'{" ".join(command)}: exit {done.returncode}: {done.stderr[-500:]}')
+
+
+def measure(chosen, rounds, scale):
+    taken = {name: ([], []) for name in chosen}
+    order = list(chosen)
+    for turn in range(rounds):
+        for name in order[turn % len(order):] + order[:turn % len(order)]:
+            command, slow = chosen[name]
+            for figure, value in enumerate(figures(command, max(10, int((5_000 if slow else 100_000) * scale)))):
+                taken[name][figure].append(value)
+    return {name: [statistics.median(values) for values in both] for name, both in taken.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--ours', required=True)
+    parser.add_argument('--rounds', type=int, default=7)
+    parser.add_argument('--smoke', action='store_true')
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix='bench.') as scratch:
+        chosen = tools(os.path.realpath(arguments.ours), *build(scratch), os.path.join(scratch, 'out'))
+        if arguments.smoke:
+            chosen = {name: tool for name, tool in chosen.items() if name not in ('ltrace', 'ltrace -c', 'bpftrace')}
+        medians = measure(chosen, 1 if arguments.smoke else arguments.rounds, 0.01 if arguments.smoke else 1)
+    bare = medians.pop('bare')
+    print('{:34} {:>24} {:>24}'.format('ns for a call, beside the bare one', 'of its own (a push)', 'of the library'))
+    costs = {name: [figure - least for figure, least in zip(both, bare)] for name, both in medians.items()}
+    for name, both in costs.items():
+        print(f'{name:34} {both[OWN]:24.0f} {both[LIBRARY]:24.0f}')
+    failed = False
+    for ours, theirs, figure, most in DEMANDS:
+        if ours in costs and theirs in costs and not arguments.smoke:
+            ratio = costs[ours][figure] / costs[theirs][figure]
+            failed = failed or ratio > most
+            print(f'{ours} / {theirs}, {("own", "library")[figure]}: {ratio:.2f}, at most {most} is wanted')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
