@@ -34,6 +34,11 @@ package(jansson jansson)
 # Without terminfo, as in a cross build that lacks it, no terminal is known to have colours.
 find_library(TINFO tinfo)
 find_path(TERM_H term.h)
+# Only its header: the library is loaded when it is asked for, which a static program cannot do.
+option(TRACER_SELINUX "Show SELinux contexts (--secontext), if there is libselinux" ON)
+if(TRACER_SELINUX AND NOT TRACER_STATIC)
+  find_path(SELINUX_H selinux/label.h)
+endif()
 package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
 
 option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)

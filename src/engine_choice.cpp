@@ -67,9 +67,9 @@ std::string why_not_by_bpf(const cli::Options& options) {
   }
   const cli::Format& format = options.format;
   if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
-      format.namespaces || format.kvm != cli::Kvm::none) {
+      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
-           "(-y, -Y, -P, --namespace, --kvm)";
+           "(-y, -Y, -P, --namespace, --kvm, --secontext)";
   }
   if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
     return "-e read= and -e write= want more of a buffer than is captured";

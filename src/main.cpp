@@ -110,7 +110,12 @@ Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& sp
     return {nullptr, exit_status(EXIT_FAILURE)};
   }
 
-  decode::DescriptorNames names(name_options(options));
+  auto contexts = security_contexts(options);
+  if (!contexts) {
+    speak(contexts.error().message);
+    return {nullptr, exit_status(EXIT_FAILURE)};
+  }
+  decode::DescriptorNames names(name_options(options), std::move(contexts).value());
   decode::NameOptions plain;
   plain.paths = true;
   plain.commands = true;

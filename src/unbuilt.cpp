@@ -1,7 +1,5 @@
 #include "unbuilt.h"
 
-#include <unistd.h>
-
 #include "stack/tracer.h"
 
 namespace tracer {
@@ -10,9 +8,6 @@ std::optional<std::string> not_built_yet(const cli::Options& options) {
   if (options.format.stack_unwinder == cli::StackUnwinder::libunwind &&
       !stack::has_unwinder(stack::UnwinderChoice::libunwind)) {
     return "--stack-unwinder=libunwind: this build has no libunwind; leave the option out to use libdw";
-  }
-  if (options.format.secontext.shown && ::access("/sys/fs/selinux/enforce", F_OK) == 0) {
-    return "--secontext: this build cannot show SELinux contexts; leave the option out";
   }
   return std::nullopt;
 }

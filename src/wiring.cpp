@@ -9,6 +9,7 @@
 
 #include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
+#include "selinux.h"
 #include "stack/symbols.h"
 #include "terminal.h"
 
@@ -223,6 +224,19 @@ decode::NameOptions name_options(const cli::Options& options) {
   return result;
 }
 
+Result<decode::SecurityContexts> security_contexts(const cli::Options& options) {
+  const cli::SecurityContext& wanted = options.format.secontext;
+  std::unique_ptr<decode::ContextSource> source;
+  if (wanted.shown) {
+    auto opened = open_selinux();
+    if (!opened) {
+      return opened.error();
+    }
+    source = std::move(opened).value();
+  }
+  return decode::SecurityContexts({wanted.full, wanted.mismatch}, std::move(source));
+}
+
 filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note) {
   filter::PathSet paths;
   for (const std::string& path : options.filters.paths) {
@@ -320,6 +334,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
   result.string_limit = format.string_limit;
   result.native = native_abi();
   result.show_pid = show_pid(options);
+  result.show_context = options.format.secontext.shown;
   result.show_command = format.pid_details.has(cli::PidDetail::comm);
   result.dump_reads = format.dump_reads;
   result.dump_writes = format.dump_writes;

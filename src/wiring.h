@@ -30,6 +30,9 @@ render::SummaryOptions summary_options(const cli::Options& options);
 /// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.
 filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note);
 
+/// --secontext; none where SELinux is off.
+Result<decode::SecurityContexts> security_contexts(const cli::Options& options);
+
 /// The sinks that the output goes to.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);
 

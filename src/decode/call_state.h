@@ -18,6 +18,9 @@ struct SavedTarget {
   std::size_t size = 0;
 };
 
+/// AT_FDCWD (linux/fcntl.h)
+constexpr std::int32_t current_directory = -100;
+
 struct CallState {
   Entry entry;
   std::vector<std::uint64_t> values;  ///< of a library's function
@@ -26,7 +29,8 @@ struct CallState {
   const spec::Call* call = nullptr;           ///< null: a number beyond the table
   const spec::Call* previous_call = nullptr;  ///< of this thread
   const spec::Signature* signature = nullptr;
-  spec::Index next_param = 0;     ///< of the signature's: the first that is not emitted yet
+  std::int32_t directory = current_directory;  ///< the last that an argument named, where a path may start
+  spec::Index next_param = 0;                  ///< of the signature's: the first that is not emitted yet
   bool argument_open = false;     ///< next_param's argument has begun, and with it the text stops before the exit
   bool half_emitted = false;      ///< next_param's argument is open: its `before` stands, its `after` is to come
   bool half_readable = false;     ///< and could be read

@@ -59,6 +59,7 @@ void Walker::settle_on_call() {
                                                      : nullptr;
   state_.signature = nullptr;
   state_.next_param = 0;
+  state_.directory = current_directory;
   state_.half_emitted = false;
   state_.argument_open = false;
   state_.variable_emitted = false;

@@ -73,6 +73,13 @@ class Names {
     static_cast<void>(link);
     return {};
   }
+  // SELinux contexts, escaped; empty if there are none or they are not wanted. `pid` is as `tid` calls it, and 0 for
+  // `tid` itself; a path starts at the descriptor `directory`, or AT_FDCWD.
+  virtual std::string_view descriptor_context(std::int32_t /*tid*/, std::int32_t /*fd*/) { return {}; }
+  virtual std::string_view process_context(std::int32_t /*tid*/, std::int32_t /*pid*/) { return {}; }
+  virtual std::string_view path_context(std::int32_t /*tid*/, std::int32_t /*directory*/, std::string_view /*path*/) {
+    return {};
+  }
   /// Path of the tracee's current directory, for AT_FDCWD under -y.
   virtual std::string_view current_directory(std::int32_t tid) = 0;
 };

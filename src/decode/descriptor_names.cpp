@@ -295,4 +295,25 @@ std::string_view DescriptorNames::name_space(std::int32_t tid, std::int32_t pid,
   return text_.view();
 }
 
+std::string_view DescriptorNames::descriptor_context(std::int32_t tid, std::int32_t fd) {
+  text_.clear();
+  contexts_.of_descriptor(text_, tid, fd);
+  return text_.view();
+}
+
+std::string_view DescriptorNames::process_context(std::int32_t tid, std::int32_t pid) {
+  text_.clear();
+  if (contexts_.shown()) {
+    const std::int32_t here = pid == 0 ? tid : pids_.here(tid, pid, PidKind::process);
+    here > 0 ? contexts_.of_process(text_, here) : void();
+  }
+  return text_.view();
+}
+
+std::string_view DescriptorNames::path_context(std::int32_t tid, std::int32_t directory, std::string_view path) {
+  text_.clear();
+  contexts_.of_path(text_, tid, directory, path);
+  return text_.view();
+}
+
 }  // namespace tracer::decode

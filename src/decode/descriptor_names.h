@@ -3,11 +3,13 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
 #include "decode/generic_families.h"
 #include "decode/pid_namespaces.h"
+#include "decode/security_contexts.h"
 #include "decode/socket_names.h"
 
 namespace tracer::decode {
@@ -30,7 +32,8 @@ struct NameOptions {
 
 class DescriptorNames final : public Names {
  public:
-  explicit DescriptorNames(NameOptions options) : options_(options) {}
+  explicit DescriptorNames(NameOptions options, SecurityContexts contexts = {{}, nullptr})
+      : options_(options), contexts_(std::move(contexts)) {}
 
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
@@ -43,6 +46,9 @@ class DescriptorNames final : public Names {
   std::string_view current_directory(std::int32_t tid) override;
   RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) override;
   std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) override;
+  std::string_view descriptor_context(std::int32_t tid, std::int32_t fd) override;
+  std::string_view process_context(std::int32_t tid, std::int32_t pid) override;
+  std::string_view path_context(std::int32_t tid, std::int32_t directory, std::string_view path) override;
 
  private:
   bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
@@ -52,6 +58,7 @@ class DescriptorNames final : public Names {
   bool signalfd(std::int32_t tid, std::int32_t fd);
 
   NameOptions options_;
+  SecurityContexts contexts_;
   SocketNames sockets_;
   GenericFamilies families_;
   PidNamespaces pids_;

@@ -183,7 +183,12 @@ bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
   // A field that is full has no room for the NUL: its last character makes way for the dots.
   const bool is_full = is_fixed && end == data.end() && found == capacity && found != 0;
   form.cut = end == data.end() && (!is_fixed || found > limit || is_full);
-  out_.bytes(data.first(std::min<std::uint64_t>(is_full ? found - 1 : found, limit)), form);
+  const auto shown = data.first(std::min<std::uint64_t>(is_full ? found - 1 : found, limit));
+  out_.bytes(shown, form);
+  if (type.style == spec::Style::path && !form.cut) {
+    show_context(setting_.names.path_context(state_.entry.tid, state_.directory,
+                                             {reinterpret_cast<const char*>(shown.data()), shown.size()}));
+  }
   return true;
 }
 

@@ -311,12 +311,19 @@ void Walker::annotate_descriptor(std::int64_t fd) {
     if (!name.text.empty()) {
       out_.annotation(name.text, name.deleted ? "(deleted)" : "");
     }
+    show_context(setting_.names.descriptor_context(state_.entry.tid, static_cast<std::int32_t>(fd)));
+  }
+}
+
+void Walker::show_context(std::string_view context) {
+  if (!context.empty()) {
+    out_.security_context(context);
   }
 }
 
 void Walker::annotate_directory(std::int64_t fd) {
-  constexpr std::int64_t at_fdcwd = -100;
-  if (fd != at_fdcwd) {
+  state_.directory = static_cast<std::int32_t>(fd);
+  if (state_.directory != current_directory) {
     annotate_descriptor(fd);
   } else if (const auto path = setting_.names.current_directory(state_.entry.tid); !path.empty()) {
     out_.annotation(path, {});
@@ -331,6 +338,9 @@ void Walker::annotate_process(std::int64_t pid, bool group) {
   const auto number = static_cast<std::int32_t>(pid);
   if (const auto name = group ? std::string_view{} : setting_.names.process(tid, number); !name.empty()) {
     out_.annotation(name, {});
+  }
+  if (!group) {
+    show_context(setting_.names.process_context(tid, number));
   }
   if (const auto here = setting_.names.process_here(tid, number, group); here != 0) {
     TextBuffer& text = state_.words;

@@ -159,6 +159,7 @@ class Walker {
   bool is_text(const spec::Type& type, const Scope* scope);
   bool custom(const spec::Type& type, const Place& place, const Scope* scope);
   void annotate_descriptor(std::int64_t fd);
+  void show_context(std::string_view context);
   void annotate_directory(std::int64_t fd);
   void annotate_process(std::int64_t pid, bool group);
   [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const {

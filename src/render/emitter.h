@@ -108,6 +108,8 @@ class Emitter {
   virtual void comment(std::string_view text) = 0;  ///< ` /* text */`
   /// `<text>suffix` after a descriptor or a process id. The text is escaped already.
   virtual void annotation(std::string_view text, std::string_view suffix) = 0;
+  /// ` [text]` after a path, a descriptor or a process id. The text is escaped already.
+  virtual void security_context(std::string_view /*text*/) {}
   virtual void changed() = 0;  ///< ` => `
 };
 

@@ -282,6 +282,18 @@ void JsonEmitter::annotation(std::string_view text, std::string_view suffix) {
   }
 }
 
+void JsonEmitter::security_context(std::string_view text) {
+  // Beside the name that -y gave, if it did.
+  if (text_->view().substr(last_value_).starts_with("{\"value\":")) {
+    text_->truncate(text_->size() - 1);
+    text_->append(",\"secontext\":");
+    string(text);
+    text_->append('}');
+  } else {
+    wrap_last("secontext", text);
+  }
+}
+
 void JsonEmitter::changed() {
   Level& level = levels_[depth_];
   end_values();

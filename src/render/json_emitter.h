@@ -68,6 +68,7 @@ class JsonEmitter final : public Emitter {
   void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
+  void security_context(std::string_view text) override;
   void changed() override;
 
  private:

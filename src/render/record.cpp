@@ -71,6 +71,11 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
     const std::size_t written = text.size() - start;
     text.append(written < 5 ? 6 - written : 1, ' ');
   }
+  if (!facts.security_context.empty()) {
+    text.append('[');
+    text.append(facts.security_context);
+    text.append("] ");
+  }
   write_times(text, facts.realtime, facts.monotonic);
   if (options_.syscall_number) {
     text.append('[');

@@ -36,7 +36,8 @@ enum class PidForm : std::uint8_t {
 struct PrefixFacts {
   pid_t tid = 0;
   PidForm pid = PidForm::none;
-  std::string_view command;  ///< -Y: after the id; escaped, empty for none
+  std::string_view command;           ///< -Y: after the id; escaped, empty for none
+  std::string_view security_context;  ///< --secontext: after all that names the thread; escaped, empty for none
   std::chrono::nanoseconds realtime{};
   std::chrono::nanoseconds monotonic{};
   std::uint64_t number = 0;                          ///< of the current call, or of the last one

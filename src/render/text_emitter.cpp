@@ -313,4 +313,11 @@ void TextEmitter::annotation(std::string_view text, std::string_view suffix) {
   text_->append(suffix);
 }
 
+void TextEmitter::security_context(std::string_view text) {
+  const Brush paint = brush(Color::comment);
+  text_->append(" [");
+  text_->append(text);
+  text_->append(']');
+}
+
 }  // namespace tracer::render

@@ -84,6 +84,7 @@ class TextEmitter : public Emitter {
   }
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
+  void security_context(std::string_view text) override;
   void changed() override { write(Color::punct, " => "); }
 
  protected:

@@ -83,6 +83,9 @@ void TextView::write_prefix(Thread& thread, const EventTime& time) {
     ask_for_command(thread);
     facts.command = thread.command;
   }
+  if (options_.show_context && !thread.gone) {
+    facts.security_context = names_.process_context(thread.tid, 0);
+  }
   prefix_.write(thread.line, facts);
 }
 

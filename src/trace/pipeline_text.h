@@ -34,6 +34,7 @@ struct TextViewOptions {
   /// Calls come out whole or not at all, when they have ended: some filter must know the end first.
   bool hold_calls = false;
   bool show_command = false;   ///< -Y: the prefix names the program, too
+  bool show_context = false;   ///< --secontext: the prefix has the thread's
   unsigned indent = 0;         ///< --indent: columns for each function that is open around a line
   unsigned string_limit = 32;  ///< of what arguments of static probes point to
   /// Output is out before the tracee goes on: it may write to the same terminal.

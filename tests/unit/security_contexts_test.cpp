@@ -1,0 +1,115 @@
+// --secontext, with contexts that a test gives: few machines have SELinux.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "base/unique_fd.h"
+#include "decode/security_contexts.h"
+
+namespace tracer::decode {
+namespace {
+
+/// Knows files by where their links in /proc lead to.
+class FakeSource final : public ContextSource {
+ public:
+  std::map<std::string, std::string> files;
+  std::map<std::string, std::string> database;
+  std::string process;
+
+  std::optional<std::string> of_file(const std::string& path) override {
+    char target[4096];
+    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+    const auto found = files.find(length > 0 ? std::string(target, static_cast<std::size_t>(length)) : path);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::optional<std::string> of_process(pid_t) override { return process; }
+  std::optional<std::string> recorded(const std::string& path, mode_t mode) override {
+    const auto found = database.find(path);
+    return found == database.end() || !S_ISDIR(mode) ? std::nullopt : std::optional(found->second);
+  }
+};
+
+FakeSource usual() {
+  FakeSource source;
+  source.files = {{"/", "system_u:object_r:root_t:s0"}, {"/proc", "system_u:object_r:proc_t:s0"}};
+  source.process = "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023\n";
+  return source;
+}
+
+std::string path_context(ContextOptions options, FakeSource source, int directory, std::string_view path) {
+  const SecurityContexts contexts(options, std::make_unique<FakeSource>(std::move(source)));
+  TextBuffer text;
+  contexts.of_path(text, ::getpid(), directory, path);
+  return std::string(text.view());
+}
+
+}  // namespace
+
+TEST_CASE("a context is its type, or all of it") {
+  for (const bool full : {false, true}) {
+    const SecurityContexts contexts({full, false}, std::make_unique<FakeSource>(usual()));
+    TextBuffer text;
+    contexts.of_process(text, ::getpid());
+    CHECK(text.view() == (full ? "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023" : "unconfined_t"));
+  }
+}
+
+TEST_CASE("the context of a descriptor is that of its file") {
+  const SecurityContexts contexts({}, std::make_unique<FakeSource>(usual()));
+  const UniqueFd proc(::open("/proc", O_PATH | O_CLOEXEC));
+  TextBuffer text;
+  contexts.of_descriptor(text, ::getpid(), proc.get());
+  CHECK(text.view() == "proc_t");
+}
+
+TEST_CASE("the context of a path is that of the file that it leads to, from wherever it starts") {
+  const UniqueFd root(::open("/", O_PATH | O_CLOEXEC));
+  CHECK(path_context({}, usual(), AT_FDCWD, "/proc") == "proc_t");
+  CHECK(path_context({}, usual(), root.get(), "proc") == "proc_t");
+  CHECK(path_context({}, usual(), root.get(), "proc/..") == "root_t");
+  CHECK(path_context({}, usual(), AT_FDCWD, "/../proc") == "proc_t");
+  CHECK(path_context({}, usual(), AT_FDCWD, "/no such file").empty());
+  CHECK(path_context({}, usual(), 9999, "proc").empty());
+  CHECK(path_context({}, usual(), AT_FDCWD, "").empty());
+}
+
+TEST_CASE("what the database has shows where it differs in what is shown") {
+  FakeSource source = usual();
+  source.database = {{"/", "system_u:object_r:root_t:s0"}, {"/proc", "system_u:object_r:other_t:s0"}};
+  CHECK(path_context({false, true}, source, AT_FDCWD, "/proc") == "proc_t!!other_t");
+  CHECK(path_context({true, true}, source, AT_FDCWD, "/proc") ==
+        "system_u:object_r:proc_t:s0!!system_u:object_r:other_t:s0");
+  CHECK(path_context({false, true}, source, AT_FDCWD, "/") == "root_t");
+  CHECK(path_context({false, false}, source, AT_FDCWD, "/proc") == "proc_t");
+  source.database = {{"/proc", "another_u:object_r:proc_t:s0"}};
+  CHECK(path_context({false, true}, source, AT_FDCWD, "/proc") == "proc_t");
+  source.database.clear();
+  CHECK(path_context({false, true}, source, AT_FDCWD, "/proc") == "proc_t");
+}
+
+TEST_CASE("a context that somebody has made up does no harm") {
+  FakeSource source = usual();
+  source.files["/proc"] = "a:b:] = 0\n\x1b[2J:d";
+  CHECK(path_context({}, source, AT_FDCWD, "/proc") == "\\135 = 0\\n\\33\\1332J");
+  source.files["/proc"] = "none";
+  CHECK(path_context({}, source, AT_FDCWD, "/proc") == "none");
+  source.files["/proc"] = "::";
+  CHECK(path_context({}, source, AT_FDCWD, "/proc").empty());
+  source.files["/proc"] = std::string(100'000, 'x');
+  CHECK(path_context({true, false}, source, AT_FDCWD, "/proc").size() == 4096);
+}
+
+TEST_CASE("without SELinux there are no contexts") {
+  const SecurityContexts contexts({true, true}, nullptr);
+  TextBuffer text;
+  contexts.of_process(text, ::getpid());
+  contexts.of_descriptor(text, ::getpid(), 0);
+  contexts.of_path(text, ::getpid(), AT_FDCWD, "/");
+  CHECK(text.empty());
+}
+
+}  // namespace tracer::decode
