@@ -10,6 +10,8 @@
 
 #include "base/text_buffer.h"
 #include "base/unique_fd.h"
+#include "debuginfo/tracee_file.h"
+#include "library/debug_symbols.h"
 #include "library/modules.h"
 #include "process/start_program.h"
 #include "trace/pipeline_stack.h"
@@ -25,7 +27,8 @@ std::string printable(std::string_view name) {
   return std::string(text.view());
 }
 
-void append_module(std::string& text, const library::ModuleFile& file, const std::string& name) {
+void append_module(std::string& text, const library::ModuleFile& file, const library::DebugSymbols& more,
+                   const std::string& name) {
   const std::string at = '@' + printable(name);
   for (const library::StaticProbe& probe : file.probes()) {
     text += "usdt=" + printable(probe.provider) + ':' + printable(probe.name) + "    " + at.substr(1) + '(' +
@@ -39,7 +42,7 @@ void append_module(std::string& text, const library::ModuleFile& file, const std
     text += "library=" + printable(symbol) + at + '\n';
   }
   names.clear();
-  for (const auto symbols : {file.exported(), file.all_functions()}) {
+  for (const auto symbols : {file.exported(), file.all_functions(), more.functions()}) {
     for (const library::Symbol& symbol : symbols) {
       names.insert(symbol.name);
     }
@@ -56,12 +59,16 @@ Result<std::string> list_of_probes(const std::string& program) {
   const bool is_process = std::all_of(program.begin(), program.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (is_process) {
     library::ModuleCache files;
-    const auto modules = library::modules_of(static_cast<pid_t>(std::strtol(program.c_str(), nullptr, 10)), files);
+    const auto pid = static_cast<pid_t>(std::strtol(program.c_str(), nullptr, 10));
+    const auto modules = library::modules_of(pid, files);
     if (modules.empty()) {
       return Error{ESRCH, "--list-probes: there is no process " + program + " whose memory may be looked at"};
     }
     for (const library::Module& module : modules) {
-      append_module(text, *module.file, module.name);
+      const bool stripped = module.file->all_functions().empty();
+      auto found = stripped ? debuginfo::open_in_tracee(pid, module.path) : debuginfo::TraceeFile{};
+      const auto more = library::DebugSymbols::read(std::move(found.descriptor), module.path, module.is_program);
+      append_module(text, *module.file, *more, module.name);
     }
     return text;
   }
@@ -69,18 +76,20 @@ Result<std::string> list_of_probes(const std::string& program) {
   if (!path) {
     return path.error();
   }
-  const UniqueFd descriptor(::open(path.value().c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd descriptor(::open(path.value().c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.valid()) {
     const int number = errno;
     return Error{number, "--list-probes: '" + path.value() + "': " + std::strerror(number)};
   }
+  const std::string& name = path.value();
   const auto file = library::ModuleFile::read(descriptor.get());
   if (!file) {
     return Error{ENOEXEC, "--list-probes: '" + path.value() + "' is no program or library that can be traced here"};
   }
-  const std::string& name = path.value();
+  const bool stripped = file.value()->all_functions().empty();
+  const auto more = library::DebugSymbols::read(stripped ? std::move(descriptor) : UniqueFd(), name, true);
   append_module(
-      text, *file.value(),
+      text, *file.value(), *more,
       file.value()->soname().empty() ? name.substr(name.rfind('/') + 1) : std::string(file.value()->soname()));
   return text;
 }

@@ -148,4 +148,12 @@ bool SymbolFilter::concerns(const ModuleName& module) const {
   });
 }
 
+bool SymbolFilter::names(const ModuleName& module) const {
+  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+    return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
+      return rule.adds && rule.module.text != "*" && rule.matches_module(module);
+    });
+  });
+}
+
 }  // namespace tracer::library

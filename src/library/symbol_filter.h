@@ -39,6 +39,8 @@ class SymbolFilter {
   [[nodiscard]] bool matches(std::string_view symbol, const ModuleName& module) const;
   /// Whether any symbol of the module may match.
   [[nodiscard]] bool concerns(const ModuleName& module) const;
+  /// Whether it is said which modules are meant, and this is one.
+  [[nodiscard]] bool names(const ModuleName& module) const;
 
  private:
   struct Pattern {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "debuginfo/tracee_file.h"
 #include "ptrace/library_tracer.h"
 
 namespace tracer {
@@ -99,8 +100,27 @@ void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {
   }
 }
 
+std::shared_ptr<const library::DebugSymbols> LibraryTracer::debug_symbols_of(const Tracee& tracee,
+                                                                             const Module& module) {
+  auto& known = debug_symbols_[module.file];
+  if (known == nullptr) {
+    UniqueFd file;
+    if (module.file->all_functions().empty()) {
+      auto found = debuginfo::open_in_tracee(tracee.tid(), module.path);
+      if (found.descriptor.valid() && found.status.st_ino == module.inode) {
+        file = std::move(found.descriptor);
+      }
+    }
+    // Separate files may have to come from servers: not for every library that there is.
+    const bool separate = module.is_program || selection_.entries.names(name_of(module));
+    known = library::DebugSymbols::read(std::move(file), module.path, separate);
+  }
+  return known;
+}
+
 void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
-  for (const auto symbols : {module.file->exported(), module.file->all_functions()}) {
+  const auto more = debug_symbols_of(tracee, module);
+  for (const auto symbols : {module.file->exported(), module.file->all_functions(), more->functions()}) {
     for (const Symbol& symbol : symbols) {
       const std::uint64_t address = module.bias + symbol.address;
       if (!has_code_at(module, address) || !selection_.entries.matches(symbol.name, name_of(module))) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "library/debug_symbols.h"
 #include "library/modules.h"
 #include "library/symbol_filter.h"
 #include "process/engine_options.h"
@@ -57,6 +58,8 @@ class LibraryTracer {
   void place(Tracee& tracee, const library::Module& module);
   bool place_pointer(Tracee& tracee, const Breakpoints::Pending& pending);
   void place_pending(Tracee& tracee);
+  /// Never null; empty if the file has a full symbol table itself.
+  std::shared_ptr<const library::DebugSymbols> debug_symbols_of(const Tracee& tracee, const library::Module& module);
   void place_entries(Tracee& tracee, const library::Module& module);
   void place_resolved(Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       LibraryFunction& function);
@@ -100,6 +103,7 @@ class LibraryTracer {
   Emit emit_;
   library::ModuleCache files_;
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
+  std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
   std::set<pid_t> refused_;
   std::deque<LibraryFunction> functions_;
   std::map<std::pair<std::string, std::string>, LibraryFunction*> by_name_;  ///< caller and name

@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     'trace': ['base', 'spec'],
     'arch': ['base', 'spec', 'trace/memory.h'],
     'process': ['base', 'spec', 'trace', 'library/symbol_filter.h'],
-    'ptrace': ['base', 'spec', 'trace', 'arch', 'library', 'process'],
+    'ptrace': ['base', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'process'],
     'bpf': ['base', 'spec', 'trace', 'arch', 'process'],
     'replay': ['base', 'spec', 'trace', 'arch'],
     'debuginfo': ['base', 'spec'],

@@ -276,6 +276,34 @@ def separate_debugging_information(bench):
     expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
 
 
+def symbols_of_debugging_information(bench):
+    """A stripped program whose functions are named elsewhere."""
+    program = bench.build('jumps.c', ['gcc', '-g'])
+    kept = bench.folder / 'names'
+
+    def run(*words):
+        subprocess.run([str(word) for word in words], check=True, timeout=TIMEOUT, cwd=bench.folder)
+
+    def expect_found(what, wanted):
+        lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=in_order@MAIN'], program)
+        expect((len(lines) > 1 and lines[0].startswith('in_order@jumps(')) == wanted, f'{what}: got: ' + '\n'.join(lines))
+        done = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True,
+                              timeout=TIMEOUT)
+        expect(('symbol=in_order@jumps\n' in done.stdout) == wanted, f'{what}, listed: {done.stdout}')
+
+    run('objcopy', '--only-keep-debug', program, kept)
+    run('strip', '--strip-all', program)
+    expect_found('nowhere', False)
+    run('objcopy', '--add-gnu-debuglink=' + str(kept), program)
+    expect_found('in a file of its own', True)
+    run('objcopy', '--strip-debug', kept)
+    run('xz', '--keep', '--force', kept)
+    kept.unlink()
+    expect_found('in a file that is gone', False)
+    run('objcopy', '--add-section=.gnu_debugdata=' + str(kept) + '.xz', program)
+    expect_found('in .gnu_debugdata', True)
+
+
 def one_timeline(bench):
     program = bench.build('children.c', ['gcc'])
     lines, _ = bench.trace(['-a1', '--indent=2', '-e', 'trace=wait4', '-e', 'signal=none', '-e',
@@ -453,7 +481,7 @@ def attach_and_detach(bench):
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, debugging_information,
-                          separate_debugging_information, one_timeline, counts, static_probes,
+                          separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
