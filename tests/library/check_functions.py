@@ -213,6 +213,28 @@ def prototypes_of_musl(bench):
     return None
 
 
+BY_VALUE = [
+    'div@libc.so.6(17, 5) = {quot=3, rem=2}',
+    'ldiv@libc.so.6(-17, 5) = {quot=-3, rem=-2}',
+    'lldiv@libc.so.6(17000000000, 7) = {quot=2428571428, rem=4}',
+    'cabs@libm.so.6({re=3.0, im=4.0}) = 5.0',
+    'conj@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
+    'hcreate@libc.so.6(10) = 1',
+    'hsearch@libc.so.6({key="key", data=NULL}, ENTER) = ADDRESS',
+    'cimag@libm.so.6({re=1.0, im=-2.0}) = -2.0',
+    '+++ exited with 3 +++']
+
+
+def structures_by_value(bench):
+    for command in (['gcc'], ['gcc', '-m32'], ['clang-14']):
+        program = bench.build('by_value.c', command) if shutil.which(command[0]) is not None else None
+        expect(program is not None or command[0] != 'gcc', f'{command}: not built')
+        if program is not None:
+            lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
+            lines = [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
+            expect(lines == BY_VALUE, f'{command}: got: ' + '\n'.join(lines))
+
+
 DESCRIBED = [
     "scalars@libdescribed.so('c', true, -2, 200, 1.5, 2.25, 3.5, 4000000000) = -294966991",
     'colors@libdescribed.so(BLUE, CAN_READ|CAN_RUN) = BLUE',
@@ -480,7 +502,7 @@ def attach_and_detach(bench):
 
 CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, debugging_information,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, debugging_information,
                           separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}

@@ -1,0 +1,20 @@
+// The C library's functions that take or return structures by value.
+#include <complex.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+
+int main(void) {
+  volatile int seventeen = 17;
+  volatile double one = 1;
+  double complex z = one + 2 * I;
+  div_t small = div(seventeen, 5);
+  ldiv_t middle = ldiv(-seventeen, 5);
+  lldiv_t large = lldiv(seventeen * 1000000000LL, 7);
+  ENTRY entry = {"key", 0};
+  cabs(3 * one + 4 * I);
+  z = conj(z);
+  hcreate(10);
+  hsearch(entry, ENTER);
+  return small.quot + (int)middle.rem + (int)large.rem + (int)cimag(z);
+}
