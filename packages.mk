@@ -7,7 +7,9 @@ build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf
                   libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libzydis-dev libjansson-dev libselinux1-dev
 
 # To run the tests: the tracers that we compare with, programs that we trace, 32-bit programs, other compilers and
-# linkers, a server whose port is taken, a program that runs strace and reads its text.
+# linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of postgres and sshd run
+# where these are installed. They are not installed for that: openssh-server opens the machine to logins, postgresql-15
+# makes a data base cluster and serves it.)
 test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
                  gcc-12-multilib g++-12-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 

@@ -1,8 +1,12 @@
 #include "explain/prober.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <pwd.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -223,6 +227,20 @@ Prober::Mount Prober::mount(const std::string& path) const {
   }
   mount.point = at;
   return mount;
+}
+
+bool Prober::is_immutable(const std::string& path) const {
+  struct statx facts;
+  return ::statx(AT_FDCWD, here(path).c_str(), 0, STATX_BASIC_STATS, &facts) == 0 &&
+         (facts.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+}
+
+bool Prober::is_kernels(const std::string& path) const {
+  constexpr std::array<long, 7> kinds = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC, TRACEFS_MAGIC,
+                                         SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, BPF_FS_MAGIC};
+  struct statfs facts;
+  return ::statfs(here(path).c_str(), &facts) == 0 &&
+         std::find(kinds.begin(), kinds.end(), static_cast<long>(facts.f_type)) != kinds.end();
 }
 
 std::vector<std::string> Prober::similar(const std::string& folder, const std::string& wanted) const {

@@ -58,6 +58,10 @@ class Prober {
     bool no_suid = false;
   };
   [[nodiscard]] Mount mount(const std::string& path) const;
+  /// What nobody may change, whatever its mode: chattr +i or +a.
+  [[nodiscard]] bool is_immutable(const std::string& path) const;
+  /// Whether it belongs to the kernel's own file systems (proc, sysfs, …), in which nobody makes anything.
+  [[nodiscard]] bool is_kernels(const std::string& path) const;
   /// Names in a folder that look like `wanted`.
   [[nodiscard]] std::vector<std::string> similar(const std::string& folder, const std::string& wanted) const;
   /// What there is on the way, one sentence: "/etc exists; /etc/server exists, mode 0755, owner root"

@@ -295,6 +295,12 @@ std::optional<Finding> disk_full(const Case& facts) {
   const std::string place = facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path());
   const Prober::Mount mount = facts.prober.mount(place);
   Finding finding;
+  if (const Walk walk = facts.prober.walk(facts.path()); walk.exists() && S_ISCHR(walk.info().st_mode)) {
+    finding.cause = "the device " + facts.path() + " takes no more";
+    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.remedy = "name a file, or another device (/dev/full never takes anything)";
+    return finding;
+  }
   finding.cause =
       quota ? "the disk quota of " + facts.prober.user() + " is used up, for " + facts.path()
             : "the file system" + (mount.point.empty() ? " of " + facts.path() : " " + mount.point) + " is full";
@@ -315,6 +321,32 @@ constexpr std::string_view writing_calls =
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
     "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind inotify_add_watch";
 
+/// chattr +i and +a hold for root, too.
+std::optional<Finding> immutable(const Case& facts) {
+  const std::string folder = folder_of(facts.path());
+  const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : folder;
+  if (facts.path().empty() || !facts.prober.is_immutable(what)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = what + " has an attribute that keeps everybody from changing it (immutable or append-only)";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "lsattr -d " + what + " shows it; chattr -i -a " + what + " takes it away";
+  return finding;
+}
+
+/// What is made in /proc or /sys is made by the kernel.
+std::optional<Finding> not_of_this_kernel(const Case& facts) {
+  if (facts.path().empty() || facts.prober.exists(facts.path()) || !facts.prober.is_kernels(folder_of(facts.path()))) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the kernel has no " + facts.path() + ", and nothing can be made in " + folder_of(facts.path());
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "correct the name, load the module that brings it, or use a kernel that has it";
+  return finding;
+}
+
 std::optional<Finding> no_repository(const Case& facts) {
   const std::string& folder = facts.process.working_directory;
   Finding finding;
@@ -324,6 +356,8 @@ std::optional<Finding> no_repository(const Case& facts) {
 }
 
 constexpr Rule rules[] = {
+    {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
+    {"not-of-this-kernel", 35, writing_calls, "EPERM EACCES", "", "", not_of_this_kernel},
     {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
     {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
     {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},

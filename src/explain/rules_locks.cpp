@@ -13,7 +13,8 @@ namespace {
 
 std::optional<Finding> lock_held(const Case& facts) {
   Finding finding;
-  finding.cause = (facts.path().empty() ? "a file" : facts.path()) + " is locked by another process";
+  finding.cause = (facts.path().empty() ? "a file" : facts.path()) +
+                  " is locked already, by another process or by itself through another descriptor";
   const Walk walk = facts.prober.walk(facts.path());
   std::vector<std::string> names;
   if (walk.exists()) {
@@ -28,7 +29,7 @@ std::optional<Finding> lock_held(const Case& facts) {
     finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
     finding.remedy = "it is probably running already: stop " + names.front() + " first";
   } else {
-    finding.remedy = "it is probably running already: fuser " + facts.path() + " tells who has the lock file open";
+    finding.remedy = "see whether it runs already: fuser " + facts.path() + " tells who has the lock file open";
   }
   return finding;
 }

@@ -139,8 +139,10 @@ bool takes_more_than_modes(const Case& facts, const Walk& walk) {
 
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  if (facts.process.snapshot && takes_more_than_modes(facts, walk)) {
-    return std::nullopt;
+  if ((facts.process.snapshot && takes_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
+      facts.prober.is_immutable(folder_of(facts.path())) ||
+      (!walk.exists() && facts.prober.is_kernels(folder_of(facts.path())))) {
+    return std::nullopt;  // other rules know
   }
   if (facts.path().empty() || !facts.process.snapshot || facts.prober.closed_folder(walk) != nullptr) {
     return std::nullopt;

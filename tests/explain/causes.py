@@ -330,6 +330,29 @@ def disk_full(place):
     return [place.fail, 'write-file', str(place.mount() / 'file')]
 
 
+@cause('disk-full', 'the device /dev/full takes no more')
+def device_that_is_full(place):
+    return ['dd', 'if=/dev/zero', 'of=/dev/full', 'count=1']
+
+
+@cause('immutable-file', 'FOLDER/file has an attribute', 'chattr -i -a FOLDER/file')
+def immutable_file(place):
+    path = place.file('file')
+    kind = place.run('stat', '-f', '-c', '%T', path).strip()
+    if shutil.which('chattr') is None or kind not in ('ext2/ext3', 'xfs', 'btrfs'):
+        raise Skipped(f'no chattr, or a file system that does not tell of attributes: {kind}')
+    place.run('chattr', '+i', path)
+    place.at_end(lambda: place.run('chattr', '-i', path))
+    return ['sh', '-c', f'echo more >>{path}']
+
+
+@cause('not-of-this-kernel', 'the kernel has no /sys/kernel/no-such-setting')
+def setting_of_another_kernel(place):
+    if os.geteuid() != 0 or os.statvfs('/sys').f_flag & os.ST_RDONLY:
+        raise Skipped('needs root, whom the modes allow it, and a /sys that can be written')
+    return ['sh', '-c', 'echo 1 >/sys/kernel/no-such-setting']
+
+
 @cause('read-only-file-system', 'read-only')
 def read_only_file_system(place):
     return [place.fail, 'write-file', str(place.mount('ro') / 'file')]
@@ -359,12 +382,20 @@ def perl_module(place):
 
 @cause('no-repository', 'the folder FOLDER is in no git repository', 'git init')
 def no_repository(place):
-    return {'command': ['git', 'status'], 'env': {**os.environ, 'GIT_CEILING_DIRECTORIES': str(place.folder.parent)}}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith('GIT_')}
+    return {'command': ['git', 'status'], 'env': {**clean, 'GIT_CEILING_DIRECTORIES': str(place.folder.parent)}}
 
 
 @cause('lock-held', 'FOLDER/lock is locked by')
 def lock_held(place):
     return [place.fail, 'lock', place.lock('lock')]
+
+
+@cause('lock-held', 'FOLDER/lock is locked', 'itself through another descriptor')
+def lock_of_its_own(place):
+    """When it has ended, nobody holds it: another process is not blamed."""
+    code = 'import fcntl; a, b = open("lock", "w"), open("lock", "w"); fcntl.flock(a, 2); fcntl.flock(b, 6)'
+    return ['/usr/bin/python3', '-c', code]
 
 
 @cause('lock-file-exists', 'another instance seems to run')
