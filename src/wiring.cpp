@@ -7,7 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
 #include "selinux.h"
 #include "stack/symbols.h"
@@ -142,10 +141,6 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   }
   for (const std::string& expression : options.extras.probes) {
     selection.probes.emplace_back(expression);
-  }
-  if (!selection.empty() && !can_break_at_functions()) {
-    return Error{ENOTSUP,
-                 "calls of functions cannot be traced on this processor yet: leave out -e library=, symbol= and usdt="};
   }
   if (options.ltrace) {
     for (const std::string& pattern : options.ltrace->exporters) {

@@ -15,8 +15,8 @@
 
 namespace tracer {
 
-/// Whether this processor's part of the tracer can trace functions.
-bool can_break_at_functions();
+/// Whether functions of such programs can be traced.
+bool can_break_at_functions(Abi abi);
 
 /// The bytes of a breakpoint. Whoever writes them over an instruction changes no byte beside it.
 std::span<const std::byte> trap_instruction();
@@ -37,7 +37,7 @@ struct Displaced {
 inline constexpr std::size_t longest_displaced = 32;
 
 enum class Under : std::uint8_t {
-  emulated,   ///< a jump, call or return: emulate() does what it does
+  emulated,   ///< a jump, call or return, or what depends on its place otherwise: emulate() does what it does
   displaced,  ///< can run at another place
   in_place,   ///< can run only where it is
 };
@@ -61,7 +61,7 @@ std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std:
                                   const Memory& memory);
 
 /// How far apart code and its displaced instructions may be, in bytes.
-inline constexpr std::uint64_t displaced_reach = std::uint64_t{1} << 30;
+std::uint64_t displaced_reach();
 
 // ---------------------------------------------------------------------------------------------- stubs
 

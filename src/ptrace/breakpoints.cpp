@@ -146,7 +146,7 @@ void Breakpoints::prepare(const Stopped& thread, pid_t pid, std::uint64_t addres
 
 std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi) {
   const auto near = [&](std::uint64_t there) {
-    return (there > address ? there - address : address - there) < displaced_reach;
+    return (there > address ? there - address : address - there) < displaced_reach();
   };
   for (Page& page : pages_) {
     if (near(page.address) && page.used + longest_displaced <= page_bytes) {

@@ -34,7 +34,9 @@ void LibraryTracer::update_modules(Tracee& tracee) {
   }
   std::map<std::uint64_t, Module> now;
   for (Module& module : library::modules_of(tracee.tgid, files_)) {
-    now.emplace(module.start, std::move(module));
+    if (can_break_at_functions(module.file->abi())) {
+      now.emplace(module.start, std::move(module));
+    }
   }
   tell_counts(tracee);  // with the modules that there were until now
   const auto is_same = [](const Module& one, const Module& other) {

@@ -407,7 +407,7 @@ void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Regis
   const auto repeater = std::find_if(thread.repeaters.rbegin(), thread.repeaters.rend(), is_end);
   if (repeater != thread.repeaters.rend()) {
     const LibraryFrame frame = *repeater;
-    drop_unwound(tracee, stack_pointer);
+    drop_unwound(tracee, frame.stack_pointer + 1);  // calls that began where it did are over, too
     finish(tracee, frame, LibraryExit::How::again, &registers);
   }
 }

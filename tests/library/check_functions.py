@@ -6,6 +6,7 @@
 
 import os
 import pathlib
+import platform
 import re
 import select
 import shutil
@@ -21,6 +22,7 @@ from cases import expect, rounds, run_cases
 TIMEOUT = 60
 CALL = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:@([^( ]+))?(?:\(.*| resumed>\)) += (-?\w+|'.'|<\w+>)")
 
+HAS_32_BITS = platform.machine() == 'x86_64'
 # No builtins: the compiler shall not know what abs() is.
 PLAIN = ['-O0', '-fno-builtin', '-w']
 EXPECTED = [('atoi', '5'), ('abs', '7'), ('toupper', "'A'"), ('tolower', "'b'")]
@@ -197,10 +199,13 @@ def prototypes(bench):
 
 
 def prototypes_of_32_bits(bench):
+    if not HAS_32_BITS:
+        return 'there are none on this machine'
     for flags in ([], ['-no-pie'], ['-fcf-protection=full']):
         program = bench.build('prototypes.c', ['gcc', '-m32', *flags])
         lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
         expect([line for line in lines if 'runs in' not in line] == PROTOTYPES, f'{flags}: got: ' + '\n'.join(lines))
+    return None
 
 
 def prototypes_of_musl(bench):
@@ -272,7 +277,7 @@ def expect_described(bench, program, what):
 def debugging_information(bench):
     for command in (['gcc', '-O0'], ['gcc', '-m32'], ['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-2', '-gstrict-dwarf', '-m32'],
                     ['clang-14'], ['gcc', '-gz']):
-        if shutil.which(command[0]) is None:
+        if shutil.which(command[0]) is None or ('-m32' in command and not HAS_32_BITS):
             continue
         program = build_described(bench, command, ['-g'], [])
         expect(program is not None, f'{command}: not built')
@@ -358,7 +363,8 @@ PROBES = [
 
 def static_probes(bench):
     include = '-I/usr/include/x86_64-linux-gnu'  # where sys/sdt.h is
-    for flags in (['-O0'], ['-O2'], ['-O2', '-no-pie'], ['-O2', '-fPIE', '-pie', '-static-pie'], ['-m32', '-O1', include]):
+    ways = [['-O0'], ['-O2'], ['-O2', '-no-pie'], ['-O2', '-fPIE', '-pie', '-static-pie']]
+    for flags in ways + ([['-m32', '-O1', include]] if HAS_32_BITS else []):
         done = bench.build('probes.c', ['gcc', *flags], 'probes')
         expect(done is not None, f'{flags}: not built; is systemtap-sdt-dev installed?')
         lines, status = bench.trace(['-q', '-e', 'trace=none', '-e', 'usdt=demo:*'], done)

@@ -11,7 +11,7 @@ DEVELOPMENT = ['libc6-dev', 'libelf-dev', 'libdw-dev', 'libunwind-dev', 'libfmt-
                'catch2', 'systemtap-sdt-dev']
 # A system to test on: what the tests start, and the tracer that ours is compared with.
 RUNTIME = ['base-files', 'base-passwd', 'bash', 'binutils', 'bsdutils', 'busybox-static', 'coreutils', 'curl', 'dash',
-           'diffutils', 'findutils', 'git', 'grep', 'libbpf1', 'libdw1', 'libfmt9', 'libjansson4', 'libstdc++6',
+           'diffutils', 'findutils', 'g++', 'git', 'grep', 'libbpf1', 'libdw1', 'libfmt9', 'libjansson4', 'libstdc++6',
            'libunwind8', 'libzydis4.0', 'mount', 'ncurses-base', 'openssh-client', 'perl', 'procps', 'python3', 'sed',
            'sqlite3', 'strace', 'tar', 'tmux', 'util-linux', 'xz-utils']
 ROOT = DEVELOPMENT + RUNTIME

@@ -8,6 +8,7 @@ constexpr std::size_t wide_number = 8;  // x8
 constexpr std::size_t wide_scratch = 7;
 constexpr std::size_t wide_sp = 31;
 constexpr std::size_t wide_pc = 32;
+constexpr std::size_t wide_state = 33;
 constexpr std::size_t narrow_number = 7;    // r7
 constexpr std::size_t narrow_scratch = 12;  // ip
 constexpr std::size_t narrow_sp = 13;
@@ -78,6 +79,24 @@ void Registers::set_result(std::int64_t value) {
 
 void Registers::set_instruction_pointer(std::uint64_t address) {
   set(wide_pc, narrow_pc, address);
+}
+
+std::uint64_t Registers::general(unsigned number) const {
+  return number == zero_register ? 0 : get(number, 0);
+}
+
+void Registers::set_general(unsigned number, std::uint64_t value) {
+  if (number != zero_register) {
+    set(number, 0, value);
+  }
+}
+
+std::uint64_t Registers::state() const {
+  return get(wide_state, 0);
+}
+
+void Registers::set_state(std::uint64_t value) {
+  set(wide_state, 0, value);
 }
 
 }  // namespace tracer

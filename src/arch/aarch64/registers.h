@@ -34,6 +34,14 @@ class Registers : public RegisterWords<34, 18> {
   void set_argument(std::size_t index, Abi abi, std::uint64_t value);
   void set_result(std::int64_t value);
   void set_instruction_pointer(std::uint64_t address);
+
+  // For breakpoint.cpp, of 64-bit threads. A general register by the number that instructions have for it; the last one
+  // reads as zero and ignores what is written.
+  static constexpr unsigned zero_register = 31;
+  [[nodiscard]] std::uint64_t general(unsigned number) const;
+  void set_general(unsigned number, std::uint64_t value);
+  [[nodiscard]] std::uint64_t state() const;  ///< PSTATE, as SPSR_EL1 has it
+  void set_state(std::uint64_t value);
 };
 
 }  // namespace tracer

@@ -140,7 +140,7 @@ bool stands_before(std::span<const std::byte> code, std::size_t at, std::initial
 
 }  // namespace
 
-bool can_break_at_functions() {
+bool can_break_at_functions(Abi) {
   return true;
 }
 
@@ -168,6 +168,10 @@ Under instruction_under(Abi abi, std::span<const std::byte> code) {
     default:
       return Under::displaced;
   }
+}
+
+std::uint64_t displaced_reach() {
+  return std::uint64_t{1} << 30;  // half of what 32 bits of displacement reach: it is added to one of the code's own
 }
 
 std::optional<Displaced> displace(Abi abi, std::span<const std::byte> code, std::uint64_t address, std::uint64_t to) {

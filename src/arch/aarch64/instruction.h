@@ -1,0 +1,68 @@
+// A64 instructions: words and their fields (Arm Architecture Reference Manual for A-profile, C4.1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "base/remote_addr.h"
+#include "trace/memory.h"
+
+namespace tracer {
+
+inline constexpr std::size_t instruction_size = 4;
+
+/// Empty where `code` ends before.
+inline std::optional<std::uint32_t> instruction_in(std::span<const std::byte> code, std::size_t at = 0) {
+  if (at + instruction_size > code.size()) {
+    return std::nullopt;
+  }
+  std::uint32_t instruction = 0;
+  std::memcpy(&instruction, code.data() + at, sizeof instruction);
+  return instruction;
+}
+
+/// The field of `bits` bits that begins at bit `from`.
+inline std::uint32_t field(std::uint32_t instruction, unsigned from, unsigned bits) {
+  return instruction >> from & ((std::uint32_t{1} << bits) - 1);
+}
+
+/// The same as a signed number of units of `1 << shift` bytes.
+inline std::uint64_t offset(std::uint32_t instruction, unsigned from, unsigned bits, unsigned shift) {
+  const std::uint64_t value = field(instruction, from, bits);
+  const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
+  return ((value ^ sign) - sign) << shift;
+}
+
+inline bool is_page_address(std::uint32_t instruction) {  // adrp
+  return (instruction & 0x9f000000) == 0x90000000;
+}
+
+/// What adr and adrp at `address` make; their two low bits stand apart.
+inline std::uint64_t made_address(std::uint32_t instruction, std::uint64_t address) {
+  constexpr std::uint64_t page = 0xfff;
+  const std::uint64_t distance = offset(instruction, 5, 19, 2) | field(instruction, 29, 2);
+  return is_page_address(instruction) ? (address & ~page) + (distance << 12) : address + distance;
+}
+
+/// ldr Xt, [Xn, #offset]
+inline bool is_load(std::uint32_t instruction) {
+  return (instruction & 0xffc00000) == 0xf9400000;
+}
+/// That offset, in bytes.
+inline std::uint64_t load_offset(std::uint32_t instruction) {
+  return std::uint64_t{field(instruction, 10, 12)} * 8;
+}
+
+/// Little-endian, of at most eight bytes; empty if they cannot be read.
+inline std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t address, std::size_t size) {
+  std::uint64_t value = 0;
+  if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace tracer
