@@ -1,6 +1,7 @@
 #include "bpf/uprobe_counter.h"
 
 #include <bpf/bpf.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -34,8 +35,8 @@ struct UprobeMultiLink {
   std::uint32_t unused = 0;
 };
 
-/// Each costs a descriptor, and the kernel a few milliseconds to take away.
-constexpr std::size_t most_singles = 100;
+/// The kernel takes up to a tenth of a second to take each away.
+constexpr std::size_t most_singles = 16;
 
 /// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
 bool kernel_has_many_at_once() {
@@ -95,16 +96,23 @@ Status UprobeCounter::load() {
 UprobeCounter::Process& UprobeCounter::process_of(pid_t id) {
   Process& process = processes_[id];
   if (process.number == 0) {
-    process.number = ++last_process_;
-    const auto key = static_cast<std::uint32_t>(id);
-    if (bpf_map_update_elem(programs_.map_fd("processes"), &key, &process.number, BPF_ANY) != 0) {
-      process.number = 0;
-    }
+    process.number = set_number(id, last_process_ + 1) ? ++last_process_ : 0;
   }
   return process;
 }
 
-bool UprobeCounter::settle(Process& process, Place& place) {
+bool UprobeCounter::set_number(pid_t id, std::uint32_t number) {
+  const auto key = static_cast<std::uint32_t>(id);
+  return bpf_map_update_elem(programs_.map_fd("processes"), &key, &number, BPF_ANY) == 0;
+}
+
+bool UprobeCounter::share(pid_t child, pid_t parent) {
+  // Single uprobes are by memory, those of many places by process.
+  const auto known = processes_.find(parent);
+  return !many_at_once_ && known != processes_.end() && set_number(child, known->second.number);
+}
+
+bool UprobeCounter::settle(Process& process, const Place& place) {
   if (process.number == 0 || process.places.contains(place.address) ||
       (free_places_.empty() && fresh_places_ == most_places)) {
     return false;
@@ -124,15 +132,13 @@ bool UprobeCounter::settle(Process& process, Place& place) {
   set(place.is_stub, place_is_stub);
   set(place.is_narrow, place_is_narrow);
   places_->at[index] = {process.number, flags, place.symbol, 0};
-  place.counts = true;
   return true;
 }
 
-void UprobeCounter::give_up(Process& process, Place& place) {
+void UprobeCounter::give_up(Process& process, const Place& place) {
   const auto at = process.places.find(place.address);
   release(at->second);
   process.places.erase(at);
-  place.counts = false;
 }
 
 void UprobeCounter::release(std::uint32_t place) {
@@ -144,21 +150,42 @@ void UprobeCounter::release(std::uint32_t place) {
 }
 
 void UprobeCounter::watch(pid_t process, const std::string& file, std::span<Place> places) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) {
+    return;
+  }
+  const auto in_file = [&](const Place& place) { return FilePlace(info.st_dev, info.st_ino, place.offset); };
   Process& known = process_of(process);
   std::vector<Place> settled;
-  for (Place& place : places) {
-    place.counts = false;
-    if (settle(known, place)) {
+  std::size_t by_uprobes = by_uprobes_;
+  for (const Place& place : places) {
+    const auto decided = decided_.find(in_file(place));
+    const bool is_new = decided == decided_.end();
+    const bool is_for_us = is_new ? many_at_once_ || by_uprobes < most_singles : decided->second;
+    if (is_for_us && settle(known, place)) {
       settled.push_back(place);
+      by_uprobes += is_new ? 1 : 0;
     }
   }
   (many_at_once_ ? attach_many(process, known, file, settled) : attach_single(process, known, file, settled));
+  std::size_t missing = 0;
   for (Place& place : places) {
-    place.counts = place.counts && known.places.contains(place.address);
+    place.counts = known.places.contains(place.address);
+    const auto [decided, is_new] = decided_.try_emplace(in_file(place), place.counts);
+    if (is_new) {
+      by_uprobes_ += place.counts ? 1 : 0;
+    } else if (decided->second && !place.counts) {
+      place.counts = true;  // a breakpoint would not do better
+      ++missing;
+    }
+  }
+  if (missing != 0) {
+    complain_("calls of " + std::to_string(missing) + " functions in process " + std::to_string(process) +
+              " are missing: the kernel has no room for more uprobes; choose fewer functions");
   }
 }
 
-void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& file, std::span<Place> places) {
+void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& file, std::span<const Place> places) {
   if (places.empty()) {
     return;
   }
@@ -187,16 +214,8 @@ void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& f
   }
 }
 
-void UprobeCounter::attach_single(pid_t id, Process& process, const std::string& file, std::span<Place> places) {
-  for (Place& place : places) {
-    std::size_t live = 0;
-    for (const auto& [pid, other] : processes_) {
-      live += other.probes.size();
-    }
-    if (live >= most_singles) {
-      give_up(process, place);
-      continue;
-    }
+void UprobeCounter::attach_single(pid_t id, Process& process, const std::string& file, std::span<const Place> places) {
+  for (const Place& place : places) {
     bpf_uprobe_opts options{};
     options.sz = sizeof options;
     options.bpf_cookie = process.places[place.address];
@@ -258,7 +277,9 @@ void UprobeCounter::take_call_sites(const Process& process, std::vector<Count>& 
 
 void UprobeCounter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
   const auto known = processes_.find(process);
+  const auto key = static_cast<std::uint32_t>(process);
   if (known == processes_.end()) {
+    bpf_map_delete_elem(programs_.map_fd("processes"), &key);
     return;
   }
   Process& from = known->second;
@@ -270,7 +291,6 @@ void UprobeCounter::forget(pid_t process, std::uint64_t start, std::uint64_t end
   }
   from.places.erase(first, last);
   if (from.places.empty()) {
-    const auto key = static_cast<std::uint32_t>(process);
     bpf_map_delete_elem(programs_.map_fd("processes"), &key);
     processes_.erase(known);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <variant>
 
 #include "bpf/functions.h"
@@ -23,6 +24,7 @@ class UprobeCounter final : public FunctionCounter {
   Status load();
 
   void watch(pid_t process, const std::string& file, std::span<Place> places) override;
+  bool share(pid_t child, pid_t parent) override;
   std::vector<Count> take(pid_t process) override;
   void forget(pid_t process, std::uint64_t start, std::uint64_t end) override;
 
@@ -39,12 +41,17 @@ class UprobeCounter final : public FunctionCounter {
     bool by_caller = false;
   };
 
+  /// A place in a file: device, inode, offset.
+  using FilePlace = std::tuple<dev_t, ino_t, std::uint64_t>;
+
   Process& process_of(pid_t id);
-  bool settle(Process& process, Place& place);
-  void give_up(Process& process, Place& place);
+  /// Lets calls of the process count as those of `number`.
+  bool set_number(pid_t id, std::uint32_t number);
+  bool settle(Process& process, const Place& place);
+  void give_up(Process& process, const Place& place);
   void release(std::uint32_t place);
-  void attach_many(pid_t id, Process& process, const std::string& file, std::span<Place> places);
-  void attach_single(pid_t id, Process& process, const std::string& file, std::span<Place> places);
+  void attach_many(pid_t id, Process& process, const std::string& file, std::span<const Place> places);
+  void attach_single(pid_t id, Process& process, const std::string& file, std::span<const Place> places);
   void take_call_sites(const Process& process, std::vector<Count>& into);
 
   KernelPrograms programs_;
@@ -54,6 +61,8 @@ class UprobeCounter final : public FunctionCounter {
   function_counts* counts_ = nullptr;
   function_places* places_ = nullptr;
   std::map<pid_t, Process> processes_;
+  std::map<FilePlace, bool> decided_;  ///< whether uprobes count there, or breakpoints
+  std::size_t by_uprobes_ = 0;         ///< how many of them
   std::uint32_t last_process_ = 0;
   std::vector<std::uint32_t> free_places_;
   std::uint32_t fresh_places_ = 0;  ///< from here on none was used yet

@@ -151,6 +151,8 @@ struct LibraryThread {
     std::uint64_t return_address = 0;
   };
   Stub stub;
+  /// Of a new process: what its creator's calls are counted at, and its own are not yet.
+  std::vector<std::uint64_t> inherited;
 };
 
 /// Has the thread make a system call, and puts its registers back. Empty if that did not work.

@@ -108,17 +108,27 @@ void LibraryTracer::count_noted(Tracee& tracee) {
   }
 }
 
-void LibraryTracer::count_inherited(Tracee& child) {
-  if (counter_ == nullptr || !child.visible() || child.library->space->withdrawn) {
+/// The child has yet to stop; it has not run.
+void LibraryTracer::inherit_counts(const Tracee& parent, Tracee& child) {
+  const bool shares_memory = child.library->space == parent.library->space;
+  if (counter_ == nullptr || !child.visible() || (shares_memory && counter_->share(child.tgid, parent.tgid))) {
     return;
   }
-  std::vector<std::uint64_t> addresses;
   for (const auto& [address, point] : child.library->space->records()) {
     if (point.counted) {
-      addresses.push_back(address);
+      child.library->inherited.push_back(address);
     }
   }
-  watch(child, addresses);
+}
+
+void LibraryTracer::count_inherited(Tracee& tracee) {
+  if (tracee.library == nullptr || tracee.library->inherited.empty()) {
+    return;
+  }
+  const std::vector<std::uint64_t> addresses = std::exchange(tracee.library->inherited, {});
+  if (!tracee.library->space->withdrawn) {
+    watch(tracee, addresses);
+  }
 }
 
 void LibraryTracer::tell_counts(Tracee& tracee) {

@@ -60,6 +60,7 @@ void LibraryTracer::join(Tracee& tracee) {
 
 void LibraryTracer::begin(Tracee& tracee) {
   join(tracee);
+  count_inherited(tracee);
   if (tracee.library != nullptr || refused_.contains(tracee.tgid)) {
     return;
   }
@@ -93,7 +94,7 @@ void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
     child.library->repeaters = parent.library->calls;
     child.library->repeaters.insert(child.library->repeaters.end(), parent.library->repeaters.begin(),
                                     parent.library->repeaters.end());
-    count_inherited(child);
+    inherit_counts(parent, child);
   }
 }
 

@@ -73,7 +73,8 @@ class LibraryTracer {
   template <typename Change>
   bool add_for_calls(Tracee& tracee, std::uint64_t address, Change change);
   void count_noted(Tracee& tracee);
-  void count_inherited(Tracee& child);
+  void inherit_counts(const Tracee& parent, Tracee& child);
+  void count_inherited(Tracee& tracee);
   void watch(Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   [[nodiscard]] FunctionCounter::Place place_of(Tracee& tracee, const library::Module& module, std::uint64_t address,
                                                 Breakpoint& point) const;

@@ -31,8 +31,13 @@ class FunctionCounter {
   };
 
   /// Counts from now on when a thread of `process` comes to one of these places of `file`, a path for the kernel to
-  /// find it by. Where a place cannot be watched, `counts` stays false.
+  /// find it by. Where `counts` stays false, a breakpoint has to count; so it is then in all processes, for the kernel
+  /// takes the breakpoint of one for its own where it watches the same place in another.
   virtual void watch(pid_t process, const std::string& file, std::span<Place> places) = 0;
+
+  /// `child` has its memory in common with `parent`. Whether its calls count as the parent's from now on; else its
+  /// places are to be watched like any other's.
+  virtual bool share(pid_t child, pid_t parent) = 0;
 
   struct Count {
     std::uint64_t address = 0;
@@ -42,8 +47,8 @@ class FunctionCounter {
   /// What has been counted in `process` since this was last asked for.
   virtual std::vector<Count> take(pid_t process) = 0;
 
-  /// The memory from `start` to `end` holds another file now, or none: places there do not count any more. What was
-  /// counted there and not taken is lost.
+  /// The memory from `start` to `end` holds another file now, or none: places there do not count any more, nor do
+  /// calls that share() let count as another's. What was counted there and not taken is lost.
   virtual void forget(pid_t process, std::uint64_t start, std::uint64_t end) = 0;
 };
 
