@@ -5,6 +5,7 @@ namespace tracer::decoders {
 std::span<const decode::Custom> all() {
   static constexpr decode::Custom customs[] = {
       {"aio_priority", aio_priority},
+      {"bare_bytes", bare_bytes},
       {"bpf_code", bpf_code},
       {"bpf_program", bpf_program},
       {"bpf_registers", bpf_registers},
@@ -24,6 +25,7 @@ std::span<const decode::Custom> all() {
       {"high_low", high_low},
       {"htobs", htobs},
       {"htonl", htonl},
+      {"htonl_hex", htonl_hex},
       {"htons", htons},
       {"hwaddr_data", hwaddr_data},
       {"idiag_ext", idiag_ext},
@@ -63,6 +65,7 @@ std::span<const decode::Custom> all() {
       {"sigreturn", sigreturn},
       {"sigset", sigset},
       {"sk_meminfo", sk_meminfo},
+      {"sockaddr_ax25", sockaddr_ax25},
       {"sun_path", sun_path},
       {"sve_length", sve_length},
       {"swap_priority", swap_priority},

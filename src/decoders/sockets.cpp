@@ -95,6 +95,36 @@ bool htonl(CustomContext& context) {
   return true;
 }
 
+/// What follows the family in an address within an RxRPC address, of which the size is told: bytes without a name.
+bool bare_bytes(CustomContext& context) {
+  constexpr std::uint64_t family_size = 2;
+  constexpr std::uint64_t most = 28;
+  std::array<std::byte, most - family_size> raw{};
+  const auto size = std::clamp(context.size(), family_size, most) - family_size;
+  const auto bytes = std::span(raw).first(static_cast<std::size_t>(size));
+  context.out().begin_bare_field("data", "bytes");
+  if (context.copy(bytes)) {
+    context.out().bytes(bytes, {});
+  } else {
+    context.out().address(context.address());
+  }
+  return true;
+}
+
+/// A 32-bit number in network order, in hexadecimal: `htonl(0x12345678)`.
+bool htonl_hex(CustomContext& context) {
+  const auto bits = load(context, 4);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  text.append("htonl(");
+  text.hex(be32toh(static_cast<std::uint32_t>(*bits)));
+  text.append(')');
+  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(4));
+  return true;
+}
+
 /// unix(7): a path up to its NUL, or `@"name"` in the abstract namespace, where a NUL is a character.
 bool sun_path(CustomContext& context) {
   std::array<std::byte, max_sun_path> raw{};
