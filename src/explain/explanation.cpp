@@ -223,7 +223,7 @@ class Search {
     const std::vector<Rule> rules = all_rules();
     by_calls(rules);
     for (const Rule& rule : rules) {
-      facts_.step = nullptr;
+      turn_to(nullptr);
       const bool death = process_.end && process_.end->by_signal;
       if (!rule.says.empty() && says_one_of(facts_.said, rule.says)) {
         const Step* teller = teller_of(process_, rule.says);
@@ -254,7 +254,7 @@ class Search {
       ranked.resize(most_looked_at);
     }
     for (const Ranked& one : ranked) {
-      facts_.step = one.step;
+      turn_to(one.step);
       const int closeness = ranking_.of(*one.step);
       for (const Rule& rule : rules) {
         if (matches(rule, one.step->call)) {
@@ -360,6 +360,11 @@ class Search {
     std::sort(answer.evidence.begin(), answer.evidence.end(),
               [](const Step* a, const Step* b) { return a->order < b->order; });
     answer.evidence.erase(std::unique(answer.evidence.begin(), answer.evidence.end()), answer.evidence.end());
+  }
+
+  void turn_to(const Step* step) {
+    facts_.step = step;
+    prober_.turn_to(step);
   }
 
   const Process& process_;

@@ -152,16 +152,16 @@ Walk Prober::walk(const std::string& path) const {
 }
 
 bool Prober::has_capability(unsigned number) const {
-  if (!process_.snapshot) {
+  if (!snapshot()) {
     return false;
   }
-  const std::uint64_t effective = std::strtoull(process_.snapshot->field("CapEff").c_str(), nullptr, 16);
+  const std::uint64_t effective = std::strtoull(snapshot()->field("CapEff").c_str(), nullptr, 16);
   return (effective >> number & 1) != 0;
 }
 
 bool Prober::may(const struct stat& info, Access access) const {
   const auto bit = static_cast<mode_t>(access);
-  if (!process_.snapshot) {
+  if (!snapshot()) {
     return true;
   }
   const bool folder = S_ISDIR(info.st_mode);
@@ -172,11 +172,11 @@ bool Prober::may(const struct stat& info, Access access) const {
     return true;
   }
   constexpr unsigned filesystem_id = 3;  // the column of Uid: and Gid:
-  if (process_.snapshot->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
+  if (snapshot()->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
     return (info.st_mode >> 6 & bit) != 0;
   }
-  bool member = process_.snapshot->id("Gid", filesystem_id).value_or(0) == info.st_gid;
-  std::istringstream groups(process_.snapshot->field("Groups"));
+  bool member = snapshot()->id("Gid", filesystem_id).value_or(0) == info.st_gid;
+  std::istringstream groups(snapshot()->field("Groups"));
   for (std::uint64_t group = 0; groups >> group;) {
     member = member || group == info.st_gid;
   }
@@ -184,7 +184,7 @@ bool Prober::may(const struct stat& info, Access access) const {
 }
 
 std::string Prober::user() const {
-  const auto id = process_.snapshot ? process_.snapshot->id("Uid", 3) : std::nullopt;
+  const auto id = snapshot() ? snapshot()->id("Uid", 3) : std::nullopt;
   return id ? "user " + user_name(static_cast<unsigned>(*id)) + " (" + std::to_string(*id) + ")" : "its user";
 }
 

@@ -37,6 +37,13 @@ class Prober {
  public:
   explicit Prober(const Process& process) : process_(process) {}
 
+  /// Whose rights count: those that the process had at this step, where they are known; nullptr: those that it had
+  /// last.
+  void turn_to(const Step* step) { step_ = step; }
+  [[nodiscard]] const std::optional<Snapshot>& snapshot() const {
+    return step_ != nullptr && step_->snapshot ? *step_->snapshot : process_.snapshot;
+  }
+
   [[nodiscard]] Walk walk(const std::string& path) const;
   /// Where a path of the process is for us; empty if it is relative to a folder that is not known.
   [[nodiscard]] std::string here(const std::string& path) const;
@@ -72,6 +79,7 @@ class Prober {
   [[nodiscard]] bool knows_root() const { return process_.root == nullptr || process_.root->known; }
 
   const Process& process_;
+  const Step* step_ = nullptr;
 };
 
 std::string base_name(const std::string& path);

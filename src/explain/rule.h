@@ -27,6 +27,8 @@ struct Case {
 
   [[nodiscard]] const Call& call() const { return step->call; }
   [[nodiscard]] const std::string& path() const { return step->path; }
+  /// Of the time of the call.
+  [[nodiscard]] const std::optional<Snapshot>& snapshot() const { return prober.snapshot(); }
 };
 
 struct Finding {

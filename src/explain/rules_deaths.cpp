@@ -135,7 +135,7 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   const bool general_protection = spell(crash->signal.info["si_code"]) == "SI_KERNEL";
   if (!general_protection && is_stack_overflow(facts, *crash, fault)) {
     finding.rule = "stack-overflow";
-    const auto limit = facts.process.snapshot ? facts.process.snapshot->limit("Max stack size") : std::nullopt;
+    const auto limit = facts.snapshot() ? facts.snapshot()->limit("Max stack size") : std::nullopt;
     finding.cause = "its stack overflowed: too deep a recursion, or too large a variable on the stack";
     finding.looked_at.push_back("the address " + spell_address(fault) + " is just below the stack" +
                                 (limit ? ", which may grow to " + spell_bytes(*limit) : std::string()));

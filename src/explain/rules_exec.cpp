@@ -247,7 +247,7 @@ std::optional<Finding> too_many_arguments(const Case& facts) {
   Finding finding;
   finding.cause = "the arguments and the environment of " + facts.path() +
                   " together are too long (or one of them is longer than 128 KiB)";
-  if (const auto stack = facts.process.snapshot ? facts.process.snapshot->limit("Max stack size") : std::nullopt) {
+  if (const auto stack = facts.snapshot() ? facts.snapshot()->limit("Max stack size") : std::nullopt) {
     finding.looked_at.push_back("the limit is a quarter of the stack's: " + spell_bytes(*stack / 4));
   }
   finding.remedy = "pass the names through a file or xargs; a larger ulimit -s raises the limit";

@@ -225,7 +225,7 @@ std::optional<Finding> missing_file(const Case& facts) {
 std::string let_in(const Case& facts, const struct stat& info, const std::string& path, char right) {
   const std::string owner = user_name(info.st_uid);
   constexpr mode_t others = S_IRWXO;
-  const auto user = facts.process.snapshot ? facts.process.snapshot->id("Uid", 3) : std::nullopt;
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
   if ((info.st_mode & others) == 0 && user && *user != info.st_uid) {
     return "run it as " + owner + ", or let that user in: setfacl -m u:" + user_name(static_cast<unsigned>(*user)) +
            ':' + right + ' ' + path;
@@ -259,10 +259,10 @@ std::optional<Finding> file_permission(const Case& facts) {
       return finding;
     }
   }
-  if (!walk.exists() && facts.process.snapshot) {
+  if (!walk.exists() && facts.snapshot()) {
     return std::nullopt;
   }
-  if (!facts.process.snapshot) {
+  if (!facts.snapshot()) {
     finding.cause = "it was not allowed to " + std::string(writes ? "write " : "read ") + facts.path();
     finding.looked_at.push_back(facts.prober.sketch(walk));
     finding.remedy = "compare the user that it ran as with ls -l " + facts.path();
@@ -303,7 +303,10 @@ std::optional<Finding> disk_full(const Case& facts) {
   }
   finding.cause =
       quota ? "the disk quota of " + facts.prober.user() + " is used up, for " + facts.path()
-            : "the file system" + (mount.point.empty() ? " of " + facts.path() : " " + mount.point) + " is full";
+            : "the file system" +
+                  (!mount.point.empty() ? ' ' + mount.point
+                                        : " of " + (facts.path().empty() ? "what it wrote to" : facts.path())) +
+                  " is full";
   struct statvfs room;
   if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
     finding.looked_at.push_back("afterwards " + spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize) + " of " +

@@ -11,18 +11,18 @@ namespace tracer::explain {
 namespace {
 
 std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) {
-  return facts.process.snapshot ? facts.process.snapshot->limit(name) : std::nullopt;
+  return facts.snapshot() ? facts.snapshot()->limit(name) : std::nullopt;
 }
 
 /// A file of the process' control group, for version 2.
 std::string control_group_file(const Case& facts, std::string_view name) {
-  const std::string group = facts.process.snapshot ? facts.process.snapshot->cgroup : "";
+  const std::string group = facts.snapshot() ? facts.snapshot()->cgroup : "";
   return read_small_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
 }
 
 /// The same of the memory controller of version 1.
 std::string memory_group_file(const Case& facts, std::string_view name) {
-  const std::string group = facts.process.snapshot ? facts.process.snapshot->memory_cgroup : "";
+  const std::string group = facts.snapshot() ? facts.snapshot()->memory_cgroup : "";
   return group.empty() ? "" : read_small_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
 }
 
@@ -91,7 +91,7 @@ std::optional<Finding> no_memory(const Case& facts) {
     finding.remedy = "ulimit -d unlimited, or a larger number (systemd: LimitDATA=)";
     return finding;
   }
-  if (!facts.process.snapshot) {
+  if (!facts.snapshot()) {
     finding.cause = "it wanted " + how_much + " of memory, and a limit of its own or the machine did not allow it";
     finding.remedy = "compare ulimit -v and ulimit -d where it ran, and the memory of the machine";
     return finding;
@@ -106,7 +106,7 @@ std::optional<Finding> no_memory(const Case& facts) {
 
 std::optional<Finding> file_too_large(const Case& facts) {
   const auto limit = limit_of(facts, "Max file size");
-  if (!limit && facts.process.snapshot) {
+  if (!limit && facts.snapshot()) {
     return std::nullopt;
   }
   Finding finding;
@@ -118,7 +118,7 @@ std::optional<Finding> file_too_large(const Case& facts) {
 
 std::optional<Finding> used_up_processor_time(const Case& facts) {
   const auto limit = limit_of(facts, "Max cpu time");
-  if (!limit && (facts.process.snapshot || facts.process.end->signal != "SIGXCPU")) {
+  if (!limit && (facts.snapshot() || facts.process.end->signal != "SIGXCPU")) {
     return std::nullopt;
   }
   Finding finding;

@@ -49,8 +49,8 @@ constexpr std::string_view privileged_calls =
 
 /// A filter that is not the tracer's.
 bool has_filter(const Case& facts) {
-  return facts.process.snapshot && facts.process.snapshot->field("Seccomp") == "2" &&
-         facts.process.snapshot->id("Seccomp_filters", 0).value_or(1) > facts.story.own_filters();
+  return facts.snapshot() && facts.snapshot()->field("Seccomp") == "2" &&
+         facts.snapshot()->id("Seccomp_filters", 0).value_or(1) > facts.story.own_filters();
 }
 
 const Need* need_of(const Call& call) {
@@ -71,7 +71,7 @@ std::optional<Finding> seccomp_refusal(const Case& facts) {
   finding.cause =
       "a seccomp filter forbids the system call " + facts.call().name + " (it fails with " + facts.call().error + ")";
   finding.looked_at.push_back("its status had Seccomp: 2, Seccomp_filters: " +
-                              facts.process.snapshot->field("Seccomp_filters"));
+                              facts.snapshot()->field("Seccomp_filters"));
   finding.remedy = "allow " + facts.call().name +
                    " in the filter (docker: --security-opt seccomp=…, systemd: "
                    "SystemCallFilter=)";
@@ -122,8 +122,8 @@ std::optional<Finding> missing_capability(const Case& facts) {
     finding.remedy = "run it with it: sudo, docker --cap-add=" + std::string(need->name.substr(4)) +
                      ", systemd AmbientCapabilities=" + std::string(need->name);
   }
-  if (facts.process.snapshot) {
-    finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.process.snapshot->field("CapEff"));
+  if (facts.snapshot()) {
+    finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.snapshot()->field("CapEff"));
   }
   return finding;
 }
@@ -152,7 +152,7 @@ std::optional<Finding> setuid_under_tracing(const Case& facts) {
 /// Modes and times are changed by the owner alone.
 std::optional<Finding> not_owner(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  const auto user = facts.process.snapshot ? facts.process.snapshot->id("Uid", 3) : std::nullopt;
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
   if (!walk.exists() || !user || *user == walk.info().st_uid || facts.prober.has_capability(CAP_FOWNER)) {
     return std::nullopt;
   }

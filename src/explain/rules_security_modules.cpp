@@ -95,7 +95,7 @@ Module module_of(const Case& facts, const std::string& label, const std::string&
 Finding refusal(const Case& facts, const std::string& what) {
   Finding finding;
   const std::string modules = first_line(read_small_file("/sys/kernel/security/lsm", 256));
-  const std::string label = facts.process.snapshot ? first_line(facts.process.snapshot->security_label) : "";
+  const std::string label = facts.snapshot() ? first_line(facts.snapshot()->security_label) : "";
   const std::string denial = denial_of(facts.process.pid);
   const Module module = module_of(facts, label, denial);
   finding.cause =
@@ -131,7 +131,7 @@ bool takes_more_than_modes(const Case& facts, const Walk& walk) {
   if (is_listed(facts.call().name,
                 "chmod fchmodat fchmodat2 utimensat utime utimes unlink unlinkat rmdir rename renameat renameat2 link "
                 "linkat")) {
-    const auto user = facts.process.snapshot->id("Uid", 3);
+    const auto user = facts.snapshot()->id("Uid", 3);
     return !facts.prober.has_capability(CAP_FOWNER) && walk.exists() && user && *user != walk.info().st_uid;
   }
   return false;
@@ -139,12 +139,12 @@ bool takes_more_than_modes(const Case& facts, const Walk& walk) {
 
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  if ((facts.process.snapshot && takes_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
+  if ((facts.snapshot() && takes_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
       facts.prober.is_immutable(folder_of(facts.path())) ||
       (!walk.exists() && facts.prober.is_kernels(folder_of(facts.path())))) {
     return std::nullopt;  // other rules know
   }
-  if (facts.path().empty() || !facts.process.snapshot || facts.prober.closed_folder(walk) != nullptr) {
+  if (facts.path().empty() || !facts.snapshot() || facts.prober.closed_folder(walk) != nullptr) {
     return std::nullopt;
   }
   const std::string flags = spell(facts.call().argument("flags").value);
@@ -181,7 +181,7 @@ std::optional<Finding> network_refused(const Case& facts) {
   const bool binds = facts.call().name == "bind";
   const auto first_free =
       static_cast<unsigned>(std::atoi(read_small_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32).c_str()));
-  if (port == 0 || !facts.process.snapshot ||
+  if (port == 0 || !facts.snapshot() ||
       (binds && port < first_free && !facts.prober.has_capability(CAP_NET_BIND_SERVICE))) {
     return std::nullopt;
   }

@@ -215,7 +215,6 @@ void Story::look_at(Process& process, pid_t tid) {
   if (surroundings_ == nullptr) {
     return;
   }
-  static_assert(most_snapshots > 0);
   if (auto now = surroundings_->snapshot(tid)) {
     if (process.snapshot) {
       process.snapshot->update(*std::move(now));
@@ -227,6 +226,22 @@ void Story::look_at(Process& process, pid_t tid) {
   if (std::string here = surroundings_->current_directory(tid); !here.empty()) {
     process.working_directory = std::move(here);
   }
+}
+
+/// Rights seldom change, so that most failures share one.
+void Story::keep_snapshot(Process& process, Step& step) {
+  if (!process.snapshot) {
+    return;
+  }
+  const auto& kept = process.kept_snapshot;
+  if (!kept || !(*kept)->same_rights(*process.snapshot)) {
+    if (process.kept_snapshots == most_snapshots) {
+      return;
+    }
+    ++process.kept_snapshots;
+    process.kept_snapshot = std::make_shared<const std::optional<Snapshot>>(process.snapshot);
+  }
+  step.snapshot = process.kept_snapshot;
 }
 
 /// When the first program begins: what filters it has that the tracer, its parent, has not.
@@ -268,6 +283,7 @@ void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
     }
   }
   Step& step = add(process, tid, time, Step::Kind::failure);
+  keep_snapshot(process, step);
   step.path = resolve(process, tid, call);
   if (process.working_directory.empty() && surroundings_ != nullptr) {
     process.working_directory = surroundings_->current_directory(tid);
@@ -446,6 +462,7 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.standard_error = parent.standard_error;
   copy.root = parent.root;
   copy.snapshot = parent.snapshot;
+  copy.kept_snapshot = parent.kept_snapshot;
   copy.working_directory = parent.working_directory;
   copy.began = time;
   process(child) = std::move(copy);  // also where the id is used again

@@ -48,6 +48,8 @@ struct Step {
   std::string path;  ///< resolved by the process' own view; empty: the call has none
   std::string text;
   pid_t child = 0;
+  /// Of a failure: the process then; null: as it was last.
+  std::shared_ptr<const std::optional<Snapshot>> snapshot;
 };
 
 struct Opened {
@@ -96,6 +98,8 @@ struct Process {
   std::set<std::int64_t> standard_error = {2};      ///< descriptors that lead there: `echo >&2` of a shell writes to 1
   std::map<pid_t, LastCall> threads;
   std::optional<Snapshot> snapshot;
+  std::shared_ptr<const std::optional<Snapshot>> kept_snapshot;  ///< that the last failure got
+  std::size_t kept_snapshots = 0;
   std::shared_ptr<Root> root;
   std::string working_directory;
   std::optional<Crash> crash;
@@ -155,6 +159,7 @@ class Story {
   [[nodiscard]] std::string absolute(const Process& process, pid_t tid, const Call& call, std::string path) const;
   void look_at(Process& process, pid_t tid);
   void look_at_root(Process& process, pid_t tid);
+  static void keep_snapshot(Process& process, Step& step);
   void learn_folder(Process& process, const Call& call);
   static void follow_standard_error(Process& process, const Call& call);
   void count_own_filters(const Process& process);

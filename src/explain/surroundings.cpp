@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -60,6 +61,12 @@ std::string read_link(const std::string& path) {
   std::array<char, PATH_MAX> target;
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+bool Snapshot::same_rights(const Snapshot& other) const {
+  constexpr std::array<std::string_view, 6> keys = {"Uid", "Gid", "Groups", "CapEff", "Seccomp", "Seccomp_filters"};
+  return limits == other.limits && cgroup == other.cgroup && security_label == other.security_label &&
+         std::all_of(keys.begin(), keys.end(), [&](std::string_view key) { return field(key) == other.field(key); });
 }
 
 void Snapshot::update(Snapshot later) {

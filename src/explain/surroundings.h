@@ -31,6 +31,8 @@ struct Snapshot {
   std::string security_label;
   std::string executable;
   std::optional<std::size_t> descriptors;  ///< how many are open
+  /// Whether the same was allowed to it: ids, capabilities, seccomp and limits.
+  [[nodiscard]] bool same_rights(const Snapshot& other) const;
   /// Takes over what a later look knows.
   void update(Snapshot later);
   /// The line of `status` that begins with `key`, without it.

@@ -247,6 +247,21 @@ def wrong_working_folder(place):
     return [program, 'open', 'data.txt']
 
 
+@cause('missing-file', 'a file is missing: FOLDER/a/settings does not exist')
+def folder_that_was_left_afterwards(place):
+    """What counts is where and who it was when the call failed, whatever comes before anybody has looked."""
+    (place.folder / 'a').mkdir()
+    return ['perl', '-e', 'chdir "a"; open F, "<", "settings" or $bad = $!; chdir "/"; die "fatal: $bad\n"']
+
+
+@cause('file-permission', 'user nobody (65534) may not read FOLDER/file')
+def user_that_was_another_afterwards(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root to become another user')
+    path = place.file('file', mode=0o600)
+    return ['perl', '-e', f'$> = 65534; open F, "<", "{path}" or $bad = $!; $> = 0; die "fatal: $bad\n"']
+
+
 @cause('working-folder-deleted', 'deleted')
 def working_folder_deleted(place):
     (place.folder / 'gone').mkdir()
