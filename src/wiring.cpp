@@ -329,6 +329,7 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
   result.string_limit = format.string_limit;
   result.native = native_abi();
   result.show_pid = show_pid(options);
+  result.program_to_come = !options.startup.program.empty() && !options.startup.attach.empty();
   result.show_context = options.format.secontext.shown;
   result.show_command = format.pid_details.has(cli::PidDetail::comm);
   result.dump_reads = format.dump_reads;

@@ -22,7 +22,8 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
       names_(names),
       channels_(std::move(channels)),
       prefix_(options_.prefix),
-      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)) {}
+      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)),
+      program_to_come_(options_.program_to_come) {}
 
 void TextView::thread_appears(Thread& thread) {
   channels_.assign(thread);
@@ -35,6 +36,7 @@ void TextView::thread_goes(Thread& thread) {
   write_stack(thread, thread.entry_stack.frames(), StackTaken::at_entry);
   channels_.release(thread);
   --threads_;
+  program_to_come_ = false;
 }
 
 // ---------------------------------------------------------------------------------------------- lines
@@ -44,7 +46,7 @@ render::PidForm TextView::pid_form() const {
     case ShowPid::never:
       return render::PidForm::none;
     case ShowPid::when_several:
-      return threads_ > 1 ? render::PidForm::bracketed : render::PidForm::none;
+      return threads_ + (program_to_come_ ? 1 : 0) > 1 ? render::PidForm::bracketed : render::PidForm::none;
     case ShowPid::bracketed:
       return render::PidForm::bracketed;
     case ShowPid::column:
@@ -287,6 +289,7 @@ void TextView::group_stop(Thread& thread, const EventTime& time, int signal, std
 }
 
 void TextView::exec(Thread& thread, const EventTime&) {
+  program_to_come_ = false;
   ask_for_command(thread);
 }
 

@@ -28,6 +28,7 @@ struct TextViewOptions {
   render::TextOptions calls;
   Abi native = Abi::x86_64;  ///< what a program runs in before its first call, and whose layout a raw siginfo has
   ShowPid show_pid = ShowPid::when_several;
+  bool program_to_come = false;  ///< one is started beside those that are attached to, and counts from the start
   std::optional<unsigned> duration_digits;  ///< -T
   filter::NumberSet dump_reads;             ///< -e read=: descriptors
   filter::NumberSet dump_writes;
@@ -113,6 +114,7 @@ class TextView : public View {
   TextBuffer scratch_;
   std::unique_ptr<render::TextEmitter> emitter_;
   std::size_t threads_ = 0;
+  bool program_to_come_ = false;  ///< until it has its program, or something ends
 };
 
 }  // namespace tracer::pipeline

@@ -156,6 +156,23 @@ TEST_CASE("a program of another ABI is told of when its execve has ended, before
   }
 }
 
+TEST_CASE("a program that is started beside a process that is attached to counts from the start") {
+  StageOptions options;
+  options.text.program_to_come = true;
+  Stage stage(options);
+  stage.call(10, getpid, 0, 10);
+  stage.enter(11, execve, 0);
+  stage.happens(11, Exec{11});
+  stage.exit(11);
+  stage.happens(11, Exited{0});
+  stage.call(10, getpid, 0, 10);
+  CHECK(stage.text() ==
+        "[pid    10] getpid()                    = 10\n"
+        "[pid    11] execve(NULL)                = 0\n"
+        "[pid    11] +++ exited with 0 +++\n"
+        "getpid()                                = 10\n");
+}
+
 TEST_CASE("with a file for each thread, execve in a thread ends its file") {
   StageOptions options;
   options.separate = true;
