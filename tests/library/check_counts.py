@@ -5,9 +5,11 @@
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from cases import expect, rounds, run_cases
 from check_functions import VARIANTS, Bench, cut_off_sections
@@ -102,13 +104,41 @@ def unfinished(counter):
     return counter.why_no_uprobes
 
 
+def attached(counter):
+    """Five threads that are counted go on unharmed, whenever and however the tracer ends."""
+    program = counter.bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    try:
+        end = time.monotonic() + 60
+        while len(os.listdir(f'/proc/{running.pid}/task')) < 5 and time.monotonic() < end:
+            time.sleep(0.005)
+        for round_ in range(rounds(6)):
+            engine = 'ptrace' if counter.why_no_uprobes else 'bpf'
+            tracer = subprocess.Popen([counter.bench.tracer, f'--engine={engine}', '-c', '-U', 'calls,name', '-S', 'calls', '-e',
+                                       'trace=none', '-e', 'library=abs@MAIN', '-p', str(running.pid)],
+                                      stderr=subprocess.PIPE, text=True)
+            line = tracer.stderr.readline()
+            expect('attached with 5 threads' in line, f'round {round_}: {line}')
+            tracer.send_signal((signal.SIGTERM, signal.SIGKILL, signal.SIGINT)[round_ % 3])
+            tracer.wait(60)
+            # Behind one that was killed, a helper of its takes away what is left.
+            tracer.stderr.read()
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+        running.terminate()
+        expect(running.wait(60) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+    return counter.why_no_uprobes
+
+
 def main():
     tracer, sources = sys.argv[1:3]
     with tempfile.TemporaryDirectory(prefix='counts.') as folder:
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished)})
+                      for function in (static, threads, children, plugin, unfinished, attached)})
         return run_cases(cases, sys.argv[3:])
 
 

@@ -376,6 +376,29 @@ def static_probes(bench):
     expect(len(lines) == 4, 'one name of any provider: ' + '\n'.join(lines))
 
 
+ODD_PROBES = [
+    'odd:registers@odd_probes(0x1122334455667788, 1432778632, 30600, 136, 119, -2, -2, -2, -2)',
+    'odd:numbers@odd_probes(-5, -5, 5, 255, -1, 16, 9223372036854775807)',
+    'odd:memory@odd_probes(77, 77, 11, 22, -3, 22, 33, 44, 22, -3)',
+    'odd:strange@odd_probes(2, 7, 77, ?, ?, ?, ?, ?)',
+    '+++ exited with 3 +++']
+
+ODD_PROBES_OF_32_BITS = [
+    'odd:registers@odd_probes(1432778632, 30600, 136, 119, -2, -2, -2)',
+    'odd:numbers@odd_probes(4294967291, -5, 255, -1)',
+    'odd:memory@odd_probes(77, -3, 4, 2)',
+    '+++ exited with 3 +++']
+
+
+def odd_probes(bench):
+    """Operands in all forms, wherever the program lies."""
+    for flags, expected in ((['-pie', '-fPIE'], ODD_PROBES), (['-no-pie'], ODD_PROBES), (['-static'], ODD_PROBES),
+                            (['-static-pie'], ODD_PROBES), (['-m32', '-no-pie'], ODD_PROBES_OF_32_BITS)):
+        program = bench.build('odd_probes.c', ['gcc', *flags], 'odd_probes')
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'usdt=odd:*'], program)
+        expect(lines == expected, f'{flags}: ' + '\n'.join(lines))
+
+
 def watched_probes(bench):
     """The counter of those who watch is raised, and lowered when we go."""
     program = bench.build('probes.c', ['gcc'], 'probes')
@@ -510,7 +533,7 @@ CASES = {function.__name__: function
          for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, debugging_information,
                           separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
-                          chosen_by_resolvers, demangled_names, exceptions, deep_calls, watched_probes, listed_probes, killed_tracer,
+                          chosen_by_resolvers, demangled_names, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
 
