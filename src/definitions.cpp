@@ -41,7 +41,8 @@ std::optional<std::string> content(const std::filesystem::path& path) {
     return std::nullopt;
   }
   std::ifstream file(path, std::ios::binary);
-  std::string text(most_bytes, '\0');
+  const auto size = std::filesystem::file_size(path, error);
+  std::string text(error ? 0 : static_cast<std::size_t>(std::min<std::uintmax_t>(size, most_bytes)), '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return file.bad() ? std::nullopt : std::optional(std::move(text));
@@ -133,11 +134,17 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
   if (prototypes.empty()) {
     return std::optional<spec::TableSet>{};
   }
-  auto compiled = compile({{"ltrace.conf", prototypes.descriptions()}});
-  if (!compiled) {
-    return compiled.error();
+  // Of the descriptions that the program was built with, prototypes use these types alone: to compile all of them would
+  // take longer than many a program runs.
+  const std::vector<sysc::Source> sources = {
+      {"ltrace.conf", prototypes.descriptions()},
+      {"types.sys", "type ptr = ulong as address\ntype str = *cstr\ntype wstr = *custom wide_text : i32\n"}};
+  sysc::Diagnostics diagnostics;
+  spec::TableSet set = sysc::compile(sources, diagnostics);
+  if (diagnostics.has_errors()) {
+    return Error{EINVAL, "the prototypes have errors:\n" + diagnostics.text(sources)};
   }
-  return std::optional(std::move(compiled).value());
+  return std::optional(std::move(set));
 }
 
 }  // namespace tracer

@@ -72,8 +72,8 @@ struct Ended {
   int wait_status = 0;
 };
 
-/// `tables` may grow meanwhile.
-Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& speak) {
+/// `more`: what `tables` may gain meanwhile.
+Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
 
   auto launch = engine_options(options, tables);
@@ -168,7 +168,7 @@ Ended trace(const cli::Options& options, spec::Tables& tables, const Speaker& sp
     stacks = std::make_unique<DeathStacks>(tables);
   }
   pipeline_settings.stacks = stacks.get();
-  library::DebugPrototypes prototypes(tables);
+  library::DebugPrototypes prototypes(more);
   pipeline_settings.prototypes = &prototypes;
   if (options.extras.explain_after) {
     pipeline_settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
@@ -237,6 +237,7 @@ int run(const std::vector<std::string>& words) {
   }
   const cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   const Speaker speak(options.program_name);
+  spec::GrowingTables more(tables);
   if (options.ltrace) {
     auto prototypes = compile_prototypes(options.ltrace->prototypes, [](const std::string& line) { say(line + '\n'); });
     if (!prototypes) {
@@ -244,8 +245,7 @@ int run(const std::vector<std::string>& words) {
       return EXIT_FAILURE;
     }
     if (prototypes.value()) {
-      defined = *std::move(prototypes).value();
-      tables = defined.view();
+      more.add(*prototypes.value());
     }
   }
   for (const std::string& warning : options.warnings) {
@@ -276,7 +276,7 @@ int run(const std::vector<std::string>& words) {
     say(cli::tip_text(options.tips));
     return EXIT_SUCCESS;
   }
-  const Ended ended = trace(options, tables, speak);
+  const Ended ended = trace(options, tables, more, speak);
   if (options.tips.shown) {
     say(cli::tip_text(options.tips));
   }

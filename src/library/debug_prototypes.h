@@ -16,8 +16,8 @@ namespace tracer::library {
 
 class DebugPrototypes final : public PrototypeSource {
  public:
-  /// Adds to `tables`, which outlives this.
-  explicit DebugPrototypes(spec::Tables& tables) : into_(tables) {}
+  /// Adds to `into`, which outlives this.
+  explicit DebugPrototypes(spec::GrowingTables& into) : into_(into) {}
 
   const spec::Call* find(const LibraryFunction& function, pid_t tid) override;
 
@@ -28,7 +28,7 @@ class DebugPrototypes final : public PrototypeSource {
   /// Null if it cannot be opened.
   debuginfo::Prototypes* open(const MappedFile& file, pid_t tid);
 
-  spec::GrowingTables into_;
+  spec::GrowingTables& into_;
   std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by the function's number; null: nobody knows
   std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<debuginfo::Prototypes>> files_;
 };

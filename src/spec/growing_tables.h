@@ -23,6 +23,8 @@ class GrowingTables {
   TypeId add(const Type& type);
   /// Returns the structure's own type.
   TypeId add(Struct structure, const std::vector<Field>& fields);
+  /// All of `others` but its numbers of system calls. Of functions, there must be none that is known already.
+  void add(const TableSet& others);
   const Call* add(Call call, Signature signature, const std::vector<Param>& params);
   /// A pointer to a type that the descriptions call so, `*custom NAME`; `none`: they do not.
   TypeId pointer_to_custom(std::string_view name);
