@@ -470,6 +470,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.follow_forks = startup.follow_forks;
   result.kill_on_exit = startup.kill_on_exit;
   result.strict = options.strict;
+  result.as_ltrace = options.ltrace.has_value();
   result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
   result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
                                                     static_cast<int>(cli::Interruptible::anywhere));

@@ -40,6 +40,7 @@ struct EngineOptions {
   bool follow_forks = false;
   bool kill_on_exit = false;  ///< tracees die with the tracer, however it dies
   bool strict = false;        ///< messages in strace's words alone, exit status 1 where exec fails
+  bool as_ltrace = false;     ///< that a process cannot be attached to is told in ltrace's words
   bool cpu_time = false;      ///< fill SyscallExit::cpu_time, CallTotals::cpu
   bool latencies = false;     ///< fill CallTotals::latencies
   bool times = true;          ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter

@@ -53,9 +53,11 @@ std::string why_not_permitted(pid_t pid) {
 
 }  // namespace
 
-std::string attach_failure(pid_t pid, int error, bool strict) {
-  std::string text = "attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): " + std::string(std::strerror(error));
-  if (!strict && (error == EPERM || error == EACCES)) {
+std::string attach_failure(pid_t pid, int error, const EngineOptions& options) {
+  std::string text = options.as_ltrace ? "Cannot attach to pid " + std::to_string(pid) + ": "
+                                       : "attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): ";
+  text += std::strerror(error);
+  if (!options.strict && (error == EPERM || error == EACCES)) {
     text += ": " + why_not_permitted(pid);
   }
   return text;
@@ -90,7 +92,7 @@ Status PtraceEngine::attach_process(pid_t pid) {
   const pid_t tgid = process_of(pid);
   if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
     const int why = attached.error().number;
-    return Error{why, attach_failure(pid, why, options_.strict)};
+    return Error{why, attach_failure(pid, why, options_)};
   }
   if (!options_.follow_forks && !functions_) {
     return Done{};

@@ -126,6 +126,6 @@ class PtraceEngine final : public Engine {
 };
 
 /// One sentence on why `pid` could not be attached: in strace's words and, unless `strict`, with cause and remedy.
-std::string attach_failure(pid_t pid, int error, bool strict);
+std::string attach_failure(pid_t pid, int error, const EngineOptions& options);
 
 }  // namespace tracer

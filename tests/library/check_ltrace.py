@@ -248,7 +248,7 @@ def attaching(bench):
         running.kill()
         running.wait()
     lines, status = bench.run(['-p', '999999'], [])
-    expect(status == 1 and 'No such process' in lines[0], 'got: ' + '\n'.join(lines))
+    expect(status == 1 and lines[0].endswith('Cannot attach to pid 999999: No such process'), 'got: ' + '\n'.join(lines))
 
 
 ERRORS = [
