@@ -27,6 +27,7 @@
 #include "library/debug_prototypes.h"
 #include "list_probes.h"
 #include "ptrace/front.h"
+#include "stack/function_names.h"
 #include "terminal.h"
 #include "trace/pipeline_folded.h"
 #include "trace/pipeline_json.h"
@@ -116,6 +117,10 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     return {nullptr, exit_status(EXIT_FAILURE)};
   }
   decode::DescriptorNames names(name_options(options), std::move(contexts).value());
+  stack::FunctionNames functions;
+  if (!options.ltrace) {
+    names.set_functions([&functions](pid_t tid, std::uint64_t address) { return functions.at(tid, address); });
+  }
   decode::NameOptions plain;
   plain.paths = true;
   plain.commands = true;

@@ -45,6 +45,12 @@ class Names {
     static_cast<void>(group);
     return 0;
   }
+  /// Name of the function whose code begins at an address, escaped; empty if unknown.
+  virtual std::string_view function(std::int32_t tid, RemoteAddr address) {
+    static_cast<void>(tid);
+    static_cast<void>(address);
+    return {};
+  }
   /// Name of a network interface, as it is; empty if unknown.
   virtual std::string_view interface(std::uint32_t index) = 0;
   /// The protocol (NETLINK_ROUTE, ...) of a descriptor that is a netlink socket (255 if it cannot be told), else -1.

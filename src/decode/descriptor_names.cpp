@@ -257,6 +257,15 @@ std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, b
   return here == pid ? 0 : here;
 }
 
+std::string_view DescriptorNames::function(std::int32_t tid, RemoteAddr address) {
+  text_.clear();
+  if (functions_) {
+    const std::string name = functions_(tid, address.value());
+    spell::append_escaped(text_, std::as_bytes(std::span(name)), {});
+  }
+  return text_.view();
+}
+
 std::string_view DescriptorNames::interface(std::uint32_t index) {
   std::array<char, IF_NAMESIZE> name{};
   text_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -35,11 +36,16 @@ class DescriptorNames final : public Names {
   explicit DescriptorNames(NameOptions options, SecurityContexts contexts = {{}, nullptr})
       : options_(options), contexts_(std::move(contexts)) {}
 
+  /// Who knows the functions of threads; without one they have no names.
+  using FunctionNamer = std::function<std::string(std::int32_t tid, std::uint64_t address)>;
+  void set_functions(FunctionNamer functions) { functions_ = std::move(functions); }
+
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
   std::string_view command(std::int32_t tid) override;
   std::int32_t process_here(std::int32_t tid, std::int32_t pid, bool group) override;
+  std::string_view function(std::int32_t tid, RemoteAddr address) override;
   std::string_view interface(std::uint32_t index) override;
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) override;
   std::string_view generic_family(std::uint16_t number) override { return families_.name(number); }
@@ -59,6 +65,7 @@ class DescriptorNames final : public Names {
 
   NameOptions options_;
   SecurityContexts contexts_;
+  FunctionNamer functions_;
   SocketNames sockets_;
   GenericFamilies families_;
   PidNamespaces pids_;

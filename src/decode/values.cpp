@@ -404,6 +404,14 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
         out_.scalar(bits, type);
       }
       return;
+    case Style::code:
+      out_.scalar(bits, type);
+      if (const auto name =
+              bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};
+          !name.empty()) {
+        out_.annotation(name, {});
+      }
+      return;
     case Style::port:
     case Style::inet4:
       network_number(type, bits);

@@ -252,8 +252,8 @@ DESCRIBED = [
     "{number=0.25, letter='a'}, {number=9.0, letter='z'}) = {number=1.0, letter='z'}",
     'big@libdescribed.so({values=[11, 12, 13], name="bytes"}, {x=1, y=2}) = {values=[11, 1, 13], name="bytes"}',
     'either@libdescribed.so({whole=41, part=5.7e-44}) = {whole=42, part=5.9e-44}',
-    'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS, color=BLUE}, '
-    '{low=5, negative=-3, high=1000}, ADDRESS) = 39',
+    'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS<twice>, color=BLUE}, '
+    '{low=5, negative=-3, high=1000}, ADDRESS<twice>) = 39',
     'say@libdescribed.so("%s has %d", "it", 3) = 37',
     '+++ exited with 2 +++']
 

@@ -247,8 +247,8 @@ def attaching(bench):
     finally:
         running.kill()
         running.wait()
-    lines, status = bench.run(['-p', '999999'], [])
-    expect(status == 1 and lines[0].endswith('Cannot attach to pid 999999: No such process'), 'got: ' + '\n'.join(lines))
+    lines, status = bench.run(['-p', '4194304'], [])
+    expect(status == 1 and lines[0].endswith('Cannot attach to pid 4194304: No such process'), 'got: ' + '\n'.join(lines))
 
 
 ERRORS = [
