@@ -218,8 +218,8 @@ TEST_CASE("counting ends with a process that dies while it is being attached to"
   const std::string trace = folder.file("trace");
   // The tracer's own calls into BPF are held up, so that the end falls between its look at the process and the place
   // where it starts to watch. Nobody collects the process, so it is there to be watched, and tells of no end any more.
-  Process tracer({TRACER, "-o", trace, "-e", "trace=openat", "-e", "inject=bpf:delay_enter=40ms", TRACER,
-                  "--engine=bpf", "-c", "-o", "/dev/null", "-q", "-p", pid});
+  Process tracer({TRACER, "--kill-on-exit", "-o", trace, "-e", "trace=openat,bpf", "-e", "inject=bpf:delay_enter=40ms",
+                  TRACER, "--engine=bpf", "-c", "-o", "/dev/null", "-q", "-p", pid});
   const bool looked =
       becomes_true([&] { return contents(trace).find("/proc/" + pid + "/status") != std::string::npos; });
   ::kill(victim.pid(), SIGKILL);
