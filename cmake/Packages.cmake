@@ -42,10 +42,8 @@ endif()
 package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
 
 option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)
-if(TRACER_LIBUNWIND)
-  # Its static form in Debian is not for position-independent programs.
-  if(NOT TRACER_STATIC)
-    set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
-  endif()
+# Its static form in Debian is neither for position-independent programs nor for those that have libgcc's unwinder.
+if(TRACER_LIBUNWIND AND NOT TRACER_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
   pkg_check_modules(libunwind REQUIRED IMPORTED_TARGET libunwind-generic libunwind)
 endif()

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
 #include "selinux.h"
 #include "stack/symbols.h"
@@ -141,6 +142,9 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   }
   for (const std::string& expression : options.extras.probes) {
     selection.probes.emplace_back(expression);
+  }
+  if (!selection.empty() && !can_break_at_functions(native_abi())) {
+    return Error{ENOTSUP, "this build cannot trace functions, for want of Zydis: use one that is linked dynamically"};
   }
   if (options.ltrace) {
     for (const std::string& pattern : options.ltrace->exporters) {

@@ -7,8 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "base/remote_addr.h"
-#include "trace/memory.h"
+#include "arch/load.h"
 
 namespace tracer {
 
@@ -54,15 +53,6 @@ inline bool is_load(std::uint32_t instruction) {
 /// That offset, in bytes.
 inline std::uint64_t load_offset(std::uint32_t instruction) {
   return std::uint64_t{field(instruction, 10, 12)} * 8;
-}
-
-/// Little-endian, of at most eight bytes; empty if they cannot be read.
-inline std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t address, std::size_t size) {
-  std::uint64_t value = 0;
-  if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 }  // namespace tracer

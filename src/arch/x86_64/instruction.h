@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "arch/load.h"
 #include "spec/abi.h"
-#include "trace/memory.h"
 
 namespace tracer {
 
@@ -29,15 +29,6 @@ inline std::optional<Instruction> decode(Abi abi, std::span<const std::byte> cod
     return result;
   }
   return std::nullopt;
-}
-
-/// `size` bytes, 8 at most; empty if they cannot be read.
-inline std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t address, std::size_t size) {
-  std::uint64_t value = 0;
-  if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 }  // namespace tracer

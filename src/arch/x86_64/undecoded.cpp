@@ -1,0 +1,39 @@
+// A build without Zydis, which has no static form in Debian: no breakpoints at functions, as nothing tells what stands
+// under them.
+#include "arch/breakpoint.h"
+
+namespace tracer {
+
+bool can_break_at_functions(Abi) {
+  return false;
+}
+
+Under instruction_under(Abi, std::span<const std::byte>) {
+  return Under::in_place;
+}
+
+std::uint64_t displaced_reach() {
+  return 0;
+}
+
+std::optional<Displaced> displace(Abi, std::span<const std::byte>, std::uint64_t, std::uint64_t) {
+  return std::nullopt;
+}
+
+std::optional<StackWrite> emulate(Abi, std::span<const std::byte>, std::uint64_t, Registers&, const Memory&) {
+  return std::nullopt;
+}
+
+std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> thread_pointer(const Registers&, const ReadRegisterSet&) {
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const Memory&, std::uint64_t) {
+  return std::nullopt;
+}
+
+}  // namespace tracer
