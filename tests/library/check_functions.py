@@ -46,6 +46,11 @@ VARIANTS = {
     'm32_no_pie': ['gcc', '-m32', '-no-pie'],
     'm32_no_plt': ['gcc', '-m32', '-fno-plt'],
     'clang': ['clang-14'],
+    'clang_no_plt': ['clang-14', '-fno-plt'],
+    'clang_lld': ['clang-14', '-fuse-ld=lld'],
+    'clang_m32': ['clang-14', '-m32'],
+    'musl': ['musl-gcc'],
+    'musl_now': ['musl-gcc', '-Wl,-z,now'],
     'lld': ['gcc', '-fuse-ld=lld'],
     'lld_retpoline': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
     'lld_retpoline_now': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
@@ -104,7 +109,7 @@ def check_variant(bench, name):
         cut_off_sections(program)
     lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=@MAIN'], program)
     expect(calls_in(lines) == EXPECTED, f'expected {EXPECTED}, got: ' + '\n'.join(lines))
-    expect(all('@libc.so.6(' in line for line in lines if '(' in line), 'a library is missing: ' + '\n'.join(lines))
+    expect(all('@libc.so.6(' in line or (name.startswith('musl') and '@libc.so(' in line) for line in lines if '(' in line), 'a library is missing: ' + '\n'.join(lines))
     expect(status == 3 and lines[-1] == '+++ exited with 3 +++', f'status {status}: {lines[-1]}')
     return None
 
@@ -122,6 +127,24 @@ def static(bench):
 
 def static_pie(bench):
     check_static(bench, ['-static-pie'])
+
+
+POINTERS = [
+    'atoi@libc.so.6("3") = 3',
+    'atoi@libc.so.6("4") = 4',
+    'abs@libc.so.6(-5) = 5',
+    'fopen@libc.so.6(0x1234, "r") = NULL EFAULT (Bad address)',
+    '+++ exited with 12 +++']
+
+
+def function_pointers(bench):
+    """Where there is no stub, and where there is one that not all calls go through."""
+    for flags in (['-Wl,-z,lazy'], ['-Wl,-z,now'], ['-no-pie'], ['-fno-plt'], ['-fuse-ld=lld'], ['-m32'],
+                  ['-fcf-protection=full', '-Wl,-z,ibtplt']):
+        program = bench.build('pointers.c', ['gcc', *flags], 'pointers')
+        expect(program is not None, f'{flags}: not built')
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
+        expect([line for line in lines if 'runs in' not in line] == POINTERS, f'{flags}: got: ' + '\n'.join(lines))
 
 
 def symbols_of_the_program(bench):
@@ -530,7 +553,7 @@ def attach_and_detach(bench):
 
 
 CASES = {function.__name__: function
-         for function in (static, static_pie, symbols_of_the_program, longjmp, threads, children_unfollowed,
+         for function in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, debugging_information,
                           separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
