@@ -263,6 +263,27 @@ def structures_by_value(bench):
             expect(lines == BY_VALUE, f'{command}: got: ' + '\n'.join(lines))
 
 
+STANDARD = [
+    r'string<.*>::(_M_)?append@libstdc\+\+\.so\.6\(\["one"\], " and two"(, 8)?\) = ',
+    r'^operator new@libstdc\+\+\.so\.6\(72\) = 0x',
+    r'_Rb_tree_insert_and_rebalance@libstdc\+\+\.so\.6\(true, 0x',
+    r'operator<<.*\(0x\w+, "value "(, 6)?\) = 0x',
+    r'operator<<@libstdc\+\+\.so\.6\(0x\w+, 42\) = 0x',
+    r'(_M_insert<double>|operator<<)@libstdc\+\+\.so\.6\(0x\w+, 2\.5\) = 0x',
+    r"operator<<.*\(0x\w+, ' '\) = 0x",
+    r'runtime_error@libstdc\+\+\.so\.6\(0x\w+, "thrown"\) = <void>',
+    r'^__cxa_throw@libstdc\+\+\.so\.6\(0x\w+, 0x\w+, 0x\w+<std::runtime_error::~runtime_error\(\)>\) = <',
+    r'find@libstdc\+\+\.so\.6\(\["one and two"\], "two", 1(, 3)?\) = 8']
+
+
+def standard_library_of_cxx(bench):
+    lines, status = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'],
+                                bench.build('standard.cpp', ['g++'], 'standard'))
+    expect(status == 8, f'status {status}')
+    for wanted in STANDARD:
+        expect(any(re.search(wanted, line) for line in lines), f'no {wanted} in:\n' + '\n'.join(lines))
+
+
 DESCRIBED = [
     "scalars@libdescribed.so('c', true, -2, 200, 1.5, 2.25, 3.5, 4000000000) = -294966991",
     'colors@libdescribed.so(BLUE, CAN_READ|CAN_RUN) = BLUE',
@@ -554,7 +575,7 @@ def attach_and_detach(bench):
 
 CASES = {function.__name__: function
          for function in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, debugging_information,
+                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, standard_library_of_cxx, debugging_information,
                           separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
