@@ -36,7 +36,7 @@ $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-
 endef
 
 .PHONY: all run test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install clean \
-        test-arm64 test-kernels kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
+        test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -85,6 +85,11 @@ test-arm64:
 test-kernels: all
 	@$(MAKE) --no-print-directory kernels-packages || true
 	tests/kernels/run $(ARGS_KERNELS) || (( $$? == 77 ))
+
+test-static: build-packages
+	cmake --preset static
+	cmake --build --preset static
+	tests/static/run build-static/tracer
 
 compat: test-packages all
 	$(PYTHON) tests/compat/compare.py --ours build/tracer --full $(ARGS_COMPAT)
