@@ -73,7 +73,6 @@ std::string ConfReader::read_prototype(std::string_view first) {
   std::string parameters;
   bool varargs = false;
   bool filled_in = false;
-  bool by_value = false;
   unsigned number = 0;
   if (!take(')')) {
     do {
@@ -94,8 +93,6 @@ std::string ConfReader::read_prototype(std::string_view first) {
       } else if (!found->length.empty()) {
         found->text = '*' + array_text(*found);  // C passes arrays as pointers to them
         found->target = array_text(*found);
-      } else if (found->is_struct) {
-        by_value = true;
       } else if (found->text == "cstr" || found->text.starts_with("bytes[")) {
         found->target = found->text;
       }
@@ -112,8 +109,8 @@ std::string ConfReader::read_prototype(std::string_view first) {
       return error_;
     }
   }
-  if (by_value || result->is_struct || (!result->length.empty() && result->target.empty())) {
-    return {};  // a structure by value: descriptions have no such thing
+  if (!result->length.empty() && result->target.empty()) {
+    return {};  // an array by value: C has no such thing
   }
   const std::string all = parameters + ' ' + result->text;
   if (mentions_more_than(all, 'a', number) || mentions_more_than(all, 'e', 0)) {

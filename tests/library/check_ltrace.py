@@ -124,6 +124,8 @@ func_upto("01", 5)                               = 2
 func_out(77, "fil", 8)                           = 3
 func_hex(0x1.8p+0, 0xff)                         = <void>
 func_octal(010, 00)                              = <void>
+func_by_value(1, { "abcde\\0", 2.500000 }, 9.500000) = { 11.000000, 'x', 'y' }
+func_big({ 1, 2, 3 }, 7)                         = { 1, 7, 3 }
 func_text("a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'")       = "a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'"
 func_guess(10000, 0x2711, 0xffffd8f0, 0xffffd8ef) = 10000
 +++ exited (status 5) +++'''.splitlines()

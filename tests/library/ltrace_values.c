@@ -59,6 +59,24 @@ char* func_text(char* s) {
 }
 void func_wide(const int* s) {}
 void func_nested(void* p) {}
+struct named {
+  char name[6];
+  float size;
+};
+struct pair {
+  float part;
+  char a, b;
+};
+struct pair func_by_value(int n, struct named s, double d) {
+  struct pair r = {s.size + (float)d - n, 'x', 'y'};
+  return r;
+}
+struct pair3 {
+  long a, b, c;
+} func_big(struct pair3 p, int n) {
+  p.b = n;
+  return p;
+}
 void* func_address(void* p) {
   return p;
 }
@@ -74,6 +92,17 @@ void func_hex(double, int);
 long func_pointer(long*);
 short func_short(long, unsigned long, short, unsigned short);
 char* func_text(char*);
+struct named {
+  char name[6];
+  float size;
+};
+struct pair {
+  float part;
+  char a, b;
+} func_by_value(int, struct named, double);
+struct pair3 {
+  long a, b, c;
+} func_big(struct pair3, int);
 void* func_address(void*);
 void func_format(const char*, ...);
 
@@ -143,6 +172,10 @@ int main(void) {
     char name[4];
   } nested = {{1, '\0', 0.5}, {-1, 70000}, "abc"};
   func_nested(&nested);
+  struct named named = {"abcde", 2.5F};
+  func_by_value(1, named, 9.5);
+  struct pair3 three = {1, 2, 3};
+  func_big(three, 7);
   func_address(0);
   func_address((void*)0x12345678);
   func_guess(10000, 10001, -10000, -10001);
