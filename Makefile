@@ -14,6 +14,7 @@ ARGS ?= --help
 PREFIX ?= /usr/local
 PYTHON := /usr/bin/python3
 jobs := $(shell nproc)
+sources_built_here = grep -oE '"file": "$(CURDIR)/src/[^"]*\.cpp"' build-clang/compile_commands.json | cut -d'"' -f4 | sort -u
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
 # $(call configure,DIRECTORY,OPTIONS): once; CMake itself notices later changes.
@@ -61,9 +62,10 @@ lint: format tidy
 format: lint-packages
 	$(sources) | xargs clang-format-14 --dry-run -Werror
 
-# What the sources include from generated files has to exist: hence after the build.
+# What the sources include from generated files has to exist: hence after the build. Those of another architecture cannot
+# be read without its headers.
 tidy: clang
-	find src -name '*.cpp' | sort | xargs -P$(jobs) -n1 clang-tidy-14 --quiet -p build-clang
+	$(sources_built_here) | xargs -P$(jobs) -n1 clang-tidy-14 --quiet -p build-clang
 
 bench: test-packages all
 	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from canonical import STRING
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMPILER = shutil.which('gcc')
+HAS_32_BITS = platform.machine() == 'x86_64'
 
 
 READ = r'(read\(\d+(?:<[^>]*>+)?, )'  # up to the bytes
@@ -112,7 +114,7 @@ def probes(build):
         if source.suffix not in ('.c', '.cpp'):
             continue
         many = 'MANY' in source.read_text().split('\n', 1)[0]
-        for suffix, flags in (('', []), ('-32', ['-m32'])):
+        for suffix, flags in (('', []), ('-32', ['-m32'])) if HAS_32_BITS else (('', []),):
             name = source.stem + suffix
             if COMPILER is None and not (build / name).exists():
                 continue  # in a guest, whose programs were compiled beforehand

@@ -16,12 +16,15 @@ namespace {
 
 const std::string counts = " -q -c -U calls,errors,name -S name ";
 
-/// What `tool` counts of a command, without the times, and how it ended.
-std::pair<std::vector<std::string>, int> count(const std::string& tool, const std::string& command) {
+/// What `tool` counts of a command, without the times, and how it ended. Where a library is to be mapped at an address
+/// that suits it, what has to be unmapped again depends on chance.
+std::vector<std::string> count(const std::string& tool, const std::string& command) {
   const Folder folder;
   const std::string out = folder.file("out");
-  const Ran ran = run("exec " + tool + counts + "-o " + out + " " + command + " >/dev/null 2>&1");
-  return {run("cat " + out).lines, ran.status};
+  const Ran ran = run("exec setarch -R " + tool + counts + "-o " + out + " " + command + " >/dev/null 2>&1");
+  std::vector<std::string> lines = run("cat " + out).lines;
+  lines.push_back("status " + std::to_string(ran.status));
+  return lines;
 }
 
 /// How many descriptors of BPF objects the process has.
@@ -52,10 +55,10 @@ TEST_CASE("counting in the kernel counts what ptrace and strace count") {
         TRACEE " int80"}) {
     INFO(command);
     const auto by_bpf = count("$T --engine=bpf", command);
-    CHECK(by_bpf.first.size() >= 4);
-    CHECK(by_bpf == count("$T --engine=ptrace", command));
+    CHECK(by_bpf.size() >= 5);
+    CHECK(difference(by_bpf, count("$T --engine=ptrace", command)) == "");
     if (command != "/dev/null") {
-      CHECK(by_bpf == count("strace", command));
+      CHECK(difference(by_bpf, count("strace", command)) == "");
     }
   }
 }

@@ -2,8 +2,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-
 #include <catch2/catch.hpp>
 
 #include "bpf_works.h"
@@ -17,25 +15,14 @@ std::vector<std::string> trace_by(const std::string& engine, const std::string& 
   const Folder folder;
   const std::string out = folder.file("out");
   const Ran ran = run("exec setarch -R $T --engine=" + engine + " -o " + out + " " + command + " 2>&1 >/dev/null");
-  std::vector<std::string> lines = run("sed -E 's/^[0-9]+ +//; s/(pid=|kill\\(|= )[0-9]{3,}/\\1N/g; "
-                                       "s/time=[0-9]+/time=N/g; s/0x(7fff|ffff)[0-9a-f]{8}/STACK/g' " +
-                                       out)
-                                       .lines;
+  std::vector<std::string> lines =
+      run("sed -E 's/^[0-9]+ +//; s/(pid=|kill\\(|= )[0-9]{3,}/\\1N/g; "
+          "s/time=[0-9]+( \\/\\* [0-9.]+ s \\*\\/)?/time=N/g; s/0x(7fff|ffff)[0-9a-f]{8}/STACK/g' " +
+          out)
+          .lines;
   lines.push_back("status " + std::to_string(ran.status));
   lines.insert(lines.end(), ran.lines.begin(), ran.lines.end());
   return lines;
-}
-
-/// The first lines that differ; empty if none do.
-std::string difference(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
-  for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
-    const std::string one = i < ours.size() ? ours[i] : "(no more lines)";
-    const std::string other = i < theirs.size() ? theirs[i] : "(no more lines)";
-    if (one != other) {
-      return one + "\n" + other;
-    }
-  }
-  return {};
 }
 
 }  // namespace

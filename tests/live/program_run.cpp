@@ -28,6 +28,17 @@ Ran run(const std::string& command) {
   return ran;
 }
 
+std::string difference(const std::vector<std::string>& ours, const std::vector<std::string>& theirs) {
+  for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+    const std::string one = i < ours.size() ? ours[i] : "(no more lines)";
+    const std::string other = i < theirs.size() ? theirs[i] : "(no more lines)";
+    if (one != other) {
+      return one + "\n" + other;
+    }
+  }
+  return {};
+}
+
 Folder::Folder() {
   std::string name = (std::filesystem::temp_directory_path() / "tracer-live-XXXXXX").string();
   REQUIRE(::mkdtemp(name.data()) != nullptr);

@@ -20,6 +20,9 @@ struct Ran {
 /// Runs a shell command in which $T is the tracer; its output, errors included.
 Ran run(const std::string& command);
 
+/// The first lines that differ, one below the other; empty if none do.
+std::string difference(const std::vector<std::string>& ours, const std::vector<std::string>& theirs);
+
 class Folder {
  public:
   Folder();

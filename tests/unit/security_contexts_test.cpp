@@ -1,8 +1,11 @@
 // --secontext, with contexts that a test gives: few machines have SELinux.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include <catch2/catch.hpp>
@@ -13,23 +16,30 @@
 namespace tracer::decode {
 namespace {
 
-/// Knows files by where their links in /proc lead to.
+/// Whether both lead to one file: under an emulator that has a root of its own, its name may be another.
+bool is_same(const std::string& one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+std::optional<std::string> of_same_file(const std::map<std::string, std::string>& files, const std::string& path) {
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const auto& entry) { return is_same(entry.first, path); });
+  return found == files.end() ? std::nullopt : std::optional(found->second);
+}
+
 class FakeSource final : public ContextSource {
  public:
   std::map<std::string, std::string> files;
   std::map<std::string, std::string> database;
   std::string process;
 
-  std::optional<std::string> of_file(const std::string& path) override {
-    char target[4096];
-    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
-    const auto found = files.find(length > 0 ? std::string(target, static_cast<std::size_t>(length)) : path);
-    return found == files.end() ? std::nullopt : std::optional(found->second);
-  }
+  std::optional<std::string> of_file(const std::string& path) override { return of_same_file(files, path); }
   std::optional<std::string> of_process(pid_t) override { return process; }
   std::optional<std::string> recorded(const std::string& path, mode_t mode) override {
-    const auto found = database.find(path);
-    return found == database.end() || !S_ISDIR(mode) ? std::nullopt : std::optional(found->second);
+    return S_ISDIR(mode) ? of_same_file(database, path) : std::nullopt;
   }
 };
 
@@ -38,6 +48,15 @@ FakeSource usual() {
   source.files = {{"/", "system_u:object_r:root_t:s0"}, {"/proc", "system_u:object_r:proc_t:s0"}};
   source.process = "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023\n";
   return source;
+}
+
+/// An emulator of programs may not know the call by which paths are followed; then none has a context.
+bool finds_paths() {
+  if (::syscall(SYS_openat2, AT_FDCWD, "/", nullptr, 0) == -1 && errno == ENOSYS) {
+    WARN("skipped: there is no openat2 here");
+    return false;
+  }
+  return true;
 }
 
 std::string path_context(ContextOptions options, FakeSource source, int directory, std::string_view path) {
@@ -67,6 +86,9 @@ TEST_CASE("the context of a descriptor is that of its file") {
 }
 
 TEST_CASE("the context of a path is that of the file that it leads to, from wherever it starts") {
+  if (!finds_paths()) {
+    return;
+  }
   const UniqueFd root(::open("/", O_PATH | O_CLOEXEC));
   CHECK(path_context({}, usual(), AT_FDCWD, "/proc") == "proc_t");
   CHECK(path_context({}, usual(), root.get(), "proc") == "proc_t");
@@ -78,6 +100,9 @@ TEST_CASE("the context of a path is that of the file that it leads to, from wher
 }
 
 TEST_CASE("what the database has shows where it differs in what is shown") {
+  if (!finds_paths()) {
+    return;
+  }
   FakeSource source = usual();
   source.database = {{"/", "system_u:object_r:root_t:s0"}, {"/proc", "system_u:object_r:other_t:s0"}};
   CHECK(path_context({false, true}, source, AT_FDCWD, "/proc") == "proc_t!!other_t");
@@ -92,6 +117,9 @@ TEST_CASE("what the database has shows where it differs in what is shown") {
 }
 
 TEST_CASE("a context that somebody has made up does no harm") {
+  if (!finds_paths()) {
+    return;
+  }
   FakeSource source = usual();
   source.files["/proc"] = "a:b:] = 0\n\x1b[2J:d";
   CHECK(path_context({}, source, AT_FDCWD, "/proc") == "\\135 = 0\\n\\33\\1332J");
