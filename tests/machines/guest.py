@@ -38,7 +38,7 @@ class Machine:
     console: str
 
 
-ARM64 = Machine('arm64', ['qemu-system-aarch64', '-M', 'virt,gic-version=3', '-cpu', 'cortex-a72'], 'ttyAMA0')
+ARM64 = Machine('arm64', ['qemu-system-aarch64', '-M', 'virt,gic-version=3', '-cpu', 'max,pauth-impdef=on'], 'ttyAMA0')
 # Without cmpxchg16b: QEMU 7.2 leaves wrong flags behind it when a breakpoint has led there, of which Linux 6.12 panics.
 AMD64 = Machine('amd64', ['qemu-system-x86_64', '-M', 'q35', '-cpu', 'max,-cx16'], 'ttyS0')
 
