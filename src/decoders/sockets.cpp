@@ -81,18 +81,29 @@ bool htobs(CustomContext& context) {
   return true;
 }
 
-/// A 32-bit number in network order: `htonl(5)`.
-bool htonl(CustomContext& context) {
+/// A 32-bit number in network order.
+bool network_number(CustomContext& context, bool in_hexadecimal) {
   const auto bits = load(context, 4);
   if (!bits) {
     return false;
   }
+  const std::uint64_t number = be32toh(static_cast<std::uint32_t>(*bits));
   TextBuffer text;
   text.append("htonl(");
-  text.decimal(std::uint64_t{be32toh(static_cast<std::uint32_t>(*bits))});
+  in_hexadecimal ? text.hex(number) : text.decimal(number);
   text.append(')');
   context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(4));
   return true;
+}
+
+/// `htonl(5)`.
+bool htonl(CustomContext& context) {
+  return network_number(context, false);
+}
+
+/// `htonl(0x12345678)`.
+bool htonl_hex(CustomContext& context) {
+  return network_number(context, true);
 }
 
 /// What follows the family in an address within an RxRPC address, of which the size is told: bytes without a name.
@@ -108,20 +119,6 @@ bool bare_bytes(CustomContext& context) {
   } else {
     context.out().address(context.address());
   }
-  return true;
-}
-
-/// A 32-bit number in network order, in hexadecimal: `htonl(0x12345678)`.
-bool htonl_hex(CustomContext& context) {
-  const auto bits = load(context, 4);
-  if (!bits) {
-    return false;
-  }
-  TextBuffer text;
-  text.append("htonl(");
-  text.hex(be32toh(static_cast<std::uint32_t>(*bits)));
-  text.append(')');
-  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(4));
   return true;
 }
 

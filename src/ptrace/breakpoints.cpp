@@ -22,6 +22,15 @@ Breakpoint* Breakpoints::find(std::uint64_t address) {
   return at == points_.end() ? nullptr : &at->second;
 }
 
+const library::Module* Breakpoints::module_at(std::uint64_t address) const {
+  const auto after = modules.upper_bound(address);
+  if (after == modules.begin()) {
+    return nullptr;
+  }
+  const library::Module& module = std::prev(after)->second;
+  return address < module.end ? &module : nullptr;
+}
+
 Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
   Breakpoint* point = find(address);
   return point == nullptr || point->code_size == 0 ? nullptr : point;

@@ -49,8 +49,7 @@ struct Breakpoint {
   bool prepared = false;
   Under under = Under::in_place;
   std::uint64_t displaced_at = 0;
-  std::size_t jump_back = 0;       ///< from there
-  std::size_t displaced_size = 0;  ///< of the instruction, where it stands
+  std::size_t jump_back = 0;  ///< from there
 };
 
 /// An open call of a function.
@@ -102,6 +101,8 @@ class Breakpoints {
 
   /// What the modules are for whom they were set, by the start of their code.
   std::map<std::uint64_t, library::Module> modules;
+  /// The one of these whose code is at `address`, or null.
+  [[nodiscard]] const library::Module* module_at(std::uint64_t address) const;
   /// Functions whose addresses the loader has not filled in yet, and where it will.
   struct Pending {
     std::uint64_t module = 0;

@@ -11,15 +11,6 @@ namespace {
 
 using library::Module;
 
-const Module* module_with(const Breakpoints& space, std::uint64_t address) {
-  const auto after = space.modules.upper_bound(address);
-  if (after == space.modules.begin()) {
-    return nullptr;
-  }
-  const Module& module = std::prev(after)->second;
-  return address < module.end ? &module : nullptr;
-}
-
 std::optional<std::uint64_t> file_offset(const Module& module, std::uint64_t address) {
   const std::uint64_t inside = address - module.bias;
   for (const library::Segment& segment : module.file->segments()) {
@@ -73,7 +64,7 @@ void LibraryTracer::watch(Tracee& tracee, const std::vector<std::uint64_t>& addr
   // The kernel looks for the process's memory by its leader's.
   const bool has_leader = !status_field(tracee.tgid, "VmSize").empty();
   for (const std::uint64_t address : addresses) {
-    const Module* module = module_with(space, address);
+    const Module* module = space.module_at(address);
     Breakpoint& point = space.note(address);
     if (module != nullptr && has_leader) {
       const FunctionCounter::Place place = place_of(tracee, *module, address, point);
@@ -143,7 +134,7 @@ void LibraryTracer::tell_counts(Tracee& tracee) {
         point == nullptr ? nullptr : entered_function(tracee, *point, count.address, count.return_address);
     if (function != nullptr) {
       calls[function] += count.calls;
-      const Module* module = module_with(*tracee.library->space, count.address);
+      const Module* module = tracee.library->space->module_at(count.address);
       abis[function] = module != nullptr ? module->file->abi() : tracee.abi;
     }
   }

@@ -13,15 +13,6 @@ namespace {
 
 using library::Module;
 
-const Module* module_at(const Breakpoints& space, std::uint64_t address) {
-  auto at = space.modules.upper_bound(address);
-  if (at == space.modules.begin()) {
-    return nullptr;
-  }
-  --at;
-  return address < at->second.end ? &at->second : nullptr;
-}
-
 const Stopped& stopped(const Tracee& tracee) {
   return std::get<Stopped>(tracee.thread);
 }
@@ -268,7 +259,7 @@ void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function
 
 LibraryFunction* LibraryTracer::exported_function(Tracee& tracee, const Module& caller, Breakpoint& point,
                                                   std::uint64_t address) {
-  const Module* callee = module_at(*tracee.library->space, address);
+  const Module* callee = tracee.library->space->module_at(address);
   if (callee == nullptr || callee->start == caller.start) {
     return nullptr;
   }
@@ -294,7 +285,7 @@ LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, Breakpoint& poi
   if (point.entry != nullptr || point.resolved != nullptr) {
     return point.entry != nullptr ? point.entry : point.resolved;
   }
-  const Module* caller = module_at(*tracee.library->space, return_address);
+  const Module* caller = tracee.library->space->module_at(return_address);
   if (caller != nullptr && point.for_other_modules) {
     if (LibraryFunction* function = exported_function(tracee, *caller, point, address)) {
       return function;

@@ -26,7 +26,6 @@ enum class Kind : std::uint8_t {
   address,          ///< adr
   page_address,     ///< adrp
   load_literal,     ///< of a general register; prfm too
-  supervisor_call,  ///< svc
   bound,            ///< depends on its place in another way
   free,             ///< does not depend on it
 };
@@ -53,8 +52,8 @@ constexpr std::array<Pattern, 16> patterns = {{
     {0x9f000000, 0x90000000, Kind::page_address},
     {0x3f000000, 0x18000000, Kind::load_literal},
     {0x3f000000, 0x1c000000, Kind::bound},  // the same, of a vector register
-    {0xffe0001f, 0xd4000001, Kind::supervisor_call},
-    {0xff000000, 0xd4000000, Kind::bound},  // other exceptions tell of their place
+    {0xffe0001f, 0xd4000001, Kind::free},   // svc; the other exceptions tell of their place:
+    {0xff000000, 0xd4000000, Kind::bound},
 }};
 
 Kind kind_of(std::uint32_t instruction) {
@@ -213,7 +212,6 @@ Under instruction_under(Abi, std::span<const std::byte> code) {
     case Kind::bound:
       return Under::in_place;
     case Kind::free:
-    case Kind::supervisor_call:
       return Under::displaced;
     default:
       return Under::emulated;

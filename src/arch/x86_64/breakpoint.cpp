@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "arch/load.h"
+#include "arch/x86_64/address.h"
 
 namespace tracer {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 constexpr std::array<std::byte, 1> trap = {std::byte{0xcc}};
 constexpr std::array<std::byte, 2> syscall_code = {std::byte{0x0f}, std::byte{0x05}};
 constexpr std::array<std::byte, 2> int80_code = {std::byte{0xcd}, std::byte{0x80}};
-
-std::uint64_t cut(Abi abi, std::uint64_t value) {
-  return abi == Abi::i386 ? static_cast<std::uint32_t>(value) : value;
-}
 
 std::uint32_t read32(std::span<const std::byte> code, std::size_t at) {
   std::uint32_t value = 0;

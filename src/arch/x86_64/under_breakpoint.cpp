@@ -2,14 +2,11 @@
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/x86_64/address.h"
 #include "arch/x86_64/instruction.h"
 
 namespace tracer {
 namespace {
-
-std::uint64_t cut(Abi abi, std::uint64_t value) {
-  return abi == Abi::i386 ? static_cast<std::uint32_t>(value) : value;
-}
 
 std::uint64_t register_value(ZydisRegister which, const Registers& registers, std::uint64_t next) {
   if (which == ZYDIS_REGISTER_NONE) {
