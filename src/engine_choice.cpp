@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bpf/engine.h"
+#include "explain/calls_of_interest.h"
 #include "explain/story.h"
 #include "explaining.h"
 #include "ptrace/engine.h"

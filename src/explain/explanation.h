@@ -4,21 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "explain/rule.h"
+#include "explain/cause_search.h"
 #include "explain/story.h"
 
 namespace tracer::explain {
-
-struct Answer {
-  std::string rule;
-  std::string confidence;  ///< "almost certainly", "most likely", "possibly"
-  std::string cause;
-  std::vector<const Step*> evidence;  ///< in order
-  std::vector<std::string> looked_at;
-  std::string remedy;
-  std::string path;  ///< that the call was about; empty: none
-  int score = 0;
-};
 
 struct Explanation {
   enum class Outcome : std::uint8_t { good, failed, running, nothing };

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/text_buffer.h"
+#include "explain/words.h"
 #include "render/json_text.h"
 
 namespace tracer::explain {

@@ -14,6 +14,7 @@
 
 #include "explain/prober.h"
 #include "explain/story.h"
+#include "explain/words.h"
 
 namespace tracer::explain {
 
@@ -55,9 +56,6 @@ std::vector<Rule> all_rules();
 /// The names of the calls to watch, each as `?name`, with commas between.
 std::string calls_to_watch();
 
-/// Whether `word` is one of those in `list`, which has blanks between them.
-bool is_listed(std::string_view word, std::string_view list);
-
 std::span<const Rule> exec_rules();
 std::span<const Rule> loader_rules();
 std::span<const Rule> file_rules();
@@ -67,16 +65,6 @@ std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
 std::span<const Rule> security_module_rules();
 std::span<const Rule> death_rules();
-
-// ---------------------------------------------------------------------------------------------- for rules
-
-/// The line of `text` that holds `part`, without its end; empty if none does.
-std::string line_with(const std::string& text, std::string_view part);
-/// What stands before `part` in `line`, back to the last of `: ` or the line's begin.
-std::string word_before(const std::string& line, std::string_view part);
-/// What stands after `part`, up to one of `stops` or the line's end.
-std::string word_after(const std::string& line, std::string_view part, std::string_view stops);
-std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 inline constexpr std::string_view file_calls =
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "

@@ -1,8 +1,9 @@
 #include "explain/story.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
+
+#include "explain/calls_of_interest.h"
+#include "explain/words.h"
 
 namespace tracer::explain {
 
@@ -13,80 +14,8 @@ constexpr std::size_t most_steps = 2000;
 constexpr std::size_t most_opened = 4000;
 constexpr std::size_t most_processes = 20000;
 constexpr std::size_t most_snapshots = 16;  // of one process; limits and ids seldom change
-constexpr std::size_t longest_text = 4096;
 
-constexpr std::array<std::string_view, 4> fatal_signals = {"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"};
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Everyday failures that say nothing.
-bool is_noise(const Call& call) {
-  return call.failed_with("ENOTTY") || call.error.compare(0, 7, "ERESTAR") == 0 || call.failed_with("EINTR") ||
-         (is_one_of(call.name, {"wait4", "waitid"}) && call.error == "ECHILD") ||
-         (call.name == "fcntl" && call.error == "EBADF");
-}
-
-/// Successes that some rule asks for.
-bool is_wanted_success(const Call& call) {
-  return is_one_of(call.name,
-                   {"connect", "prctl", "seccomp", "sendto", "sendmmsg", "recvfrom", "poll", "ppoll", "setrlimit",
-                    "prlimit64", "kill", "unlink", "unlinkat", "bind", "landlock_restrict_self"}) ||
-         (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
-}
-
-constexpr std::array<std::string_view, 17> turning_points = {
-    "execve",  "execveat", "setrlimit", "prlimit64",  "setuid",  "setresuid", "setreuid", "setgroups", "capset",
-    "seccomp", "prctl",    "chroot",    "pivot_root", "unshare", "setns",     "chdir",    "fchdir"};
-
-/// getsockopt(SO_ERROR) that tells of one.
-bool is_socket_error(const Call& call) {
-  return call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR" &&
-         spell(call.argument("optval").value).find('E') != std::string::npos;
-}
-
-std::int64_t written_to(const Call& call) {
-  return is_one_of(call.name, {"write", "writev", "pwrite64"}) ? call.descriptor() : -1;
-}
-
-/// The text of a write or writev.
-std::string written(const Call& call) {
-  const Value& data = call.argument("buf").value;
-  std::string text = data.text;
-  for (const Argument& argument : call.args) {
-    if (argument.value.kind == Value::Kind::list) {
-      for (const Member& piece : argument.value.members) {
-        text += piece.value["iov_base"].text;
-      }
-    }
-  }
-  return text.substr(0, longest_text);
-}
-
-const Argument* path_argument(const Call& call) {
-  for (const Argument& argument : call.args) {
-    if (argument.type == "path" && argument.value.kind == Value::Kind::text) {
-      return &argument;
-    }
-  }
-  const Argument& address = call.argument("addr");
-  return address.value["sun_path"].kind == Value::Kind::text ? &address : nullptr;
-}
-
-std::string normal(const std::string& path) {
-  std::string out;
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t slash = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(at, slash - at);
-    at = slash + 1;
-    if (!part.empty() && part != ".") {
-      out += '/' + part;
-    }
-  }
-  return out.empty() ? "/" : out + (path.back() == '/' ? "/" : "");
-}
+constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
 
 std::int64_t pid_in(const Value& info) {
   const Value& pid = info["si_pid"];
@@ -94,14 +23,6 @@ std::int64_t pid_in(const Value& info) {
 }
 
 }  // namespace
-
-std::string calls_to_look_after() {
-  std::string list;
-  for (const std::string_view name : turning_points) {
-    list += (list.empty() ? "?" : ",?") + std::string(name);
-  }
-  return list;
-}
 
 std::string Process::executable() const {
   return programs.empty() ? (snapshot && command.empty() ? snapshot->executable : std::string()) : programs.back().path;
@@ -292,7 +213,7 @@ void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
 }
 
 void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
-  if (is_one_of(call.name, {"execve", "execveat"})) {
+  if (is_listed(call.name, "execve execveat")) {
     Program program;
     program.path = resolve(process, tid, call);
     for (const Member& word : call.argument("argv").value.members) {
@@ -308,7 +229,7 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     count_own_filters(process);
     return;
   }
-  if (std::find(turning_points.begin(), turning_points.end(), call.name) != turning_points.end()) {
+  if (is_turning_point(call)) {
     look_at(process, tid);
   }
   if (is_socket_error(call)) {
@@ -330,7 +251,7 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     }
     return;
   }
-  if (is_one_of(call.name, {"wait4", "waitid"})) {
+  if (is_listed(call.name, "wait4 waitid")) {
     saw_wait(process, tid, time, call);
     return;
   }
@@ -360,14 +281,14 @@ void Story::follow_standard_error(Process& process, const Call& call) {
   }
   constexpr std::size_t most = 64;
   const bool duplicates =
-      is_one_of(call.name, {"dup", "dup2", "dup3"}) || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
-                                                        spell(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
+      is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
+                                                spell(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
   if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
     if (process.standard_error.size() < most) {
       process.standard_error.insert(call.result);
     }
-  } else if (call.result != 2 && (duplicates || is_one_of(call.name, {"open", "openat", "openat2", "creat", "socket",
-                                                                      "accept", "accept4", "memfd_create"}))) {
+  } else if (call.result != 2 &&
+             (duplicates || is_listed(call.name, "open openat openat2 creat socket accept accept4 memfd_create"))) {
     process.standard_error.erase(call.result);  // it is something else now
   }
 }
@@ -383,62 +304,18 @@ void Story::saw_wait(Process& process, pid_t tid, Time time, const Call& call) {
   processes_[step.child].collected = true;
 }
 
-// ---------------------------------------------------------------------------------------------- paths
-
-std::string Story::absolute(const Process& process, pid_t tid, const Call& call, std::string path) const {
-  if (!path.empty() && path.front() == '/') {
-    return normal(path);
-  }
-  const Argument& folder = call.args.empty() ? Argument{} : call.args.front();
-  std::string base = folder.type == "dirfd" ? folder.value.name : std::string();
-  if (folder.type == "dirfd" && folder.value.is_number()) {
-    if (base.empty() && surroundings_ != nullptr) {
-      base = surroundings_->descriptor(tid, folder.value.number).value_or("");
-    }
-    if (const auto at = process.descriptors.find(folder.value.number);
-        base.empty() && at != process.descriptors.end()) {
-      base = at->second;
-    }
-  } else if (base.empty()) {
-    base = surroundings_ != nullptr ? surroundings_->current_directory(tid) : std::string();
-    if (base.empty()) {
-      base = process.working_directory;
-    }
-  }
-  return base.empty() || base.front() != '/' ? path : normal(base + '/' + path);
-}
-
-std::string Story::resolve(const Process& process, pid_t tid, const Call& call) const {
-  const Argument* argument = path_argument(call);
-  if (argument == nullptr) {
-    const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
-    const auto known = process.descriptors.find(fd);
-    if (fd < 0) {
-      return {};
-    }
-    const auto then = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::nullopt;
-    return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
-  }
-  if (argument->value.kind == Value::Kind::object) {
-    const std::string& path = argument->value["sun_path"].text;
-    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, tid, {}, path);
-  }
-  return absolute(process, tid, call, argument->value.text);
-}
-
 // ---------------------------------------------------------------------------------------------- what else happens
 
 void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
-  if (is_one_of(signal.name, {"SIGCHLD", "SIGURG", "SIGWINCH", "SIGCONT"})) {
+  if (is_listed(signal.name, "SIGCHLD SIGURG SIGWINCH SIGCONT")) {
     return;
   }
   Process& owner = process(pid);
-  const bool crash = std::find(fatal_signals.begin(), fatal_signals.end(), signal.name) != fatal_signals.end();
+  const bool crash = is_listed(signal.name, fatal_signals);
   Crash& kept = owner.crash.emplace();
   kept.tid = tid;
   kept.order = ++order_;
-  if (surroundings_ != nullptr && (crash || signal.name == "SIGSYS" || signal.name == "SIGXCPU" ||
-                                   signal.name == "SIGXFSZ" || signal.name == "SIGABRT" || signal.name == "SIGTRAP")) {
+  if (surroundings_ != nullptr && (crash || is_listed(signal.name, "SIGSYS SIGXCPU SIGXFSZ SIGABRT SIGTRAP"))) {
     look_at(owner, tid);
     if (crash) {
       kept.mappings = surroundings_->mappings(tid);

@@ -114,9 +114,6 @@ struct Process {
   [[nodiscard]] std::string said() const;
 };
 
-/// The calls after whose success the surroundings of a process are others: names for -e, with commas.
-std::string calls_to_look_after();
-
 class Story {
  public:
   /// `surroundings`: nullptr for a recorded run.

@@ -20,6 +20,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
+#include "explain/words.h"
 #include "spec/abi.h"
 #include "spec/spec.h"
 

@@ -1,0 +1,65 @@
+#include "explain/calls_of_interest.h"
+
+#include "explain/words.h"
+
+namespace tracer::explain {
+
+namespace {
+
+/// After whose success the surroundings of a process are others.
+constexpr std::string_view turning_points =
+    "execve execveat setrlimit prlimit64 setuid setresuid setreuid setgroups capset seccomp prctl chroot pivot_root "
+    "unshare setns chdir fchdir";
+
+constexpr std::size_t longest_text = 4096;
+
+}  // namespace
+
+bool is_noise(const Call& call) {
+  return call.failed_with("ENOTTY") || call.error.compare(0, 7, "ERESTAR") == 0 || call.failed_with("EINTR") ||
+         (is_listed(call.name, "wait4 waitid") && call.error == "ECHILD") ||
+         (call.name == "fcntl" && call.error == "EBADF");
+}
+
+bool is_wanted_success(const Call& call) {
+  return is_listed(call.name,
+                   "connect prctl seccomp sendto sendmmsg recvfrom poll ppoll setrlimit prlimit64 kill unlink unlinkat "
+                   "bind landlock_restrict_self") ||
+         (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
+}
+
+bool is_socket_error(const Call& call) {
+  return call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR" &&
+         spell(call.argument("optval").value).find('E') != std::string::npos;
+}
+
+std::int64_t written_to(const Call& call) {
+  return is_listed(call.name, "write writev pwrite64") ? call.descriptor() : -1;
+}
+
+std::string written(const Call& call) {
+  const Value& data = call.argument("buf").value;
+  std::string text = data.text;
+  for (const Argument& argument : call.args) {
+    if (argument.value.kind == Value::Kind::list) {
+      for (const Member& piece : argument.value.members) {
+        text += piece.value["iov_base"].text;
+      }
+    }
+  }
+  return text.substr(0, longest_text);
+}
+
+bool is_turning_point(const Call& call) {
+  return is_listed(call.name, turning_points);
+}
+
+std::string calls_to_look_after() {
+  std::string list = "?" + std::string(turning_points);
+  for (std::size_t at = list.find(' '); at != std::string::npos; at = list.find(' ', at)) {
+    list.replace(at, 1, ",?");
+  }
+  return list;
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,214 @@
+#include "explain/cause_search.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "explain/ranking.h"
+#include "explain/rule.h"
+
+namespace tracer::explain {
+
+namespace {
+
+constexpr std::size_t most_answers = 3;
+constexpr std::size_t most_looked_at = 16;  // steps that rules look at, the best ones
+constexpr std::size_t most_places = 8;      // of an answer that were looked at
+constexpr int least_score = 25;
+constexpr int sure_score = 75;
+constexpr int likely_score = 45;
+
+bool says_one_of(const std::string& said, std::string_view alternatives) {
+  while (!alternatives.empty()) {
+    const std::size_t bar = std::min(alternatives.find('|'), alternatives.size());
+    if (contains(said, alternatives.substr(0, bar))) {
+      return true;
+    }
+    alternatives.remove_prefix(std::min(bar + 1, alternatives.size()));
+  }
+  return false;
+}
+
+/// The step of standard error that a text rule spoke about.
+const Step* teller_of(const Process& process, std::string_view alternatives) {
+  const Step* last = nullptr;
+  for (const Step& step : process.steps) {
+    if (step.kind == Step::Kind::said && step.order >= process.image_begins) {
+      last = &step;
+      if (says_one_of(step.text, alternatives)) {
+        return last;
+      }
+    }
+  }
+  return last;
+}
+
+class Search {
+ public:
+  Search(const Story& story, const Process& process)
+      : process_(process),
+        prober_(process),
+        facts_{story, process, prober_, nullptr, process.said()},
+        ranking_(process) {}
+
+  std::vector<Answer> answers() {
+    const std::vector<Rule> rules = all_rules();
+    by_calls(rules);
+    for (const Rule& rule : rules) {
+      turn_to(nullptr);
+      const bool death = process_.end && process_.end->by_signal;
+      if (!rule.says.empty() && says_one_of(facts_.said, rule.says)) {
+        const Step* teller = teller_of(process_, rule.says);
+        add(rule, rule.weight + 35, teller);
+      } else if (rule.signals == "exit") {
+        add(rule, rule.weight + 15, nullptr);
+      } else if (death && !rule.signals.empty() && is_listed(process_.end->signal, rule.signals)) {
+        add(rule, rule.weight + 55, nullptr);
+      }
+    }
+    return best();
+  }
+
+ private:
+  void by_calls(const std::vector<Rule>& rules) {
+    struct Ranked {
+      const Step* step;
+      int score;
+    };
+    std::vector<Ranked> ranked;
+    for (const Step& step : process_.steps) {
+      if (step.kind == Step::Kind::failure && step.order >= process_.image_begins) {
+        ranked.push_back({&step, ranking_.of(step) + best_weight(rules, step.call)});
+      }
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+    if (ranked.size() > most_looked_at) {
+      ranked.resize(most_looked_at);
+    }
+    for (const Ranked& one : ranked) {
+      turn_to(one.step);
+      const int closeness = ranking_.of(*one.step);
+      for (const Rule& rule : rules) {
+        if (matches(rule, one.step->call)) {
+          add(rule, rule.weight + closeness, one.step);
+        }
+      }
+    }
+  }
+
+  static bool matches(const Rule& rule, const Call& call) {
+    return !rule.calls.empty() && (rule.calls == "*" || is_listed(call.name, rule.calls)) &&
+           (rule.errors.empty() || is_listed(call.error, rule.errors));
+  }
+
+  static int best_weight(const std::vector<Rule>& rules, const Call& call) {
+    int best = -100;
+    for (const Rule& rule : rules) {
+      if (matches(rule, call)) {
+        best = std::max(best, rule.weight);
+      }
+    }
+    return best;
+  }
+
+  void add(const Rule& rule, int score, const Step* step) {
+    std::optional<Finding> finding = rule.look(facts_);
+    if (!finding) {
+      return;
+    }
+    Answer answer;
+    answer.rule = finding->rule.empty() ? std::string(rule.name) : finding->rule;
+    answer.cause = std::move(finding->cause);
+    answer.looked_at = std::move(finding->looked_at);
+    answer.remedy = std::move(finding->remedy);
+    answer.evidence = std::move(finding->evidence);
+    answer.score = score + finding->weight;
+    if (step != nullptr) {
+      answer.evidence.push_back(step);
+    }
+    const auto same = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
+      return other.cause == answer.cause || (other.rule == answer.rule && is_listed(answer.rule, "name-not-resolved"));
+    });
+    const auto again = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
+      return step != nullptr && other.rule == "missing-file" && answer.rule == other.rule &&
+             is_same_search(other.path, step->path);
+    });
+    if (step != nullptr) {
+      answer.path = step->path;
+    }
+    if (same != found_.end()) {
+      if (same->score < answer.score) {
+        *same = std::move(answer);
+      }
+    } else if (again != found_.end()) {
+      // By calls, the best one comes first.
+      std::vector<std::string>& seen = again->looked_at;
+      const std::string other = "also looked for as " + printable(answer.path);
+      if (base_name(again->path) == base_name(answer.path) && again->path != answer.path && seen.size() < most_places &&
+          std::find(seen.begin(), seen.end(), other) == seen.end()) {
+        seen.push_back(other);
+      }
+    } else {
+      found_.push_back(std::move(answer));
+    }
+  }
+
+  /// One file in several folders, or folders on the way to it.
+  static bool is_same_search(const std::string& one, const std::string& other) {
+    const auto is_below = [](const std::string& path, const std::string& folder) {
+      return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 && path[folder.size()] == '/';
+    };
+    return base_name(one) == base_name(other) || is_below(one, other) || is_below(other, one);
+  }
+
+  std::vector<Answer> best() {
+    std::stable_sort(found_.begin(), found_.end(), [](const Answer& a, const Answer& b) { return a.score > b.score; });
+    std::vector<Answer> answers;
+    for (Answer& answer : found_) {
+      if (answer.score < least_score || answers.size() == most_answers ||
+          (!answers.empty() && answer.score * 2 < answers.front().score)) {
+        continue;
+      }
+      answer.confidence = answer.score >= sure_score     ? "almost certainly"
+                          : answer.score >= likely_score ? "most likely"
+                                                         : "possibly";
+      complete_evidence(answer);
+      answers.push_back(std::move(answer));
+    }
+    return answers;
+  }
+
+  /// With the last thing it said.
+  void complete_evidence(Answer& answer) const {
+    const Step* last = nullptr;
+    for (const Step& step : process_.steps) {
+      if (step.kind == Step::Kind::said && step.order >= process_.image_begins && step.text.size() > 1) {
+        last = &step;
+      }
+    }
+    if (last != nullptr) {
+      answer.evidence.push_back(last);
+    }
+    std::sort(answer.evidence.begin(), answer.evidence.end(),
+              [](const Step* a, const Step* b) { return a->order < b->order; });
+    answer.evidence.erase(std::unique(answer.evidence.begin(), answer.evidence.end()), answer.evidence.end());
+  }
+
+  void turn_to(const Step* step) {
+    facts_.step = step;
+    prober_.turn_to(step);
+  }
+
+  const Process& process_;
+  Prober prober_;
+  Case facts_;
+  Ranking ranking_;
+  std::vector<Answer> found_;
+};
+
+}  // namespace
+
+std::vector<Answer> find_causes(const Story& story, const Process& process) {
+  return Search(story, process).answers();
+}
+
+}  // namespace tracer::explain

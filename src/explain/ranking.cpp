@@ -1,0 +1,99 @@
+#include "explain/ranking.h"
+
+#include <algorithm>
+#include <array>
+
+#include "explain/benign.h"
+#include "explain/rule.h"
+#include "spell/error_names.h"
+
+namespace tracer::explain {
+
+namespace {
+
+std::string error_text_of(std::string_view name) {
+  constexpr int last_error = 133;
+  for (int number = 1; number <= last_error; ++number) {
+    if (spell::error_name(number) == name) {
+      return std::string(spell::error_text(number));
+    }
+  }
+  return {};
+}
+
+/// Lines that tell of something that the program can do without, or of no failure at all.
+std::string without_remarks(const std::string& text) {
+  constexpr std::array<std::string_view, 13> remarks = {"LOG:",     "INFO",     "[info]", "DEBUG",   "[debug]",
+                                                        "NOTICE",   "[notice]", "arning", "WARNING", "skipping",
+                                                        "ignoring", "gnored",   "[warn]"};
+  std::string kept;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(from, end - from);
+    if (std::none_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); })) {
+      kept += line;
+    }
+    from = end;
+  }
+  return kept;
+}
+
+}  // namespace
+
+Ranking::Ranking(const Process& process) : process_(process) {
+  for (const Step& step : process.steps) {
+    if (step.order < process.image_begins) {
+      continue;
+    }
+    if (step.kind == Step::Kind::said) {
+      said_.push_back(&step);
+    } else if (step.kind == Step::Kind::failure && benign_reason(process, step).empty()) {
+      last_ = &step;
+    }
+  }
+}
+
+int Ranking::of(const Step& step) const {
+  std::string after;
+  std::uint64_t next = process_.calls;
+  for (auto said = said_.rbegin(); said != said_.rend() && (*said)->order > step.order; ++said) {
+    after.insert(0, (*said)->text);
+    next = (*said)->number;
+  }
+  after = without_remarks(after);
+  int score = 0;
+  const std::string name = base_name(step.path);
+  if (contains(after, step.path)) {
+    score += 40;
+  } else if (name.size() > 2 && contains(after, name)) {
+    score += 35;
+  }
+  if (contains(after, error_text_of(step.call.error))) {
+    score += last_with_text(step) ? 30 : 8;
+  }
+  const std::uint64_t distance = next > step.number ? next - step.number - 1 : 0;
+  score += distance == 0 ? 20 : distance <= 2 ? 15 : distance <= 6 ? 10 : distance <= 20 ? 5 : 0;
+  score += &step == last_ ? 10 : 0;
+  const bool asks_only =
+      is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat");
+  score -= asks_only && step.call.error == "ENOENT" ? 10 : 0;
+  score -= benign_reason(process_, step).empty() ? 0 : 45;
+  return score;
+}
+
+bool Ranking::last_with_text(const Step& step) const {
+  const std::string text = error_text_of(step.call.error);
+  const Step* teller = nullptr;
+  for (const Step* said : said_) {
+    if (said->order > step.order && contains(said->text, text)) {
+      teller = said;
+      break;
+    }
+  }
+  return std::none_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
+    return other.kind == Step::Kind::failure && other.call.error == step.call.error && other.order > step.order &&
+           (teller == nullptr || other.order < teller->order) && benign_reason(process_, other).empty();
+  });
+}
+
+}  // namespace tracer::explain

@@ -1,0 +1,77 @@
+// Which file a call is about, by the view of the process.
+#include <algorithm>
+
+#include "explain/story.h"
+
+namespace tracer::explain {
+
+namespace {
+
+const Argument* path_argument(const Call& call) {
+  for (const Argument& argument : call.args) {
+    if (argument.type == "path" && argument.value.kind == Value::Kind::text) {
+      return &argument;
+    }
+  }
+  const Argument& address = call.argument("addr");
+  return address.value["sun_path"].kind == Value::Kind::text ? &address : nullptr;
+}
+
+std::string normal(const std::string& path) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, slash - at);
+    at = slash + 1;
+    if (!part.empty() && part != ".") {
+      out += '/' + part;
+    }
+  }
+  return out.empty() ? "/" : out + (path.back() == '/' ? "/" : "");
+}
+
+}  // namespace
+
+std::string Story::absolute(const Process& process, pid_t tid, const Call& call, std::string path) const {
+  if (!path.empty() && path.front() == '/') {
+    return normal(path);
+  }
+  const Argument& folder = call.args.empty() ? Argument{} : call.args.front();
+  std::string base = folder.type == "dirfd" ? folder.value.name : std::string();
+  if (folder.type == "dirfd" && folder.value.is_number()) {
+    if (base.empty() && surroundings_ != nullptr) {
+      base = surroundings_->descriptor(tid, folder.value.number).value_or("");
+    }
+    if (const auto at = process.descriptors.find(folder.value.number);
+        base.empty() && at != process.descriptors.end()) {
+      base = at->second;
+    }
+  } else if (base.empty()) {
+    base = surroundings_ != nullptr ? surroundings_->current_directory(tid) : std::string();
+    if (base.empty()) {
+      base = process.working_directory;
+    }
+  }
+  return base.empty() || base.front() != '/' ? path : normal(base + '/' + path);
+}
+
+std::string Story::resolve(const Process& process, pid_t tid, const Call& call) const {
+  const Argument* argument = path_argument(call);
+  if (argument == nullptr) {
+    const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
+    const auto known = process.descriptors.find(fd);
+    if (fd < 0) {
+      return {};
+    }
+    const auto then = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::nullopt;
+    return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
+  }
+  if (argument->value.kind == Value::Kind::object) {
+    const std::string& path = argument->value["sun_path"].text;
+    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, tid, {}, path);
+  }
+  return absolute(process, tid, call, argument->value.text);
+}
+
+}  // namespace tracer::explain

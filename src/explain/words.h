@@ -1,0 +1,22 @@
+// Questions about lines and lists of words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracer::explain {
+
+/// Whether `part`, if it is not empty, is somewhere in `text`.
+bool contains(std::string_view text, std::string_view part);
+/// Whether `word` is one of those in `list`, which has blanks between them.
+bool is_listed(std::string_view word, std::string_view list);
+/// The line of `text` that holds `part`, without its end; empty if none does.
+std::string line_with(const std::string& text, std::string_view part);
+/// What stands before `part` in `line`, back to the last of `: ` or the line's begin.
+std::string word_before(const std::string& line, std::string_view part);
+/// What stands after `part`, up to one of `stops` or the line's end.
+std::string word_after(const std::string& line, std::string_view part, std::string_view stops);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace tracer::explain
