@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "arch/arch.h"
+#include "arch/breakpoint.h"
 
 namespace tracer {
 
@@ -15,7 +16,8 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
 /// The number of a register for floating-point values: `xmm3`; `d3`, `s3`. Empty: it is none.
 std::optional<unsigned> vector_register(std::string_view name);
 
-/// Where segment `fs` or `gs` begins; 0 where there are none.
-std::uint64_t segment_start(const Registers& registers, std::string_view name);
+/// Where segment `fs` or `gs` begins; empty where there are none.
+std::optional<std::uint64_t> segment_start(const Registers& registers, std::string_view name,
+                                           const ReadRegisterSet& read);
 
 }  // namespace tracer

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "debuginfo/attributes.h"
 #include "debuginfo/scopes.h"
 #include "spec/value_class.h"
 
@@ -29,14 +30,6 @@ std::string linkage_name(Dwarf_Die* function) {
     }
   }
   return bounded(::dwarf_diename(function));
-}
-
-std::optional<Dwarf_Die> type_of(Dwarf_Die* die) {
-  Dwarf_Attribute value;
-  Dwarf_Die type;
-  return ::dwarf_attr_integrate(die, DW_AT_type, &value) != nullptr && ::dwarf_formref_die(&value, &type) != nullptr
-             ? std::optional(type)
-             : std::nullopt;
 }
 
 bool is_artificial(Dwarf_Die* die) {
@@ -186,7 +179,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
   }
   spec::Signature signature;
   bool places_result = false;
-  if (auto type = type_of(&function)) {
+  if (auto type = type_of(function)) {
     const auto result = types_.result(*type);
     if (!result) {
       return nullptr;
@@ -201,7 +194,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
   slots[index_of(Abi::aarch64)] = 0;
   const bool c_like = is_c_like(&function);
   for (Dwarf_Die& parameter : parameters) {
-    const auto type = type_of(&parameter);
+    const auto type = type_of(parameter);
     const auto taken = !type                       ? std::nullopt
                        : is_artificial(&parameter) ? std::optional(TypeReader::Taken{types_.address()})
                                                    : types_.parameter(*type);
@@ -209,7 +202,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
       return nullptr;
     }
     spec::Param param;
-    param.name = into_.text(bounded(::dwarf_diename(&parameter)));
+    param.name = into_.text(name_of(parameter));
     param.type = taken->type;
     param.at_exit = taken->at_exit;
     param.saved = taken->saved;
@@ -231,7 +224,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
   spec::Call call;
   call.name = into_.text(name);
   if (varies && !params.empty() && is_text(into_.tables(), params.back().type)) {
-    call.varargs = format_of(name, bounded(::dwarf_diename(&parameters.back())));
+    call.varargs = format_of(name, name_of(parameters.back()));
   }
   return into_.add(call, signature, params);
 }

@@ -57,6 +57,8 @@ class TypeReader {
   Peeled target_of(Dwarf_Die die);
   std::optional<Value> value(Dwarf_Die die, unsigned depth);
   std::optional<Value> base(Dwarf_Die die);
+  std::optional<Value> floating(std::uint64_t size, std::string_view name);
+  std::optional<Value> complex(std::uint64_t size, std::string_view name);
   std::optional<Value> enumeration(Dwarf_Die die);
   std::optional<Value> array(Dwarf_Die die, unsigned depth);
   std::optional<Value> aggregate(Dwarf_Die die, unsigned depth);

@@ -107,6 +107,7 @@ spec::PassedValue passed_value(const Tables& tables, const Type& type, Abi abi) 
   if (value.size <= most_in_registers) {
     add_parts(tables, type, 0, abi, 0, value.parts);
   }
+  value.is_complex = tables.structs[type.index].is_complex && value.parts.size() == 2;
   return value;
 }
 

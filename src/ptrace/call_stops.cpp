@@ -5,7 +5,7 @@
 namespace tracer {
 
 std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccomp) {
-  const auto& stopped = std::get<Stopped>(tracee.thread);
+  const auto& stopped = stopped_thread(tracee);
   if (call_info_works_) {
     auto state = stopped.call_state();
     if (state) {

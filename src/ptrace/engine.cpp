@@ -221,7 +221,7 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
     siginfo_t info;
     SignalStop stop;
     stop.signal = signal;
-    if (std::get<Stopped>(tracee.thread).signal_info(info)) {
+    if (stopped_thread(tracee).signal_info(info)) {
       stop.siginfo = std::as_bytes(std::span(&info, 1));
     }
     if (const auto state = call_state(tracee, false)) {

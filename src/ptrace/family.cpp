@@ -19,7 +19,7 @@ bool share_memory(pid_t one, pid_t other) {
 }  // namespace
 
 void PtraceEngine::on_fork(Tracee& parent) {
-  const auto child = std::get<Stopped>(parent.thread).event_message();
+  const auto child = stopped_thread(parent).event_message();
   if (!child || *child <= 0) {
     return;
   }

@@ -82,7 +82,7 @@ void LibraryTracer::watch(Tracee& tracee, const std::vector<std::uint64_t>& addr
   }
   for (const std::uint64_t address : addresses) {
     if (!space.note(address).counted) {
-      space.add(std::get<Stopped>(tracee.thread), tracee.memory, address, [](Breakpoint&) {});
+      space.add(stopped_thread(tracee), tracee.memory, address, [](Breakpoint&) {});
     }
   }
 }

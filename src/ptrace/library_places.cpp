@@ -17,10 +17,6 @@ ModuleName name_of(const Module& module) {
   return {module.name, module.path, module.is_program};
 }
 
-const Stopped& stopped(const Tracee& tracee) {
-  return std::get<Stopped>(tracee.thread);
-}
-
 bool has_code_at(const Module& module, std::uint64_t address) {
   return address >= module.start && address < module.end;
 }
@@ -139,7 +135,7 @@ void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
       function.in_program = module.is_program;
       set_place(function, module, symbol);
       if (symbol.is_resolver) {
-        tracee.library->space->add(stopped(tracee), tracee.memory, address,
+        tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
                                    [&](Breakpoint& point) { point.resolved = &function; });
         place_resolved(tracee, module, symbol, function);
       } else {
@@ -215,9 +211,9 @@ void LibraryTracer::hook_loader(Tracee& tracee) {
   for (const auto& [start, module] : space.modules) {
     const Symbol* hook = module.file->find_exported("_dl_debug_state");
     if (hook != nullptr && has_code_at(module, module.bias + hook->address)) {
-      space.hooked = space.add(stopped(tracee), tracee.memory, module.bias + hook->address, [](Breakpoint& point) {
-        point.is_loader_hook = true;
-      }) || space.hooked;
+      space.hooked = space.add(stopped_thread(tracee), tracee.memory, module.bias + hook->address,
+                               [](Breakpoint& point) { point.is_loader_hook = true; }) ||
+                     space.hooked;
     }
     if (module.is_program) {
       program = &module;
@@ -235,10 +231,10 @@ void LibraryTracer::hook_loader(Tracee& tracee) {
   };
   if (const std::uint64_t debug = read(program->bias + program->file->debug_entry() + word); debug != 0) {
     const std::uint64_t hook = read(debug + std::uint64_t{2} * word);
-    space.hooked = hook != 0 && space.add(stopped(tracee), tracee.memory, hook,
+    space.hooked = hook != 0 && space.add(stopped_thread(tracee), tracee.memory, hook,
                                           [](Breakpoint& point) { point.is_loader_hook = true; });
   } else if (program->file->has_interpreter()) {
-    space.add(stopped(tracee), tracee.memory, program->bias + program->file->entry(),
+    space.add(stopped_thread(tracee), tracee.memory, program->bias + program->file->entry(),
               [](Breakpoint& point) { point.is_program_entry = true; });
   }
 }

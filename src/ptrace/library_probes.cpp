@@ -12,10 +12,6 @@ namespace {
 using library::Module;
 using library::ProbeArgument;
 
-const Stopped& stopped(const Tracee& tracee) {
-  return std::get<Stopped>(tracee.thread);
-}
-
 std::uint64_t extended(std::uint64_t bits, const ProbeArgument& argument) {
   const unsigned unused = 64 - argument.size * 8;
   const std::uint64_t up = bits << unused;
@@ -24,7 +20,7 @@ std::uint64_t extended(std::uint64_t bits, const ProbeArgument& argument) {
 
 class Arguments {
  public:
-  Arguments(const Registers& registers, const Memory& memory, const CallContext& context, std::uint64_t bias)
+  Arguments(const Registers& registers, const Memory& memory, const StoppedContext& context, std::uint64_t bias)
       : registers_(registers), memory_(memory), context_(context), bias_(bias) {}
 
   ProbeValue value(const ProbeArgument& argument) const {
@@ -68,7 +64,13 @@ class Arguments {
 
   [[nodiscard]] std::optional<std::uint64_t> in_memory(const ProbeArgument& argument) const {
     std::uint64_t address = static_cast<std::uint64_t>(argument.displacement) + (argument.in_module ? bias_ : 0);
-    address += segment_start(registers_, argument.segment);
+    if (!argument.segment.empty()) {
+      const auto segment = segment_start(registers_, argument.segment, context_.register_sets());
+      if (!segment) {
+        return std::nullopt;
+      }
+      address += *segment;
+    }
     if (!argument.base.empty()) {
       const auto base = named_register(registers_, argument.base);
       if (!base) {
@@ -97,7 +99,7 @@ class Arguments {
 
   const Registers& registers_;
   const Memory& memory_;
-  const CallContext& context_;
+  const StoppedContext& context_;
   std::uint64_t bias_;
 };
 
@@ -112,11 +114,11 @@ void LibraryTracer::place_probes(Tracee& tracee, const Module& module) {
       continue;
     }
     Breakpoints& space = *tracee.library->space;
-    const bool placed = space.add(stopped(tracee), tracee.memory, address, [&](Breakpoint& point) {
+    const bool placed = space.add(stopped_thread(tracee), tracee.memory, address, [&](Breakpoint& point) {
       point.probes.push_back({module.file, &probe});
     });
     if (placed && probe.semaphore != 0) {
-      space.raise_semaphore(stopped(tracee), tracee.memory, module.bias + probe.semaphore);
+      space.raise_semaphore(stopped_thread(tracee), tracee.memory, module.bias + probe.semaphore);
     }
   }
 }

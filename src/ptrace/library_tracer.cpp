@@ -13,10 +13,6 @@ namespace {
 
 using library::Module;
 
-const Stopped& stopped(const Tracee& tracee) {
-  return std::get<Stopped>(tracee.thread);
-}
-
 bool is_for_calls(const Breakpoint& point) {
   return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
          point.for_other_modules;
@@ -98,7 +94,7 @@ Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
   end_counts(tracee);
   Leaving leaving = Leaving::freely;
   Breakpoints& space = *tracee.library->space;
-  const Stopped& thread = stopped(tracee);
+  const Stopped& thread = stopped_thread(tracee);
   if (!space.withdrawn) {
     space.withdrawn = true;
     space.remove_all(thread);
@@ -132,7 +128,7 @@ void LibraryTracer::put_back(Tracee& tracee) {
   if (tracee.library == nullptr) {
     return;
   }
-  const Stopped& thread = stopped(tracee);
+  const Stopped& thread = stopped_thread(tracee);
   auto registers = thread.registers();
   if (!registers) {
     return;
@@ -162,7 +158,7 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   if (tracee.library == nullptr) {
     return false;
   }
-  const Stopped& thread = stopped(tracee);
+  const Stopped& thread = stopped_thread(tracee);
   siginfo_t info;
   if (!thread.signal_info(info) || (info.si_code != SI_KERNEL && info.si_code != TRAP_BRKPT)) {
     return false;
@@ -327,7 +323,7 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
     }
   }
   find_library(tracee, *function);
-  tracee.library->space->add(stopped(tracee), tracee.memory, entry->return_address,
+  tracee.library->space->add(stopped_thread(tracee), tracee.memory, entry->return_address,
                              [](Breakpoint& there) { there.returns_here = true; });
   const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
   calls.push_back(frame);

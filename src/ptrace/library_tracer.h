@@ -115,7 +115,7 @@ template <typename Change>
 bool LibraryTracer::add_for_calls(Tracee& tracee, std::uint64_t address, Change change) {
   Breakpoints& space = *tracee.library->space;
   if (counter_ == nullptr) {
-    return space.add(std::get<Stopped>(tracee.thread), tracee.memory, address, change);
+    return space.add(stopped_thread(tracee), tracee.memory, address, change);
   }
   Breakpoint& point = space.note(address);
   if (!point.inserted && !point.counted) {

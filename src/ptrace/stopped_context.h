@@ -18,13 +18,11 @@ class StoppedContext final : public CallContext {
   [[nodiscard]] std::optional<Value> vector(unsigned index) const override {
     return part(float_layout().vectors + index * sizeof(Value), sizeof(Value));
   }
-  [[nodiscard]] std::optional<Value> x87_top() const override {
-    return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87, 10);
+  [[nodiscard]] std::optional<Value> x87(unsigned index) const override {
+    return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87 + index * sizeof(Value), 10);
   }
   [[nodiscard]] std::optional<int> error_number() const override {
-    const auto thread = thread_pointer(registers_, [this](unsigned which, std::span<std::byte> into) {
-      return std::get<Stopped>(tracee_.thread).register_set(which, into);
-    });
+    const auto thread = thread_pointer(registers_, register_sets());
     for (const auto& [start, module] : tracee_.library->space->modules) {
       const library::Symbol* symbol = module.file->find_function("__errno_location");
       const auto place =
@@ -40,10 +38,15 @@ class StoppedContext final : public CallContext {
     return std::nullopt;
   }
 
+  [[nodiscard]] ReadRegisterSet register_sets() const {
+    return
+        [this](unsigned which, std::span<std::byte> into) { return stopped_thread(tracee_).register_set(which, into); };
+  }
+
  private:
   [[nodiscard]] std::optional<Value> part(std::size_t at, std::size_t size) const {
     if (size_ == 0) {
-      size_ = std::get<Stopped>(tracee_.thread).register_set(float_layout().register_set, bytes_);
+      size_ = stopped_thread(tracee_).register_set(float_layout().register_set, bytes_);
     }
     if (at + size > size_) {
       return std::nullopt;

@@ -38,7 +38,7 @@ void PtraceEngine::tamper_at_entry(Tracee& tracee, Event& entry) {
   poke(tracee, wish->poke_enter);
   if (wish->result) {
     const std::uint64_t number = raw_call_number({tracee.abi, wish->instead[index_of(tracee.abi)]});
-    tampering.done.result = bool(std::get<Stopped>(tracee.thread).set_call_number(number));
+    tampering.done.result = bool(stopped_thread(tracee).set_call_number(number));
     tampering.owed = tampering.done.result ? wish->result : std::nullopt;
   }
   enter.tampered = tampering.done;
@@ -59,7 +59,7 @@ void PtraceEngine::tamper_at_exit(Tracee& tracee, CallState& state) {
 void PtraceEngine::pay_result(Tracee& tracee) {
   if (const auto owed = std::exchange(tracee.tampering.owed, std::nullopt)) {
     // Fails only for a thread that was killed meanwhile.
-    static_cast<void>(std::get<Stopped>(tracee.thread).set_call_result(register_value(*owed), owed->is_error));
+    static_cast<void>(stopped_thread(tracee).set_call_result(register_value(*owed), owed->is_error));
   }
 }
 
@@ -70,7 +70,7 @@ void PtraceEngine::poke(Tracee& tracee, const std::vector<Poke>& pokes) {
       continue;
     }
     const RemoteAddr address(tampering.args[poke.argument]);
-    const bool written = bool(std::get<Stopped>(tracee.thread).write(address, poke.data));
+    const bool written = bool(stopped_thread(tracee).write(address, poke.data));
     tampering.done.arguments = tampering.done.arguments || written;
     tampering.done.poke_failed = tampering.done.poke_failed || !written;
   }

@@ -67,6 +67,11 @@ struct Tracee {
   std::chrono::nanoseconds call_system_time{};         ///< at the entry of the call
 };
 
+/// The thread of a tracee that is known to stand still.
+inline const Stopped& stopped_thread(const Tracee& tracee) {
+  return std::get<Stopped>(tracee.thread);
+}
+
 class TraceeTable {
  public:
   Tracee* find(pid_t tid) {

@@ -16,7 +16,7 @@ void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
   if (!tracee.filtered || tracee.detaching || tracee.tampering.owed || arch == nullptr) {
     return;
   }
-  const auto& stopped = std::get<Stopped>(tracee.thread);
+  const auto& stopped = stopped_thread(tracee);
   HiddenFlag hidden;
   if (entry.number == arch->clone_number) {
     hidden.flags = entry.args[0];
@@ -45,7 +45,7 @@ void PtraceEngine::restore_untraced(Tracee& tracee) {
   if (!hidden) {
     return;
   }
-  const auto& stopped = std::get<Stopped>(tracee.thread);
+  const auto& stopped = stopped_thread(tracee);
   if (!hidden->address.is_null()) {
     static_cast<void>(stopped.write(hidden->address, std::as_bytes(std::span(&hidden->flags, 1))));
     tracee.memory.forget();

@@ -205,10 +205,11 @@ struct Layout {
 struct Struct {
   StringRef name = none;
   StructKind kind = StructKind::plain;
-  bool variable = false;   ///< the last field has a length that only run time knows; layout.size is the fixed part
-  bool has_brief = false;  ///< without -v only the fields in_brief show, then `...`
-  bool is_list = false;    ///< its fields show as elements, one alone without brackets
-  bool has_short = false;  ///< with fewer bytes than it has only the fields in_short show, then `...`
+  bool variable = false;    ///< the last field has a length that only run time knows; layout.size is the fixed part
+  bool has_brief = false;   ///< without -v only the fields in_brief show, then `...`
+  bool is_list = false;     ///< its fields show as elements, one alone without brackets
+  bool is_complex = false;  ///< C's complex number: functions return it in a way of its own
+  bool has_short = false;   ///< with fewer bytes than it has only the fields in_short show, then `...`
   std::uint8_t param_count = 0;
   Layout layout;
   ExprId sized_by = none;      ///< `sized by EXPR`: bytes that the tracee has there

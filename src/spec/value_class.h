@@ -31,6 +31,7 @@ struct PassedValue {
   // Of a structure:
   std::uint32_t size = 0;
   std::uint32_t alignment = 1;
+  bool is_complex = false;            ///< a complex number: two parts
   std::vector<ValuePart> parts = {};  ///< all of its scalars; none if it is bigger than any register can take
 
   /// As many values of 64 bits hold it.

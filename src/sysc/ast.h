@@ -188,6 +188,7 @@ struct Struct {
   std::optional<std::vector<Name>> brief;
   std::optional<std::vector<Name>> if_short;  ///< `short {…}`
   bool is_list = false;
+  bool is_complex = false;
 };
 
 /// Keys by parameter; each a list of alternatives, empty for `else`.

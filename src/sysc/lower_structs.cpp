@@ -63,6 +63,7 @@ bool Lowering::lower_struct(spec::Index index, Position use) {
   row.has_brief = structure.brief.has_value();
   row.has_short = structure.if_short.has_value();
   row.is_list = structure.is_list;
+  row.is_complex = structure.is_complex;
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
   const auto ids = print_order(structure, row.fields.first);

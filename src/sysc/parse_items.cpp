@@ -250,8 +250,11 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       structure.step = boxed(parse_expr(in));
     } else if (in.accept("list")) {
       structure.is_list = true;
+    } else if (in.accept("complex")) {
+      structure.is_complex = true;
     } else {
-      in.unexpected("'{', 'packed', 'list', 'sized by' or 'step'", {"packed", "list", "sized", "min", "step"});
+      in.unexpected("'{', 'packed', 'list', 'complex', 'sized by' or 'step'",
+                    {"packed", "list", "complex", "sized", "min", "step"});
     }
   }
   if (kind == StructKind::stream && structure.step == nullptr) {

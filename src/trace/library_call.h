@@ -42,8 +42,8 @@ class CallContext {
   using Value = std::array<std::byte, 16>;
   /// xmm0 to xmm7, v0 to v7; empty if it cannot be read.
   [[nodiscard]] virtual std::optional<Value> vector(unsigned index) const = 0;
-  /// st(0), in 10 bytes; empty on processors without such a thing.
-  [[nodiscard]] virtual std::optional<Value> x87_top() const = 0;
+  /// st(0) or st(1), in 10 bytes; empty on processors without such a thing.
+  [[nodiscard]] virtual std::optional<Value> x87(unsigned index) const = 0;
   /// The thread's errno; empty if it is not known where that is.
   [[nodiscard]] virtual std::optional<int> error_number() const = 0;
 };

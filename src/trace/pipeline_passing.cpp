@@ -25,8 +25,21 @@ Passing in_memory(bool tells_place) {
   return passing;
 }
 
+Passing in_x87(const PassedValue& value) {
+  constexpr std::uint32_t bytes = 10;
+  Passing passing;
+  passing.how = How::in_x87;
+  for (const ValuePart& part : value.parts) {
+    passing.pieces.push_back({false, part.offset, std::min(part.size, bytes)});
+  }
+  return passing;
+}
+
 /// System V ABI, AMD64 supplement, 3.2.3: up to two words, each in a vector register if all in it is floating.
 Passing amd64(const PassedValue& value, bool is_result) {
+  if (is_result && value.is_complex && value.parts.front().value_class == ValueClass::extended) {
+    return in_x87(value);
+  }
   const auto is_unaligned = [](const ValuePart& part) { return part.offset % part.size != 0; };
   if (value.size > 2 * word || std::any_of(value.parts.begin(), value.parts.end(), is_unaligned)) {
     return in_memory(true);
@@ -35,12 +48,7 @@ Passing amd64(const PassedValue& value, bool is_result) {
   std::array<WordClass, 2> classes{};
   for (const ValuePart& part : value.parts) {
     if (part.value_class == ValueClass::extended) {
-      Passing passing = in_memory(true);
-      if (is_result && value.parts.size() == 1) {
-        passing.how = How::in_x87;
-        passing.pieces.push_back({false, 0, std::min(value.size, 10U)});
-      }
-      return passing;
+      return is_result && value.parts.size() == 1 ? in_x87(value) : in_memory(true);
     }
     const WordClass own = is_floating(part.value_class) ? WordClass::vector : WordClass::integer;
     for (std::uint32_t i = part.offset / word; i < 2 && i * word < part.offset + part.size; ++i) {
@@ -86,6 +94,18 @@ Passing aarch64(const PassedValue& value, bool is_result) {
   return passing;
 }
 
+/// System V ABI, i386 supplement, 2.2: only a complex float fits into the registers for results.
+Passing i386(const PassedValue& value, bool is_result) {
+  constexpr std::uint32_t both = 8;
+  constexpr std::uint32_t one = 4;
+  if (!is_result || !value.is_complex || value.size != both) {
+    return in_memory(true);
+  }
+  Passing passing;
+  passing.pieces = {{false, 0, one}, {false, one, one}};
+  return passing;
+}
+
 Passing passing_of(Abi abi, const PassedValue& value, bool is_result) {
   switch (abi) {
     case Abi::x86_64:
@@ -94,7 +114,7 @@ Passing passing_of(Abi abi, const PassedValue& value, bool is_result) {
     case Abi::aarch64:
       return aarch64(value, is_result);
     default:
-      return in_memory(true);  // System V ABI, i386 supplement, 2.2
+      return i386(value, is_result);
   }
 }
 

@@ -12,7 +12,7 @@ namespace tracer::pipeline {
 struct Passing {
   enum class How : std::uint8_t {
     in_registers,
-    in_x87,      ///< a result, in st(0)
+    in_x87,      ///< a result, in st(0) and, of two pieces, st(1)
     in_memory,   ///< an argument: on the stack; a result: where the caller has said
     by_address,  ///< an argument: of a copy of it
   };

@@ -146,10 +146,11 @@ bool result_structure(Abi abi, const spec::PassedValue& value, const LibraryExit
   }
   unsigned integers = 0;
   unsigned vectors = 0;
+  unsigned x87 = 0;
   for (const Passing::Piece& piece : passing.pieces) {
     std::optional<CallContext::Value> bytes(CallContext::Value{});
     if (passing.how == Passing::How::in_x87) {
-      bytes = exit.context == nullptr ? std::nullopt : exit.context->x87_top();
+      bytes = exit.context == nullptr ? std::nullopt : exit.context->x87(x87++);
     } else if (piece.is_vector) {
       bytes = exit.context == nullptr ? std::nullopt : exit.context->vector(vectors++);
     } else {
@@ -176,9 +177,7 @@ std::uint64_t result_value(Abi abi, ValueClass value, const LibraryExit& exit) {
     default:
       break;
   }
-  const auto bytes = exit.context == nullptr ? std::nullopt
-                     : by_x87                ? exit.context->x87_top()
-                                             : exit.context->vector(0);
+  const auto bytes = exit.context == nullptr ? std::nullopt : by_x87 ? exit.context->x87(0) : exit.context->vector(0);
   if (!bytes) {
     return 0;
   }

@@ -28,7 +28,7 @@ NUMBERS = ['-U', 'calls,name', '-S', 'calls']
 DEMANDS = [
     ('every call to a file', 'ltrace', LIBRARY, 0.65),
     ('-c by breakpoints', 'ltrace -c', LIBRARY, 0.4),
-    ('-c by breakpoints, with times', 'ltrace -c', LIBRARY, 0.65),
+    ('-c by breakpoints, with times', 'ltrace -c', LIBRARY, 0.4),
     ('-c by uprobes', 'bpftrace', OWN_CPU, 1),
     ('-c by uprobes', 'bpftrace', LIBRARY_CPU, 1),
 ]

@@ -14,6 +14,10 @@ int main(void) {
   ENTRY entry = {"key", 0};
   cabs(3 * one + 4 * I);
   z = conj(z);
+  cabsf(3 * (float)one + 4 * I);
+  conjf((float)one + 2 * I);
+  cabsl(3 * (long double)one + 4 * I);
+  conjl((long double)one + 2 * I);
   hcreate(10);
   hsearch(entry, ENTER);
   return small.quot + (int)middle.rem + (int)large.rem + (int)cimag(z);

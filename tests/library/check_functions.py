@@ -247,6 +247,10 @@ BY_VALUE = [
     'lldiv@libc.so.6(17000000000, 7) = {quot=2428571428, rem=4}',
     'cabs@libm.so.6({re=3.0, im=4.0}) = 5.0',
     'conj@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
+    'cabsf@libm.so.6({re=3.0, im=4.0}) = 5.0',
+    'conjf@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
+    'cabsl@libm.so.6({re=3.0, im=4.0}) = 5.0',
+    'conjl@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
     'hcreate@libc.so.6(10) = 1',
     'hsearch@libc.so.6({key="key", data=NULL}, ENTER) = ADDRESS',
     'cimag@libm.so.6({re=1.0, im=-2.0}) = -2.0',
@@ -298,6 +302,9 @@ DESCRIBED = [
     'either@libdescribed.so({whole=41, part=5.7e-44}) = {whole=42, part=5.9e-44}',
     'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS<twice>, color=BLUE}, '
     '{low=5, negative=-3, high=1000}, ADDRESS<twice>) = 39',
+    'turned@libdescribed.so({re=1.0, im=2.0}, 3, {re=4.0, im=5.0}, {re=6.0, im=7.0}, 8.0) = {re=-2.0, im=1.0}',
+    'turned_twice@libdescribed.so({re=1.0, im=2.0}, {re=3.0, im=4.0}) = {re=-1.0, im=-2.0}',
+    'turned_more@libdescribed.so({re=1.0, im=2.0}, 3.0) = {re=2.0, im=-1.0}',
     'say@libdescribed.so("%s has %d", "it", 3) = 37',
     '+++ exited with 2 +++']
 
@@ -421,6 +428,7 @@ def static_probes(bench):
 
 
 ODD_PROBES = [
+    'odd:thread@odd_probes(-9)',
     'odd:registers@odd_probes(0x1122334455667788, 1432778632, 30600, 136, 119, -2, -2, -2, -2)',
     'odd:numbers@odd_probes(-5, -5, 5, 255, -1, 16, 9223372036854775807)',
     'odd:memory@odd_probes(77, 77, 11, 22, -3, 22, 33, 44, 22, -3)',
@@ -428,6 +436,7 @@ ODD_PROBES = [
     '+++ exited with 3 +++']
 
 ODD_PROBES_OF_32_BITS = [
+    'odd:thread@odd_probes(-9)',
     'odd:registers@odd_probes(1432778632, 30600, 136, 119, -2, -2, -2)',
     'odd:numbers@odd_probes(4294967291, -5, 255, -1)',
     'odd:memory@odd_probes(77, -3, 4, 2)',

@@ -46,6 +46,15 @@ union number either(union number n) {
 int whole(const struct nested* nested, struct flags flags, callback called) {
   return called(nested->from.x) + flags.negative;
 }
+float _Complex turned(float _Complex f, int between, double _Complex d, long double _Complex l, float last) {
+  return f * 1.0iF;
+}
+double _Complex turned_twice(double _Complex d, float _Complex f) {
+  return -d;
+}
+long double _Complex turned_more(long double _Complex l, double after) {
+  return l * -1.0iF;
+}
 int say(const char* format, ...) {
   return format[0];
 }

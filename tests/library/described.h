@@ -62,4 +62,7 @@ struct mixed mixed(struct mixed m, struct mixed n, struct mixed o, struct mixed 
 struct big big(struct big b, point p);
 union number either(union number n);
 int whole(const struct nested* nested, struct flags flags, callback called);
+float _Complex turned(float _Complex f, int between, double _Complex d, long double _Complex l, float last);
+double _Complex turned_twice(double _Complex d, float _Complex f);
+long double _Complex turned_more(long double _Complex l, double after);
 int say(const char* format, ...);

@@ -34,6 +34,9 @@ int main(void) {
   big(b, from);
   either(n);
   whole(&nested, flags, twice);
+  turned(1 + 2.0iF, 3, 4 + 5.0i, 6 + 7.0iL, 8);
+  turned_twice(1 + 2.0i, 3 + 4.0iF);
+  turned_more(1 + 2.0iL, 3);
   say("%s has %d", "it", 3);
   return to.x;
 }

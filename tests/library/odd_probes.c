@@ -26,10 +26,22 @@ __asm__(
     ".size _.stapsdt.base, 1\n"
     ".previous\n");
 
+static __thread int of_thread = -9;
+
 long words[4] = {11, 22, 33, 44};
 int ints[4] = {1, 2, -3, 4};
 
 int main(void) {
+#ifdef __x86_64__
+#define SEGMENT "%%fs"
+#define WIDE "r"
+#else
+#define SEGMENT "%%gs"
+#define WIDE "e"
+#endif
+  char* thread;
+  __asm__("mov " SEGMENT ":0, %0" : "=r"(thread));  // a thread's own variables begin with where they are
+  __asm__ volatile(PROBE("thread", "-4@" SEGMENT ":(%%" WIDE "dx)")::"d"((char*)&of_thread - thread));
 #ifdef __x86_64__
   __asm__ volatile(
       "push $77\n" PROBE("registers", "8@%%rax 4@%%eax 2@%%ax 1@%%al 1@%%ah -1@%%bl -2@%%bx -4@%%ebx -8@%%rbx")

@@ -38,8 +38,8 @@ std::optional<unsigned> vector_register(std::string_view name) {
   return number && *number < 32 ? number : std::nullopt;
 }
 
-std::uint64_t segment_start(const Registers&, std::string_view) {
-  return 0;
+std::optional<std::uint64_t> segment_start(const Registers&, std::string_view, const ReadRegisterSet&) {
+  return std::nullopt;
 }
 
 }  // namespace tracer

@@ -1,8 +1,5 @@
 // Where errno is, found as C libraries do: by the few instructions of their function for that.
-#include <elf.h>
-
 #include <array>
-#include <cstring>
 
 #include "arch/breakpoint.h"
 #include "arch/x86_64/instruction.h"
@@ -145,31 +142,6 @@ class Evaluation {
 };
 
 }  // namespace
-
-std::optional<std::uint64_t> thread_pointer(const Registers& registers, const ReadRegisterSet& read) {
-  if (registers.mode_abi() != Abi::i386) {
-    return registers.segment_base(false);
-  }
-  // What gs selects of the descriptors of the thread: struct user_desc (set_thread_area(2)).
-  constexpr std::size_t gs = 10;  // word of the 32-bit register set
-  struct Descriptor {
-    std::uint32_t number, base, limit, flags;
-  };
-  std::array<Descriptor, 3> descriptors{};
-  std::uint32_t selector = 0;
-  const auto bytes = registers.bytes();
-  if (bytes.size() < (gs + 1) * sizeof selector) {
-    return std::nullopt;
-  }
-  std::memcpy(&selector, bytes.data() + gs * sizeof selector, sizeof selector);
-  const std::size_t size = read(NT_386_TLS, std::as_writable_bytes(std::span(descriptors)));
-  for (std::size_t i = 0; i < size / sizeof(Descriptor); ++i) {
-    if (descriptors[i].number == selector >> 3) {
-      return descriptors[i].base;
-    }
-  }
-  return std::nullopt;
-}
 
 std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
                                            std::uint64_t thread_pointer) {

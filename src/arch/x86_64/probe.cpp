@@ -1,7 +1,10 @@
 #include "arch/probe.h"
 
+#include <elf.h>
+
 #include <array>
 #include <charconv>
+#include <cstring>
 
 namespace tracer {
 
@@ -71,8 +74,38 @@ std::optional<unsigned> vector_register(std::string_view name) {
   return number && *number < 16 ? number : std::nullopt;
 }
 
-std::uint64_t segment_start(const Registers& registers, std::string_view name) {
-  return name == "fs" || name == "gs" ? registers.segment_base(name == "gs") : 0;
+std::optional<std::uint64_t> segment_start(const Registers& registers, std::string_view name,
+                                           const ReadRegisterSet& read) {
+  const bool gs = name == "gs";
+  if (!gs && name != "fs") {
+    return std::nullopt;
+  }
+  if (registers.mode_abi() != Abi::i386) {
+    return registers.segment_base(gs);
+  }
+  // What it selects of the descriptors of the thread: struct user_desc (set_thread_area(2)).
+  const std::size_t word = gs ? 10 : 9;  // of the 32-bit register set
+  struct Descriptor {
+    std::uint32_t number, base, limit, flags;
+  };
+  std::array<Descriptor, 3> descriptors{};
+  std::uint32_t selector = 0;
+  const auto bytes = registers.bytes();
+  if (bytes.size() < (word + 1) * sizeof selector) {
+    return std::nullopt;
+  }
+  std::memcpy(&selector, bytes.data() + word * sizeof selector, sizeof selector);
+  const std::size_t size = read(NT_386_TLS, std::as_writable_bytes(std::span(descriptors)));
+  for (std::size_t i = 0; i < size / sizeof(Descriptor); ++i) {
+    if (descriptors[i].number == selector >> 3) {
+      return descriptors[i].base;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> thread_pointer(const Registers& registers, const ReadRegisterSet& read) {
+  return segment_start(registers, registers.mode_abi() == Abi::i386 ? "gs" : "fs", read);
 }
 
 }  // namespace tracer

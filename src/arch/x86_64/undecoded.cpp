@@ -28,10 +28,6 @@ std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> thread_pointer(const Registers&, const ReadRegisterSet&) {
-  return std::nullopt;
-}
-
 std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const Memory&, std::uint64_t) {
   return std::nullopt;
 }

@@ -35,6 +35,9 @@ std::optional<std::uint64_t> target_of(Abi abi, const Instruction& instruction, 
                               register_value(mem.index, registers, next) * mem.scale +
                               static_cast<std::uint64_t>(mem.disp.value);
       if (mem.segment == ZYDIS_REGISTER_FS || mem.segment == ZYDIS_REGISTER_GS) {
+        if (abi == Abi::i386) {
+          return std::nullopt;  // only the processor can tell
+        }
         address += registers.segment_base(mem.segment == ZYDIS_REGISTER_GS);
       }
       return load(memory, cut(abi, address), word_size(abi));

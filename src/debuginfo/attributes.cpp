@@ -1,0 +1,56 @@
+#include "debuginfo/attributes.h"
+
+#include <dwarf.h>
+
+#include "debuginfo/scopes.h"
+
+namespace tracer::debuginfo {
+
+std::string name_of(Dwarf_Die& die) {
+  return bounded(::dwarf_diename(&die));
+}
+
+std::optional<std::uint64_t> number(Dwarf_Die& die, unsigned attribute) {
+  Dwarf_Attribute value;
+  Dwarf_Word word = 0;
+  return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formudata(&value, &word) == 0
+             ? std::optional<std::uint64_t>(word)
+             : std::nullopt;
+}
+
+bool flag(Dwarf_Die& die, unsigned attribute) {
+  Dwarf_Attribute value;
+  bool set = false;
+  return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formflag(&value, &set) == 0 && set;
+}
+
+std::optional<Dwarf_Die> type_of(Dwarf_Die& die) {
+  Dwarf_Attribute value;
+  Dwarf_Die type;
+  // libdw follows a few abstract instances and declarations.
+  return ::dwarf_attr_integrate(&die, DW_AT_type, &value) != nullptr && ::dwarf_formref_die(&value, &type) != nullptr
+             ? std::optional(type)
+             : std::nullopt;
+}
+
+bool is_pointer(int tag) {
+  return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+bool is_aggregate(int tag) {
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+bool is_character(Dwarf_Die& die) {
+  return ::dwarf_tag(&die) == DW_TAG_base_type && number(die, DW_AT_byte_size) == 1 && name_of(die) == "char";
+}
+
+bool is_standard_string(Dwarf_Die& die) {
+  return is_aggregate(::dwarf_tag(&die)) && name_of(die).starts_with("basic_string<char,");
+}
+
+bool is_wide_character(Dwarf_Die& die) {
+  return ::dwarf_tag(&die) == DW_TAG_base_type && name_of(die) == "wchar_t";
+}
+
+}  // namespace tracer::debuginfo
