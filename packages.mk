@@ -4,7 +4,7 @@
 # and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours, Zydis reads the instructions
 # under breakpoints, Jansson recorded traces.)
 build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf-dev libncurses-dev \
-                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libzydis-dev libjansson-dev libselinux1-dev
+                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libselinux1-dev
 
 # To run the tests: the tracers that we compare with, programs that we trace, 32-bit programs, other compilers and
 # linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of postgres and sshd run

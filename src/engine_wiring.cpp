@@ -1,4 +1,5 @@
 // What the engine is told.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -144,9 +145,9 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   }
   for (const pid_t pid : startup.attach) {
     if (pid == ::getpid()) {
-      return Error{EPERM, options.strict ? "I'm sorry, I can't let you do that, Dave."
-                                         : "attach: process " + std::to_string(pid) +
-                                               " is this tracer, which cannot trace itself"};
+      return Error{EPERM, options.strict
+                              ? "I'm sorry, I can't let you do that, Dave."
+                              : fmt::format("attach: process {} is this tracer, which cannot trace itself", pid)};
     }
   }
   result.attach = startup.attach;

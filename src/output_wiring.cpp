@@ -1,4 +1,5 @@
 // What the output looks like, and where it goes.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -188,7 +189,7 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
       return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
     }
     return pipeline::Channels([&output, complain](pid_t tid) {
-      return sink::open_file_or_drop(output.target + '.' + std::to_string(tid), output.append, complain);
+      return sink::open_file_or_drop(fmt::format("{}.{}", output.target, tid), output.append, complain);
     });
   }
   Result<std::unique_ptr<sink::Sink>> opened = sink::open_standard_error(complain);

@@ -1,5 +1,7 @@
 // What can only be judged when the whole command line is known: contradictions, options without effect, and defaults
 // that depend on other options. The order of the checks is strace's, as far as it can be seen from outside.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "cli/draft.h"
@@ -52,9 +54,9 @@ Applied finish_daemonize(Draft& draft) {
     return not_together("-D", "--daemonize");
   }
   if (draft.short_daemonize > max_daemonize) {
-    return Failure{"Too many -D's (" + std::to_string(draft.short_daemonize) + "), maximum supported -D count is " +
-                       std::to_string(max_daemonize),
-                   true};
+    return Failure{
+        fmt::format("Too many -D's ({}), maximum supported -D count is {}", draft.short_daemonize, max_daemonize),
+        true};
   }
   if (draft.short_daemonize > 0) {
     startup.daemonize = static_cast<Daemonize>(draft.short_daemonize);

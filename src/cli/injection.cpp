@@ -1,5 +1,7 @@
 #include "cli/injection.h"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <charconv>
 
@@ -144,14 +146,13 @@ void warn_about_retval(std::uint64_t value, std::vector<std::string>& warnings) 
   const auto number = std::to_string(value);
   const auto word = static_cast<std::uint32_t>(value);
   if (value >= ~max_error + 1) {
-    warnings.push_back("Inadvertent injection of error " + std::to_string(~value + 1) +
-                       " is possible for retval=" + number);
+    warnings.push_back(fmt::format("Inadvertent injection of error {} is possible for retval={}", ~value + 1, number));
   } else if (value != word) {
-    warnings.push_back("Injected return value " + number + " will be clipped to " + std::to_string(word) +
-                       " in compat personality");
+    warnings.push_back(
+        fmt::format("Injected return value {} will be clipped to {} in compat personality", number, word));
   } else if (const std::uint32_t error = ~word + 1; error != 0 && error <= max_error) {
-    warnings.push_back("Inadvertent injection of error " + std::to_string(error) +
-                       " is possible in compat personality for retval=" + number);
+    warnings.push_back(fmt::format("Inadvertent injection of error {} is possible in compat personality for retval={}",
+                                   error, number));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/nsfs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@ constexpr std::size_t most_witnesses = 1024;
 constexpr std::size_t most_levels = 33;
 
 std::string proc_path(std::int32_t tid, const char* what) {
-  return "/proc/" + std::to_string(tid) + what;
+  return fmt::format("/proc/{}{}", tid, what);
 }
 
 std::string namespace_of(const std::string& path) {
@@ -71,7 +72,7 @@ bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
     space = UniqueFd(ioctl(space.get(), NS_GET_PARENT));
   }
   struct stat info {};
-  return space.valid() && fstat(space.get(), &info) == 0 && "pid:[" + std::to_string(info.st_ino) + ']' == name;
+  return space.valid() && fstat(space.get(), &info) == 0 && fmt::format("pid:[{}]", info.st_ino) == name;
 }
 
 /// Calls `visit` with each number that is a name in a folder of /proc until it returns true.
@@ -103,7 +104,7 @@ std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind 
     return 0;
   }
   home.level = levels.size() - 1;
-  const std::string key = home.name + (kind == PidKind::group ? 'g' : 'p') + std::to_string(number);
+  const std::string key = fmt::format("{}{}{}", home.name, kind == PidKind::group ? 'g' : 'p', number);
   std::int32_t found = 0;
   if (const auto at = witnesses_.find(key); at != witnesses_.end() && answers(home, at->second, number, kind, found)) {
     return found;

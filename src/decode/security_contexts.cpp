@@ -1,6 +1,7 @@
 #include "decode/security_contexts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,11 +47,11 @@ void append(TextBuffer& text, std::string_view part) {
 }
 
 std::string proc_path(pid_t tid, const char* what) {
-  return "/proc/" + std::to_string(tid) + "/" + what;
+  return fmt::format("/proc/{}/{}", tid, what);
 }
 
 std::string descriptor_path(pid_t tid, int fd) {
-  return proc_path(tid, "fd/") + std::to_string(fd);
+  return fmt::format("{}{}", proc_path(tid, "fd/"), fd);
 }
 
 /// A descriptor for nothing but to know which file it is. A path from the root does not leave the tracee's root.

@@ -1,5 +1,7 @@
 #include "explain/benign.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -141,7 +143,7 @@ std::vector<std::string> ruled_out(const Process& process) {
   std::vector<std::string> lines;
   lines.reserve(counts.size() + 1);
   for (const auto& [reason, count] : counts) {
-    lines.push_back(std::to_string(count) + " failed: " + reason);
+    lines.push_back(fmt::format("{} failed: {}", count, reason));
   }
   if (process.said().find("cannot be preloaded") != std::string::npos) {
     lines.emplace_back("the library of LD_PRELOAD that cannot be loaded: the loader ignores it, and the program runs");

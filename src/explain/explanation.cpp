@@ -1,8 +1,8 @@
 #include "explain/explanation.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "explain/benign.h"
 #include "explain/cause_search.h"
@@ -16,14 +16,12 @@ namespace tracer::explain {
 namespace {
 
 std::string seconds(Time time) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.2f", static_cast<double>(time.count()) / 1e9);
-  return text.data();
+  return fmt::format("{:.2f}", static_cast<double>(time.count()) / 1e9);
 }
 
 std::string how_it_ended(const End& end) {
   return end.by_signal ? "it was killed by " + end.signal + (end.core ? " (core dumped)" : "")
-                       : "it exited with status " + std::to_string(end.status);
+                       : fmt::format("it exited with status {}", end.status);
 }
 
 std::string last_lines(const std::string& said) {
@@ -77,8 +75,7 @@ std::vector<std::string> not_looked_at(const Explanation& explanation) {
 }
 
 std::string with_pid(const Process& process) {
-  return (process.name().empty() ? "a process" : printable(process.name())) + " (pid " + std::to_string(process.pid) +
-         ")";
+  return fmt::format("{} (pid {})", process.name().empty() ? "a process" : printable(process.name()), process.pid);
 }
 
 }  // namespace
@@ -91,7 +88,7 @@ Explanation explain(const Story& story, bool still_running) {
     result.headline = "nothing was seen";
     return result;
   }
-  const std::string name = first->name().empty() ? "process " + std::to_string(first->pid) : printable(first->name());
+  const std::string name = first->name().empty() ? fmt::format("process {}", first->pid) : printable(first->name());
   result.process = first;
   if (still_running || !first->end) {
     result.outcome = Explanation::Outcome::running;
@@ -143,8 +140,8 @@ Explanation explain(const Story& story, bool still_running) {
     result.not_looked_at.emplace_back("files: the root folder or the mounts that the process had are gone with it");
   }
   if (story.lost() != 0) {
-    result.not_looked_at.push_back(std::to_string(story.lost()) +
-                                   " events that were lost, so that what mattered may be missing here");
+    result.not_looked_at.push_back(
+        fmt::format("{} events that were lost, so that what mattered may be missing here", story.lost()));
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -163,7 +164,7 @@ std::string machine_name(unsigned machine) {
                                                                             {EM_SPARCV9, "SPARC"},
                                                                             {EM_LOONGARCH, "LoongArch"}}};
   const auto* at = std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == machine; });
-  return at == names.end() ? "machine number " + std::to_string(machine) : std::string(at->second);
+  return at == names.end() ? fmt::format("machine number {}", machine) : std::string(at->second);
 }
 
 unsigned native_machine() {

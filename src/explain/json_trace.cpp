@@ -1,5 +1,6 @@
 #include "explain/json_trace.h"
 
+#include <fmt/core.h>
 #include <jansson.h>
 
 #include <algorithm>
@@ -185,7 +186,7 @@ Status read_json_trace(std::istream& lines, Story& story) {
     const Document record(line.size() > longest_line ? nullptr
                                                      : json_loadb(line.data(), line.size(), JSON_ALLOW_NUL, &error));
     if (record == nullptr || json_object_get(record.get(), "type") == nullptr) {
-      return Error{0, "line " + std::to_string(number) + " is no record of --format=json"};
+      return Error{0, fmt::format("line {} is no record of --format=json", number)};
     }
     tell(record.get(), story);
   }

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fmt/core.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -39,9 +39,9 @@ void for_each_name(const std::string& folder, const std::function<void(const cha
 }  // namespace
 
 std::string describe_process(pid_t pid) {
-  std::string name = read_small_file("/proc/" + std::to_string(pid) + "/comm", 64);
+  std::string name = read_small_file(fmt::format("/proc/{}/comm", pid), 64);
   name = name.substr(0, name.find('\n'));
-  return (name.empty() ? "a process" : printable(name)) + " (pid " + std::to_string(pid) + ")";
+  return fmt::format("{} (pid {})", name.empty() ? "a process" : printable(name), pid);
 }
 
 bool is_alive(pid_t pid) {
@@ -51,7 +51,7 @@ bool is_alive(pid_t pid) {
 std::optional<std::int64_t> began_at(pid_t pid) {
   // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
   constexpr int fields_before = 19;
-  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  const std::string stat = read_small_file(fmt::format("/proc/{}/stat", pid), 4096);
   const std::size_t name_end = stat.rfind(')');
   std::istringstream fields(name_end == std::string::npos ? std::string() : stat.substr(name_end + 1));
   std::string field;
@@ -100,13 +100,13 @@ std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
         continue;
       }
       Listener listener;
-      listener.inode = "socket:[" + std::to_string(inode) + "]";
-      listener.address = "port " + std::to_string(port);
+      listener.inode = fmt::format("socket:[{}]", inode);
+      listener.address = fmt::format("port {}", port);
       if (!v6) {
         const in_addr address{static_cast<in_addr_t>(std::strtoul(local.data(), nullptr, 16))};
         std::array<char, INET_ADDRSTRLEN> text{};
         ::inet_ntop(AF_INET, &address, text.data(), text.size());
-        listener.address = std::string(text.data()) + ':' + std::to_string(port);
+        listener.address = fmt::format("{}:{}", text.data(), port);
       }
       listener.processes = holders_of(listener.inode);
       return listener;

@@ -1,6 +1,7 @@
 #include "explain/peers.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -46,7 +47,7 @@ std::string names_of(const std::vector<pid_t>& pids) {
 /// This process, and its parent if that is the same program: it may have stayed in front for its caller's sake.
 bool is_tracer(pid_t pid) {
   return pid == ::getpid() ||
-         (pid == ::getppid() && read_link("/proc/" + std::to_string(pid) + "/exe") == read_link("/proc/self/exe"));
+         (pid == ::getppid() && read_link(fmt::format("/proc/{}/exe", pid)) == read_link("/proc/self/exe"));
 }
 
 std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
@@ -66,8 +67,7 @@ struct Row {
 
 std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
   std::vector<Row> rows;
-  std::istringstream lines(
-      read_small_file("/proc/" + std::to_string(pid) + "/net/" + table + (v6 ? "6" : ""), largest_table));
+  std::istringstream lines(read_small_file(fmt::format("/proc/{}/net/{}{}", pid, table, v6 ? "6" : ""), largest_table));
   for (std::string line; std::getline(lines, line);) {
     std::array<char, 64> local{};
     std::array<char, 64> remote{};
@@ -94,7 +94,7 @@ std::string spell_address(const std::string& text, bool v6) {
   std::array<char, INET6_ADDRSTRLEN> spelled{};
   ::inet_ntop(v6 ? AF_INET6 : AF_INET, words.data(), spelled.data(), spelled.size());
   const unsigned long port = colon == std::string::npos ? 0 : std::strtoul(text.c_str() + colon + 1, nullptr, 16);
-  return (v6 ? '[' + std::string(spelled.data()) + ']' : std::string(spelled.data())) + ':' + std::to_string(port);
+  return fmt::format("{}:{}", v6 ? '[' + std::string(spelled.data()) + ']' : std::string(spelled.data()), port);
 }
 
 std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
@@ -125,10 +125,10 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
                row.local.compare(row.local.size() - port.size(), port.size(), port) == 0;
       });
       if (peer == rows.end() && listener != rows.end()) {
-        text += " (" + names_of(holders_of("socket:[" + std::to_string(listener->inode) + "]")) +
+        text += " (" + names_of(holders_of(fmt::format("socket:[{}]", listener->inode))) +
                 ", which has not accepted it yet)";
       } else if (peer != rows.end()) {
-        text += " (" + names_of(holders_of("socket:[" + std::to_string(peer->inode) + "]")) + ")";
+        text += " (" + names_of(holders_of(fmt::format("socket:[{}]", peer->inode))) + ")";
       }
       return text;
     }
@@ -178,7 +178,7 @@ std::uint32_t unix_peer(std::uint32_t inode) {
 }
 
 std::string unix_socket(pid_t pid, unsigned long inode) {
-  std::istringstream lines(read_small_file("/proc/" + std::to_string(pid) + "/net/unix", largest_table));
+  std::istringstream lines(read_small_file(fmt::format("/proc/{}/net/unix", pid), largest_table));
   std::string path;
   bool listening = false;
   for (std::string line; std::getline(lines, line);) {
@@ -197,8 +197,7 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
     return "connections to the socket " + printable(path);
   }
   const std::uint32_t peer = unix_peer(static_cast<std::uint32_t>(inode));
-  const std::vector<pid_t> holders =
-      peer == 0 ? std::vector<pid_t>() : holders_of("socket:[" + std::to_string(peer) + "]");
+  const std::vector<pid_t> holders = peer == 0 ? std::vector<pid_t>() : holders_of(fmt::format("socket:[{}]", peer));
   return std::string("a Unix socket") + (path.empty() ? "" : " (" + printable(path) + ")") +
          (holders.empty() ? ", whose other end no process has that can be seen"
                           : ", whose other end is in " + names_of(holders));
@@ -212,8 +211,8 @@ std::string pipe_end(pid_t pid, const std::string& link) {
 }  // namespace
 
 std::string describe_descriptor(pid_t pid, std::int64_t fd) {
-  const std::string link = read_link("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd));
-  std::string number = "descriptor " + std::to_string(fd);
+  const std::string link = read_link(fmt::format("/proc/{}/fd/{}", pid, fd));
+  std::string number = fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
   }
@@ -226,7 +225,7 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
     return number + ": " + (internet ? *internet : unix_socket(pid, inode));
   }
   struct stat info;
-  const bool known = ::stat(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), &info) == 0;
+  const bool known = ::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &info) == 0;
   std::string kind;
   if (known && S_ISFIFO(info.st_mode)) {
     const std::vector<pid_t> holders = others(holders_of(link), pid);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <pwd.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -66,11 +66,8 @@ std::string spell_bytes(std::uint64_t bytes) {
   for (; amount >= 1024 && unit + 1 < units.size(); ++unit) {
     amount /= 1024;
   }
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(),
-                unit == 0 || amount == static_cast<double>(static_cast<long>(amount)) ? "%.0f %s" : "%.1f %s", amount,
-                units[unit]);
-  return text.data();
+  const int decimals = unit == 0 || amount == static_cast<double>(static_cast<long>(amount)) ? 0 : 1;
+  return fmt::format("{:.{}f} {}", amount, decimals, units[unit]);
 }
 
 std::string Prober::here(const std::string& path) const {
@@ -185,7 +182,7 @@ bool Prober::may(const struct stat& info, Access access) const {
 
 std::string Prober::user() const {
   const auto id = snapshot() ? snapshot()->id("Uid", 3) : std::nullopt;
-  return id ? "user " + user_name(static_cast<unsigned>(*id)) + " (" + std::to_string(*id) + ")" : "its user";
+  return id ? fmt::format("user {} ({})", user_name(static_cast<unsigned>(*id)), *id) : "its user";
 }
 
 const Component* Prober::closed_folder(const Walk& walk) const {
@@ -203,9 +200,7 @@ const Component* Prober::closed_folder(const Walk& walk) const {
 }
 
 std::string Prober::describe(const struct stat& info) {
-  std::array<char, 48> text;
-  std::snprintf(text.data(), text.size(), "mode %04o, owner ", info.st_mode & 07777);
-  return text.data() + user_name(info.st_uid);
+  return fmt::format("mode {:04o}, owner {}", info.st_mode & 07777, user_name(info.st_uid));
 }
 
 Prober::Mount Prober::mount(const std::string& path) const {

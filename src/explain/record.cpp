@@ -1,5 +1,7 @@
 #include "explain/record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/text_buffer.h"
@@ -93,7 +95,7 @@ std::string spell(const Call& call, bool with_buffers) {
     case CallEnd::failed:
       return out + " = -1 " + call.error;
     case CallEnd::returned:
-      return out + " = " + std::to_string(call.result);
+      return fmt::format("{} = {}", out, call.result);
     case CallEnd::unfinished:
       return out;
   }

@@ -1,8 +1,9 @@
 #include "explain/report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "base/text_buffer.h"
 #include "explain/words.h"
@@ -16,9 +17,7 @@ constexpr std::size_t label_width = 18;
 constexpr std::size_t most_evidence = 6;
 
 std::string seconds(Time time) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(std::max<std::int64_t>(time.count(), 0)) / 1e9);
-  return text.data();
+  return fmt::format("{:.3f}", static_cast<double>(std::max<std::int64_t>(time.count(), 0)) / 1e9);
 }
 
 /// The step as a line: the call, or the words.
@@ -76,8 +75,8 @@ void write_answer(Text& text, const Explanation& explanation, const Answer& answ
   }
   std::string evidence;
   for (const Step* step : selected(answer.evidence)) {
-    evidence += (evidence.empty() ? "" : "\n") + spell(*step) + "    (" + seconds(step->time - explanation.began) +
-                " s, pid " + std::to_string(explanation.process->pid) + ")";
+    evidence += fmt::format("{}{}    ({} s, pid {})", evidence.empty() ? "" : "\n", spell(*step),
+                            seconds(step->time - explanation.began), explanation.process->pid);
   }
   if (!evidence.empty()) {
     text.line("evidence", evidence);

@@ -1,11 +1,10 @@
 // Deaths by signal.
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "explain/file_header.h"
@@ -21,9 +20,7 @@ std::uint64_t address_in(const Value& info, std::string_view member) {
 }
 
 std::string spell_address(std::uint64_t address) {
-  std::array<char, 24> text;
-  std::snprintf(text.data(), text.size(), "0x%lx", address);
-  return text.data();
+  return fmt::format("{:#x}", address);
 }
 
 const Mapping* mapping_of(const Crash& crash, std::uint64_t address) {
@@ -35,7 +32,7 @@ const Mapping* mapping_of(const Crash& crash, std::uint64_t address) {
 std::string spell(const Frame& frame) {
   std::string text = frame.function.empty() ? "a function without a name" : printable(frame.function);
   if (!frame.source.empty()) {
-    text += " (" + printable(frame.source) + ':' + std::to_string(frame.line) + ')';
+    text += fmt::format(" ({}:{})", printable(frame.source), frame.line);
   }
   return text + " in " + printable(frame.file);
 }
@@ -225,9 +222,7 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
                   (extension.empty() ? "" : " (of " + extension + ")");
   std::string bytes;
   for (const unsigned char byte : code) {
-    std::array<char, 4> text;
-    std::snprintf(text.data(), text.size(), "%02x ", byte);
-    bytes += bytes.size() < 24 ? text.data() : "";
+    bytes += bytes.size() < 24 ? fmt::format("{:02x} ", byte) : "";
   }
   if (!bytes.empty()) {
     finding.looked_at.push_back("the instruction begins with " + bytes.substr(0, bytes.size() - 1));
@@ -287,10 +282,10 @@ std::optional<Finding> ended_from_outside(const Case& facts) {
     finding.cause = "it sent " + facts.process.end->signal + " to itself";
   } else if (const Process* known = facts.story.find(static_cast<pid_t>(sender)); sender > 0 && known != nullptr) {
     finding.rule = "killed-by-process";
-    finding.cause = known->name() + " (pid " + std::to_string(sender) + ") ended it with " + facts.process.end->signal;
+    finding.cause = fmt::format("{} (pid {}) ended it with {}", known->name(), sender, facts.process.end->signal);
   } else {
     finding.cause = "it was ended from outside, with " + facts.process.end->signal +
-                    (sender > 0 ? ", by process " + std::to_string(sender) : std::string());
+                    (sender > 0 ? fmt::format(", by process {}", sender) : std::string());
     if (sender > 0 && is_alive(static_cast<pid_t>(sender))) {
       finding.looked_at.push_back(describe_process(static_cast<pid_t>(sender)) + " runs");
     }

@@ -1,5 +1,6 @@
 // Programs that cannot be executed.
 #include <elf.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
@@ -215,8 +216,8 @@ std::optional<Finding> wrong_format(const Case& facts) {
     finding.remedy = "copy, download or build it again";
   } else if (header.kind == FileHeader::Kind::elf) {
     finding.rule = "elf-unsupported";
-    finding.cause = "the kernel does not run " + facts.path() + " (" + std::to_string(header.bits) + "-bit " +
-                    machine_name(header.machine) + ")";
+    finding.cause =
+        fmt::format("the kernel does not run {} ({}-bit {})", facts.path(), header.bits, machine_name(header.machine));
     finding.remedy = "get a build for " + machine_name(native);
   } else if (header.kind == FileHeader::Kind::other) {
     finding.rule = "no-interpreter-line";

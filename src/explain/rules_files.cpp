@@ -1,4 +1,5 @@
 // Files, folders, links and devices.
+#include <fmt/core.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
@@ -90,7 +91,7 @@ std::optional<Finding> missing_device(const Case& facts) {
   finding.looked_at.push_back(facts.prober.sketch(walk));
   if (is_device) {
     const dev_t number = walk.info().st_rdev;
-    finding.looked_at.push_back("its number is " + std::to_string(major(number)) + ":" + std::to_string(minor(number)));
+    finding.looked_at.push_back(fmt::format("its number is {}:{}", major(number), minor(number)));
   }
   finding.remedy = "plug it in or load its kernel module (modprobe); in a container, pass it in (docker run --device=" +
                    facts.path() + ")";
@@ -309,10 +310,9 @@ std::optional<Finding> disk_full(const Case& facts) {
                   " is full";
   struct statvfs room;
   if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
-    finding.looked_at.push_back("afterwards " + spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize) + " of " +
-                                spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize) + " and " +
-                                std::to_string(room.f_favail) + " of " + std::to_string(room.f_files) +
-                                " inodes were free");
+    finding.looked_at.push_back(fmt::format(
+        "afterwards {} of {} and {} of {} inodes were free", spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize),
+        spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize), room.f_favail, room.f_files));
   }
   finding.remedy =
       "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";

@@ -1,6 +1,7 @@
 // Limits: descriptors, processes, memory, sizes.
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <sstream>
 
@@ -41,9 +42,9 @@ std::optional<Finding> too_many_files(const Case& facts) {
   }
   const auto limit = limit_of(facts, "Max open files");
   finding.cause =
-      "it has as many files and sockets open as it may" + (limit ? ": " + std::to_string(*limit) : std::string());
+      "it has as many files and sockets open as it may" + (limit ? fmt::format(": {}", *limit) : std::string());
   if (facts.process.snapshot && facts.process.snapshot->descriptors) {
-    finding.looked_at.push_back(std::to_string(*facts.process.snapshot->descriptors) + " descriptors were open");
+    finding.looked_at.push_back(fmt::format("{} descriptors were open", *facts.process.snapshot->descriptors));
   }
   finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
   return finding;
@@ -58,7 +59,7 @@ std::optional<Finding> too_many_processes(const Case& facts) {
                         std::atoi(group_count.c_str()) + 1 >= std::atoi(group_limit.c_str());
   finding.cause = by_group ? "its control group may have no more processes and threads than " + group_limit
                            : facts.prober.user() + " has as many processes and threads as it may" +
-                                 (limit ? ": " + std::to_string(*limit) : std::string());
+                                 (limit ? fmt::format(": {}", *limit) : std::string());
   finding.remedy = by_group
                        ? "raise pids.max of the control group (docker: --pids-limit, systemd: TasksMax=)"
                        : "ulimit -u with a larger number (systemd: LimitNPROC=), or end some of that user's processes";
@@ -123,7 +124,7 @@ std::optional<Finding> used_up_processor_time(const Case& facts) {
   }
   Finding finding;
   finding.cause = "it used up the processor time that it may have" +
-                  (limit ? ": " + std::to_string(*limit) + " s" : std::string()) + " (RLIMIT_CPU)";
+                  (limit ? fmt::format(": {} s", *limit) : std::string()) + " (RLIMIT_CPU)";
   finding.remedy = "ulimit -t unlimited (systemd: LimitCPU=), if so much work is right";
   return finding;
 }
@@ -148,7 +149,7 @@ std::optional<Finding> killed(const Case& facts) {
   std::string how;
   if (const Process* killer = killer_of(facts, how); killer != nullptr) {
     finding.rule = "killed-by-process";
-    finding.cause = killer->name() + " (pid " + std::to_string(killer->pid) + ") killed it: " + how;
+    finding.cause = fmt::format("{} (pid {}) killed it: {}", killer->name(), killer->pid, how);
     finding.remedy = "see why " + killer->name() + " does that";
     finding.weight = 10;
     return finding;

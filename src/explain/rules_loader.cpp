@@ -1,6 +1,7 @@
 // What the dynamic loader could not do. It says so itself; the machine tells why.
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "explain/file_header.h"
@@ -68,9 +69,9 @@ std::optional<Finding> wrong_class_among_opened(const Case& facts, const std::st
     if (header.kind == FileHeader::Kind::elf && own_bits != 0 && header.bits != own_bits) {
       Finding finding;
       finding.rule = "wrong-elf-class";
-      finding.cause = opened.path + " is a " + std::to_string(header.bits) + "-bit library, and the program is a " +
-                      std::to_string(own_bits) + "-bit one";
-      finding.remedy = "install the " + std::to_string(own_bits) + "-bit build of " + library;
+      finding.cause =
+          fmt::format("{} is a {}-bit library, and the program is a {}-bit one", opened.path, header.bits, own_bits);
+      finding.remedy = fmt::format("install the {}-bit build of {}", own_bits, library);
       finding.weight = 10;
       return finding;
     }

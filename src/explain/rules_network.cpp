@@ -1,4 +1,5 @@
 // Ports, addresses, sockets and names.
+#include <fmt/core.h>
 #include <netdb.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Peer {
 
   [[nodiscard]] std::string name() const {
     return !path.empty() ? path
-                         : (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + std::to_string(port);
+                         : fmt::format("{}:{}", host.find(':') == std::string::npos ? host : '[' + host + ']', port);
   }
 };
 
@@ -127,13 +128,13 @@ std::optional<Finding> address_in_use(const Case& facts) {
     }
     if (!names.empty()) {
       finding.cause = "the port is taken: " + join(names, ", ") + " has " + listener->address;
-      finding.remedy = "stop " + names.front() + ", or choose another port than " + std::to_string(peer.port);
+      finding.remedy = fmt::format("stop {}, or choose another port than {}", names.front(), peer.port);
     }
     finding.looked_at.push_back(listener->address + " is in use" + (names.empty() ? "" : " by " + join(names, ", ")));
   }
   if (finding.remedy.empty()) {
     finding.remedy =
-        "ss -lnp 'sport = :" + std::to_string(peer.port) + "' tells who has it; stop that, or choose another port";
+        fmt::format("ss -lnp 'sport = :{}' tells who has it; stop that, or choose another port", peer.port);
   }
   return finding;
 }
@@ -144,7 +145,7 @@ std::optional<Finding> low_port(const Case& facts) {
     return std::nullopt;
   }
   Finding finding;
-  finding.cause = facts.prober.user() + " may not listen on port " + std::to_string(peer.port) + ", a privileged one";
+  finding.cause = fmt::format("{} may not listen on port {}, a privileged one", facts.prober.user(), peer.port);
   const std::string first = read_small_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
   finding.looked_at.push_back("net.ipv4.ip_unprivileged_port_start is " + first.substr(0, first.find('\n')));
   finding.remedy = "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + facts.process.executable();
@@ -241,7 +242,7 @@ std::optional<Finding> refused(const Case& facts) {
   if (error == "ECONNREFUSED") {
     finding.cause = "nobody listens at " + with_service(peer) + ": the connection was refused";
     if (peer.host.compare(0, 4, "127.") == 0 || peer.host == "::1") {
-      finding.looked_at.push_back("no process on this machine listens on port " + std::to_string(peer.port));
+      finding.looked_at.push_back(fmt::format("no process on this machine listens on port {}", peer.port));
       if (const auto listener = listener_on("tcp", peer.port); listener) {
         finding.looked_at.back() = "now " + listener->address + " is listened on: it came too late";
       }

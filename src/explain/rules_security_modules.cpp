@@ -1,5 +1,6 @@
 // What a security module refuses (Landlock, AppArmor, SELinux, BPF, …) though the modes and capabilities allow it.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/capability.h>
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ std::string end_of_log(const std::string& path) {
 
 /// The newest line in which a module tells that it denied something to the process.
 std::string denial_of(pid_t pid) {
-  const std::string number = " pid=" + std::to_string(pid) + ' ';
+  const std::string number = fmt::format(" pid={} ", pid);
   for (const char* path : {"/dev/kmsg", "/var/log/audit/audit.log"}) {
     std::istringstream lines(end_of_log(path));
     std::string newest;
@@ -185,7 +186,7 @@ std::optional<Finding> network_refused(const Case& facts) {
       (binds && port < first_free && !facts.prober.has_capability(CAP_NET_BIND_SERVICE))) {
     return std::nullopt;
   }
-  return refusal(facts, (binds ? "listening on port " : "connecting to port ") + std::to_string(port));
+  return refusal(facts, fmt::format("{}{}", binds ? "listening on port " : "connecting to port ", port));
 }
 
 /// Yama lets a process trace its descendants only.
@@ -196,7 +197,7 @@ std::optional<Finding> trace_refused(const Case& facts) {
   }
   Finding finding;
   finding.cause = "the security module Yama lets it trace no process that is not its own child";
-  finding.looked_at.push_back("kernel.yama.ptrace_scope is " + std::to_string(scope));
+  finding.looked_at.push_back(fmt::format("kernel.yama.ptrace_scope is {}", scope));
   finding.remedy = "sysctl kernel.yama.ptrace_scope=0, or run it with CAP_SYS_PTRACE";
   return finding;
 }

@@ -2,13 +2,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <limits.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <sstream>
 #include <string_view>
 
@@ -19,7 +19,7 @@ namespace tracer::explain {
 namespace {
 
 std::string proc(pid_t tid, std::string_view what) {
-  return "/proc/" + std::to_string(tid) + '/' + std::string(what);
+  return fmt::format("/proc/{}/{}", tid, what);
 }
 
 std::optional<std::uint64_t> number_at(std::string_view text) {
@@ -124,7 +124,7 @@ std::string ProcSurroundings::current_directory(pid_t tid) {
 }
 
 std::optional<std::string> ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
-  std::string target = fd < 0 ? std::string() : read_link(proc(tid, "fd/" + std::to_string(fd)));
+  std::string target = fd < 0 ? std::string() : read_link(proc(tid, fmt::format("fd/{}", fd)));
   return target.empty() ? std::nullopt : std::optional(std::move(target));
 }
 
@@ -183,7 +183,7 @@ std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
     if (!other->folder.valid()) {
       return std::nullopt;
     }
-    other->prefix = "/proc/self/fd/" + std::to_string(other->folder.get());
+    other->prefix = fmt::format("/proc/self/fd/{}", other->folder.get());
     last_other_ = std::move(other);
     last_other_name_ = name;
   }

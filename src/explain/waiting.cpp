@@ -1,6 +1,7 @@
 // What threads wait for: the other half of "it does not start". From /proc while they live, else from their last call.
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -37,7 +37,7 @@ struct CloseFolder {
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(("/proc/" + std::to_string(pid) + "/task").c_str()));
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(fmt::format("/proc/{}/task", pid).c_str()));
   const dirent* entry = nullptr;
   while (folder != nullptr && threads.size() < most_threads && (entry = ::readdir(folder.get())) != nullptr) {
     if (const int tid = std::atoi(entry->d_name); tid > 0) {
@@ -49,14 +49,13 @@ std::vector<pid_t> threads_of(pid_t pid) {
 }
 
 Abi abi_of(pid_t pid) {
-  const FileHeader header = read_header("/proc/" + std::to_string(pid) + "/exe");
+  const FileHeader header = read_header(fmt::format("/proc/{}/exe", pid));
   return abi_of_elf(header.machine, header.bits == 64).value_or(Abi::x86_64);
 }
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::vector<pid_t> children;
-  std::istringstream list(
-      read_small_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/children"));
+  std::istringstream list(read_small_file(fmt::format("/proc/{}/task/{}/children", pid, tid)));
   for (pid_t child = 0; list >> child;) {
     children.push_back(child);
   }
@@ -70,7 +69,7 @@ class Sleeper {
     // It may be about to sleep again, as tracing has just held it up.
     constexpr int most_looks = 20;
     constexpr std::chrono::milliseconds between_looks(5);
-    const std::string place = "/proc/" + std::to_string(tid) + "/syscall";
+    const std::string place = fmt::format("/proc/{}/syscall", tid);
     std::string text = read_small_file(place, 512);
     for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
          ++looks) {
@@ -82,7 +81,7 @@ class Sleeper {
     if (words >> number && number >= 0) {
       const spec::Tables& tables = spec::builtin_tables();
       const spec::Call* call = tables.find(abi_of(pid), static_cast<std::uint64_t>(number));
-      call_ = call == nullptr ? "system call " + std::to_string(number) : std::string(tables.text(call->name));
+      call_ = call == nullptr ? fmt::format("system call {}", number) : std::string(tables.text(call->name));
       for (std::uint64_t& argument : args_) {
         std::string word;
         words >> word;
@@ -93,8 +92,8 @@ class Sleeper {
 
   [[nodiscard]] std::string describe() const {
     if (call_.empty()) {
-      const std::string state = word_after(
-          line_with(read_small_file("/proc/" + std::to_string(tid_) + "/status"), "State:"), "State:\t", "\n");
+      const std::string state =
+          word_after(line_with(read_small_file(fmt::format("/proc/{}/status", tid_)), "State:"), "State:\t", "\n");
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
     const auto at =
@@ -112,14 +111,14 @@ class Sleeper {
 
   /// Of the thread's memory; false if it cannot be read.
   bool peek(std::uint64_t address, void* into, std::size_t size) const {
-    const UniqueFd memory(::open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid_).c_str(), O_RDONLY | O_CLOEXEC));
     return memory.valid() &&
            ::pread(memory.get(), into, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
   }
 
   [[nodiscard]] std::string text_at(std::uint64_t address) const {
     std::array<char, 512> bytes{};
-    const UniqueFd memory(::open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid_).c_str(), O_RDONLY | O_CLOEXEC));
     return !memory.valid() || ::pread(memory.get(), bytes.data(), bytes.size() - 1, static_cast<off_t>(address)) <= 0
                ? std::string()
                : std::string(bytes.data());
@@ -169,8 +168,7 @@ class Sleeper {
 
   [[nodiscard]] std::string epoll() const {
     std::vector<std::int64_t> fds;
-    std::istringstream lines(
-        read_small_file("/proc/" + std::to_string(pid_) + "/fdinfo/" + std::to_string(static_cast<int>(args_[0]))));
+    std::istringstream lines(read_small_file(fmt::format("/proc/{}/fdinfo/{}", pid_, static_cast<int>(args_[0]))));
     for (std::string line; std::getline(lines, line);) {
       if (int fd = 0; std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) {
         fds.push_back(fd);
@@ -181,7 +179,7 @@ class Sleeper {
 
   [[nodiscard]] bool is_thread(std::int64_t tid) const {
     struct stat info;
-    return tid > 0 && ::stat(("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid)).c_str(), &info) == 0;
+    return tid > 0 && ::stat(fmt::format("/proc/{}/task/{}", pid_, tid).c_str(), &info) == 0;
   }
 
   [[nodiscard]] std::string futex() const {
@@ -190,25 +188,25 @@ class Sleeper {
     const bool readable = peek(args_[0], &word, sizeof word);
     if (const auto owner = static_cast<std::int64_t>(word & FUTEX_TID_MASK);
         readable && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) && is_thread(owner)) {
-      return "waits for a mutex that thread " + std::to_string(owner) + " holds";
+      return fmt::format("waits for a mutex that thread {} holds", owner);
     }
     if (readable && args_[2] == word && word != static_cast<std::uint32_t>(tid_) && is_thread(word)) {
-      return "waits for thread " + std::to_string(word) + " to end (pthread_join)";
+      return fmt::format("waits for thread {} to end (pthread_join)", word);
     }
     // glibc's pthread_mutex_t: lock, count, owner, each 32 bits; 2 is a lock that others wait for.
     constexpr std::uint64_t owner_at = 8;
     constexpr std::uint32_t contended = 2;
     std::uint32_t owner = 0;
     if (readable && word == contended && peek(args_[0] + owner_at, &owner, sizeof owner) && is_thread(owner)) {
-      return "waits for a mutex that thread " + std::to_string(owner) + " holds" +
-             (owner == static_cast<std::uint32_t>(tid_) ? ": it holds it itself, a deadlock" : "");
+      return fmt::format("waits for a mutex that thread {} holds{}", owner,
+                         owner == static_cast<std::uint32_t>(tid_) ? ": it holds it itself, a deadlock" : "");
     }
     return "waits until another thread wakes it (a condition variable or the like)";
   }
 
   [[nodiscard]] std::string lock() const {
     struct stat info;
-    const std::string path = "/proc/" + std::to_string(pid_) + "/fd/" + std::to_string(static_cast<int>(args_[0]));
+    const std::string path = fmt::format("/proc/{}/fd/{}", pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
     if (::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
@@ -237,8 +235,7 @@ class Sleeper {
   [[nodiscard]] std::string opening() const {
     const std::string path = text_at(call_ == "open" || call_ == "creat" ? args_[0] : args_[1]);
     struct stat info;
-    const std::string folder =
-        "/proc/" + std::to_string(pid_) + (path.empty() || path.front() != '/' ? "/cwd/" : "/root");
+    const std::string folder = fmt::format("/proc/{}{}", pid_, path.empty() || path.front() != '/' ? "/cwd/" : "/root");
     const bool fifo = ::stat((folder + path).c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
     return fifo ? "waits until somebody opens the other end of the FIFO " + printable(path)
                 : "waits for " + printable(path) + " to be opened (a slow device or file system)";
@@ -296,8 +293,8 @@ std::vector<std::string> describe_waiting(const Story& story) {
       continue;
     }
     for (const auto& [tid, last] : process.threads) {
-      lines.push_back(printable(process.name()) + " (pid " + std::to_string(pid) + "), thread " + std::to_string(tid) +
-                      (last.open ? ", in " : "; its last call was ") + spell(last.call, false));
+      lines.push_back(fmt::format("{} (pid {}), thread {}{}{}", printable(process.name()), pid, tid,
+                                  last.open ? ", in " : "; its last call was ", spell(last.call, false)));
     }
   }
   // With children that are not traced, as an attached process may wait for one.
@@ -306,7 +303,7 @@ std::vector<std::string> describe_waiting(const Story& story) {
     const pid_t pid = rest[i];
     const std::vector<pid_t> threads = threads_of(pid);
     for (const pid_t tid : threads) {
-      lines.push_back(describe_process(pid) + (threads.size() > 1 ? ", thread " + std::to_string(tid) : std::string()) +
+      lines.push_back(describe_process(pid) + (threads.size() > 1 ? fmt::format(", thread {}", tid) : std::string()) +
                       ", " + Sleeper(pid, tid).describe());
       for (const pid_t child : children_of(pid, tid)) {
         if (std::find(rest.begin(), rest.end(), child) == rest.end()) {

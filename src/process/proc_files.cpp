@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,7 +13,7 @@ namespace tracer {
 namespace {
 
 std::string proc_path(pid_t pid, const char* file) {
-  return "/proc/" + std::to_string(pid) + "/" + file;
+  return fmt::format("/proc/{}/{}", pid, file);
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ pid_t parent_of(pid_t tid) {
 }
 
 bool is_thread_of(pid_t tid, pid_t tgid) {
-  const std::string path = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
+  const std::string path = fmt::format("/proc/{}/task/{}", tgid, tid);
   return ::access(path.c_str(), F_OK) == 0;
 }
 

@@ -1,4 +1,5 @@
 // Attaching to processes that run already, and saying why that failed.
+#include <fmt/core.h>
 #include <sys/ptrace.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,13 +23,13 @@ bool has_ptrace_capability() {
 
 std::string why_not_permitted(pid_t pid) {
   if (const pid_t holder = number_field(pid, "TracerPid"); holder > 0) {
-    return "process " + std::to_string(holder) + " (" + status_field(holder, "Name") +
-           ") is tracing it; a process can have one tracer only, so end that one first";
+    return fmt::format("process {} ({}) is tracing it; a process can have one tracer only, so end that one first",
+                       holder, status_field(holder, "Name"));
   }
   const std::string state = status_field(pid, "State");
   if (!state.empty() && (state[0] == 'Z' || state[0] == 'X')) {
-    return "the process has ended already and waits for its parent, process " +
-           std::to_string(number_field(pid, "PPid")) + ", to collect its exit status";
+    return fmt::format("the process has ended already and waits for its parent, process {}, to collect its exit status",
+                       number_field(pid, "PPid"));
   }
   if (!state.empty() && status_field(pid, "VmSize").empty()) {
     return "it is a thread of the kernel's own, which cannot be traced";
@@ -54,8 +55,8 @@ std::string why_not_permitted(pid_t pid) {
 }  // namespace
 
 std::string attach_failure(pid_t pid, int error, const EngineOptions& options) {
-  std::string text = options.as_ltrace ? "Cannot attach to pid " + std::to_string(pid) + ": "
-                                       : "attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): ";
+  std::string text = options.as_ltrace ? fmt::format("Cannot attach to pid {}: ", pid)
+                                       : fmt::format("attach: ptrace(PTRACE_SEIZE, {}): ", pid);
   text += std::strerror(error);
   if (!options.strict && (error == EPERM || error == EACCES)) {
     text += ": " + why_not_permitted(pid);
@@ -123,8 +124,9 @@ Status PtraceEngine::attach_process(pid_t pid) {
     if (!all_threads_are_ours(tgid)) {
       functions_->refuse(tgid);
       requested_.push_back({tgid, 0,
-                            "attach: some threads of process " + std::to_string(tgid) +
-                                " have another tracer, so its functions are not traced; end that one first"});
+                            fmt::format("attach: some threads of process {} have another tracer, so its functions are "
+                                        "not traced; end that one first",
+                                        tgid)});
     }
   }
   return Done{};
@@ -176,7 +178,7 @@ void PtraceEngine::choose_filter() {
   }
   if (options_.debug) {
     options_.debug(filter_.empty() ? "seccomp filter disabled: " + reason
-                                   : "seccomp filter enabled: " + std::to_string(filter_.size()) + " instructions");
+                                   : fmt::format("seccomp filter enabled: {} instructions", filter_.size()));
   }
 }
 
@@ -192,7 +194,7 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
       return launched.error();
     }
     if (options_.debug && ::getpid() != started_as) {
-      options_.debug("new tracer pid is " + std::to_string(::getpid()));
+      options_.debug(fmt::format("new tracer pid is {}", ::getpid()));
     }
     program_ = launched.value().thread.tid();
     backstage_ = std::move(launched.value().backstage);

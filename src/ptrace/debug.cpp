@@ -1,9 +1,9 @@
 // -d: what the engine found, in strace's form where strace says the same.
+#include <fmt/core.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "ptrace/ptrace_engine.h"
@@ -58,12 +58,6 @@ class TrialChild {
   pid_t pid_;
 };
 
-std::string hexadecimal(unsigned value, int digits = 1) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%0*x", digits, value);
-  return text;
-}
-
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name != nullptr ? std::string("SIG") + name : std::to_string(signal);
@@ -96,7 +90,7 @@ void PtraceEngine::debug_kernel() const {
   const auto verdict = [this](const char* what, bool works) {
     options_.debug(std::string(what) + (works ? " works" : " does not work"));
   };
-  options_.debug("ptrace_setoptions = " + hexadecimal(ptrace_options()));
+  options_.debug(fmt::format("ptrace_setoptions = {:#x}", ptrace_options()));
   const TrialChild child;
   const auto stopped = child.at_entry(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   if (!stopped) {
@@ -109,16 +103,15 @@ void PtraceEngine::debug_kernel() const {
 
 void PtraceEngine::debug_report(const Report& report) const {
   const int status = report.status;
-  std::string text =
-      "[wait(" + hexadecimal(static_cast<unsigned>(status), 6) + ") = " + std::to_string(report.tid) + "] ";
+  std::string text = fmt::format("[wait({:#08x}) = {}] ", static_cast<unsigned>(status), report.tid);
   if (WIFEXITED(status)) {
-    text += "WIFEXITED,exitcode=" + std::to_string(WEXITSTATUS(status));
+    text += fmt::format("WIFEXITED,exitcode={}", WEXITSTATUS(status));
   } else if (WIFSIGNALED(status)) {
     text += "WIFSIGNALED,sig=" + signal_name(WTERMSIG(status));
   } else {
     text += "WIFSTOPPED,sig=" + signal_name(WSTOPSIG(status));
     if (const int event = status >> 16; event != 0) {
-      text += std::string(",EVENT_") + event_name(event) + " (" + std::to_string(event) + ")";
+      text += fmt::format(",EVENT_{} ({})", event_name(event), event);
     }
   }
   options_.debug(text);

@@ -1,5 +1,6 @@
 #include "ptrace/launch.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -14,7 +15,7 @@ Result<Stopped> seize_and_stop(pid_t pid, unsigned ptrace_options) {
   Result<Running> seized = Running::seize(pid, ptrace_options);
   if (!seized) {
     const int why = seized.error().number;
-    return Error{why, "attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): " + std::strerror(why)};
+    return Error{why, fmt::format("attach: ptrace(PTRACE_SEIZE, {}): {}", pid, std::strerror(why))};
   }
   Running running = std::move(seized).value();
   running.interrupt();

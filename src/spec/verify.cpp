@@ -1,4 +1,5 @@
 // Tables::verify: what a decoder relies on, checked for tables that were made at run time.
+#include <fmt/core.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class Verifier {
 
   void fail(const char* array, Index index, const char* what) {
     if (failure_.empty()) {
-      failure_ = std::string(array) + '[' + std::to_string(index) + "]: " + what;
+      failure_ = fmt::format("{}[{}]: {}", array, index, what);
     }
   }
   void expect(bool holds, const char* array, Index index, const char* what) {

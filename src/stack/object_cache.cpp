@@ -1,12 +1,11 @@
 #include "stack/object_cache.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <span>
 
 #include "debuginfo/tracee_file.h"
@@ -15,21 +14,14 @@ namespace tracer::stack {
 
 namespace {
 
-struct Found {
-  UniqueFd file;
-  struct ::stat status {};
-};
-
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  std::array<char, 96> path;
-  std::snprintf(path.data(), path.size(), "/proc/%d/map_files/%lx-%lx", tid, mapping.start, mapping.end);
-  return debuginfo::open_regular(path.data());
+  return debuginfo::open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.
 debuginfo::TraceeFile open_program(pid_t tid) {
-  return debuginfo::open_regular("/proc/" + std::to_string(tid) + "/exe");
+  return debuginfo::open_regular(fmt::format("/proc/{}/exe", tid));
 }
 
 bool is_file_of(const debuginfo::TraceeFile& found, const Mapping& mapping) {
@@ -96,7 +88,7 @@ namespace {
 
 /// Of what the event's memory does not hold, as the thread has gone on: the vdso stays as it is.
 void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
-  const UniqueFd memory(::open(("/proc/" + std::to_string(tid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd memory(::open(fmt::format("/proc/{}/mem", tid).c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.valid()) {
     (void)::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address));
   }

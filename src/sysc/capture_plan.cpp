@@ -1,5 +1,7 @@
 #include "sysc/capture_plan.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -172,7 +174,7 @@ class Planner {
     auto name = type.name == none ? std::string("value") : text(type.name);
     switch (type.kind) {
       case TypeKind::scalar:
-        return name + ", " + std::to_string(spec::bytes_of(type.width, shown_abi)) + " bytes";
+        return fmt::format("{}, {} bytes", name, spec::bytes_of(type.width, shown_abi));
       case TypeKind::pointer:
         return "pointer";
       case TypeKind::cstr:
@@ -185,7 +187,7 @@ class Planner {
       }
       case TypeKind::structure: {
         const auto& structure = t_.structs[type.index];
-        const auto size = std::to_string(structure.layout.size[index_of(shown_abi)]) + " bytes";
+        const auto size = fmt::format("{} bytes", structure.layout.size[index_of(shown_abi)]);
         if (structure.sized_by != none) {
           return name + ", " + expr_text(t_, structure.sized_by) + " bytes";
         }
@@ -216,7 +218,7 @@ class Planner {
     if (type.budget != none) {
       out += " of " + expr_text(t_, type.budget);
     }
-    return type.max == 0 ? out : out + ", at most " + std::to_string(type.max);
+    return type.max == 0 ? out : fmt::format("{}, at most {}", out, type.max);
   }
 
   static constexpr unsigned deepest = 6;

@@ -1,5 +1,7 @@
 #include "sysc/diagnostics.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -21,7 +23,7 @@ std::string Diagnostics::text(std::span<const Source> sources) const {
   std::string out;
   for (const auto& d : sorted) {
     out += d.at.file < sources.size() ? sources[d.at.file].path : "-";
-    out += ':' + std::to_string(d.at.line) + ':' + std::to_string(d.at.column);
+    out += fmt::format(":{}:{}", d.at.line, d.at.column);
     out += d.severity == Severity::error ? ": error: " : ": warning: ";
     out += d.text + '\n';
   }

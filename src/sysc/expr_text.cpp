@@ -1,5 +1,7 @@
 #include "sysc/expr_text.h"
 
+#include <fmt/core.h>
+
 namespace tracer::sysc {
 
 using namespace spec;
@@ -43,7 +45,7 @@ std::string expr_text(const Tables& t, ExprId id) {
     case ExprOp::literal:
       return std::to_string(e.value);
     case ExprOp::variable_literal:
-      return std::to_string(t.abi_values[e.a]) + "@x86_64";
+      return fmt::format("{}@x86_64", t.abi_values[e.a]);
     case ExprOp::arg:
       return name(t.text(t.params[e.a].name));
     case ExprOp::deref:
@@ -57,7 +59,7 @@ std::string expr_text(const Tables& t, ExprId id) {
     case ExprOp::outer:
       return "^" + name(t.text(e.a));
     case ExprOp::param:
-      return "value " + std::to_string(e.a + 1);
+      return fmt::format("value {}", e.a + 1);
     case ExprOp::ret:
       return "ret";
     case ExprOp::ok:

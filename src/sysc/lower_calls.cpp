@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "sysc/lowering.h"
@@ -21,9 +23,9 @@ void Lowering::lower_calls() {
     auto& variants = variants_[call->name.text];
     for (const auto& other : variants) {
       if (other.ast->for_some_abis == call->for_some_abis && (other.ast->abis & call->abis) != 0) {
-        diagnostics_.error(call->name.at, "found a second description of " + call->name.text +
-                                              ", expected one; the other is in line " +
-                                              std::to_string(other.ast->name.at.line));
+        diagnostics_.error(call->name.at,
+                           fmt::format("found a second description of {}, expected one; the other is in line {}",
+                                       call->name.text, other.ast->name.at.line));
       }
     }
     reject_library_words(*call);
@@ -277,7 +279,7 @@ spec::Index Lowering::fallback_signature() {
     row.result = builtin("long");
     for (std::uint8_t i = 0; i < register_count; ++i) {
       spec::Param param;
-      param.name = builder_.string("arg" + std::to_string(i + 1));
+      param.name = builder_.string(fmt::format("arg{}", i + 1));
       param.type = fallback_type();
       param.slot.fill(i);
       set_.params.push_back(param);
@@ -317,9 +319,8 @@ void Lowering::lower_numbers(bool lenient) {
   for (const auto& number : program_.numbers) {
     const auto [entry, is_new] = seen[index_of(number.abi)].try_emplace(number.number, number.name.at);
     if (!is_new) {
-      diagnostics_.error(number.name.at, "found number " + std::to_string(number.number) +
-                                             " a second time, expected it in line " +
-                                             std::to_string(entry->second.line) + " only");
+      diagnostics_.error(number.name.at, fmt::format("found number {} a second time, expected it in line {} only",
+                                                     number.number, entry->second.line));
     }
   }
 }

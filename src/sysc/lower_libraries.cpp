@@ -1,4 +1,6 @@
 // Functions of libraries: calls whose arguments come in the order of C and not in a system call's registers.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -55,8 +57,7 @@ void Lowering::lower_function(const ast::Library& library, const ast::Name& name
   call.sets_errno = sets_errno;
   const auto params = set_.signatures[call.signature].params.count;
   if (params > spec::most_parameters) {
-    diagnostics_.error(name.at, "found " + std::to_string(params) + " parameters, expected " +
-                                    std::to_string(spec::most_parameters) + " at most");
+    diagnostics_.error(name.at, fmt::format("found {} parameters, expected {} at most", params, spec::most_parameters));
   }
   if (call.varargs != spec::Varargs::none && params == 0) {
     diagnostics_.error(name.at, "found varargs and no parameter before them, expected the format");
@@ -66,10 +67,10 @@ void Lowering::lower_function(const ast::Library& library, const ast::Name& name
   for (const auto& soname : library.names) {
     const auto& position = library_functions_.try_emplace(soname.text + '\0' + name.text, name.at);
     if (!position.second) {
-      diagnostics_.error(name.at, "found a second description of " + name.text +
-                                      ", expected one; the other is in line " +
-                                      std::to_string(position.first->second.line) +
-                                      (position.first->second.file == name.at.file ? "" : " of another file"));
+      diagnostics_.error(
+          name.at, fmt::format("found a second description of {}, expected one; the other is in line {}{}", name.text,
+                               position.first->second.line,
+                               position.first->second.file == name.at.file ? "" : " of another file"));
       continue;
     }
     set_.functions.push_back({builder_.string(soname.text), call.name, id});

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "sysc/lowering.h"
@@ -110,8 +112,9 @@ AbiValues Lowering::ioctl_numbers(const ast::Ioctls& block, const ast::IoctlRow&
   AbiValues values;
   for (std::size_t i = 0; i < abi_count; ++i) {
     if (layout.size[i] > 0x3fff) {
-      diagnostics_.error(row.size->at, "found a type of " + std::to_string(layout.size[i]) +
-                                           " bytes, expected one of less than 16384 as an ioctl's argument");
+      diagnostics_.error(row.size->at,
+                         fmt::format("found a type of {} bytes, expected one of less than 16384 as an ioctl's argument",
+                                     layout.size[i]));
       break;
     }
     if (row.number[i]) {

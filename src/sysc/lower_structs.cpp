@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -217,7 +219,7 @@ TypeLayout Lowering::layout_of_array(const spec::Type& type, Position at) {
       return layout;
     }
     if (count < 0 || count > 1 << 20) {
-      diagnostics_.error(at, "found " + std::to_string(count) + " elements, expected 0 to 1048576");
+      diagnostics_.error(at, fmt::format("found {} elements, expected 0 to 1048576", count));
       return layout;
     }
     const auto unit = type.length_kind == spec::LengthKind::count ? element.size[i] : 1;

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -187,8 +189,7 @@ spec::Range Lowering::lower_args(const ast::Named& named, std::size_t expected, 
     args.push_back(lower_expr(arg, scope));
   }
   if (args.size() != expected) {
-    diagnostics_.error(at, "found " + named.name + " with " + std::to_string(args.size()) + " values, expected " +
-                               std::to_string(expected));
+    diagnostics_.error(at, fmt::format("found {} with {} values, expected {}", named.name, args.size(), expected));
     args.resize(expected, builder_.literal(0));
   }
   return builder_.expr_list(args);

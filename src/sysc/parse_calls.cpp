@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "sysc/parse_items.h"
@@ -262,7 +264,7 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
   block.at = in.position();
   const auto type = in.expect_number("the type of the ioctls: 'T' or a number");
   if (type > 0xff) {
-    in.fail(block.at, "found " + std::to_string(type) + ", expected one byte");
+    in.fail(block.at, fmt::format("found {}, expected one byte", type));
   }
   block.type = static_cast<std::uint8_t>(type);
   in.expect("{");

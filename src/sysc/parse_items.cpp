@@ -1,5 +1,7 @@
 #include "sysc/parse_items.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -44,7 +46,7 @@ ast::Member parse_named_bit(TokenStream& in) {
   const Position at = in.position();
   const auto bit = in.expect_number("the number of a bit");
   if (bit > 63) {
-    in.fail(at, "found " + std::to_string(bit) + ", expected the number of a bit, 0 to 63");
+    in.fail(at, fmt::format("found {}, expected the number of a bit, 0 to 63", bit));
   }
   member.values.fill(static_cast<std::int64_t>(std::uint64_t{1} << bit));
   return member;
@@ -77,7 +79,7 @@ ast::Group parse_group(TokenStream& in) {
     const Position at = in.position();
     const auto shift = in.expect_number("the number of a bit");
     if (shift > 63) {
-      in.fail(at, "found " + std::to_string(shift) + ", expected the number of a bit, 0 to 63");
+      in.fail(at, fmt::format("found {}, expected the number of a bit, 0 to 63", shift));
     }
     group.shift = static_cast<std::uint8_t>(shift);
     group.label = in.expect_string("a label such as \"MAP_HUGE_SHIFT\"");
@@ -243,7 +245,7 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       const Position at = in.position();
       const auto size = in.expect_number("a number of bytes");
       if (size > std::numeric_limits<std::uint32_t>::max()) {
-        in.fail(at, "found " + std::to_string(size) + ", expected a number of up to 32 bits");
+        in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", size));
       }
       structure.min_size = static_cast<std::uint32_t>(size);
     } else if (in.accept("step")) {
@@ -282,8 +284,8 @@ ast::Table parse_table(TokenStream& in) {
   table.name = in.expect_name("the name of the table");
   table.params = parse_formal_params(in);
   if (table.params.empty() || table.params.size() > 4) {
-    in.fail(table.name.at, "found a table with " + std::to_string(table.params.size()) +
-                               " parameters, expected one to four in parentheses");
+    in.fail(table.name.at,
+            fmt::format("found a table with {} parameters, expected one to four in parentheses", table.params.size()));
   }
   in.expect("{");
   while (!in.accept("}")) {
@@ -314,8 +316,7 @@ ast::Table parse_table(TokenStream& in) {
     // Parameters after the second are only passed on.
     const auto keyed = std::min<std::size_t>(table.params.size(), 2);
     if (row.keys.empty() || row.keys.size() > keyed || (row.keys.size() < keyed && !is_else)) {
-      in.fail(row.at,
-              "found " + std::to_string(row.keys.size()) + " keys, expected " + std::to_string(keyed) + ", or 'else'");
+      in.fail(row.at, fmt::format("found {} keys, expected {}, or 'else'", row.keys.size(), keyed));
     }
     row.type = parse_type(in);
     table.rows.push_back(std::move(row));

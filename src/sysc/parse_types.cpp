@@ -1,5 +1,7 @@
 #include "sysc/parse_types.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 
 namespace tracer::sysc {
@@ -16,7 +18,7 @@ std::uint32_t parse_cap(TokenStream& in) {
   const Position at = in.position();
   const auto cap = in.expect_number("a number");
   if (cap > std::numeric_limits<std::uint32_t>::max()) {
-    in.fail(at, "found " + std::to_string(cap) + ", expected a number of up to 32 bits");
+    in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", cap));
   }
   return static_cast<std::uint32_t>(cap);
 }

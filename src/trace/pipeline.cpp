@@ -1,5 +1,6 @@
 #include "trace/pipeline.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <string>
@@ -112,8 +113,8 @@ const Tampering* Pipeline::tamper(const Event& event, const Memory& memory) {
   }
   thread.call.tampered = true;
   for (const std::size_t argument : *choice.missing_arguments) {
-    note_failed_poke(event.tid, "there is no argument " + std::to_string(argument + 1) + ", as the call has only " +
-                                    std::to_string(choice.argument_count));
+    note_failed_poke(event.tid, fmt::format("there is no argument {}, as the call has only {}", argument + 1,
+                                            choice.argument_count));
   }
   return choice.what;
 }
@@ -354,7 +355,7 @@ Verdict Pipeline::on(const Attached& attached, Thread& thread, const Event& even
   if (attached.threads == 1) {
     note_process(event.tid, "attached");
   } else if (attached.threads > 1) {
-    note_process(event.tid, "attached with " + std::to_string(attached.threads) + " threads");
+    note_process(event.tid, fmt::format("attached with {} threads", attached.threads));
   }
   return Verdict::go_on;
 }
@@ -389,12 +390,12 @@ Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, c
 
 void Pipeline::note_process(pid_t pid, std::string_view what) {
   view_.flush();
-  note_("Process " + std::to_string(pid) + ' ' + std::string(what));
+  note_(fmt::format("Process {} {}", pid, what));
 }
 
 void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {
   view_.flush();
-  note_("Failed to tamper with process " + std::to_string(pid) + ": " + std::string(why));
+  note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
 }
 
 }  // namespace tracer::pipeline

@@ -1,5 +1,6 @@
 #include "trace/pipeline_json.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -264,7 +265,7 @@ void JsonView::event_done() {
 }
 
 void JsonView::lost(std::uint64_t events) {
-  raw("{\"v\":1,\"type\":\"lost\",\"events\":" + std::to_string(events) + "}\n");
+  raw(fmt::format("{{\"v\":1,\"type\":\"lost\",\"events\":{}}}\n", events));
 }
 
 void JsonView::raw(std::string_view text) {

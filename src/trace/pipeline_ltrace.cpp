@@ -1,8 +1,8 @@
 #include "trace/pipeline_ltrace.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string signal_of(int number) {
   const std::string_view name = spec::signal_name(static_cast<std::uint64_t>(number));
-  return name.empty() ? "SIG" + std::to_string(number) : std::string(name);
+  return name.empty() ? fmt::format("SIG{}", number) : std::string(name);
 }
 
 std::string_view file_name(std::string_view path) {
@@ -158,7 +158,7 @@ void LtraceView::exits(Thread& thread, const EventTime& time, int status) {
   thread.call.instruction_pointer.reset();
   write_event(thread, time,
               WIFSIGNALED(status) ? "+++ killed by " + signal_of(WTERMSIG(status)) + " +++"
-                                  : "+++ exited (status " + std::to_string(WEXITSTATUS(status)) + ") +++");
+                                  : fmt::format("+++ exited (status {}) +++", WEXITSTATUS(status)));
 }
 
 /// -w: a line a frame, and an empty one below.

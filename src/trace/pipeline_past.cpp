@@ -1,11 +1,11 @@
 #include "trace/pipeline_past.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
 namespace tracer::pipeline {
@@ -19,7 +19,7 @@ std::uint64_t namespace_number(const std::string& link) {
 }
 
 std::string proc(pid_t tid, const char* what) {
-  return "/proc/" + std::to_string(tid) + '/' + what;
+  return fmt::format("/proc/{}/{}", tid, what);
 }
 
 /// As /proc/PID/status has it.
@@ -28,7 +28,7 @@ std::string status_of(const Circumstances::Rights& rights) {
   const auto line = [&text](const char* key, const auto& numbers) {
     text += key;
     for (const std::uint32_t number : numbers) {
-      text += '\t' + std::to_string(number);
+      text += fmt::format("\t{}", number);
     }
     text += '\n';
   };
@@ -37,9 +37,7 @@ std::string status_of(const Circumstances::Rights& rights) {
   line("Groups:", rights.more_groups);
   line("Seccomp:", std::array{rights.seccomp_mode});
   line("Seccomp_filters:", std::array{rights.seccomp_filters});
-  std::array<char, 32> capabilities;
-  std::snprintf(capabilities.data(), capabilities.size(), "CapEff:\t%016lx\n", rights.capabilities);
-  return text + capabilities.data();
+  return text + fmt::format("CapEff:\t{:016x}\n", rights.capabilities);
 }
 
 /// As /proc/PID/limits has them: soft ones.
@@ -136,7 +134,7 @@ std::shared_ptr<explain::Root> PastSurroundings::open_root(pid_t tid, const Circ
     result->known = open_if_it(root.path);
   }
   if (result->known) {
-    result->prefix = "/proc/self/fd/" + std::to_string(result->folder.get());
+    result->prefix = fmt::format("/proc/self/fd/{}", result->folder.get());
   }
   return result;
 }
