@@ -81,7 +81,10 @@ void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, spell::ConstantF
   if (type.set != spec::none) {
     spell::append_constant(text, tables, type, bits, entry().abi, form);
   } else {
-    spell::append_scalar(text, bits, type, form);
+    // As every value here has 64 bits: -300 of 32 is what its sign makes of it.
+    const unsigned unused = type.is_signed && type.width < 8 ? 8U * (8U - type.width) : 0U;
+    const auto extended = static_cast<std::int64_t>(bits << unused) >> unused;
+    spell::append_scalar(text, unused == 0 ? bits : static_cast<std::uint64_t>(extended), type, form);
   }
 }
 

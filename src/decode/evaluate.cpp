@@ -137,8 +137,10 @@ Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope, std::
   for (; scope != nullptr; scope = scope->outer) {
     if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
       const spec::Field& f = tables_.fields[field];
-      const auto bits =
-          load(type != nullptr ? *type : tables_.types[f.type], scope->place.at(f.offset[index_of(abi_)] + offset));
+      // What hangs on other fields is not followed: it could hang on itself.
+      const bool placed = f.at != spec::none && tables_.exprs[f.at].op == ExprOp::literal;
+      const auto begin = placed ? static_cast<std::uint64_t>(tables_.exprs[f.at].value) : f.offset[index_of(abi_)];
+      const auto bits = load(type != nullptr ? *type : tables_.types[f.type], scope->place.at(begin + offset));
       return bits ? Value(wrapping(*bits)) : std::nullopt;
     }
   }

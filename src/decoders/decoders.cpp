@@ -25,7 +25,6 @@ std::span<const decode::Custom> all() {
       {"high_low", high_low},
       {"htobs", htobs},
       {"htonl", htonl},
-      {"htonl_hex", htonl_hex},
       {"htons", htons},
       {"hwaddr_data", hwaddr_data},
       {"idiag_ext", idiag_ext},

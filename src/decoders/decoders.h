@@ -41,7 +41,6 @@ bool sve_length(CustomContext& context);
 bool named_number(CustomContext& context);
 bool restriction(CustomContext& context);
 bool htonl(CustomContext& context);
-bool htonl_hex(CustomContext& context);
 bool bare_bytes(CustomContext& context);
 // amateur_radio.cpp
 bool sockaddr_ax25(CustomContext& context);

@@ -81,29 +81,21 @@ bool htobs(CustomContext& context) {
   return true;
 }
 
-/// A 32-bit number in network order.
-bool network_number(CustomContext& context, bool in_hexadecimal) {
-  const auto bits = load(context, 4);
+/// A number or a constant of 32 or 64 bits in network order: `htonl(5)`, `htonl(NFT_REG_1)`, `htobe64(5)`.
+bool htonl(CustomContext& context) {
+  constexpr unsigned word = 4;
+  const unsigned width = context.size() > word ? 8 : word;
+  const auto bits = load(context, width);
   if (!bits) {
     return false;
   }
-  const std::uint64_t number = be32toh(static_cast<std::uint32_t>(*bits));
   TextBuffer text;
-  text.append("htonl(");
-  in_hexadecimal ? text.hex(number) : text.decimal(number);
+  text.append(width == word ? "htonl(" : "htobe64(");
+  context.spell(text, width == word ? be32toh(static_cast<std::uint32_t>(*bits)) : be64toh(*bits),
+                spell::ConstantForm::abbreviate);
   text.append(')');
-  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(4));
+  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(width));
   return true;
-}
-
-/// `htonl(5)`.
-bool htonl(CustomContext& context) {
-  return network_number(context, false);
-}
-
-/// `htonl(0x12345678)`.
-bool htonl_hex(CustomContext& context) {
-  return network_number(context, true);
 }
 
 /// What follows the family in an address within an RxRPC address, of which the size is told: bytes without a name.
