@@ -1,6 +1,7 @@
 // Functions of libraries: the values they take, and the arguments that a format asks for.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "decode/format.h"
@@ -132,15 +133,33 @@ std::vector<FormatArgument> format_arguments(Varargs varargs, std::span<const st
   return varargs == Varargs::printf ? printf_arguments(format, abi, most) : scanf_arguments(format, abi, most);
 }
 
-/// Up to a NUL, the end of what can be read, or `into`'s.
-std::span<const std::byte> read_format(const Memory& memory, RemoteAddr address, std::span<std::byte> into) {
-  const auto read = into.first(memory.read(address, into));
-  const auto end = std::find(read.begin(), read.end(), std::byte{0});
-  return read.first(static_cast<std::size_t>(end - read.begin()));
+const spec::Param& format_of(const Tables& tables, const spec::Call& function) {
+  return Tables::slice(tables.params, tables.signatures[function.signature].params).back();
 }
 
 std::size_t slot_of_format(const Tables& tables, const spec::Call& function, Abi abi) {
-  return Tables::slice(tables.params, tables.signatures[function.signature].params).back().slot[index_of(abi)];
+  return format_of(tables, function).slot[index_of(abi)];
+}
+
+bool is_wide_text(const Tables& tables, const Type& type) {
+  return type.kind == TypeKind::pointer && tables.text(tables.types[type.target].custom) == "wide_text";
+}
+
+/// Up to a NUL, the end of what can be read, or `into`'s. Of wide characters, those that a format gives a meaning.
+std::span<const std::byte> read_format(const Tables& tables, const spec::Call& function, const Memory& memory,
+                                       RemoteAddr address, std::span<std::byte> into) {
+  std::span<std::byte> read = into.first(memory.read(address, into));
+  if (is_wide_text(tables, tables.types[format_of(tables, function).type])) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= read.size(); at += sizeof(std::uint32_t)) {
+      std::uint32_t character = 0;
+      std::memcpy(&character, read.data() + at, sizeof character);
+      read[count++] = character < 0x80 ? static_cast<std::byte>(character) : std::byte{'?'};
+    }
+    read = read.first(count);
+  }
+  const auto end = std::find(read.begin(), read.end(), std::byte{0});
+  return read.first(static_cast<std::size_t>(end - read.begin()));
 }
 
 }  // namespace
@@ -173,7 +192,7 @@ std::vector<ValueClass> variable_arguments(const Tables& tables, const spec::Cal
   const auto slot = std::min(slot_of_format(tables, function, abi), fixed.size() - 1);
   const RemoteAddr address(spell::cut(fixed[slot], word_size(abi), false));
   for (const auto& argument :
-       format_arguments(function.varargs, read_format(memory, address, buffer), abi, fixed.size())) {
+       format_arguments(function.varargs, read_format(tables, function, memory, address, buffer), abi, fixed.size())) {
     classes.push_back(argument.value_class);
   }
   return classes;
@@ -231,7 +250,7 @@ void Walker::emit_variable_arguments() {
   }
   const ScratchGuard guard(state_.scratch);
   const RemoteAddr format(spell::cut(values[fixed - 1], word_size(abi_), false));
-  const auto text = read_format(memory_, format, state_.scratch.take(longest_format));
+  const auto text = read_format(tables_, function, memory_, format, state_.scratch.take(longest_format));
   const auto arguments = format_arguments(function.varargs, text, abi_, fixed);
   const auto more = values.subspan(fixed);
   for (std::size_t i = 0; i < std::min(arguments.size(), more.size()) && spend(); ++i) {

@@ -38,9 +38,21 @@ namespace {
 
 constexpr std::array<std::string_view, 2> c_library = {"libc.so.6", "libm.so.6"};
 
-/// A C library of another name (musl), which has all of it in one file.
+/// A C library of another name: musl, which has all of it in one file; the parts that glibc had before 2.34.
 bool is_other_c_library(std::string_view library) {
-  return library == "libc.so" || library.starts_with("ld-musl-") || library.starts_with("libc.musl-");
+  constexpr std::array<std::string_view, 4> parts = {"libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"};
+  return library == "libc.so" || library.starts_with("ld-musl-") || library.starts_with("libc.musl-") ||
+         std::find(parts.begin(), parts.end(), library) != parts.end();
+}
+
+/// What programs know a function as that the C library has for itself, too: `__strdup`, `__isoc99_vsscanf`.
+std::string_view public_name(std::string_view function) {
+  for (const std::string_view prefix : {"__isoc99_", "__libc_", "__"}) {
+    if (function.starts_with(prefix)) {
+      return function.substr(prefix.size());
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,11 +64,15 @@ const spec::Call* Pipeline::prototype_of(const LibraryFunction& function, pid_t 
   if (found == nullptr) {
     found = tables_.find(function.library, function.name);
   }
+  const bool is_other = is_other_c_library(function.library);
+  if (found == nullptr && (is_other || function.library == c_library[0])) {
+    found = tables_.find(c_library[0], public_name(function.name));
+  }
   // Before the C library: a program may have a function of such a name for itself.
   if (found == nullptr && options_.prototypes != nullptr && records()) {
     found = options_.prototypes->find(function, tid);
   }
-  const bool maybe_c = function.library.empty() || function.in_program || is_other_c_library(function.library);
+  const bool maybe_c = function.library.empty() || function.in_program || is_other;
   for (std::size_t i = 0; found == nullptr && maybe_c && i < c_library.size(); ++i) {
     found = tables_.find(c_library[i], function.name);
   }

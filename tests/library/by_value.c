@@ -4,6 +4,12 @@
 #include <search.h>
 #include <stdlib.h>
 
+struct in_addr {  // the header of the C library is not there for 32-bit programs everywhere
+  unsigned s_addr;
+};
+struct in_addr inet_makeaddr(unsigned net, unsigned host);
+char* inet_ntoa(struct in_addr in);
+
 int main(void) {
   volatile int seventeen = 17;
   volatile double one = 1;
@@ -20,5 +26,6 @@ int main(void) {
   conjl((long double)one + 2 * I);
   hcreate(10);
   hsearch(entry, ENTER);
+  inet_ntoa(inet_makeaddr(0x7f, 5));
   return small.quot + (int)middle.rem + (int)large.rem + (int)cimag(z);
 }

@@ -212,13 +212,19 @@ PROTOTYPES = [
     'sqrtf@libm.so.6(2.0) = 1.4142135',
     'strtod@libc.so.6("2.5", NULL) = 2.5',
     'free@libc.so.6(NULL) = <void>',
+    'swprintf@libc.so.6(ADDRESS, 40, "%d %s %.1f", 7, "narrow", 2.5) = 12',
+    '__strdup@libc.so.6("reserved") = ADDRESS',
     'atoi@libc.so.6("12") = 12',
     '+++ exited with 12 +++']
 
 
+def without_addresses(lines):
+    return [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
+
+
 def prototypes(bench):
     lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['gcc']))
-    expect(lines == PROTOTYPES, 'got: ' + '\n'.join(lines))
+    expect(without_addresses(lines) == PROTOTYPES, 'got: ' + '\n'.join(lines))
 
 
 def prototypes_of_32_bits(bench):
@@ -227,7 +233,7 @@ def prototypes_of_32_bits(bench):
     for flags in ([], ['-no-pie'], ['-fcf-protection=full']):
         program = bench.build('prototypes.c', ['gcc', '-m32', *flags])
         lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-        expect([line for line in lines if 'runs in' not in line] == PROTOTYPES, f'{flags}: got: ' + '\n'.join(lines))
+        expect(without_addresses(lines) == PROTOTYPES, f'{flags}: got: ' + '\n'.join(lines))
     return None
 
 
@@ -236,8 +242,8 @@ def prototypes_of_musl(bench):
     if shutil.which('musl-gcc') is None:
         return 'musl-gcc is not installed'
     lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['musl-gcc']))
-    expected = [re.sub(r'@lib[cm]\.so\.6', '@libc.so', line) for line in PROTOTYPES]
-    expect(lines == expected, 'got: ' + '\n'.join(lines))
+    expected = [re.sub(r'@lib[cm]\.so\.6', '@libc.so', line) for line in PROTOTYPES if '__' not in line]
+    expect(without_addresses(lines) == expected, 'got: ' + '\n'.join(lines))
     return None
 
 
@@ -253,6 +259,8 @@ BY_VALUE = [
     'conjl@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
     'hcreate@libc.so.6(10) = 1',
     'hsearch@libc.so.6({key="key", data=NULL}, ENTER) = ADDRESS',
+    'inet_makeaddr@libc.so.6(ADDRESS, ADDRESS) = {s_addr=inet_addr("127.0.0.5")}',
+    'inet_ntoa@libc.so.6({s_addr=inet_addr("127.0.0.5")}) = "127.0.0.5"',
     'cimag@libm.so.6({re=1.0, im=-2.0}) = -2.0',
     '+++ exited with 3 +++']
 
@@ -263,7 +271,7 @@ def structures_by_value(bench):
         expect(program is not None or command[0] != 'gcc', f'{command}: not built')
         if program is not None:
             lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-            lines = [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
+            lines = without_addresses(lines)
             expect(lines == BY_VALUE, f'{command}: got: ' + '\n'.join(lines))
 
 
@@ -321,7 +329,7 @@ def build_described(bench, command, library_flags, program_flags):
 
 def expect_described(bench, program, what):
     lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-    lines = [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
+    lines = without_addresses(lines)
     expect(lines == DESCRIBED, f'{what}: got: ' + '\n'.join(lines))
 
 

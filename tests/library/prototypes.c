@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
+
+char* __strdup(const char* text);
 
 int main(int argc, char** argv) {
   char text[40];
+  wchar_t wide[40];
   long double extended = 1.5L;
   (void)argv;
   fopen("/nonexistent", "r");
@@ -17,5 +21,9 @@ int main(int argc, char** argv) {
   sqrtf((float)argc + 1.0F);
   strtod("2.5", NULL);
   free(NULL);
+  swprintf(wide, 40, L"%d %s %.1f", 7, "narrow", 2.5);
+#ifdef __GLIBC__
+  __strdup("reserved");
+#endif
   return atoi("12");
 }
