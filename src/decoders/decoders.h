@@ -87,6 +87,9 @@ bool uuid(CustomContext& context);
 bool character(CustomContext& context);
 bool fourcc(CustomContext& context);
 bool fraction(CustomContext& context);
+bool left_behind(CustomContext& context);
+bool sound(CustomContext& context);
+bool tone(CustomContext& context);
 // keyboard.cpp
 bool kb_table(CustomContext& context);
 bool kb_value(CustomContext& context);

@@ -128,7 +128,7 @@ bool character(CustomContext& context) {
   return true;
 }
 
-/// A format of pixels: `v4l2_fourcc('Y', 'U', 'Y', 'V')`.
+/// A format of pixels: `v4l2_fourcc('Y', 'U', 'Y', 'V') /* V4L2_PIX_FMT_YUYV */`.
 bool fourcc(CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
@@ -142,6 +142,9 @@ bool fourcc(CustomContext& context) {
   }
   text.append(')');
   context.out().symbol(text.view());
+  if (const auto name = context.constant_name("v4l2_pixel_format", number_at(raw, 0, 4)); !name.empty()) {
+    context.out().comment(name);
+  }
   return true;
 }
 
@@ -156,6 +159,64 @@ bool fraction(CustomContext& context) {
   text.append('/');
   text.decimal(number_at(raw, 4, 4));
   context.out().symbol(text.view());
+  return true;
+}
+
+namespace {
+
+constexpr std::uint64_t timer_frequency = 1193182;  ///< in Hz: that of the timer that divides it for the speaker
+
+/// `/* 1000 Hz, 100 ms */`; nothing sounds: `/* off */`.
+void comment_sound(CustomContext& context, std::uint64_t period, std::string_view rest) {
+  TextBuffer text;
+  if (period == 0 || period > timer_frequency) {
+    text.append("off");
+  } else {
+    text.decimal(timer_frequency / period);
+    text.append(" Hz");
+    text.append(rest);
+  }
+  context.out().comment(text.view());
+}
+
+}  // namespace
+
+/// What the speaker plays from now on, by the periods of its timer: `1193 /* 1000 Hz */`. linux/kd.h, KIOCSOUND.
+bool sound(CustomContext& context) {
+  context.described(context.value());
+  comment_sound(context, context.value(), "");
+  return true;
+}
+
+/// The same in the lower half, and for how long in the upper: `100<<16|1193 /* 1000 Hz, 100 ms */`. KDMKTONE.
+bool tone(CustomContext& context) {
+  constexpr unsigned half = 16;
+  const auto period = context.value() & 0xffff;
+  const auto duration = context.value() >> half & 0xffff;
+  if (duration == 0) {
+    context.described(period);
+    comment_sound(context, 0, "");
+    return true;
+  }
+  TextBuffer text;
+  text.decimal(duration);
+  text.append("<<16|");
+  text.decimal(period);
+  context.out().symbol(text.view());
+  text.clear();
+  text.append(", ");
+  text.decimal(duration);
+  text.append(" ms");
+  comment_sound(context, period, text.view());
+  return true;
+}
+
+/// What the call has left where its argument points, for a note behind the result.
+bool left_behind(CustomContext& context) {
+  const RemoteAddr address{context.argument("argp").value_or(0)};
+  if (!context.described_at(address)) {
+    context.out().address(address);
+  }
   return true;
 }
 

@@ -102,10 +102,24 @@ ast::Group parse_group(TokenStream& in) {
   return group;
 }
 
+/// Whether a field begins here: `NAME:`, or `NAME.NAME:` of one that shows with the name of the union that it is in.
+bool at_field(const TokenStream& in) {
+  return in.at_kind(TokenKind::name) &&
+         (in.peek(1).is(":") || (in.peek(1).is(".") && in.peek(2).kind == TokenKind::name && in.peek(3).is(":")));
+}
+
+ast::Name expect_field_name(TokenStream& in) {
+  ast::Name name = in.expect_name("a field");
+  if (in.accept(".")) {
+    name.text += "." + in.expect_name("a field").text;
+  }
+  return name;
+}
+
 ast::Field parse_field(TokenStream& in, std::uint32_t together) {
   ast::Field field;
   field.together = together;
-  field.name = in.expect_name("a field");
+  field.name = expect_field_name(in);
   in.expect(":");
   field.type = parse_type(in);
   for (;;) {
@@ -138,7 +152,7 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
       while (!in.accept("}")) {
         structure.fields.push_back(parse_field(in, groups));
       }
-    } else if (in.at_kind(TokenKind::name) && in.peek(1).is(":")) {
+    } else if (at_field(in)) {
       structure.fields.push_back(parse_field(in, 0));
     } else if (structure.fields.empty()) {
       in.unexpected("NAME: TYPE or '}'");
@@ -161,7 +175,7 @@ std::vector<ast::Name> parse_name_list(TokenStream& in) {
   std::vector<ast::Name> names;
   const bool braces = in.accept("{");
   while (in.at_kind(TokenKind::name) && !(!braces && (begins_item(in) || in.at("brief") || in.at("short")))) {
-    names.push_back(in.expect_name("a field"));
+    names.push_back(expect_field_name(in));
   }
   if (braces && !in.accept("}")) {
     in.unexpected("a field or '}'");

@@ -1,8 +1,8 @@
 // Prints the constants and the layouts of the tables, one a line, for check_uapi.py:
 //   constant NAME VALUE            struct NAME SIZE            field STRUCT NAME OFFSET
 // or, for coverage.py, what the descriptions name and what they do not look into:
-//   constant NAME                  ioctl NAME                  raw CALL PARAMETER
-//   open NUMBER BITS: the number, with any of the bits set, has a name
+//   constant NAME                  raw CALL PARAMETER
+//   request ABI NUMBER BITS named|shown: the number, with any of the bits set, has a name; or its argument is described
 // usage: list_tables x86_64|i386|coverage
 #include <cinttypes>
 #include <cstdio>
@@ -23,11 +23,28 @@ bool is_address(const Tables& tables, const tracer::spec::Param& param) {
   return type.kind == tracer::spec::TypeKind::scalar && type.style == tracer::spec::Style::address;
 }
 
+/// `entry` is a constant or a row.
+template <typename Entry>
+void print_request(const Entry& entry, const char* what) {
+  for (std::size_t i = 0; i < tracer::abi_count; ++i) {
+    if ((entry.abis & tracer::mask_of(static_cast<tracer::Abi>(i))) != 0) {
+      std::printf("request %s %" PRIu64 " %" PRIu32 " %s\n", tracer::abi_names[i].data(), entry.value, entry.open_bits,
+                  what);
+    }
+  }
+}
+
 void print_coverage(const Tables& tables) {
   for (const auto& constant : tables.constants) {
     std::printf("constant %s\n", tables.text(constant.name).data());
-    if (constant.open_bits != 0) {
-      std::printf("open %" PRIu64 " %" PRIu32 "\n", constant.value, constant.open_bits);
+  }
+  for (const auto& set : tables.sets) {
+    if (tables.text(set.name) == "ioctl_cmd") {
+      for (const auto& group : Tables::slice(tables.groups, set.groups)) {
+        for (const auto& constant : Tables::slice(tables.constants, group.constants)) {
+          print_request(constant, "named");
+        }
+      }
     }
   }
   for (const auto& call : tables.calls) {
@@ -42,11 +59,7 @@ void print_coverage(const Tables& tables) {
       continue;
     }
     for (const auto& row : Tables::slice(tables.signature_rows, signature.rows)) {
-      for (const auto& constant : tables.constants) {
-        if (constant.value == row.value && (constant.abis & row.abis) != 0) {
-          std::printf("ioctl %s\n", tables.text(constant.name).data());
-        }
-      }
+      print_request(row, "shown");
     }
   }
 }
