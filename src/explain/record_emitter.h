@@ -29,17 +29,11 @@ class RecordEmitter final : public render::Emitter {
   void end_result() override { open_.clear(); }
   void begin_struct() override { begin(Value::Kind::object); }
   void begin_field(std::string_view name, std::string_view type) override;
-  void begin_bare_field(std::string_view name, std::string_view type) override { begin_field(name, type); }
   void end_struct() override { end(); }
   void begin_array() override { begin(Value::Kind::list); }
   void begin_element() override { begin_field({}, {}); }
   void end_array() override { end(); }
   void more() override;
-  void begin_parts() override { begin_struct(); }
-  void begin_part(std::string_view name) override { begin_field(name, {}); }
-  void end_parts() override { end_struct(); }
-  void begin_target() override {}
-  void end_target() override {}
   void scalar(std::uint64_t bits, const spec::Type& type) override;
   void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
   void bytes(std::span<const std::byte> data, render::StringForm form) override;

@@ -75,7 +75,7 @@ class Emitter {
   virtual void begin_struct() = 0;
   virtual void begin_field(std::string_view name, std::string_view type) = 0;
   /// A field without a name.
-  virtual void begin_bare_field(std::string_view name, std::string_view type) = 0;
+  virtual void begin_bare_field(std::string_view name, std::string_view type) { begin_field(name, type); }
   virtual void end_struct() = 0;
   virtual void begin_array() = 0;
   virtual void begin_list() { begin_array(); }  ///< an array without commas: `[0 1 5]`; ends with end_array
@@ -86,12 +86,12 @@ class Emitter {
   virtual void end_array() = 0;
   virtual void more() = 0;  ///< `...`: the rest of a struct or an array is not shown
   /// A note of several parts, each `name value`: `in [3], left {…}`. A part may have no name.
-  virtual void begin_parts() = 0;
-  virtual void begin_part(std::string_view name) = 0;
-  virtual void end_parts() = 0;
+  virtual void begin_parts() { begin_struct(); }
+  virtual void begin_part(std::string_view name) { begin_field(name, {}); }
+  virtual void end_parts() { end_struct(); }
   /// What a pointer to a single value points to: `[` … `]`.
-  virtual void begin_target() = 0;
-  virtual void end_target() = 0;
+  virtual void begin_target() {}
+  virtual void end_target() {}
 
   // Values. `bits` are extended to 64 bits as the type says.
   virtual void scalar(std::uint64_t bits, const spec::Type& type) = 0;

@@ -48,17 +48,11 @@ class JsonEmitter final : public Emitter {
   void end_result() override;
   void begin_struct() override;
   void begin_field(std::string_view name, std::string_view type) override;
-  void begin_bare_field(std::string_view name, std::string_view type) override { begin_field(name, type); }
   void end_struct() override;
   void begin_array() override;
   void begin_element() override;
   void end_array() override;
   void more() override;
-  void begin_parts() override { begin_struct(); }
-  void begin_part(std::string_view name) override { begin_field(name, {}); }
-  void end_parts() override { end_struct(); }
-  void begin_target() override {}
-  void end_target() override {}
   void scalar(std::uint64_t bits, const spec::Type& type) override;
   void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
   void bytes(std::span<const std::byte> data, StringForm form) override;

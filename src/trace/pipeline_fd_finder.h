@@ -30,17 +30,11 @@ class FdFinder final : public render::Emitter {
   void end_result() override {}
   void begin_struct() override {}
   void begin_field(std::string_view, std::string_view) override {}
-  void begin_bare_field(std::string_view, std::string_view) override {}
   void end_struct() override {}
   void begin_array() override {}
   void begin_element() override {}
   void end_array() override {}
   void more() override {}
-  void begin_parts() override {}
-  void begin_part(std::string_view) override {}
-  void end_parts() override {}
-  void begin_target() override {}
-  void end_target() override {}
   void constant(std::uint64_t, const spec::Type&, Abi) override {}
   void bytes(std::span<const std::byte>, render::StringForm) override {}
   void address(RemoteAddr) override {}
