@@ -1,5 +1,5 @@
-# The libraries that the program is linked with: statically where their packages have a static form, because the
-# dynamic linker would do its work on every one at each start, though a library serves one option or two.
+# The libraries that the program uses: linked statically where their packages have a static form, else loaded when they
+# are needed. The dynamic linker would do its work on every one at each start, though a library serves one option or two.
 find_package(PkgConfig REQUIRED)
 if(NOT TRACER_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
@@ -43,9 +43,19 @@ if(TRACER_SELINUX AND NOT TRACER_STATIC)
 endif()
 package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
 
+# loaded(NAME LIBRARY): defines NAME_LIBRARY as the name under which the dynamic linker knows LIBRARY (a file), which is
+# not linked: the program loads it for the few options that need it.
+function(loaded name library)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
+    message(FATAL_ERROR "${library} has no name of its own")
+  endif()
+  set(${name}_LIBRARY "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
 option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)
-# Its static form in Debian is neither for position-independent programs nor for those that have libgcc's unwinder.
 if(TRACER_LIBUNWIND AND NOT TRACER_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
-  pkg_check_modules(libunwind REQUIRED IMPORTED_TARGET libunwind-generic libunwind)
+  find_path(LIBUNWIND_H libunwind.h REQUIRED)
+  find_library(LIBUNWIND libunwind-generic.so REQUIRED)
+  loaded(LIBUNWIND ${LIBUNWIND})
 endif()

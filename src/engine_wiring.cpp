@@ -86,8 +86,10 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   for (const std::string& expression : options.extras.probes) {
     selection.probes.emplace_back(expression);
   }
-  if (!selection.empty() && !can_break_at_functions(native_abi())) {
-    return Error{ENOTSUP, "this build cannot trace functions, for want of Zydis: use one that is linked dynamically"};
+  if (!selection.empty()) {
+    if (const Status can = can_break_at_functions(native_abi()); !can) {
+      return Error{can.error().number, fmt::format("functions cannot be traced: {}", can.error().message)};
+    }
   }
   if (options.ltrace) {
     for (const std::string& pattern : options.ltrace->exporters) {

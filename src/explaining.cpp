@@ -1,5 +1,7 @@
 #include "explaining.h"
 
+#include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,10 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iostream>
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "decoders/decoders.h"
 #include "explain/explanation.h"
@@ -72,7 +73,7 @@ std::span<const StackFrame> DeathStacks::frames(const Event& event, const Memory
   ++walks_;
   stack::Options settings;
   settings.frame_limit = 32;
-  walker_ = stack::make_stack_tracer(settings, tables_);
+  walker_ = stack::make_stack_tracer(settings, tables_, stack::make_libdw_unwinder());
   return walker_->frames(event, memory);
 }
 
@@ -131,20 +132,20 @@ void Explaining::tell_missing_program(const std::string& name) {
 
 int explain_recorded(const cli::Options& options) {
   const std::string& name = options.extras.explain_trace;
+  const auto complain = [&](const std::string& why) {
+    static_cast<void>(write_all(STDERR_FILENO, fmt::format("{}: --explain={}: {}\n", options.program_name, name, why)));
+    return EXIT_FAILURE;
+  };
   explain::Story story(nullptr, true, true);
-  std::ifstream file;
+  UniqueFd file;
   if (name != "-") {
-    file.open(name);
-    if (!file) {
-      const std::string why = std::strerror(errno);
-      std::cerr << options.program_name << ": --explain=" << name << ": " << why << '\n';
-      return EXIT_FAILURE;
+    file.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+      return complain(std::strerror(errno));
     }
   }
-  if (const Status read = explain::read_json_trace(name == "-" ? std::cin : file, story); !read) {
-    std::cerr << options.program_name << ": --explain=" << name << ": " << read.error().message
-              << "; record the run with -f -y -s 1024 --format=json -o FILE\n";
-    return EXIT_FAILURE;
+  if (const Status read = explain::read_json_trace(name == "-" ? STDIN_FILENO : file.get(), story); !read) {
+    return complain(read.error().message + "; record the run with -f -y -s 1024 --format=json -o FILE");
   }
   write_report(options, explain::explain(story, false));
   return EXIT_SUCCESS;

@@ -31,7 +31,6 @@
 #include "terminal.h"
 #include "trace/pipeline_folded.h"
 #include "trace/pipeline_json.h"
-#include "unbuilt.h"
 #include "wiring.h"
 
 namespace tracer {
@@ -116,6 +115,11 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     speak(contexts.error().message);
     return {nullptr, exit_status(EXIT_FAILURE)};
   }
+  auto stack_tracer = make_stack_tracer(options, tables);
+  if (!stack_tracer) {
+    speak(stack_tracer.error().message);
+    return {nullptr, exit_status(EXIT_FAILURE)};
+  }
   decode::DescriptorNames names(name_options(options), std::move(contexts).value());
   stack::FunctionNames functions;
   if (!options.ltrace) {
@@ -166,10 +170,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     }
     summary.emplace(tables, std::move(summary_settings));
   }
-  std::unique_ptr<StackTracer> stacks;
-  if (options.format.stack_trace != cli::StackTrace::none && options.summary.mode != cli::SummaryMode::only) {
-    stacks = stack::make_stack_tracer(stack_options(options), tables);
-  } else if (explaining) {
+  std::unique_ptr<StackTracer> stacks = std::move(stack_tracer).value();
+  if (!stacks && explaining) {
     stacks = std::make_unique<DeathStacks>(tables);
   }
   pipeline_settings.stacks = stacks.get();
@@ -255,10 +257,6 @@ int run(const std::vector<std::string>& words) {
   }
   for (const std::string& warning : options.warnings) {
     say(warning);
-  }
-  if (const auto missing = not_built_yet(options)) {
-    speak(*missing);
-    return EXIT_FAILURE;
   }
   if (!options.extras.explain_trace.empty()) {
     return explain_recorded(options);

@@ -1,13 +1,15 @@
 #include "selinux.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #ifdef TRACER_SELINUX
-#include <dlfcn.h>
 #include <selinux/label.h>
 #include <selinux/selinux.h>
+
+#include "base/shared_library.h"
 #endif
 
 namespace tracer {
@@ -20,8 +22,6 @@ bool selinux_is_on() {
 
 #ifdef TRACER_SELINUX
 
-constexpr const char* library_name = "libselinux.so.1";
-
 /// What we use of the library.
 struct Library {
   decltype(&::getfilecon) getfilecon = nullptr;
@@ -31,16 +31,13 @@ struct Library {
   decltype(&::selabel_lookup) selabel_lookup = nullptr;
   decltype(&::selabel_close) selabel_close = nullptr;
 
-  bool load() {
-    // It stays until the end: nothing is won by closing it.
-    void* const handle = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    const auto find = [handle](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
-      return function != nullptr;
-    };
-    return handle != nullptr && find(getfilecon, "getfilecon") && find(getpidcon, "getpidcon") &&
-           find(freecon, "freecon") && find(selabel_open, "selabel_open") && find(selabel_lookup, "selabel_lookup") &&
-           find(selabel_close, "selabel_close");
+  void find_in(SharedLibrary& library) {
+    library.find(getfilecon, "getfilecon");
+    library.find(getpidcon, "getpidcon");
+    library.find(freecon, "freecon");
+    library.find(selabel_open, "selabel_open");
+    library.find(selabel_lookup, "selabel_lookup");
+    library.find(selabel_close, "selabel_close");
   }
 };
 
@@ -94,10 +91,12 @@ class SelinuxContexts final : public decode::ContextSource {
 };
 
 Result<std::unique_ptr<decode::ContextSource>> open_library() {
+  SharedLibrary loaded("libselinux.so.1", "libselinux1");
   Library library;
-  if (!library.load()) {
-    return Error{ENOENT, std::string("--secontext: ") + library_name +
-                             " cannot be loaded; install the package libselinux1, or leave the option out"};
+  library.find_in(loaded);
+  if (const Status& status = loaded.status(); !status) {
+    return Error{status.error().number,
+                 fmt::format("--secontext: {}, or leave the option out", status.error().message)};
   }
   return std::unique_ptr<decode::ContextSource>(std::make_unique<SelinuxContexts>(library));
 }

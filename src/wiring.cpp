@@ -1,5 +1,7 @@
 #include "wiring.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "arch/syscall_abi.h"
@@ -129,15 +131,24 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   return result;
 }
 
-stack::Options stack_options(const cli::Options& options) {
-  stack::Options result;
-  result.frame_limit = options.format.stack_frame_limit;
-  if (options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
-    result.unwinder = stack::UnwinderChoice::libunwind;
+Result<std::unique_ptr<StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables) {
+  if (options.format.stack_trace == cli::StackTrace::none || options.summary.mode == cli::SummaryMode::only) {
+    return std::unique_ptr<StackTracer>();
   }
-  result.sources = options.format.stack_trace == cli::StackTrace::sources;
-  result.follows_children = options.startup.follow_forks;
-  return result;
+  stack::Options wanted;
+  wanted.frame_limit = options.format.stack_frame_limit;
+  wanted.sources = options.format.stack_trace == cli::StackTrace::sources;
+  wanted.follows_children = options.startup.follow_forks;
+  if (options.format.stack_unwinder == cli::StackUnwinder::libdw) {
+    return stack::make_stack_tracer(wanted, tables, stack::make_libdw_unwinder());
+  }
+  auto unwinder = stack::make_libunwind_unwinder();
+  if (!unwinder) {
+    return Error{
+        unwinder.error().number,
+        fmt::format("--stack-unwinder=libunwind: {}, or leave the option out to use libdw", unwinder.error().message)};
+  }
+  return stack::make_stack_tracer(wanted, tables, std::move(unwinder).value());
 }
 
 }  // namespace tracer

@@ -24,7 +24,6 @@ pipeline::TextViewOptions text_view_options(const cli::Options& options, const p
 /// Of options that came by the name `ltrace`.
 pipeline::LtraceViewOptions ltrace_view_options(const cli::Options& options);
 pipeline::FoldedWeight folded_weight(const cli::Options& options);
-stack::Options stack_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 
 /// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.
@@ -32,6 +31,9 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
 
 /// --secontext; none where SELinux is off.
 Result<decode::SecurityContexts> security_contexts(const cli::Options& options);
+
+/// Null where no stacks are shown.
+Result<std::unique_ptr<StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables);
 
 /// The sinks that the output goes to.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);

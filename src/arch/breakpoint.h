@@ -11,12 +11,13 @@
 
 #include "arch/arch.h"
 #include "base/remote_addr.h"
+#include "base/result.h"
 #include "trace/memory.h"
 
 namespace tracer {
 
-/// Whether functions of such programs can be traced.
-bool can_break_at_functions(Abi abi);
+/// Whether functions of such programs can be traced; the error says why they cannot.
+Status can_break_at_functions(Abi abi);
 
 /// The bytes of a breakpoint. Whoever writes them over an instruction changes no byte beside it.
 std::span<const std::byte> trap_instruction();

@@ -9,7 +9,7 @@ namespace tracer::decode {
 using spec::Type;
 
 bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
-  const CustomFunction function = setting_.custom_of_type[static_cast<std::size_t>(&type - tables_.types.data())];
+  const CustomFunction function = setting_.functions[type.custom];
   std::uint64_t size = size_of(type);
   if (type.target != spec::none && size == 0) {
     size = length(tables_.types[type.target], scope).value_or(0);

@@ -22,14 +22,11 @@ Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std:
     : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
   Setting& setting = implementation_->setting;
   setting.options.string_limit = std::min(setting.options.string_limit, Budget::most_string_bytes);
-  setting.custom_of_type.resize(tables.types.size());
-  for (std::size_t i = 0; i < tables.types.size(); ++i) {
-    if (tables.types[i].kind != spec::TypeKind::custom) {
-      continue;
-    }
-    const auto name = tables.text(tables.types[i].custom);
-    setting.custom_of_type[i] = find_custom(customs, name);
-    if (setting.custom_of_type[i] == nullptr) {
+  setting.functions.reserve(tables.customs.size());
+  for (const spec::StringRef custom : tables.customs) {
+    const auto name = tables.text(custom);
+    setting.functions.push_back(find_custom(customs, name));
+    if (setting.functions.back() == nullptr) {
       setting.missing_custom = name;
     }
   }

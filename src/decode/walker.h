@@ -21,7 +21,7 @@ struct Setting {
   Options options;
   Names& names;
   std::span<const Custom> customs;
-  std::vector<CustomFunction> custom_of_type;  ///< by TypeId; null for types of other kinds
+  std::vector<CustomFunction> functions;  ///< by CustomId
   std::string_view missing_custom;
   CustomFunction wait_status = nullptr;
   CustomFunction siginfo = nullptr;

@@ -2,11 +2,16 @@
 
 #include <fmt/core.h>
 #include <jansson.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "spec/signal_names.h"
 
@@ -173,22 +178,46 @@ void tell(const json_t* record, Story& story) {
   }
 }
 
+/// False: it is no record.
+bool tell_line(std::string_view line, Story& story) {
+  json_error_t error;
+  const Document record(json_loadb(line.data(), line.size(), JSON_ALLOW_NUL, &error));
+  if (record == nullptr || json_object_get(record.get(), "type") == nullptr) {
+    return false;
+  }
+  tell(record.get(), story);
+  return true;
+}
+
 }  // namespace
 
-Status read_json_trace(std::istream& lines, Story& story) {
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) {
-      continue;
+Status read_json_trace(int fd, Story& story) {
+  std::vector<char> chunk(std::size_t{64} << 10);
+  std::string unread;  // the beginning of a line
+  std::size_t number = 1;
+  for (bool ended = false; !ended;) {
+    const ssize_t size = ::read(fd, chunk.data(), chunk.size());
+    if (size < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return Error{errno, std::strerror(errno)};
     }
-    json_error_t error;
-    const Document record(line.size() > longest_line ? nullptr
-                                                     : json_loadb(line.data(), line.size(), JSON_ALLOW_NUL, &error));
-    if (record == nullptr || json_object_get(record.get(), "type") == nullptr) {
-      return Error{0, fmt::format("line {} is no record of --format=json", number)};
+    ended = size == 0;
+    const std::size_t searched = unread.size();
+    unread.append(chunk.data(), static_cast<std::size_t>(size));
+    std::string_view lines = unread;
+    for (std::size_t end = lines.find('\n', searched); !lines.empty(); end = lines.find('\n'), ++number) {
+      if (end == std::string_view::npos && !ended && lines.size() <= longest_line) {
+        break;
+      }
+      const std::string_view line = lines.substr(0, end);
+      if (line.size() > longest_line || (!line.empty() && !tell_line(line, story))) {
+        return Error{0, fmt::format("line {} is no record of --format=json", number)};
+      }
+      lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     }
-    tell(record.get(), story);
+    unread.erase(0, unread.size() - lines.size());
   }
   return Done{};
 }

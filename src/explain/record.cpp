@@ -11,9 +11,6 @@ namespace tracer::explain {
 
 namespace {
 
-const Value no_value;
-const Argument no_argument;
-
 /// Contents of files and messages, which an explanation does not show.
 bool is_buffer(const Argument& argument) {
   return argument.value.kind != Value::Kind::none &&
@@ -35,11 +32,13 @@ void spell_members(std::string& out, const Value& value) {
 }  // namespace
 
 const Value& Value::operator[](std::string_view member) const {
+  static const Value no_value;
   const auto at = std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.name == member; });
   return at == members.end() ? no_value : at->value;
 }
 
 const Argument& Call::argument(std::string_view wanted) const {
+  static const Argument no_argument;
   const auto at = std::find_if(args.begin(), args.end(), [&](const Argument& a) { return a.name == wanted; });
   return at == args.end() ? no_argument : *at;
 }

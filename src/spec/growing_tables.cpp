@@ -31,6 +31,7 @@ void GrowingTables::begin() {
   copy(tables_.constants, set_.constants);
   copy(tables_.groups, set_.groups);
   copy(tables_.sets, set_.sets);
+  set_.customs.assign(tables_.customs.begin(), tables_.customs.end());
   copy(tables_.types, set_.types);
   copy(tables_.structs, set_.structs);
   copy(tables_.fields, set_.fields);
@@ -111,7 +112,7 @@ TypeId GrowingTables::pointer_to_custom(std::string_view name) {
   begin();
   const auto is_it = [&](const Type& type) {
     return type.kind == TypeKind::pointer && set_.types[type.target].kind == TypeKind::custom &&
-           tables_.text(set_.types[type.target].custom) == name;
+           tables_.text(set_.customs[set_.types[type.target].custom]) == name;
   };
   const auto found = std::find_if(set_.types.begin(), set_.types.end(), is_it);
   return found == set_.types.end() ? none : static_cast<TypeId>(found - set_.types.begin());

@@ -18,6 +18,7 @@ class Mover {
         constants_(count(into.constants)),
         groups_(count(into.groups)),
         sets_(count(into.sets)),
+        customs_(count(into.customs)),
         types_(count(into.types)),
         structs_(count(into.structs)),
         fields_(count(into.fields)),
@@ -61,6 +62,7 @@ class Mover {
     }
   }
   ExprId moved_list_entry(ExprId id) const { return move(id, exprs_); }
+  StringRef moved_name(StringRef name) const { return move(name, strings_); }
   Constant moved(Constant c) const {
     c.name = move(c.name, strings_);
     c.number_set = move(c.number_set, sets_);
@@ -80,7 +82,7 @@ class Mover {
   }
   Type moved(Type t) const {
     t.name = move(t.name, strings_);
-    t.custom = move(t.custom, strings_);
+    t.custom = move(t.custom, customs_);
     t.brief = move(t.brief, strings_);
     t.set = move(t.set, sets_);
     t.target = move(t.target, types_);
@@ -171,8 +173,8 @@ class Mover {
     return e;
   }
 
-  Index strings_, exprs_, lists_, abi_values_, constants_, groups_, sets_, types_, structs_, fields_, choices_,
-      choice_rows_, params_, signatures_, signature_rows_, calls_, redirects_;
+  Index strings_, exprs_, lists_, abi_values_, constants_, groups_, sets_, customs_, types_, structs_, fields_,
+      choices_, choice_rows_, params_, signatures_, signature_rows_, calls_, redirects_;
 };
 
 }  // namespace
@@ -211,6 +213,9 @@ void GrowingTables::add(const TableSet& others) {
   move_all(set_.constants, others.constants);
   move_all(set_.groups, others.groups);
   move_all(set_.sets, others.sets);
+  for (const StringRef name : others.customs) {
+    set_.customs.push_back(mover.moved_name(name));
+  }
   move_all(set_.types, others.types);
   move_all(set_.structs, others.structs);
   move_all(set_.fields, others.fields);

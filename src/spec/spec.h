@@ -28,6 +28,7 @@ using StringRef = Index;  ///< offset into Tables::strings; the text ends at a N
 using TypeId = Index;
 using ExprId = Index;
 using SetId = Index;
+using CustomId = Index;
 using ParamId = Index;
 using FieldId = Index;
 using CallId = Index;
@@ -169,7 +170,7 @@ struct Type {
   SetId set = none;             ///< names for values
 
   // pointer, array, custom
-  StringRef custom = none;  ///< kind custom: the function in src/decoders
+  CustomId custom = none;  ///< kind custom: the function in src/decoders
   TypeId target = none;
   Direction direction = Direction::in;
   bool wide_pointer = false;  ///< `*64`: 8 bytes on every ABI
@@ -363,6 +364,7 @@ struct Tables {
   std::span<const Constant> constants;
   std::span<const ConstantGroup> groups;
   std::span<const ConstantSet> sets;
+  std::span<const StringRef> customs;  ///< names of functions in src/decoders
   std::span<const Type> types;
   std::span<const Struct> structs;
   std::span<const Field> fields;

@@ -16,6 +16,7 @@ struct TableSet {
   std::vector<Constant> constants;
   std::vector<ConstantGroup> groups;
   std::vector<ConstantSet> sets;
+  std::vector<StringRef> customs;
   std::vector<Type> types;
   std::vector<Struct> structs;
   std::vector<Field> fields;
@@ -31,9 +32,9 @@ struct TableSet {
 
   /// Valid until the set is changed, moved or destroyed.
   [[nodiscard]] Tables view() const {
-    Tables tables{strings,        exprs,   expr_lists, abi_values, constants,   groups, sets,
-                  types,          structs, fields,     choices,    choice_rows, params, signatures,
-                  signature_rows, calls,   redirects,  {},         functions};
+    Tables tables{strings,    exprs,          expr_lists, abi_values, constants, groups,      sets,
+                  customs,    types,          structs,    fields,     choices,   choice_rows, params,
+                  signatures, signature_rows, calls,      redirects,  {},        functions};
     for (std::size_t i = 0; i < abi_count; ++i) {
       tables.numbers[i] = numbers[i];
     }

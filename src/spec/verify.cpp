@@ -129,8 +129,7 @@ class Verifier {
   void types() {
     for (Index i = 0; i < t_.types.size(); ++i) {
       const auto& type = t_.types[i];
-      expect(text_or_none(type.name) && text_or_none(type.custom) && text_or_none(type.brief), "types", i,
-             "a name out of range");
+      expect(text_or_none(type.name) && text_or_none(type.brief), "types", i, "a name out of range");
       expect(in_or_none(t_.sets, type.set) && in_or_none(t_.types, type.target), "types", i,
              "set or target out of range");
       expect(in_or_none(t_.exprs, type.length) && in_or_none(t_.exprs, type.budget) &&
@@ -150,7 +149,7 @@ class Verifier {
         expect(in(t_.choices, type.index) && t_.choices[type.index].param_count == type.args.count, "types", i,
                "no such table, or other values than it has parameters");
       } else if (type.kind == TypeKind::custom) {
-        expect(type.custom != none, "types", i, "no decoder's name");
+        expect(in(t_.customs, type.custom) && text(t_.customs[type.custom]), "types", i, "no decoder's name");
       } else {
         expect(type.kind <= TypeKind::custom, "types", i, "an unknown kind");
       }

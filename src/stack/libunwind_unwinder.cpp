@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
+#include "base/shared_library.h"
 #include "stack/cycle_detector.h"
 #include "stack/unwinder.h"
 
@@ -15,8 +17,38 @@ namespace tracer::stack {
 
 namespace {
 
+/// What we use of the library, whose header gives its functions other names for each processor.
+struct Library {
+  decltype(&::unw_create_addr_space) create = nullptr;
+  decltype(&::unw_destroy_addr_space) destroy = nullptr;
+  decltype(&::unw_set_caching_policy) set_caching = nullptr;
+  decltype(&::unw_flush_cache) flush = nullptr;
+  decltype(&::unw_init_remote) init = nullptr;
+  decltype(&::unw_get_reg) get_register = nullptr;
+  decltype(&::unw_is_signal_frame) is_signal_frame = nullptr;
+  decltype(&::unw_step) step = nullptr;
+  decltype(&::UNW_OBJ(dwarf_search_unwind_table)) search_table = nullptr;
+
+  void find_in(SharedLibrary& library) {
+#define NAME_OF(name) TEXT_OF(name)
+#define TEXT_OF(name) #name
+    library.find(create, NAME_OF(unw_create_addr_space));
+    library.find(destroy, NAME_OF(unw_destroy_addr_space));
+    library.find(set_caching, NAME_OF(unw_set_caching_policy));
+    library.find(flush, NAME_OF(unw_flush_cache));
+    library.find(init, NAME_OF(unw_init_remote));
+    library.find(get_register, NAME_OF(unw_get_reg));
+    library.find(is_signal_frame, NAME_OF(unw_is_signal_frame));
+    library.find(step, NAME_OF(unw_step));
+    library.find(search_table, NAME_OF(UNW_OBJ(dwarf_search_unwind_table)));
+#undef TEXT_OF
+#undef NAME_OF
+  }
+};
+
 /// What the accessors get to see of one walk.
 struct Context {
+  const Library& library;
   const Walk& walk;
   const FrameRegisters& registers;
   std::size_t reads = 0;  ///< left; an expression in the unwind tables may go round for ever
@@ -81,7 +113,7 @@ int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* info,
   table.u.rti.segbase = place;
   table.u.rti.table_len = count;  // words of 8 bytes, as the pairs are
   table.u.rti.table_data = place + start.size();
-  return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, info, need_info, argument);
+  return context.library.search_table(space, ip, &table, info, need_info, argument);
 }
 
 unw_accessors_t accessors() {
@@ -99,10 +131,11 @@ unw_accessors_t accessors() {
 
 class LibunwindUnwinder final : public Unwinder {
  public:
-  explicit LibunwindUnwinder(std::unique_ptr<Unwinder> others) : others_(std::move(others)) {
-    unw_set_caching_policy(space_, UNW_CACHE_GLOBAL);
+  LibunwindUnwinder(const Library& library, std::unique_ptr<Unwinder> others)
+      : library_(library), others_(std::move(others)) {
+    library_.set_caching(space_, UNW_CACHE_GLOBAL);
   }
-  ~LibunwindUnwinder() override { unw_destroy_addr_space(space_); }
+  ~LibunwindUnwinder() override { library_.destroy(space_); }
 
   WalkEnd walk(const Walk& walk, const FrameRegisters& registers, std::size_t limit,
                std::vector<Place>& places) override {
@@ -111,19 +144,20 @@ class LibunwindUnwinder final : public Unwinder {
     }
     // What libunwind has kept is by address, whoever's that was.
     if (walk.space.generation() != generation_) {
-      unw_flush_cache(space_, 0, 0);
+      library_.flush(space_, 0, 0);
       generation_ = walk.space.generation();
     }
-    Context context{walk, registers};
+    Context context{library_, walk, registers};
     unw_cursor_t cursor;
-    if (unw_init_remote(&cursor, space_, &context) != 0) {
+    if (library_.init(&cursor, space_, &context) != 0) {
       return WalkEnd::outermost;
     }
     CycleDetector cycle;
     for (bool exact = true;;) {
       unw_word_t ip = 0;
       unw_word_t sp = 0;
-      if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) != 0 || ip == 0) {
+      if (library_.get_register(&cursor, UNW_REG_IP, &ip) != 0 ||
+          library_.get_register(&cursor, UNW_REG_SP, &sp) != 0 || ip == 0) {
         return WalkEnd::outermost;
       }
       if (places.size() == limit) {
@@ -133,9 +167,9 @@ class LibunwindUnwinder final : public Unwinder {
       if (walk.space.find(exact ? ip : ip - 1) == nullptr) {
         return WalkEnd::outermost;
       }
-      exact = unw_is_signal_frame(&cursor) > 0;
+      exact = library_.is_signal_frame(&cursor) > 0;
       context.reads = reads_for_a_frame;
-      if (unw_step(&cursor) <= 0) {
+      if (library_.step(&cursor) <= 0) {
         return WalkEnd::outermost;
       }
       if (cycle.seen(ip, sp)) {
@@ -145,16 +179,23 @@ class LibunwindUnwinder final : public Unwinder {
   }
 
  private:
+  Library library_;
   unw_accessors_t accessors_ = accessors();
-  unw_addr_space_t space_ = unw_create_addr_space(&accessors_, 0);
+  unw_addr_space_t space_ = library_.create(&accessors_, 0);
   std::unique_ptr<Unwinder> others_;  ///< for threads of another word size
   std::uint64_t generation_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Unwinder> make_libunwind_unwinder() {
-  return std::make_unique<LibunwindUnwinder>(make_libdw_unwinder());
+Result<std::unique_ptr<Unwinder>> make_libunwind_unwinder() {
+  SharedLibrary loaded(LIBUNWIND_LIBRARY, "libunwind8");
+  Library library;
+  library.find_in(loaded);
+  if (const Status& status = loaded.status(); !status) {
+    return status.error();
+  }
+  return std::unique_ptr<Unwinder>(std::make_unique<LibunwindUnwinder>(library, make_libdw_unwinder()));
 }
 
 }  // namespace tracer::stack

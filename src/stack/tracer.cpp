@@ -15,14 +15,10 @@ namespace tracer::stack {
 
 namespace {
 
-std::unique_ptr<Unwinder> make_unwinder(UnwinderChoice choice) {
-  return choice == UnwinderChoice::libunwind ? make_libunwind_unwinder() : make_libdw_unwinder();
-}
-
 class Tracer final : public StackTracer {
  public:
-  Tracer(const Options& options, const spec::Tables& tables)
-      : options_(options), spaces_(tables, options.follows_children), unwinder_(make_unwinder(options.unwinder)) {}
+  Tracer(const Options& options, const spec::Tables& tables, std::unique_ptr<Unwinder> unwinder)
+      : options_(options), spaces_(tables, options.follows_children), unwinder_(std::move(unwinder)) {}
 
   void observe(const Event& event, const Memory& memory) override {
     spaces_.observe(event, memory);
@@ -150,12 +146,9 @@ class Tracer final : public StackTracer {
 
 }  // namespace
 
-std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables) {
-  return std::make_unique<Tracer>(options, tables);
-}
-
-bool has_unwinder(UnwinderChoice choice) {
-  return make_unwinder(choice) != nullptr;
+std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
+                                               std::unique_ptr<Unwinder> unwinder) {
+  return std::make_unique<Tracer>(options, tables, std::move(unwinder));
 }
 
 bool must_see(Abi abi, std::string_view call) {

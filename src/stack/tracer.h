@@ -6,23 +6,19 @@
 #include <memory>
 
 #include "spec/spec.h"
+#include "stack/unwinder.h"
 #include "trace/stack.h"
 
 namespace tracer::stack {
 
-enum class UnwinderChoice : std::uint8_t { libdw, libunwind };
-
 struct Options {
-  UnwinderChoice unwinder = UnwinderChoice::libdw;
   std::size_t frame_limit = 256;
   bool sources = false;           ///< look for source lines, inlined functions and separate debugging information
   bool follows_children = false;  ///< children and threads of tracees are traced as well
 };
 
-std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables);
-
-/// Whether this build has it.
-bool has_unwinder(UnwinderChoice choice);
+std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
+                                               std::unique_ptr<Unwinder> unwinder);
 
 /// Whether the tracer must see this call, whatever is to be shown, to know what is in a process's memory.
 bool must_see(Abi abi, std::string_view call);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/frame_registers.h"
+#include "base/result.h"
 #include "stack/address_space.h"
 #include "stack/object_cache.h"
 #include "trace/memory.h"
@@ -51,7 +52,7 @@ class Unwinder {
 std::unique_ptr<Unwinder> make_libdw_unwinder();
 
 /// By libunwind, which guesses where nothing is known as the strace of Debian does, and by libdw for threads of another
-/// word size. Null in a build without libunwind.
-std::unique_ptr<Unwinder> make_libunwind_unwinder();
+/// word size. The error says why there is no libunwind.
+Result<std::unique_ptr<Unwinder>> make_libunwind_unwinder();
 
 }  // namespace tracer::stack

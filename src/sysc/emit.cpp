@@ -182,6 +182,7 @@ std::string emit_cpp(const TableSet& set) {
   out.array("Constant", "constants", set.constants);
   out.array("ConstantGroup", "groups", set.groups);
   out.array("ConstantSet", "sets", set.sets);
+  out.array("StringRef", "customs", set.customs);
   out.array("Type", "types", set.types);
   out.array("Struct", "structs", set.structs);
   out.array("Field", "fields", set.fields);
@@ -203,7 +204,7 @@ std::string emit_cpp(const TableSet& set) {
       "}  // namespace\n\n"
       "const Tables& builtin_tables() {\n"
       "  static constexpr Tables tables{{strings, sizeof strings - 1}, exprs, expr_lists, abi_values, constants,\n"
-      "                                 groups, sets, types, structs, fields, choices, choice_rows, params,\n"
+      "                                 groups, sets, customs, types, structs, fields, choices, choice_rows, params,\n"
       "                                 signatures, signature_rows, calls, redirects, {" +
       numbers +
       "}, functions};\n"

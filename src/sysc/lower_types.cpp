@@ -308,7 +308,8 @@ spec::TypeId Lowering::lower_node(const ast::Custom& custom, const ast::Type&, c
   Type type;
   type.kind = TypeKind::custom;
   type.width = 0;
-  type.name = type.custom = builder_.string(custom.function.text);
+  type.name = builder_.string(custom.function.text);
+  type.custom = builder_.custom(custom.function.text);
   if (custom.memory != nullptr) {
     type.target = lower_type(*custom.memory, scope);
   }

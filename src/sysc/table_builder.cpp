@@ -95,6 +95,14 @@ spec::TypeId TableBuilder::type(const Type& type) {
   return entry->second;
 }
 
+spec::CustomId TableBuilder::custom(std::string_view name) {
+  const auto [entry, is_new] = customs_.try_emplace(std::string(name), next_index(set.customs));
+  if (is_new) {
+    set.customs.push_back(string(name));
+  }
+  return entry->second;
+}
+
 bool TableBuilder::constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const {
   const Expr& e = set.exprs[id];
   if (e.op == ExprOp::literal) {

@@ -24,6 +24,7 @@ class TableBuilder {
   spec::ExprId literal(const std::array<std::int64_t, abi_count>& values);
   spec::Range expr_list(const std::vector<spec::ExprId>& list);
   spec::TypeId type(const spec::Type& type);
+  spec::CustomId custom(std::string_view name);
 
   /// The value of an expression that is the same for every call of an ABI.
   [[nodiscard]] bool constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const;
@@ -41,6 +42,7 @@ class TableBuilder {
   };
 
   std::unordered_map<std::string, spec::StringRef> strings_;
+  std::unordered_map<std::string, spec::CustomId> customs_;
   std::unordered_map<spec::Expr, spec::ExprId, Hash, Equal> exprs_;
   std::unordered_map<spec::Type, spec::TypeId, Hash, Equal> types_;
   std::map<std::vector<spec::ExprId>, spec::Range> lists_;

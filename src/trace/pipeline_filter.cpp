@@ -64,7 +64,7 @@ bool Filter::has_fds_inside(const spec::Signature& signature) const {
       continue;
     }
     const spec::Type& target = tables_.types[tables_.types[param.type].target];
-    if (target.kind == TypeKind::custom && tables_.text(target.custom) == "fd_set") {
+    if (target.kind == TypeKind::custom && tables_.text(tables_.customs[target.custom]) == "fd_set") {
       return true;
     }
     if (target.kind != TypeKind::array || tables_.types[target.target].kind != TypeKind::structure) {

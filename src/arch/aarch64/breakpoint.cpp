@@ -191,8 +191,8 @@ std::optional<SlotJump> slot_jump(std::span<const std::byte> code, std::size_t a
 
 }  // namespace
 
-bool can_break_at_functions(Abi abi) {
-  return abi == Abi::aarch64;
+Status can_break_at_functions(Abi abi) {
+  return abi == Abi::aarch64 ? Status(Done{}) : Error{ENOTSUP, "it is no 64-bit program"};
 }
 
 std::span<const std::byte> trap_instruction() {

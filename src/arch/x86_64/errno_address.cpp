@@ -46,7 +46,7 @@ class Evaluation {
     return word() == 4 ? static_cast<std::uint32_t>(value) : value;
   }
   static std::size_t number_of(ZydisRegister which) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(ZydisRegisterGetId(which)));
+    return static_cast<std::size_t>(static_cast<unsigned char>(zydis().register_id(which)));
   }
 
   bool run(const Instruction& instruction, std::uint64_t next) {

@@ -9,26 +9,29 @@
 #include <span>
 
 #include "arch/load.h"
+#include "base/shared_library.h"
 #include "spec/abi.h"
 
 namespace tracer {
+
+/// Zydis: what we use of it.
+struct Zydis {
+  decltype(&::ZydisDecoderInit) init = nullptr;
+  decltype(&::ZydisDecoderDecodeFull) decode = nullptr;
+  decltype(&::ZydisRegisterGetId) register_id = nullptr;
+  decltype(&::ZydisRegisterGetClass) register_class = nullptr;
+  Status status = Done{};  ///< the functions are null where it is an error
+};
+
+/// Loaded when it is first asked for.
+const Zydis& zydis();
 
 struct Instruction {
   ZydisDecodedInstruction facts;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-inline std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code) {
-  ZydisDecoder decoder;
-  const bool narrow = abi == Abi::i386;
-  ZydisDecoderInit(&decoder, narrow ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
-                   narrow ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64);
-  Instruction result;
-  if (ZYAN_SUCCESS(
-          ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &result.facts, std::data(result.operands)))) {
-    return result;
-  }
-  return std::nullopt;
-}
+/// The first instruction of `code`; empty if it is none, or Zydis cannot be loaded.
+std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code);
 
 }  // namespace tracer

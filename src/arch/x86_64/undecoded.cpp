@@ -1,11 +1,13 @@
 // A build without Zydis, which has no static form in Debian: no breakpoints at functions, as nothing tells what stands
 // under them.
+#include <cerrno>
+
 #include "arch/breakpoint.h"
 
 namespace tracer {
 
-bool can_break_at_functions(Abi) {
-  return false;
+Status can_break_at_functions(Abi) {
+  return Error{ENOTSUP, "this build has no Zydis: use one that is linked dynamically"};
 }
 
 Under instruction_under(Abi, std::span<const std::byte>) {

@@ -15,9 +15,9 @@ std::uint64_t register_value(ZydisRegister which, const Registers& registers, st
   if (which == ZYDIS_REGISTER_RIP || which == ZYDIS_REGISTER_EIP) {
     return next;
   }
-  const auto id = static_cast<std::size_t>(static_cast<unsigned char>(ZydisRegisterGetId(which)));
+  const auto id = static_cast<std::size_t>(static_cast<unsigned char>(zydis().register_id(which)));
   const std::uint64_t value = id < 16 ? registers.general(id) : 0;
-  return ZydisRegisterGetClass(which) == ZYDIS_REGCLASS_GPR32 ? static_cast<std::uint32_t>(value) : value;
+  return zydis().register_class(which) == ZYDIS_REGCLASS_GPR32 ? static_cast<std::uint32_t>(value) : value;
 }
 
 /// Where a jump, call or return goes.
@@ -119,8 +119,8 @@ void append_jump(std::vector<std::byte>& code, std::uint64_t from, std::uint64_t
 
 }  // namespace
 
-bool can_break_at_functions(Abi) {
-  return true;
+Status can_break_at_functions(Abi) {
+  return zydis().status;
 }
 
 Under instruction_under(Abi abi, std::span<const std::byte> code) {
