@@ -33,7 +33,7 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 256 * 1024);
+  __uint(max_entries, lives_size);
 } lives SEC(".maps");
 
 static __always_inline void add_time(struct counting_times* times, __u64 time, bool first) {
@@ -97,9 +97,16 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   if (settings.threads.cpu_time) {
     /* What was in its way when it was adopted is only roughly known. */
-    add_time(&sum->cpu, wall > state->off_time ? wall - state->off_time : 0, first);
+    const __u64 off = time_off_cpu(task, state->not_charged);
+    add_time(&sum->cpu, wall > off ? wall - off : 0, first);
   }
   return 0;
+}
+
+/* The tracer looks by itself now and then. A wake-up for each process of a build would take the CPU from the build. */
+static __always_inline __u64 wake_up(void) {
+  const bool last = shared.threads.live == 0;
+  return last || bpf_ringbuf_query(&lives, BPF_RB_AVAIL_DATA) > lives_size / 4 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 static __always_inline void report(__u32 kind, struct task_struct* task, __u32 parent, __s32 status) {
@@ -113,7 +120,7 @@ static __always_inline void report(__u32 kind, struct task_struct* task, __u32 p
   life->tgid = local_id(BPF_CORE_READ(task, group_leader));
   life->parent = parent;
   life->status = status;
-  bpf_ringbuf_submit(life, 0);
+  bpf_ringbuf_submit(life, wake_up());
 }
 
 SEC("tp_btf/sched_process_fork")

@@ -8,6 +8,7 @@
 
 enum {
   latency_classes = 32768, /* of all calls together; each has a dozen or two */
+  lives_size = 256 * 1024, /* bytes of reports that wait for the tracer */
 };
 
 struct counting_settings {

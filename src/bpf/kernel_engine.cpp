@@ -21,7 +21,7 @@ namespace {
 static_assert(watched_abis == abi_count);
 static_assert(numbers_per_abi == max_filtered_number);
 
-/// Losses aside, every end of a thread wakes us.
+/// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
 
 /// A small part of what fills the smallest usual buffer; and a wake-up costs as much as a dozen calls.
@@ -70,9 +70,6 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
   choose_calls(settings, options_.wanted);
   settings.times = options_.times ? 1 : 0;
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
-  if (settings.cpu_time == 0) {
-    programs_.leave_out("on_switch");
-  }
   if (!options_.follow_forks) {
     programs_.leave_out("on_fork");
   }

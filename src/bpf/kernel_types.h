@@ -137,6 +137,23 @@ struct seccomp {
   atomic_t filter_count;
 };
 
+struct rq {
+  __u64 clock;
+  __u64 clock_task;
+  __u64 prev_irq_time;
+  __u64 prev_steal_time_rq;
+};
+
+struct cfs_rq {
+  struct rq* rq;
+};
+
+struct sched_entity {
+  __u64 exec_start;
+  __u64 sum_exec_runtime;
+  struct cfs_rq* cfs_rq;
+};
+
 struct mm_struct {
   unsigned long start_stack;
 };
@@ -173,6 +190,7 @@ struct socket {
 
 struct task_struct {
   struct thread_info thread_info;
+  struct sched_entity se;
   int exit_code;
   int pid;
   int tgid;

@@ -6,6 +6,7 @@
 #include "bpf/kernel_types.h"
 #include "bpf/local_id.bpf.h"
 #include "bpf/threads.h"
+#include "bpf/time_on_cpu.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -27,10 +28,9 @@ enum origin {
 };
 
 struct thread_state {
-  __u64 entered;   /* when the call began, or when the thread was adopted */
-  __u64 off_since; /* when it was switched out; 0 while it runs */
-  __u64 off_time;  /* in this call */
-  __u64 fault;     /* address of the last signal that has one */
+  __u64 entered;     /* when the call began, or when the thread was adopted */
+  __u64 not_charged; /* time_not_charged() then */
+  __u64 fault;       /* address of the last signal that has one */
   __u32 tid;       /* and its process, in the tracer's pid namespace; only where programs ask for it */
   __u32 tgid;
   __u32 slot; /* of the call in `totals` */
@@ -148,6 +148,14 @@ static __always_inline __u32 local_id(struct task_struct* task) {
   return id_at_level(task, shared.threads.level);
 }
 
+/* The current thread has entered a call. */
+static __always_inline void take_time(struct task_struct* task, struct thread_state* state) {
+  state->entered = bpf_ktime_get_ns();
+  if (settings.threads.cpu_time) {
+    state->not_charged = time_not_charged(task);
+  }
+}
+
 /* At the entry: the thread's state if the call is one to be watched. */
 static __always_inline struct thread_state* begin_call(struct task_struct* task, long id) {
   struct thread_state* state = entering(task);
@@ -165,9 +173,7 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
   state->slot = slot_of(call);
   state->phase = phase_in_call;
   if (settings.threads.times) {
-    state->off_since = 0;
-    state->off_time = 0;
-    state->entered = bpf_ktime_get_ns();
+    take_time(task, state);
   }
   return state;
 }
@@ -204,8 +210,7 @@ static __always_inline enum call_end end_call(struct task_struct* task, struct t
   }
   state->slot = slot_of(call);
   if (phase == phase_idle) {
-    state->entered = bpf_ktime_get_ns();
-    state->off_time = 0;
+    take_time(task, state);
   }
   return call_had_no_entry;
 }
@@ -239,30 +244,6 @@ static __always_inline void name_thread(struct task_struct* task, struct thread_
   }
 }
 
-static __always_inline bool is_timed(const struct thread_state* state) {
-  return state && (state->phase == phase_in_call || state->phase == phase_adopted);
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_struct* next) {
-  struct thread_state* leaves = state_of(previous);
-  struct thread_state* comes = state_of(next);
-  const bool left = is_timed(leaves);
-  const bool came = is_timed(comes) && comes->off_since;
-  if (!left && !came) {
-    return 0;
-  }
-  const __u64 now = bpf_ktime_get_ns();
-  if (left) {
-    leaves->off_since = now;
-  }
-  if (came) {
-    comes->off_time += now - comes->off_since;
-    comes->off_since = 0;
-  }
-  return 0;
-}
-
 /* Run by the tracer, which reads it to its end: over all threads that there are. */
 SEC("iter/task")
 int adopt(struct bpf_iter__task* ctx) {
@@ -288,7 +269,7 @@ int adopt(struct bpf_iter__task* ctx) {
   state->phase = shared.threads.adopt_launching ? phase_silent : phase_adopted;
   state->origin = shared.threads.adopt_launching ? origin_launching : origin_chosen;
   state->entered = bpf_ktime_get_ns();
-  state->off_since = state->entered;
+  state->not_charged = time_of_charge(tracer) - task->se.sum_exec_runtime;
   __sync_fetch_and_add(&shared.threads.live, 1);
   shared.threads.adopted++;
   return 0;

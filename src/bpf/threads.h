@@ -17,7 +17,7 @@ struct thread_settings {
   __u64 wanted[watched_abis][numbers_per_abi / 64]; /* one bit for each call */
   __u32 follow_forks;
   __u32 times;    /* when calls begin and end is to be known */
-  __u32 cpu_time; /* time switched out is to be known */
+  __u32 cpu_time; /* time that threads are not on a CPU is to be known */
   /* Scopes beside the processes that are adopted. */
   __u32 system_wide;
   __u32 cgroups; /* how many of the map are filled */

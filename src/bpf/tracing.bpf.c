@@ -191,7 +191,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   begin_record(s, record_exit, state, now, sizeof *record);
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
-  record->off_time = state->off_time;
+  record->off_time = settings.threads.cpu_time ? time_off_cpu(task, state->not_charged) : 0;
   record->late = 0;
   if (plan && (plan->exit_count != 0 || state->incomplete)) {
     bpf_call_arguments(regs, abi, s->slot);
