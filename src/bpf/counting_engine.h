@@ -20,6 +20,7 @@ class CountingEngine final : public KernelEngine {
 
  private:
   [[nodiscard]] int reports() const override;
+  [[nodiscard]] int nap_milliseconds() const override { return 1; }
   void conclude() override;
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;

@@ -24,9 +24,6 @@ static_assert(numbers_per_abi == max_filtered_number);
 /// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
 
-/// A small part of what fills the smallest usual buffer; and a wake-up costs as much as a dozen calls.
-constexpr int nap_milliseconds = 2;
-
 void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
     for (std::size_t number = 0; number < max_filtered_number; ++number) {
@@ -231,7 +228,7 @@ void KernelEngine::serve(const SignalWatch& signals) {
       return;
     }
     if (next == Next::soon) {
-      ::poll(sources, 1, nap_milliseconds);
+      ::poll(sources, 1, nap_milliseconds());
     } else if (next == Next::when_told) {
       handler_->idle();
       const bool quiet = ::poll(sources, std::size(sources), sleep_milliseconds()) == 0;

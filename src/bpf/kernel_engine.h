@@ -33,6 +33,8 @@ class KernelEngine : public Engine {
   };
   /// A descriptor that becomes readable with reports of the programs, if they tell.
   [[nodiscard]] virtual int reports() const = 0;
+  /// How long `Next::soon` is.
+  [[nodiscard]] virtual int nap_milliseconds() const = 0;
   /// Handles what the programs have reported, or a part of it.
   virtual Next take_reports() = 0;
   /// All the rest, as nothing more will come; as long as `go_on` says so.

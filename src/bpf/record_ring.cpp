@@ -40,7 +40,11 @@ std::size_t RecordRing::waiting() const {
 }
 
 bool RecordRing::next(Record& record) {
-  while (waiting() != 0) {
+  for (;;) {
+    // Seldom looked at: whoever writes records waits for the cache line as long as we have it.
+    if (position_ == known_ && (known_ = position_ + waiting()) == position_) {
+      return false;
+    }
     const std::byte* at = data_ + (position_ & mask_);
     const std::uint32_t head = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE);
     if ((head & BPF_RINGBUF_BUSY_BIT) != 0) {
@@ -54,7 +58,6 @@ bool RecordRing::next(Record& record) {
       return true;
     }
   }
-  return false;
 }
 
 void RecordRing::give_back() {

@@ -64,6 +64,7 @@ class RecordRing {
   const std::byte* data_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t position_ = 0;  ///< what we have taken up to
+  std::uint64_t known_ = 0;     ///< what there was up to when we looked last
 };
 
 }  // namespace tracer

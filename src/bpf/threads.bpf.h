@@ -31,7 +31,7 @@ struct thread_state {
   __u64 entered;     /* when the call began, or when the thread was adopted */
   __u64 not_charged; /* time_not_charged() then */
   __u64 fault;       /* address of the last signal that has one */
-  __u32 tid;       /* and its process, in the tracer's pid namespace; only where programs ask for it */
+  __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
   __u32 tgid;
   __u32 slot; /* of the call in `totals` */
   __u8 phase;
@@ -156,6 +156,12 @@ static __always_inline void take_time(struct task_struct* task, struct thread_st
   }
 }
 
+/* Holds until the thread executes a program, which gives it its process's id. */
+static __always_inline void name_thread(struct task_struct* task, struct thread_state* state) {
+  state->tid = local_id(task);
+  state->tgid = local_id(BPF_CORE_READ(task, group_leader));
+}
+
 /* At the entry: the thread's state if the call is one to be watched. */
 static __always_inline struct thread_state* begin_call(struct task_struct* task, long id) {
   struct thread_state* state = entering(task);
@@ -237,12 +243,6 @@ static __always_inline void count_end(const struct thread_state* state) {
   }
 }
 
-static __always_inline void name_thread(struct task_struct* task, struct thread_state* state) {
-  if (state->tid == 0 || state->phase != phase_idle) {
-    state->tid = local_id(task);
-    state->tgid = local_id(BPF_CORE_READ(task, group_leader));
-  }
-}
 
 /* Run by the tracer, which reads it to its end: over all threads that there are. */
 SEC("iter/task")
@@ -268,6 +268,7 @@ int adopt(struct bpf_iter__task* ctx) {
   }
   state->phase = shared.threads.adopt_launching ? phase_silent : phase_adopted;
   state->origin = shared.threads.adopt_launching ? origin_launching : origin_chosen;
+  name_thread(task, state);
   state->entered = bpf_ktime_get_ns();
   state->not_charged = time_of_charge(tracer) - task->se.sum_exec_runtime;
   __sync_fetch_and_add(&shared.threads.live, 1);

@@ -124,6 +124,9 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   const __u32 slot = state->slot;
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
   struct enter_record* record = &s->enter;
+  if (state->tid == 0) {
+    name_thread(task, state);
+  }
   begin_record(s, record_enter, state, state->entered, sizeof *record);
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->stack_pointer = bpf_stack_pointer(regs);
@@ -152,7 +155,6 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
-    name_thread(task, state);
     enter(s, task, state, regs);
   }
   return 0;
@@ -171,7 +173,6 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
     return 0;
   }
   if (end == call_had_no_entry) {
-    name_thread(task, state);
     enter(s, task, state, regs);
     state->incomplete = 0; /* there is no better time to read it */
   }
@@ -226,13 +227,16 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task, int former) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
-  if (state && s && state->phase == phase_in_call) {
+  if (!state || !s) {
+    return 0;
+  }
+  const __u32 former_tid = state->tid;
+  name_thread(task, state);
+  if (state->phase == phase_in_call) {
     struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
     }
-    const __u32 former_tid = state->tid;
-    name_thread(task, state);
     submit_life(s, record_exec, state, former_tid);
   }
   return 0;

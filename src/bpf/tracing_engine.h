@@ -66,6 +66,7 @@ class TracingEngine final : public KernelEngine {
 
   Status fill_plans(const CapturePlans& plans);
   [[nodiscard]] int reports() const override;
+  [[nodiscard]] int nap_milliseconds() const override;
   void conclude() override;
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;

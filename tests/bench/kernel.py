@@ -102,7 +102,7 @@ def dd(count):
 
 def workloads(scratch, smoke):
     part = 100 if smoke else 1
-    make = project(scratch / 'project', 2 if smoke else 20)
+    make = project(scratch / 'project', 2 if smoke else 60)
     find = [shutil.which('find'), '/usr/share' if smoke else '/', '-xdev', '-size', '+1000000']
     loopback = compile_c(scratch, 'loopback')
     make[0] = shutil.which('make')
