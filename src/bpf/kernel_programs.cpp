@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +30,27 @@ bool is_single(const bpf_program* program) {
   return is_of(program, "iter/") || is_of(program, "fentry/");
 }
 
+/// Kernels before 5.11 count what BPF takes as locked memory. Lifts the limit as long as it lives, if we may: the
+/// programs that we start later shall have the limit that we were given.
+class UnlimitedLocking {
+ public:
+  UnlimitedLocking() {
+    const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+    lifted_ = ::getrlimit(RLIMIT_MEMLOCK, &given_) == 0 && ::setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0;
+  }
+  ~UnlimitedLocking() {
+    if (lifted_) {
+      ::setrlimit(RLIMIT_MEMLOCK, &given_);
+    }
+  }
+  UnlimitedLocking(const UnlimitedLocking&) = delete;
+  UnlimitedLocking& operator=(const UnlimitedLocking&) = delete;
+
+ private:
+  rlimit given_{};
+  bool lifted_ = false;
+};
+
 }  // namespace
 
 void KernelPrograms::Free::operator()(bpf_object* object) const {
@@ -52,7 +74,8 @@ KernelPrograms::~KernelPrograms() {
 }
 
 Result<KernelPrograms> KernelPrograms::open(std::span<const std::byte> object_file, const char* name) {
-  libbpf_set_print(nullptr);  // what went wrong is said in one sentence
+  libbpf_set_print(nullptr);   // what went wrong is said in one sentence
+  libbpf_set_memlock_rlim(0);  // it would lift the limit for good
   bpf_object_open_opts options{};
   options.sz = sizeof options;
   options.object_name = name;
@@ -96,6 +119,7 @@ void KernelPrograms::leave_out_unless_possible(const char* program) {
   const int function =
       libbpf_find_vmlinux_btf_id(std::string(section.substr(section.find('/') + 1)).c_str(), BPF_TRACE_FENTRY);
   options.attach_btf_id = static_cast<__u32>(std::max(function, 0));
+  const UnlimitedLocking unlimited;
   const UniqueFd tried(
       function <= 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_TRACING, nullptr, "GPL", nothing, std::size(nothing), &options));
   if (!tried.valid()) {
@@ -120,6 +144,7 @@ Status KernelPrograms::load() {
   if (std::string why = why_not_loadable(); !why.empty()) {
     return Error{EPERM, std::move(why)};
   }
+  const UnlimitedLocking unlimited;
   const int result = bpf_object__load(object_.get());
   if (result == 0) {
     return Done{};

@@ -191,6 +191,8 @@ struct socket {
 struct task_struct {
   struct thread_info thread_info;
   struct sched_entity se;
+  unsigned int __state;
+  unsigned long jobctl;
   int exit_code;
   int pid;
   int tgid;
@@ -206,6 +208,10 @@ struct task_struct {
   struct mm_struct* mm;
   struct seccomp seccomp;
   char comm[16];
+};
+
+struct task_struct___before_5_14 {
+  long state;
 };
 
 struct bpf_iter__task {

@@ -31,7 +31,7 @@ struct thread_state {
   __u64 entered;     /* when the call began, or when the thread was adopted */
   __u64 not_charged; /* time_not_charged() then */
   __u64 fault;       /* address of the last signal that has one */
-  __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
+  __u32 tid;         /* and its process, in the tracer's pid namespace; 0 until somebody asks */
   __u32 tgid;
   __u32 slot; /* of the call in `totals` */
   __u8 phase;
@@ -242,7 +242,6 @@ static __always_inline void count_end(const struct thread_state* state) {
     __sync_fetch_and_sub(&shared.threads.live, 1);
   }
 }
-
 
 /* Run by the tracer, which reads it to its end: over all threads that there are. */
 SEC("iter/task")

@@ -323,6 +323,12 @@ static __always_inline void report_signal(__u8 kind, int signal, const void* inf
   bpf_ringbuf_submit(made, wake_up());
 }
 
+static __always_inline bool is_stopped(const struct task_struct* task) {
+  const __u64 stopped = 4; /* __TASK_STOPPED */
+  const struct task_struct___before_5_14* older = (const void*)task;
+  return (bpf_core_field_exists(task->__state) ? task->__state : (__u64)older->state) & stopped;
+}
+
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigaction* action) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -341,5 +347,15 @@ SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
              int fate) {
   report_signal(record_signal_generated, signal, info, fate, state_of(task), false);
+  return 0;
+}
+
+/* A thread that leaves its CPU because its process is stopped. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempted, struct task_struct* previous) {
+  const __u64 signal_bits = 0xffff; /* JOBCTL_STOP_SIGMASK */
+  if (!preempted && is_stopped(previous)) {
+    report_signal(record_stop, (int)(previous->jobctl & signal_bits), 0, 0, state_of(previous), false);
+  }
   return 0;
 }

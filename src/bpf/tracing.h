@@ -97,6 +97,7 @@ enum record_kind {
   record_signal,           /* delivered */
   record_signal_generated, /* and perhaps ignored: `value` says */
   record_crash,            /* see bpf/circumstances.h */
+  record_stop,             /* of a thread by a signal that stops its process */
 };
 
 /* What stands at the front of each record. What its kind has follows, then chunks of memory up to `size`. */
@@ -148,7 +149,7 @@ struct trace_chunk {
   __u32 kind;
 };
 
-/* Of record_signal and record_signal_generated. */
+/* Of record_signal, record_signal_generated and record_stop. */
 struct signal_record {
   struct trace_record head;
   __s64 value;                /* what killed, or the fate */

@@ -298,6 +298,9 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
       }
       return late.empty() ? on_signal(event, signal) : on_crash(event, signal, late);
     }
+    case record_stop:
+      event.what = GroupStop{static_cast<int>(head.number)};
+      return hand_out(event, NoMemory());
     default:
       break;
   }

@@ -24,6 +24,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'machines'))
+import kernel_engine  # noqa: E402
+
 TIMEOUT = 600  # seconds
 ONE_LINER = 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }'
 
@@ -198,9 +201,8 @@ def main():
     arguments = parser.parse_args()
     rounds = arguments.rounds or (1 if arguments.smoke else 5)
     ours = os.path.realpath(arguments.ours)
-    tried = subprocess.run([ours, '--engine=bpf', '-o', '/dev/null', 'true'], capture_output=True, text=True, timeout=30)
-    if tried.returncode != 0:
-        print(f'SKIPPED: {tried.stderr.strip()}')
+    if reason := kernel_engine.why_not(ours):
+        print(f'SKIPPED: {reason}')
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix='bench.') as name:
         bench = Bench(pathlib.Path(name), ours)

@@ -22,6 +22,9 @@ import canonical
 import cases
 import runner
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machines'))
+import kernel_engine  # noqa: E402
+
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 # A run that raced differently, or drew other random numbers, is no difference between tracers: the best attempt counts.
 ATTEMPTS = 3
@@ -140,7 +143,7 @@ def main():
         if not os.access(tracer, os.X_OK):
             print(f'SKIPPED: {tracer} is not there')
             sys.exit(SKIPPED)
-    reason = runner.why_not() or (arguments.bpf and runner.why_no_bpf(arguments.ours))
+    reason = runner.why_not() or (arguments.bpf and kernel_engine.why_not(arguments.ours))
     if reason:
         print(f'SKIPPED: {reason}')
         sys.exit(SKIPPED)

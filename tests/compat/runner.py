@@ -37,11 +37,6 @@ def why_not():
     return f'no namespaces here: {tried.stderr.strip()}' if tried.returncode else None
 
 
-def why_no_bpf(tracer):
-    tried = subprocess.run([tracer, '--engine=bpf', '-o', '/dev/null', 'true'], capture_output=True, text=True, timeout=30)
-    return tried.stderr.strip() if tried.returncode else None
-
-
 def run(tracer, options, program):
     """`tracer` is a command with its first options, `program` a cases.Program. The trace goes to a file of its own unless the options say `stderr`."""
     options = list(options)

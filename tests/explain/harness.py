@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'machines'))
+import kernel_engine  # noqa: E402
+
 TIME_LIMIT = 30  # seconds, for any one run
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
@@ -149,20 +152,13 @@ def run_all(tests, tracer, fail, engine, only):
     return failed
 
 
-def why_not_by(engine, tracer):
-    """Why this machine does not let an engine work (a sentence), or nothing."""
-    done = subprocess.run([tracer, *engine, '-o', '/dev/null', 'true'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          timeout=TIME_LIMIT, check=False)
-    return done.stderr.decode(errors='replace').strip() if done.returncode != 0 else ''
-
-
 def main(tests):
     words = sys.argv[1:]
     engine = [word for word in words if word.startswith('--engine=')]
     words = [word for word in words if word not in engine]
     if len(words) < 2:
         sys.exit(f'usage: {sys.argv[0]} TRACER FAIL [--engine=ENGINE] [PART OF A NAME]')
-    if reason := engine and why_not_by(engine, words[0]):
+    if reason := '--engine=bpf' in engine and kernel_engine.why_not(os.path.abspath(words[0])):
         print(f'skipped: {reason}')
         sys.exit(SKIPPED)
     sys.exit(1 if run_all(tests, words[0], words[1], engine, words[2] if len(words) > 2 else '') else 0)

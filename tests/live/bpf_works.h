@@ -1,19 +1,70 @@
 // Whether this machine lets us watch by BPF.
 #pragma once
 
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
 
 #include "program_run.h"
 
 namespace tracer::live {
 
-/// False, with the reason on standard output, where this machine lets nobody count by BPF.
-inline bool bpf_works() {
-  const Ran tried = run("exec $T --engine=bpf -c -o /dev/null true 2>&1");
-  if (tried.status != 0) {
-    std::cout << "skipped: " << (tried.lines.empty() ? "no reason was given" : tried.lines.front()) << '\n';
+/// Why nobody could watch by BPF on this machine, as far as a test finds out without the tracer; empty if nothing is
+/// in the way.
+inline std::string why_no_bpf_here() {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  ::uname(&system);
+  if (std::sscanf(system.release, "%d.%d", &major, &minor) != 2 || major < 5 || (major == 5 && minor < 12)) {
+    return "the kernel is too old";
   }
-  return tried.status == 0;
+  bpf_attr map{};
+  map.map_type = BPF_MAP_TYPE_ARRAY;
+  map.key_size = map.value_size = 4;
+  map.max_entries = 1;
+  const long made = ::syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof map);
+  if (made < 0) {
+    return "bpf(2) fails here with error " + std::to_string(errno);
+  }
+  ::close(static_cast<int>(made));
+  if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+    return "the kernel does not describe its types";
+  }
+  std::ifstream lockdown("/sys/kernel/security/lockdown");
+  std::ostringstream state;
+  state << lockdown.rdbuf();
+  return state.str().find("[confidentiality]") != std::string::npos ? "the kernel is locked down" : "";
+}
+
+/// Whether a tracer that must use BPF runs. False, with the reason on standard output, only where that cannot be or
+/// the build has no BPF: otherwise the test fails.
+inline bool works_by_bpf(const std::string& options) {
+  const Ran tried = run("exec $T --engine=bpf -o /dev/null " + options + " true 2>&1");
+  if (tried.status == 0) {
+    return true;
+  }
+  const std::string why = tried.mentions("made without the BPF engine") ? "no BPF in this build" : why_no_bpf_here();
+  std::cout << "skipped: " << why << '\n';
+  INFO("The tracer says: " << (tried.lines.empty() ? "nothing" : tried.lines.front()));
+  CHECK(why != "");
+  // There it must not go unnoticed that the machine has changed.
+  CHECK_FALSE((std::getenv("CI") != nullptr && ::geteuid() == 0));
+  return false;
+}
+
+inline bool bpf_works() {
+  return works_by_bpf("-c");
 }
 
 }  // namespace tracer::live

@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "program_run.h"
+#include "bpf_works.h"
 
 namespace tracer::live {
 
@@ -17,11 +17,11 @@ namespace {
 
 /// False, with the reason on standard output, where functions are not counted by uprobes, or not at all.
 bool uprobes_work() {
-  const Ran tried = run("exec $T --engine=bpf -q -c -e trace=none -e symbol=nothing true 2>&1");
-  if (tried.status != 0) {
-    std::cout << "skipped: " << (tried.lines.empty() ? "no reason was given" : tried.lines.front()) << '\n';
+  if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
+    std::cout << "skipped: the kernel has no uprobes\n";
+    return false;
   }
-  return tried.status == 0;
+  return works_by_bpf("-q -c -e trace=none -e symbol=nothing");
 }
 
 /// What is counted of a command, and how it ended.

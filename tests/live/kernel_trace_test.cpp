@@ -41,11 +41,24 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-f --errno=ENOENT -e trace=%file,wait4 sh -c 'cat /nonexistent; :'", "--min-duration=100ms sleep 0.2",
         "-Z -C -S name -U calls,errors,name -e trace=openat,access cat /nonexistent",
         "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
+        "-f --quiet=attach,exit -e trace=none -e signal=STOP,CONT sh -c '" TRACEE
+        " stop_self & until grep -q \"^State:.[Tt]\" /proc/$!/status; do :; done; kill -CONT $!; wait'",
         "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,?select python3 -c \"import os,socket as "
         "s,select; a,b=s.socketpair();"
         "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {
     INFO(command);
     CHECK(difference(trace_by("bpf", command), trace_by("ptrace", command)) == "");
+  }
+}
+
+TEST_CASE("programs have the limits that the tracer was given, whatever BPF takes itself") {
+  if (!bpf_works()) {
+    return;
+  }
+  for (const std::string engine : {"--engine=bpf -c", "--engine=bpf"}) {
+    INFO(engine);
+    CHECK(run("ulimit -S -l 48; exec $T -o /dev/null " + engine + " sh -c 'ulimit -S -l'").lines ==
+          std::vector<std::string>{"48"});
   }
 }
 
