@@ -68,9 +68,9 @@ std::string why_not_by_bpf(const cli::Options& options) {
   }
   const cli::Format& format = options.format;
   if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
-      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown) {
+      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
     return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
-           "(-y, -Y, -P, --namespace, --kvm, --secontext)";
+           "(-y, -Y, -P, --namespace, --kvm, --secontext, --io-uring)";
   }
   if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
     return "-e read= and -e write= want more of a buffer than is captured";

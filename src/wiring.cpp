@@ -57,6 +57,7 @@ decode::Options decoder_options(const cli::Options& options) {
   if (options.ltrace) {
     result.most_nested = options.ltrace->most_elements;
   }
+  result.rings = options.extras.rings;
   result.whole_vcpu = options.format.kvm == cli::Kvm::vcpu_all;
   return result;
 }

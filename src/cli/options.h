@@ -186,6 +186,7 @@ struct Extras {
   std::vector<std::string> cgroups;
   std::vector<std::string> comms;
   bool system_wide = false;
+  bool rings = false;  ///< --io-uring
   bool doctor = false;
   bool explain = false;                                   ///< --explain
   std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input

@@ -188,6 +188,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::list_probes:
       options.extras.list_probes = argument;
       return argument.empty() ? bad_argument(given) : Applied{};
+    case OptionId::io_uring:
+      return set_flag(options.extras.rings);
     case OptionId::doctor:
       return set_flag(options.extras.doctor);
     case OptionId::explain:

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -71,6 +72,15 @@ class Names {
     static_cast<void>(fd);
     return {};
   }
+  /// Where the first entries that wait in the ring behind a descriptor are, no more than `most`; nothing if that cannot
+  /// be told.
+  virtual std::optional<std::span<const RemoteAddr>> ring_entries(std::int32_t tid, std::int32_t fd,
+                                                                  std::uint64_t most) {
+    static_cast<void>(tid);
+    static_cast<void>(fd);
+    static_cast<void>(most);
+    return std::nullopt;
+  }
   /// What a link in /proc/PID/ns says, such as `uts:[4026531838]`, of a process that `tid` calls `pid`, or with 0 of
   /// `tid` itself; empty if unknown or not wanted.
   virtual std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) {
@@ -96,6 +106,7 @@ struct Options {
   bool always_comment_unknown = true;
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
   std::uint32_t most_nested = 16;
+  bool rings = false;       ///< --io-uring: what is submitted to rings
   bool whole_vcpu = false;  ///< --kvm=vcpu+: all that KVM_RUN leaves behind
 };
 

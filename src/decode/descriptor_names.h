@@ -10,6 +10,7 @@
 #include "decode/decoder.h"
 #include "decode/generic_families.h"
 #include "decode/pid_namespaces.h"
+#include "decode/ring_entries.h"
 #include "decode/security_contexts.h"
 #include "decode/socket_names.h"
 
@@ -51,6 +52,10 @@ class DescriptorNames final : public Names {
   std::string_view generic_family(std::uint16_t number) override { return families_.name(number); }
   std::string_view current_directory(std::int32_t tid) override;
   RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) override;
+  std::optional<std::span<const RemoteAddr>> ring_entries(std::int32_t tid, std::int32_t fd,
+                                                          std::uint64_t most) override {
+    return rings_.waiting(tid, fd, most);
+  }
   std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) override;
   std::string_view descriptor_context(std::int32_t tid, std::int32_t fd) override;
   std::string_view process_context(std::int32_t tid, std::int32_t pid) override;
@@ -69,6 +74,7 @@ class DescriptorNames final : public Names {
   SocketNames sockets_;
   GenericFamilies families_;
   PidNamespaces pids_;
+  RingEntries rings_;
   std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
   TextBuffer text_;                       ///< what the last answer stands in
 };

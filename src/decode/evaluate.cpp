@@ -78,6 +78,8 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return wrapping(nth_);
     case ExprOp::full:
       return state_.depth.abbreviate ? 0 : 1;
+    case ExprOp::rings:
+      return setting_.options.rings ? 1 : 0;
     case ExprOp::everything:
       return wrapping(unlimited);
     case ExprOp::member: {

@@ -67,6 +67,7 @@ std::span<const decode::Custom> all() {
       {"sk_meminfo", sk_meminfo},
       {"sockaddr_ax25", sockaddr_ax25},
       {"sound", sound},
+      {"submissions", submissions},
       {"sun_path", sun_path},
       {"sve_length", sve_length},
       {"swap_priority", swap_priority},

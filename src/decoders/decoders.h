@@ -18,6 +18,8 @@ bool sigreturn(CustomContext& context);
 bool interrupted_call(CustomContext& context);
 // vcpu.cpp
 bool kvm_exit(CustomContext& context);
+// rings.cpp
+bool submissions(CustomContext& context);
 // namespaces.cpp
 bool new_namespaces(CustomContext& context);
 // siginfo.cpp

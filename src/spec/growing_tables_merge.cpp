@@ -55,6 +55,7 @@ class Mover {
       case ExprOp::word:
       case ExprOp::nth:
       case ExprOp::full:
+      case ExprOp::rings:
       case ExprOp::everything:
         return e;
       default:  // of two others

@@ -59,6 +59,7 @@ enum class ExprOp : std::uint8_t {
   word,   // size in bytes of the tracee's long
   nth,    // which element of its array is being decoded, from 0
   full,   // 1 under -v
+  rings,  // 1 where what is submitted to rings shows
   everything,  // `all`: no limit
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
   netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if

@@ -74,6 +74,7 @@ class Verifier {
         case ExprOp::word:
         case ExprOp::nth:
         case ExprOp::full:
+        case ExprOp::rings:
         case ExprOp::everything:
           good = true;
           break;

@@ -72,6 +72,8 @@ std::string expr_text(const Tables& t, ExprId id) {
       return "nth";
     case ExprOp::full:
       return "full";
+    case ExprOp::rings:
+      return "rings";
     case ExprOp::everything:
       return "all";
     case ExprOp::member:

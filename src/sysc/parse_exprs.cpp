@@ -11,8 +11,8 @@ using ast::Expr;
 using spec::ExprOp;
 
 constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {
-    {"ret", ExprOp::ret}, {"ok", ExprOp::ok},     {"rest", ExprOp::rest},     {"word", ExprOp::word},
-    {"nth", ExprOp::nth}, {"full", ExprOp::full}, {"all", ExprOp::everything}};
+    {"ret", ExprOp::ret}, {"ok", ExprOp::ok},     {"rest", ExprOp::rest},      {"word", ExprOp::word},
+    {"nth", ExprOp::nth}, {"full", ExprOp::full}, {"all", ExprOp::everything}, {"rings", ExprOp::rings}};
 
 struct Operator {
   std::string_view text;

@@ -134,6 +134,8 @@ class Reader {
       } else if (word == "--kvm") {
         c.vcpu = true;
         c.options.whole_vcpu = value() == "vcpu+";
+      } else if (word == "--io-uring") {
+        c.options.rings = true;
       } else if (word == "--namespace") {
         c.namespaces = true;
       } else if (word == "raw") {

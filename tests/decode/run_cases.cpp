@@ -65,6 +65,11 @@ class FakeNames final : public decode::Names {
     constexpr std::uint64_t area = 0x9000;
     return RemoteAddr(vcpu_ && fd == 9 ? area : 0);
   }
+  std::optional<std::span<const RemoteAddr>> ring_entries(std::int32_t, std::int32_t fd, std::uint64_t most) override {
+    static const std::array<RemoteAddr, 3> entries = {RemoteAddr(0x90c0), RemoteAddr(0x9000), RemoteAddr(0x7000)};
+    return fd == 7 ? std::optional(std::span(entries).first(std::min<std::uint64_t>(most, entries.size())))
+                   : std::nullopt;
+  }
   std::string_view name_space(std::int32_t, std::int32_t pid, std::string_view link) override {
     space_ = namespaces_ ? std::string(link) + ":[" + std::to_string(pid) + "]" : "";
     return space_;

@@ -1,12 +1,15 @@
 // What the options are shown on: each word of the command line makes a few calls that always look the same.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -47,6 +50,46 @@ static void use_descriptors(void) {
   close(socket(AF_UNIX, SOCK_STREAM, 0));
 }
 
+/// Whether the kernel tells what waits in a ring: it is 6.0 or later, and nobody forbids it.
+static int tells_entries(int ring) {
+  char path[64];
+  char text[512];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", ring);
+  const int info = open(path, O_RDONLY);
+  const ssize_t size = read(info, text, sizeof text - 1);
+  close(info);
+  text[size > 0 ? size : 0] = 0;
+  return strstr(text, "SQEs:") != NULL;
+}
+
+/// Submits two entries to a ring, those in the slots 3 and 1, or without an array of slots the first two.
+static void submit(unsigned flags, const char* otherwise) {
+  struct io_uring_params params = {.flags = flags};
+  const int ring = (int)syscall(SYS_io_uring_setup, 8, &params);
+  const int ordered = flags != 0;
+  if (ring < 0 || !tells_entries(ring)) {
+    chdir(otherwise);
+    return;
+  }
+  char* queue = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+  struct io_uring_sqe* entries = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+  entries[ordered ? 0 : 3].user_data = 77;
+  entries[1] = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = -1, .addr = (uintptr_t) "text", .len = 4};
+  if (!ordered) {
+    uint32_t* slots = (uint32_t*)(queue + params.sq_off.array);
+    slots[0] = 3;
+    slots[1] = 1;
+  }
+  *(uint32_t*)(queue + params.sq_off.tail) = 2;
+  syscall(SYS_io_uring_enter, ring, 2, 0, 0, NULL, 8);
+}
+
+static void use_rings(void) {
+  const unsigned no_array = 1U << 16;  // IORING_SETUP_NO_SQARRAY, Linux 6.6
+  submit(0, "/no/rings");
+  submit(no_array, "/no/order");
+}
+
 static void do_one(const char* word, char* self) {
   if (strcmp(word, "file") == 0) {
     use_file();
@@ -71,6 +114,8 @@ static void do_one(const char* word, char* self) {
     unshare(CLONE_NEWUTS);
   } else if (strcmp(word, "exec") == 0) {
     execl(self, "sample", "ppid", NULL);
+  } else if (strcmp(word, "rings") == 0) {
+    use_rings();
   } else if (strcmp(word, "environment") == 0) {
     extern char** environ;
     for (char** one = environ; *one != NULL; ++one) {
