@@ -28,6 +28,13 @@ class Names {
   virtual ~Names() = default;
   // What these return stays valid until the next question.
   virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
+  /// The same of a descriptor of the process that `pidfd` of `tid` stands for.
+  virtual DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) {
+    static_cast<void>(tid);
+    static_cast<void>(pidfd);
+    static_cast<void>(fd);
+    return {};
+  }
   /// The path that a descriptor was opened with, as it is, whatever the user wants to see; for -P.
   virtual std::string_view path(std::int32_t tid, std::int32_t fd) {
     static_cast<void>(tid);

@@ -92,6 +92,35 @@ RemoteAddr start_of_mapping(std::int32_t tid, std::string_view name) {
   return {};
 }
 
+/// The type of the file system of a mount that a thread sees, by a line of /proc/TID/mountinfo
+/// (`29 1 8:1 / / rw - ext4 /dev/sda1 rw`); empty if it is none of those: one of the kernel's own.
+std::string mount_type(std::int32_t tid, std::string_view id) {
+  PathBuffer path;
+  std::ifstream mounts(proc_path(path, tid, "mountinfo"));
+  std::string line;
+  while (std::getline(mounts, line)) {
+    static constexpr std::string_view separator = " - ";
+    const auto type = line.find(separator);
+    if (starts_with(line, std::string(id) + ' ') && type != std::string::npos) {
+      line.erase(0, type + separator.size());
+      return line.substr(0, line.find(' '));
+    }
+  }
+  return {};
+}
+
+/// Whether a path that a thread can reach is that of the file of this number, where to ask is no risk: a look-up in
+/// other file systems may have to wait for a tracee.
+bool is_name_of(std::int32_t tid, std::string_view type, std::string_view name, std::uint64_t inode) {
+  static constexpr std::array<std::string_view, 5> harmless = {"ext4", "tmpfs", "btrfs", "xfs", "overlay"};
+  if (std::find(harmless.begin(), harmless.end(), type) == harmless.end()) {
+    return true;
+  }
+  PathBuffer root;
+  const auto status = known_status((proc_path(root, tid, "root") + std::string(name)).c_str(), STATX_INO);
+  return status && status->stx_ino == inode;
+}
+
 void append_escaped(TextBuffer& text, std::string_view name) {
   spell::append_escaped(text, std::as_bytes(std::span(name)), "<>");
 }
@@ -115,12 +144,13 @@ DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
   if (!options_.paths) {
     return {};
   }
-  // A file may be called "x (deleted)"; the number of its links tells.
+  // A file may be called "x (deleted)"; the number of its links tells, or whether there is a file of that name.
   static constexpr std::string_view mark = " (deleted)";
   bool deleted = false;
   if (target.size() > mark.size() && target.substr(target.size() - mark.size()) == mark) {
-    const auto status = known_status(fd_path(path, tid, fd), STATX_NLINK);
-    deleted = status && status->stx_nlink == 0;
+    const auto status = known_status(fd_path(path, tid, fd), STATX_NLINK | STATX_INO);
+    const auto type = mount_type(tid, line_of(information(tid, fd), "\nmnt_id:\t"));
+    deleted = status && (status->stx_nlink == 0 || type.empty() || !is_name_of(tid, type, target, status->stx_ino));
     target.remove_suffix(deleted ? mark.size() : 0);
   }
   append_escaped(text_, target);
@@ -141,7 +171,10 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
   if (options_.sockets && starts_with(target, socket_prefix)) {
     auto inode = target.substr(socket_prefix.size());
     inode.remove_suffix(1);
-    return sockets_.append(text_, tid, fd, inode);
+    if (!sockets_.append(text_, tid, fd, inode)) {
+      text_.append(target);
+    }
+    return true;
   }
   if (options_.pidfds && target == "anon_inode:[pidfd]") {
     return pidfd(tid, fd);
@@ -195,6 +228,13 @@ bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
   }
   text_.append("pid:");
   text_.append(pid);
+  std::int32_t number = 0;
+  std::from_chars(pid.data(), pid.data() + pid.size(), number);
+  if (options_.commands && number > 0) {
+    text_.append('<');
+    append_command(number);
+    text_.append('>');
+  }
   return true;
 }
 
@@ -241,12 +281,27 @@ std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
 }
 
 std::string_view DescriptorNames::command(std::int32_t tid) {
+  text_.clear();
+  append_command(tid);
+  return text_.view();
+}
+
+void DescriptorNames::append_command(std::int32_t tid) {
   PathBuffer path;
   std::array<char, 64> buffer;
   const auto name = read_file(proc_path(path, tid, "comm"), buffer);
-  text_.clear();
   append_escaped(text_, name.substr(0, name.find('\n')));
-  return text_.view();
+}
+
+DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) {
+  text_.clear();
+  if (!options_.any_descriptors()) {
+    return {};
+  }
+  const auto pid = line_of(information(tid, pidfd), "\nPid:\t");
+  std::int32_t number = 0;
+  std::from_chars(pid.data(), pid.data() + pid.size(), number);
+  return number > 0 ? descriptor(number, fd) : DescriptorName{};
 }
 
 std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, bool group) {

@@ -42,6 +42,7 @@ class DescriptorNames final : public Names {
   void set_functions(FunctionNamer functions) { functions_ = std::move(functions); }
 
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
+  DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
   std::string_view command(std::int32_t tid) override;
@@ -65,6 +66,7 @@ class DescriptorNames final : public Names {
   bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
   std::string_view information(std::int32_t tid, std::int32_t fd);
   bool pidfd(std::int32_t tid, std::int32_t fd);
+  void append_command(std::int32_t tid);
   bool eventfd(std::int32_t tid, std::int32_t fd);
   bool signalfd(std::int32_t tid, std::int32_t fd);
 

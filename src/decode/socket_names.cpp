@@ -283,9 +283,8 @@ bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
   if (!path.empty()) {
     const bool is_abstract = path.front() == '\0';
     path.remove_prefix(is_abstract ? 1 : 0);
-    if (!is_abstract) {
-      path = path.substr(0, path.find('\0'));
-    }
+    // Programs often give the whole of sun_path for the length of an abstract name.
+    path = is_abstract ? path.substr(0, path.find_last_not_of('\0') + 1) : path.substr(0, path.find('\0'));
     text.append(is_abstract ? ",@\"" : ",\"");
     spell::append_escaped(text, std::as_bytes(std::span(path)), "<>");
     text.append('"');

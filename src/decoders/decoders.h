@@ -33,6 +33,8 @@ bool futex_wake_op(CustomContext& context);
 bool wait_status(CustomContext& context);
 bool cpuset(CustomContext& context);
 bool ioprio(CustomContext& context);
+bool fd_behind(CustomContext& context);
+bool ptracer(CustomContext& context);
 // sockets.cpp
 bool htons(CustomContext& context);
 bool htobs(CustomContext& context);

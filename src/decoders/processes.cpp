@@ -165,4 +165,27 @@ bool aio_priority(CustomContext& context) {
   return true;
 }
 
+/// A descriptor of another process, the one that the argument `pidfd` stands for.
+bool fd_behind(CustomContext& context) {
+  const auto fd = static_cast<std::int32_t>(context.value());
+  context.described(context.value());
+  const auto pidfd = context.argument("pidfd");
+  if (pidfd && fd >= 0) {
+    const auto name = context.names().descriptor_behind(context.entry().tid, static_cast<std::int32_t>(*pidfd), fd);
+    name.text.empty() ? void() : context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
+  }
+  return true;
+}
+
+/// Who may trace: a process, or anybody.
+bool ptracer(CustomContext& context) {
+  constexpr std::int32_t anybody = -1;
+  if (static_cast<std::int32_t>(context.value()) == anybody) {
+    context.described(context.value());
+  } else {
+    context.number(context.value(), spec::Style::tgid, 4, true);
+  }
+  return true;
+}
+
 }  // namespace tracer::decoders

@@ -37,7 +37,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(f_fsid=\{val=\[)[^\]]*', r'\1ID'),
     (r'((?:pipe|socket|anon_inode|net|mnt|pid|uts|ipc|user|cgroup|time):\[)\d+(?=\])', r'\1INODE'),
     (r'(st_ino=)\d+(?=, st_mode=S_IF(?:IFO|SOCK))', r'\1INODE'),
-    (r'((?:TCP|UDP|RAW|UNIX|UNIX-STREAM|UNIX-DGRAM|UNIX-SEQPACKET|NETLINK|TCPv6|UDPv6):\[)\d+(?:->\d+)?(?=[,\]])', r'\1INODE'),
+    (r'((?:TCP|UDP|RAW|RAWv6|PING|UNIX|UNIX-STREAM|UNIX-DGRAM|UNIX-SEQPACKET|NETLINK|TCPv6|UDPv6):\[)\d+(?:->\d+)?(?=[,\]])', r'\1INODE'),
     (r'(st_dev=makedev\(0, )0x[0-9a-f]+|(stx_dev_major=0, stx_dev_minor=)\d+', r'\1\2DEVICE'),
     (r'(sin6?_port=htons\()[3-6]\d{4}(?=\))', r'\1EPHEMERAL'),
     (r'(sin6?_port=)"\\x[89a-e][0-9a-f]\\x[0-9a-f]{2}"( /\* htons\(\d+\) \*/)?', r'\1EPHEMERAL'),
