@@ -9,6 +9,7 @@
 
 char licence[] SEC("license") = "Dual MIT/GPL";
 
+SEC(".rodata.settings") const volatile struct functions_settings settings = {};
 SEC(".data.shared") struct functions_shared shared = {};
 
 struct {
@@ -69,14 +70,21 @@ static __always_inline void count_call_site(__u32 place, __u64 return_address) {
   __sync_fetch_and_add(count ? count : &shared.lost, 1);
 }
 
+static __always_inline bool is_of_current(const struct counted_place* place) {
+  if (settings.chosen) {
+    return place->process != 0;
+  }
+  struct task_struct* task = bpf_get_current_task_btf();
+  const __u32 id = id_at_level(BPF_CORE_READ(task, group_leader), shared.level);
+  const __u32* process = bpf_map_lookup_elem(&processes, &id);
+  return process && *process == place->process;
+}
+
 SEC("uprobe")
 int on_place(struct pt_regs* regs) {
   const __u32 place = (__u32)bpf_get_attach_cookie(regs) & (most_places - 1);
   const struct counted_place* known = bpf_map_lookup_elem(&places, &place);
-  struct task_struct* task = bpf_get_current_task_btf();
-  const __u32 id = id_at_level(BPF_CORE_READ(task, group_leader), shared.level);
-  const __u32* process = bpf_map_lookup_elem(&processes, &id);
-  if (!known || !process || *process != known->process) {
+  if (!known || !is_of_current(known)) {
     return 0;
   }
   if (known->flags & (place_by_caller | place_is_stub)) {
@@ -87,7 +95,8 @@ int on_place(struct pt_regs* regs) {
       return 0;
     }
     const bool by_caller = known->flags & place_by_caller;
-    struct last_stub* stub = bpf_task_storage_get(&stubs, task, 0, by_caller ? 0 : BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct last_stub* stub =
+        bpf_task_storage_get(&stubs, bpf_get_current_task_btf(), 0, by_caller ? 0 : BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (by_caller) {
       if (stub && stub->stack_pointer == stack_pointer && stub->return_address == return_address &&
           stub->symbol == known->symbol) {

@@ -30,6 +30,11 @@ struct call_site {
   __u64 return_address;
 };
 
+/* Written before the program is loaded, constant for the verifier. */
+struct functions_settings {
+  __u32 chosen; /* the kernel runs the program for the threads of a place's process alone */
+};
+
 struct functions_shared {
   __u64 lost;  /* calls whose caller could not be noted */
   __u32 level; /* of the tracer's pid namespace */

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "bpf/embedded.h"
 #include "bpf/engine.h"
@@ -38,17 +39,22 @@ struct UprobeMultiLink {
 /// The kernel takes up to a tenth of a second to take each away.
 constexpr std::size_t most_singles = 16;
 
-/// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
-bool kernel_has_many_at_once() {
+/// Major and minor number of the kernel's version.
+std::pair<unsigned long, unsigned long> kernel_version() {
   utsname names{};
   if (::uname(&names) != 0) {
-    return false;
+    return {};
   }
   char* rest = nullptr;
   const unsigned long major = std::strtoul(std::data(names.release), &rest, 10);
-  const unsigned long minor = *rest == '.' ? std::strtoul(rest + 1, nullptr, 10) : 0;
-  return major > 6 || (major == 6 && minor >= 10);
+  return {major, *rest == '.' ? std::strtoul(rest + 1, nullptr, 10) : 0};
 }
+
+/// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
+constexpr std::pair<unsigned long, unsigned long> many_at_once_since{6, 10};
+
+/// Before 6.12 (commit 900f362e2062), they saw all processes that have the memory in common.
+constexpr std::pair<unsigned long, unsigned long> chosen_by_process_since{6, 12};
 
 }  // namespace
 
@@ -60,8 +66,8 @@ Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<voi
   if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
     return Error{ENOTSUP, "the kernel has no uprobes; it has to be built with CONFIG_UPROBE_EVENTS"};
   }
-  auto counter =
-      std::make_shared<UprobeCounter>(std::move(programs).value(), kernel_has_many_at_once(), std::move(complain));
+  auto counter = std::make_shared<UprobeCounter>(std::move(programs).value(), kernel_version() >= many_at_once_since,
+                                                 std::move(complain));
   if (const Status loaded = counter->load(); !loaded) {
     return loaded.error();
   }
@@ -77,6 +83,8 @@ UprobeCounter::~UprobeCounter() = default;
 Status UprobeCounter::load() {
   if (many_at_once_) {
     programs_.attach_as("on_place", trace_uprobe_multi);
+    programs_.initial<functions_settings>(".rodata.settings").chosen =
+        kernel_version() >= chosen_by_process_since ? 1 : 0;
   }
   if (const Status loaded = programs_.load(); !loaded) {
     return loaded.error();

@@ -52,12 +52,13 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
 }
 
 TEST_CASE("programs have the limits that the tracer was given, whatever BPF takes itself") {
-  if (!bpf_works()) {
-    return;
+  std::vector<std::string> ways{"-c"};  // on kernels that are too old, too, this tries BPF
+  if (bpf_works()) {
+    ways.insert(ways.end(), {"--engine=bpf -c", "--engine=bpf"});
   }
-  for (const std::string engine : {"--engine=bpf -c", "--engine=bpf"}) {
-    INFO(engine);
-    CHECK(run("ulimit -S -l 48; exec $T -o /dev/null " + engine + " sh -c 'ulimit -S -l'").lines ==
+  for (const std::string& way : ways) {
+    INFO(way);
+    CHECK(run("ulimit -S -l 48; exec $T -o /dev/null " + way + " sh -c 'ulimit -S -l'").lines ==
           std::vector<std::string>{"48"});
   }
 }
