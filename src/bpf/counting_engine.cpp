@@ -1,5 +1,7 @@
 #include "bpf/counting_engine.h"
 
+#include <fmt/core.h>
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -111,7 +113,7 @@ std::vector<CallTotals> CountingEngine::read_totals() const {
   const int read =
       bpf_map_lookup_batch(programs_.map_fd("totals"), nullptr, &place, keys.data(), parts.data(), &count, nullptr);
   if (read != 0 && errno != ENOENT) {  // ENOENT: that was all
-    complain_(std::string("the counts cannot be read from the kernel: ") + std::strerror(errno));
+    complain_(fmt::format("the counts cannot be read from the kernel: {}", std::strerror(errno)));
     return {};
   }
   std::vector<CallTotals> result;
@@ -154,8 +156,9 @@ void CountingEngine::read_latencies(std::vector<CallTotals>& totals) const {
 
 void CountingEngine::complain_of_unsorted() {
   if (const std::uint64_t unsorted = shared_->unsorted; unsorted != 0) {
-    complain_("the histograms and percentiles miss " + std::to_string(unsorted) +
-              " calls, for which there was no room; choose fewer calls with -e");
+    complain_(fmt::format(
+        "the histograms and percentiles miss {} calls, for which there was no room; choose fewer calls with -e",
+        unsorted));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "bpf/kernel_engine.h"
 
+#include <fmt/core.h>
+
 #include <bpf/bpf.h>
 #include <poll.h>
 #include <signal.h>
@@ -36,8 +38,7 @@ void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& w
 
 Status choose_scope(thread_settings& settings, const Scope& scope) {
   if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
-    return Error{E2BIG, "there can be " + std::to_string(most_comms) + " of --comm and " +
-                            std::to_string(most_cgroups) + " of --cgroup at most"};
+    return Error{E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", most_comms, most_cgroups)};
   }
   settings.system_wide = scope.system_wide ? 1 : 0;
   settings.cgroups = static_cast<std::uint32_t>(scope.cgroups.size());
@@ -93,7 +94,7 @@ Status KernelEngine::fill_cgroups() const {
     }
     const int fd = cgroup.value().get();
     if (bpf_map_update_elem(programs_.map_fd("cgroups"), &i, &fd, BPF_ANY) != 0) {
-      return Error{errno, "--cgroup=" + options_.scope.cgroups[i] + ": " + std::strerror(errno)};
+      return Error{errno, fmt::format("--cgroup={}: {}", options_.scope.cgroups[i], std::strerror(errno))};
     }
   }
   return Done{};
@@ -146,14 +147,14 @@ void KernelEngine::attach_processes() {
 
 void KernelEngine::attach_process(pid_t pid) {
   const auto refuse = [&](const std::string& why) {
-    complain_("attach: ptrace(PTRACE_SEIZE, " + std::to_string(pid) + "): " + why);
+    complain_(fmt::format("attach: ptrace(PTRACE_SEIZE, {}): {}", pid, why));
   };
   if (!is_alive(pid)) {
     refuse(std::strerror(ESRCH));
     return;
   }
   if (status_field(pid, "VmSize").empty()) {
-    refuse(std::strerror(EPERM) + std::string(": it is a thread of the kernel's own, which makes no system calls"));
+    refuse(fmt::format("{}: it is a thread of the kernel's own, which makes no system calls", std::strerror(EPERM)));
     return;
   }
   const pid_t tgid = process_of(pid);
@@ -319,11 +320,11 @@ void KernelEngine::hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what) {
 
 void KernelEngine::complain_of_losses() {
   if (const std::uint64_t missed = programs_.missed_runs(); missed != 0) {
-    complain_("about " + std::to_string(missed) +
-              " calls are missing: the kernel was inside a program of ours already when they came");
+    complain_(fmt::format("about {} calls are missing: the kernel was inside a program of ours already when they came",
+                          missed));
   }
   if (const std::uint64_t lost = shared_->lost; lost != 0) {
-    complain_(std::to_string(lost) + " new threads may be missing: there was no room to follow them");
+    complain_(fmt::format("{} new threads may be missing: there was no room to follow them", lost));
   }
 }
 

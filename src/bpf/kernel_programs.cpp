@@ -2,6 +2,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,7 +19,7 @@ namespace tracer {
 namespace {
 
 Error failure(const std::string& what, int number) {
-  return Error{number, what + ": " + std::strerror(number)};
+  return Error{number, fmt::format("{}: {}", what, std::strerror(number))};
 }
 
 bool is_of(const bpf_program* program, std::string_view kind) {
@@ -153,6 +154,10 @@ Status KernelPrograms::load() {
     return Error{-result,
                  "the kernel refuses to load BPF programs though the capabilities are there: a container's seccomp "
                  "filter or a security module stands between, or this is not the first user namespace"};
+  }
+  if (result == -EMFILE || result == -ENFILE || result == -ENOMEM) {
+    return failure("there is no room for the BPF programs (ulimit -n, -l and -v, and the memory of the control group)",
+                   -result);
   }
   return failure("the kernel cannot run the BPF programs (Linux 5.12 is the oldest that might)", -result);
 }

@@ -1,5 +1,6 @@
 #include "bpf/record_ring.h"
 
+#include <fmt/core.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ Result<RecordRing> RecordRing::open(int map, std::size_t size) {
   Mapping first(consumer == MAP_FAILED ? nullptr : consumer, Unmap{page});
   Mapping second(producer == MAP_FAILED ? nullptr : producer, Unmap{produced});
   if (!first || !second) {
-    return Error{number, std::string("the ring buffer of the BPF programs cannot be mapped: ") + std::strerror(number)};
+    return Error{number,
+                 fmt::format("the ring buffer of the BPF programs cannot be mapped: {}", std::strerror(number))};
   }
   return RecordRing(std::move(first), std::move(second), page, size);
 }

@@ -1,5 +1,7 @@
 #include "bpf/tracing_engine.h"
 
+#include <fmt/core.h>
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <signal.h>
@@ -154,7 +156,7 @@ Status TracingEngine::fill_plans(const CapturePlans& plans) {
     }
     auto count = static_cast<std::uint32_t>(values.size());
     if (bpf_map_update_batch(programs_.map_fd(map), keys.data(), values.data(), &count, nullptr) != 0) {
-      return Error{errno, std::string("the capture plans cannot be given to the kernel: ") + std::strerror(errno)};
+      return Error{errno, fmt::format("the capture plans cannot be given to the kernel: {}", std::strerror(errno))};
     }
     return Done{};
   };
@@ -181,8 +183,8 @@ void TracingEngine::conclude() {
     handler_->lost(shared_->lost - lost_);  // after the last record that found room, or no CPU's own
   }
   if (shared_->lost != 0) {
-    complain_(std::to_string(shared_->lost) +
-              " events were lost in all, as the buffer was full; --bpf-buffer makes it larger");
+    complain_(
+        fmt::format("{} events were lost in all, as the buffer was full; --bpf-buffer makes it larger", shared_->lost));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "bpf/uprobe_counter.h"
 
+#include <fmt/core.h>
+
 #include <bpf/bpf.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -188,8 +190,10 @@ void UprobeCounter::watch(pid_t process, const std::string& file, std::span<Plac
     }
   }
   if (missing != 0) {
-    complain_("calls of " + std::to_string(missing) + " functions in process " + std::to_string(process) +
-              " are missing: the kernel has no room for more uprobes; choose fewer functions");
+    complain_(
+        fmt::format("calls of {} functions in process {} are missing: the kernel has no room for more uprobes; choose "
+                    "fewer functions",
+                    missing, process));
   }
 }
 
@@ -256,7 +260,7 @@ std::vector<FunctionCounter::Count> UprobeCounter::take(pid_t process) {
     take_call_sites(known->second, result);
   }
   if (const std::uint64_t lost = __atomic_exchange_n(&shared_->lost, 0, __ATOMIC_RELAXED); lost != 0) {
-    complain_(std::to_string(lost) + " calls are missing: there was no room to note who made them");
+    complain_(fmt::format("{} calls are missing: there was no room to note who made them", lost));
   }
   return result;
 }
