@@ -47,8 +47,8 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
   registers.set_result(std::int64_t{});
   registers.set_instruction_pointer(v);
 
-  /// Whether a changed call number travels in `bytes()`, as against a regset of its own (NT_ARM_SYSTEM_CALL).
-  { R::number_in_registers } -> std::convertible_to<bool>;
+  /// The regset that a changed call number travels in, as an int of 32 bits; 0: it travels in `bytes()`.
+  { R::call_number_set } -> std::convertible_to<unsigned>;
   { R::result_replaces_argument } -> std::convertible_to<bool>;
 };
 

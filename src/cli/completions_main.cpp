@@ -1,4 +1,5 @@
-// Writes the completions of a shell; run when the program is built: completions bash|zsh|fish > FILE
+// Writes the completions of a shell; run when the program is built: completions bash|zsh|fish ABI > FILE
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -9,14 +10,16 @@
 
 int main(int argc, char** argv) {
   using tracer::cli::Shell;
-  const std::string_view name = argc == 2 ? argv[1] : "";
-  if (name != "bash" && name != "zsh" && name != "fish") {
-    std::fputs("Usage: completions bash|zsh|fish\n", stderr);
+  const std::string_view name = argc == 3 ? argv[1] : "";
+  const auto abi =
+      argc == 3 ? std::find(tracer::abi_names.begin(), tracer::abi_names.end(), argv[2]) : tracer::abi_names.end();
+  if ((name != "bash" && name != "zsh" && name != "fish") || abi == tracer::abi_names.end()) {
+    std::fputs("Usage: completions bash|zsh|fish ABI\n", stderr);
     return 1;
   }
   const auto& tables = tracer::spec::builtin_tables();
   std::set<std::string_view> names;
-  for (const auto& row : tables.numbers[index_of(tracer::Abi::x86_64)]) {
+  for (const auto& row : tables.numbers[static_cast<std::size_t>(abi - tracer::abi_names.begin())]) {
     if (row.call != tracer::spec::none) {
       names.insert(tables.text(tables.calls[row.call].name));
     }

@@ -46,9 +46,6 @@ bool change_call_info(pid_t tid, Change change) {
          ptrace_call(set_syscall_info, tid, sizeof info, &info) == 0;
 }
 
-/// NT_ARM_SYSTEM_CALL, where the number does not travel with the other registers (arch/arm64 ptrace ABI).
-constexpr unsigned long arm_call_number = 0x404;
-
 CallState state_of(const __ptrace_syscall_info& info) {
   CallState state;
   state.instruction_pointer = info.instruction_pointer;
@@ -223,7 +220,7 @@ Status Stopped::set_call_number(std::uint64_t raw_number) const {
       })) {
     return Done{};
   }
-  if constexpr (Registers::number_in_registers) {
+  if constexpr (Registers::call_number_set == 0) {
     Result<Registers> set = registers();
     if (!set) {
       return set.error();
@@ -232,7 +229,7 @@ Status Stopped::set_call_number(std::uint64_t raw_number) const {
     return set_registers(set.value());
   }
   auto number = static_cast<std::int32_t>(raw_number);
-  return set_register_set(tid_, arm_call_number, std::as_writable_bytes(std::span(&number, 1)));
+  return set_register_set(tid_, Registers::call_number_set, std::as_writable_bytes(std::span(&number, 1)));
 }
 
 Status Stopped::set_first_argument(Abi abi, std::uint64_t value) const {

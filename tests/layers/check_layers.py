@@ -50,9 +50,18 @@ WRAPPED = {
 
 LONGEST_FILE = 600  # lines
 
+# What the compiler says of the machine that it compiles for, and what the machine's own headers name: registers, their
+# sets, requests and calls that other machines lack.
 ARCHITECTURE = re.compile(
-    r'^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*'
-    r'(__x86_64__|__amd64__|__i386__|__aarch64__|__arm__|__ILP32__|__LP64__|__riscv|__BYTE_ORDER|__WORDSIZE)')
+    r'(__x86_64\w*|__amd64\w*|__i[3-6]86\w*|__aarch64\w*|__ARM_\w+|__arm\w*|__ILP32__|_?_LP64\w*|__riscv\w*|__BYTE_ORDER\w*'
+    r'|__WORDSIZE\w*|__SIZEOF_(?:POINTER|LONG|SIZE_T)__|__(?:POINTER|LONG)_(?:WIDTH|MAX)__|__TARGET_ARCH_\w+'
+    r'|user_\w*regs_struct|user_pt_regs|PTRACE_[GS]ETREGS\b|NT_(?:ARM|X86)_\w+|REG_R[AISD]\w|orig_[re]ax'
+    r'|SYS_arch_prctl|__builtin_(?:ia32|arm|aarch64)_\w+)')
+# Headers of one machine.
+MACHINE_HEADER = re.compile(
+    r'^\s*#\s*include\s*[<"]((?:asm/(?!unistd|ioctls|posix_types|types)|sys/(?:user|reg|io|vm86)\.h|\w*intrin\.h|arm_|Zydis/|arch/\w+/)[^>"]*)', re.M)
+# What CMake says of it.
+PROCESSOR = re.compile(r'CMAKE_(?:SYSTEM|HOST_SYSTEM)_PROCESSOR|CMAKE_LIBRARY_ARCHITECTURE\s+(?:MATCHES|STREQUAL)|CMAKE_SIZEOF_VOID_P')
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 LIBRARY = re.compile(r'tracer_library\(\s*(\w+)([^)]*)\)')
 
@@ -98,11 +107,12 @@ def code_errors(name, text):
     lines = text.count('\n')
     if lines > LONGEST_FILE:
         yield f'{name}: {lines} lines; {LONGEST_FILE} are the limit'
-    if not name.startswith('arch/'):
-        for number, line in enumerate(text.splitlines(), 1):
-            if ARCHITECTURE.match(line):
-                yield f'{name}:{number}: a condition on the architecture outside src/arch'
     code = without_comments_and_strings(text)
+    if room_of(name) != 'arch':
+        for found, where in ((ARCHITECTURE, code), (MACHINE_HEADER, text)):
+            for match in found.finditer(where):
+                number = where.count('\n', 0, match.start(1)) + 1
+                yield f'{name}:{number}: the architecture is known outside src/arch: {match[1]}'
     for call, homes in WRAPPED.items():
         if name in homes:
             continue
@@ -113,6 +123,9 @@ def code_errors(name, text):
 
 def link_errors(name, text):
     text = re.sub(r'#[^\n]*', '', text)
+    if room_of(name) != 'arch':
+        for match in PROCESSOR.finditer(text):
+            yield f'{name}: the architecture is known outside src/arch: {match[0]}'
     for library, arguments in LIBRARY.findall(text):
         allowed = MAY_INCLUDE.get(library)
         if allowed is None:
@@ -143,7 +156,16 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'an engine that knows the pipeline': ('ptrace/a.cpp', '#include "trace/pipeline.h"\n', 'must not include trace/pip'),
     'the pipeline': ('trace/pipeline.cpp', '#include "decode/decoder.h"\n#include "trace/engine.h"\n', ''),
     'a new room': ('cellar/a.cpp', '\n', 'not a room'),
-    'an architecture': ('decode/a.cpp', '#if defined(__x86_64__)\n#endif\n', 'condition on the architecture'),
+    'an architecture': ('decode/a.cpp', '#if defined(__x86_64__)\n#endif\n', 'a.cpp:1: the architecture is known'),
+    'an architecture further down': ('decode/a.cpp', '#if SURE && \\\n  !defined(__ARM_EABI__)\n#endif\n', 'a.cpp:2: the arch'),
+    'an architecture in a comment': ('decode/a.cpp', '// not only where __x86_64__ is\n', ''),
+    'registers by name': ('ptrace/a.cpp', 'user_regs_struct all;\n', 'user_regs_struct'),
+    'a set of registers of one machine': ('ptrace/a.cpp', 'constexpr int set = NT_ARM_SYSTEM_CALL;\n', 'NT_ARM_SYSTEM_CALL'),
+    'any set of registers': ('ptrace/a.cpp', 'constexpr int set = NT_PRSTATUS;\n', ''),
+    'registers by header': ('ptrace/a.cpp', '#include <sys/user.h>\n', 'sys/user.h'),
+    'one of the machines': ('ptrace/a.cpp', '#include "arch/aarch64/registers.h"\n', 'arch/aarch64/registers.h'),
+    'any machine': ('ptrace/a.cpp', '#include "arch/arch.h"\n', ''),
+    'an architecture in CMake': ('bpf/CMakeLists.txt', 'if(CMAKE_SYSTEM_PROCESSOR MATCHES arm)\nendif()\n', 'CMAKE_SYSTEM_PROC'),
     'an architecture at home': ('arch/a.h', '#ifdef __aarch64__\n#endif\n', ''),
     'a raw ptrace': ('ptrace/a.cpp', '#include <sys/ptrace.h>\nvoid f() {\n  ptrace(PTRACE_CONT, 1, 0, 0);\n}\n',
                      'a.cpp:3: raw ptrace()'),

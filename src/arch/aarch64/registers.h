@@ -14,8 +14,8 @@ namespace tracer {
 /// struct user_pt_regs: x0..x30, sp, pc, pstate; compat_elf_gregset_t: r0..r15, cpsr, orig_r0.
 class Registers : public RegisterWords<34, 18> {
  public:
-  /// The kernel takes a changed number from NT_ARM_SYSTEM_CALL on aarch64, not from x8.
-  static constexpr bool number_in_registers = false;
+  static constexpr unsigned call_number_set =
+      0x404;  ///< NT_ARM_SYSTEM_CALL: a number changed in x8 alone is not heeded
   static constexpr bool result_replaces_argument = true;  ///< the first one
   static constexpr std::size_t call_instruction_size = 4;
 

@@ -14,7 +14,7 @@ namespace tracer {
 /// struct user_regs_struct; struct user_regs_struct32.
 class Registers : public RegisterWords<27, 17> {
  public:
-  static constexpr bool number_in_registers = true;
+  static constexpr unsigned call_number_set = 0;
   static constexpr bool result_replaces_argument = false;  ///< the first one
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
 
