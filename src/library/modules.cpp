@@ -177,17 +177,17 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
   return modules;
 }
 
-std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size) {
+std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size, std::uint64_t reach) {
   std::uint64_t best = 0;
   std::uint64_t previous_end = lowest_address;
   for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
-    // A page stays free on both sides.
-    constexpr std::uint64_t margin = 4096;
-    constexpr std::uint64_t most_distance = std::uint64_t{1} << 28;
+    // The biggest page that a kernel has stays free on both sides.
+    constexpr std::uint64_t margin = 65536;
     const std::uint64_t hole = mapping.start > previous_end ? mapping.start - previous_end : 0;
-    const std::uint64_t needed = size + 2 * margin;
+    const std::uint64_t needed = size + 3 * margin;
     if (mapping.start <= address && hole >= needed) {
-      best = mapping.start - margin - size - std::min((hole - needed) / 8, most_distance) / margin * margin;
+      const std::uint64_t distance = std::min((hole - needed) / 8, reach / 8);
+      best = (mapping.start - margin - size - distance) / margin * margin;
     }
     previous_end = std::max(previous_end, mapping.end);
   });

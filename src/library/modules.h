@@ -42,8 +42,9 @@ class ModuleCache {
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache);
 
 /// A stretch of addresses that nothing is mapped at, of `size` bytes, in the hole below `address` that is the closest;
-/// not at its upper end, where the kernel puts the process's next mappings. 0: none.
-std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size);
+/// not at its upper end, where the kernel puts the process's next mappings, and not so far down that `reach` bytes from
+/// `address` would not suffice. It begins where a page does, however big the kernel's pages are. 0: none.
+std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size, std::uint64_t reach);
 
 /// Start and size of the code that the kernel maps into every process; 0 if there is none.
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid);

@@ -171,7 +171,7 @@ std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uin
   std::uint64_t wanted = 0;
   std::optional<std::uint64_t> got;
   for (unsigned tries = 0; tries == 0 || (got && is_taken(*got) && tries < most_tries); ++tries) {
-    wanted = library::free_space_below(pid, address, page_bytes);
+    wanted = library::free_space_below(pid, address, page_bytes, displaced_reach());
     if (wanted == 0 || !near(wanted)) {
       return 0;
     }
