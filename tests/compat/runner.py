@@ -10,7 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMESPACES = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--net', '--ipc']
-TIMEOUT = 60  # seconds
+TIMEOUT = 3 * float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds
 
 ENVIRONMENT = {
     'PATH': '/usr/bin:/bin', 'HOME': '/mnt/home', 'TMPDIR': '/mnt/tmp', 'LC_ALL': 'C', 'TZ': 'UTC',

@@ -13,6 +13,9 @@ def expect(condition, what):
         raise Failure(what)
 
 
+PATIENCE = float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds: how long what has to come may take
+
+
 def rounds(by_default):
     """How often a case repeats itself that looks for what happens seldom; TRACER_LIVE_ROUNDS for more."""
     return int(os.environ.get('TRACER_LIVE_ROUNDS', by_default))

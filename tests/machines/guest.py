@@ -7,6 +7,7 @@ and hands back what they printed.
 """
 
 import dataclasses
+import hashlib
 import lzma
 import os
 import pathlib
@@ -14,6 +15,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -28,6 +30,7 @@ RESULTS_SIZE = 256 << 20
 TIMED_OUT = 124  # timeout(1)
 STARTING = '@@ '  # before a command, on the console
 OVER = '@@ over'
+ENDED_BADLY = '@! '  # before a command's number and status, on the console
 
 
 @dataclasses.dataclass
@@ -69,22 +72,24 @@ class Result:
 
 
 class Kernel:
-    """A kernel and the modules of it that a guest needs."""
+    """A kernel and the modules of it that a guest needs; kept as it was when it was first fetched."""
 
     def __init__(self, cache, architecture, package, release=None):
-        deb = Packages(cache, architecture, release).fetch_kernel(package)
-        self.folder = cache / f'kernel-{architecture}-{deb.name.split("_")[0]}'
+        key = hashlib.sha256(' '.join(MODULES).encode()).hexdigest()[:8]
+        self.folder = cache / f'kernel-{package}-{release or "own"}-{architecture}-{key}'
         if not self.folder.exists():
+            deb = Packages(cache, architecture, release).fetch_kernel(package)
             with tempfile.TemporaryDirectory(dir=cache) as scratch:
                 unpack(deb, scratch)
                 fresh = pathlib.Path(scratch) / 'kernel'
                 (fresh / 'modules').mkdir(parents=True)
                 shutil.copy(next(pathlib.Path(scratch).glob('boot/vmlinuz-*')), fresh / 'vmlinuz')
                 self._take_modules(pathlib.Path(scratch), fresh / 'modules')
+                (fresh / 'version').write_text(deb.name.split('_')[0].removeprefix('linux-image-'))
                 fresh.rename(self.folder)
         self.image = self.folder / 'vmlinuz'
         self.modules = sorted((self.folder / 'modules').iterdir())
-        self.version = deb.name.split('_')[0].removeprefix('linux-image-')
+        self.version = (self.folder / 'version').read_text()
 
     @staticmethod
     def _take_modules(package, into):
@@ -174,62 +179,102 @@ def _results(jobs, disk):
     return results
 
 
-def _say_progress(log, position):
-    """Prints what the guest has begun since; the new position in its console."""
-    with open(log, errors='replace') as console:
-        console.seek(position)
-        for line in iter(console.readline, ''):
-            if not line.endswith('\n'):
-                break
-            position = console.tell()
-            if line.startswith(STARTING) and not line.startswith(OVER):
-                print('  ' + line[len(STARTING):].rstrip(), flush=True)
-    return position
+class _Guest:
+    """One virtual machine, from its start until `take_results`."""
+
+    def __init__(self, command, jobs, folder):
+        self._jobs = jobs
+        self._log = folder / 'console'
+        self._disk = folder / 'results.tar'
+        self._position = 0
+        self._running = 'its start'
+        self._failed = []
+        self._machine = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+    def is_running(self):
+        return self._machine.poll() is None
+
+    def follow(self, verbose):
+        """Reads what the guest has begun since the last time."""
+        with open(self._log, errors='replace') as console:
+            console.seek(self._position)
+            for line in iter(console.readline, ''):
+                if not line.endswith('\n'):
+                    break
+                self._position = console.tell()
+                if line.startswith(STARTING):
+                    self._running = line[len(STARTING):].rstrip()
+                    if verbose and not line.startswith(OVER):
+                        print('  ' + self._running, flush=True)
+                elif line.startswith(ENDED_BADLY):
+                    number, status = map(int, line[len(ENDED_BADLY):].split())
+                    if status != self._jobs[number].skipped:
+                        self._failed.append(f'{self._jobs[number].name}: status {status}')
+
+    def end(self):
+        """At once. Prints what it was at, and what had failed by then; whether something had."""
+        if not self.is_running():
+            return False
+        self._machine.kill()
+        self._machine.wait()
+        self.follow(False)
+        print(f'a guest was ended while it was at: {self._running}')
+        print('\n'.join(f'FAILED  {what}' for what in self._failed), flush=True)
+        return bool(self._failed)
+
+    def take_results(self):
+        console = self._log.read_text(errors='replace')
+        if OVER not in console:
+            print('a guest came to no end; its console ended with')
+            print('\n'.join('    ' + line for line in console.splitlines()[-25:]))
+        return _results(self._jobs, self._disk)
 
 
-def run(machine, kernel, root, jobs, files, limit, options='', verbose=False, cpu=None):
-    """Runs the jobs one after the other in a fresh guest; `files` are there under the paths that they have here.
+def _command(machine, kernel, root, folder, options, cpu):
+    emulator = list(machine.emulator)
+    if cpu:
+        emulator[emulator.index('-cpu') + 1] = cpu
+    disks = []
+    for file, snapshot in ((_image(root), 'on'), (folder / 'tests.tar', 'on'), (folder / 'results.tar', 'off')):
+        disks += ['-drive', f'file={file},format=raw,if=virtio,snapshot={snapshot},cache=unsafe']
+    # thread=single: with a thread for each processor a ptrace stop costs thirty times as much.
+    return [*emulator, '-accel', 'tcg,thread=single', '-smp', '2', '-m', '1024', '-nodefaults', '-display', 'none',
+            '-no-reboot', '-serial', f'file:{folder / "console"}', *disks, '-kernel', str(kernel.image),
+            '-initrd', str(_initrd(folder, kernel, root, machine)),
+            '-append', f'console={machine.console} quiet panic=-1 {options}']
+
+
+def run(machine, kernel, root, shares, files, limit, options='', verbose=False, cpu=None):
+    """Runs lists of jobs, each list in a fresh guest of its own and the guests side by side: the results of all, in that
+    order. `files` are there under the paths that they have here.
 
     `limit` seconds are for all of it. `options` are words for the kernel's command line."""
     if not shutil.which(machine.emulator[0]):
         raise Unavailable(f'{machine.emulator[0]} is not installed')
-    cache = root.parent
-    emulator = list(machine.emulator)
-    if cpu:
-        emulator[emulator.index('-cpu') + 1] = cpu
-    with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        scratch = pathlib.Path(scratch)
-        _pack(files, _commands(jobs), scratch / 'tests.tar')
-        results, log = scratch / 'results.tar', scratch / 'console'
-        with open(results, 'wb') as disk:
-            disk.truncate(RESULTS_SIZE)
-        log.touch()
-        disks = []
-        for file, snapshot in ((_image(root), 'on'), (scratch / 'tests.tar', 'on'), (results, 'off')):
-            disks += ['-drive', f'file={file},format=raw,if=virtio,snapshot={snapshot},cache=unsafe']
-        command = [*emulator, '-accel', 'tcg,thread=single', '-smp', '2', '-m', '1024', '-nodefaults', '-display', 'none',
-                   '-no-reboot', '-serial', f'file:{log}', *disks, '-kernel', str(kernel.image),
-                   '-initrd', str(_initrd(scratch, kernel, root, machine)),
-                   '-append', f'console={machine.console} quiet panic=-1 {options}']
+    guests = []
+    with tempfile.TemporaryDirectory(dir=root.parent) as scratch:
         started = time.monotonic()
-        # thread=single: with a thread for each processor a ptrace stop costs thirty times as much.
-        guest = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-        position = 0
         try:
-            while guest.poll() is None and time.monotonic() - started < limit:
+            for number, jobs in enumerate(shares):
+                folder = pathlib.Path(scratch) / str(number)
+                folder.mkdir()
+                _pack(files, _commands(jobs), folder / 'tests.tar')
+                with open(folder / 'results.tar', 'wb') as disk:
+                    disk.truncate(RESULTS_SIZE)
+                (folder / 'console').touch()
+                guests.append(_Guest(_command(machine, kernel, root, folder, options, cpu), jobs, folder))
+            while any(guest.is_running() for guest in guests) and time.monotonic() - started < limit:
                 time.sleep(0.2)
-                if verbose:
-                    position = _say_progress(log, position)
+                for guest in guests:
+                    guest.follow(verbose)
+        except Unavailable:
+            if any([guest.end() for guest in guests]):
+                sys.exit(1)
+            raise
         finally:
-            if guest.poll() is None:
-                guest.kill()
-                guest.wait()
-        console = log.read_text(errors='replace')
-        found = _results(jobs, results)
-    if OVER not in console:
-        print(f'the guest came to no end within {limit} s; its console ended with')
-        print('\n'.join('    ' + line for line in console.splitlines()[-25:]))
-    return found
+            for guest in guests:
+                guest.end()
+        return [result for guest in guests for result in guest.take_results()]
 
 
 def report(results):

@@ -4,6 +4,7 @@ whose trace is written down."""
 import difflib
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -37,7 +38,12 @@ class Steps:
 
 
 def run(main):
-    """Ends the program with the status of `main`, and with a reason where the lane cannot run here."""
+    """Ends the program with the status of `main`, and with a reason where the lane cannot run here. A signal to end, as
+    timeout(1) sends it, is such a reason."""
+    def end(*_):
+        raise packages.Unavailable('it was told to end before it was over; what it has fetched and compiled is kept')
+
+    signal.signal(signal.SIGTERM, end)
     try:
         sys.exit(main())
     except packages.Unavailable as reason:

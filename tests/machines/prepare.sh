@@ -26,5 +26,7 @@ run() {
   started=$(date +%s)
   mkdir -p "$folder"
   (cd "$folder" && exec timeout -k 5 "$seconds" "$@") </dev/null >/guest/results/"$number" 2>&1
-  echo "$number $? $(($(date +%s) - started))" >>/guest/results/status
+  status=$?
+  echo "$number $status $(($(date +%s) - started))" >>/guest/results/status
+  [ $status = 0 ] || echo "@! $number $status" >/dev/console
 }

@@ -122,7 +122,7 @@ static int work(int n) {
       return 1;
     }
     kill(getpid(), SIGUSR1);
-    if (round % 64 == 0) {
+    if (round % 8 == 0) {
       puts("alive");
       fflush(stdout);
     }
