@@ -56,12 +56,18 @@ Result<std::unique_ptr<Engine>> make_ptrace_engine(EngineOptions options,
 
 PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options)) {
   if (!options_.functions.empty()) {
-    functions_.emplace(options_.functions, options_.functions_one_by_one, options_.function_counter,
-                       [this](Tracee& tracee, decltype(Event::what) what) {
-                         if (tracee.visible()) {
-                           emit(tracee, what);
-                         }
-                       });
+    functions_.emplace(
+        options_.functions, options_.functions_one_by_one, options_.function_counter,
+        [this](Tracee& tracee, decltype(Event::what) what) {
+          if (tracee.visible()) {
+            emit(tracee, what);
+          }
+        },
+        [this](const std::string& sentence) {
+          if (complain_) {
+            complain_(sentence);
+          }
+        });
   }
 }
 

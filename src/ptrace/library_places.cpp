@@ -32,6 +32,9 @@ void LibraryTracer::update_modules(Tracee& tracee) {
   for (Module& module : library::modules_of(tracee.tgid, files_)) {
     if (can_break_at_functions(module.file->abi())) {
       now.emplace(module.start, std::move(module));
+    } else if (complain_ && module.is_program) {
+      std::exchange(complain_, nullptr)("the functions of " + module.path + " are not traced: not those of " +
+                                        std::string(abi_names[index_of(module.file->abi())]) + " programs");
     }
   }
   tell_counts(tracee);  // with the modules that there were until now

@@ -32,8 +32,12 @@ void LibraryTracer::set_place(LibraryFunction& function, const library::Module& 
 }
 
 LibraryTracer::LibraryTracer(library::LibrarySelection selection, bool one_by_one,
-                             std::shared_ptr<FunctionCounter> counter, Emit emit)
-    : selection_(std::move(selection)), one_by_one_(one_by_one), counter_(std::move(counter)), emit_(std::move(emit)) {}
+                             std::shared_ptr<FunctionCounter> counter, Emit emit, Complain complain)
+    : selection_(std::move(selection)),
+      one_by_one_(one_by_one),
+      counter_(std::move(counter)),
+      emit_(std::move(emit)),
+      complain_(std::move(complain)) {}
 
 // ---------------------------------------------------------------------------------------------- whose they are
 

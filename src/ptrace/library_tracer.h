@@ -27,10 +27,12 @@ enum class Leaving : std::uint8_t {
 class LibraryTracer {
  public:
   using Emit = std::function<void(Tracee&, decltype(Event::what))>;
+  using Complain = std::function<void(const std::string&)>;
 
-  /// With a `counter`, or if not `one_by_one`, calls are told of as LibraryCalls.
+  /// With a `counter`, or if not `one_by_one`, calls are told of as LibraryCalls. `complain` is told a sentence when
+  /// there is a program whose functions cannot be traced, the first time.
   LibraryTracer(library::LibrarySelection selection, bool one_by_one, std::shared_ptr<FunctionCounter> counter,
-                Emit emit);
+                Emit emit, Complain complain);
 
   /// There shall be no breakpoints in this process, as some of its threads are not ours.
   void refuse(pid_t process) { refused_.insert(process); }
@@ -106,6 +108,7 @@ class LibraryTracer {
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
   std::set<pid_t> refused_;
+  Complain complain_;  ///< empty once it was told
   std::deque<LibraryFunction> functions_;
   std::map<std::pair<std::string, std::string>, LibraryFunction*> by_name_;  ///< caller and name
   std::uint64_t calls_ = 0;
