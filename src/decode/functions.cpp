@@ -142,7 +142,10 @@ std::size_t slot_of_format(const Tables& tables, const spec::Call& function, Abi
 }
 
 bool is_wide_text(const Tables& tables, const Type& type) {
-  return type.kind == TypeKind::pointer && tables.text(tables.types[type.target].custom) == "wide_text";
+  if (type.kind != TypeKind::pointer || tables.types[type.target].kind != TypeKind::custom) {
+    return false;
+  }
+  return tables.text(tables.customs[tables.types[type.target].custom]) == "wide_text";
 }
 
 /// Up to a NUL, the end of what can be read, or `into`'s. Of wide characters, those that a format gives a meaning.
