@@ -123,93 +123,103 @@ void write(Entry& out, const NumberedCall& n) {
   out.members(n.number, n.call);
 }
 
+/// All tables as one object, whose members stand in memory as they stand here. Adds up the members, their values and
+/// how Tables sees them.
 class Writer {
  public:
   template <typename T>
   void array(const char* type, const std::string& name, const std::vector<T>& entries) {
+    array(type, name, name, entries);
+  }
+  /// `view`: the member of Tables, where it is not called as the array is.
+  template <typename T>
+  void array(const char* type, const std::string& name, const std::string& view, const std::vector<T>& entries) {
     if (entries.empty()) {
-      out_ += "constexpr std::span<const " + std::string(type) + "> " + name + ";\n\n";
       return;
     }
-    out_ += "constexpr " + std::string(type) + ' ' + name + "[] = {\n";
+    member(type, name, entries.size());
+    values_ += "{{";
     for (const auto& entry : entries) {
       if constexpr (std::is_integral_v<T>) {
         number(entry);
       } else {
-        Entry line(out_);
+        Entry line(values_);
         write(line, entry);
       }
     }
-    out_ += "};\n\n";
+    values_ += "}},\n\n";
+    views_ += "    all." + view + " = data." + name + ";\n";
   }
 
   /// One line a text, so that a change of one shows as such.
   void strings(const std::string& blob) {
-    out_ += "constexpr char strings[] =\n";
+    members_ += "  char strings[" + std::to_string(blob.size() + 1) + "];\n";
+    views_ += "    all.strings = {data.strings, sizeof data.strings - 1};\n";
     for (std::size_t start = 0; start < blob.size();) {
       const auto end = blob.find('\0', start);
-      out_ += "    \"";
+      values_ += "    \"";
       for (const char c : blob.substr(start, end - start)) {
-        out_ += c == '"' || c == '\\' || c == '?' ? std::string{'\\', c} : std::string{c};
+        values_ += c == '"' || c == '\\' || c == '?' ? std::string{'\\', c} : std::string{c};
       }
-      out_ += "\\0\"\n";
+      values_ += "\\0\"\n";
       start = end + 1;
     }
-    out_ += "    \"\";\n\n";
+    values_ += "    \"\",\n\n";
   }
 
-  std::string& text() { return out_; }
+  [[nodiscard]] std::string text() const {
+    return "// Made by sysc from the descriptions in syscalls/.\n"
+           "#include <array>\n#include <cstdint>\n#include \"spec/spec.h\"\n\n"
+           "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
+           "namespace tracer::spec {\nnamespace {\n\n"
+           "struct Data {\n" +
+           members_ + "};\nconstexpr Data data = {\n" + values_ +
+           "};\n\n}  // namespace\n\n"
+           "const Tables& builtin_tables() {\n"
+           "  static constexpr Tables tables = [] {\n    Tables all;\n" +
+           views_ + "    return all;\n  }();\n  return tables;\n}\n\n}  // namespace tracer::spec\n";
+  }
 
  private:
-  void number(std::int64_t value) { out_ += value == INT64_MIN ? "INT64_MIN,\n" : std::to_string(value) + ",\n"; }
+  void member(const char* type, const std::string& name, std::size_t count) {
+    members_ += "  std::array<" + std::string(type) + ", " + std::to_string(count) + "> " + name + ";\n";
+  }
+  void number(std::int64_t value) { values_ += value == INT64_MIN ? "INT64_MIN,\n" : std::to_string(value) + ",\n"; }
 
-  std::string out_;
+  std::string members_;
+  std::string values_;
+  std::string views_;
 };
 
 }  // namespace
 
 std::string emit_cpp(const TableSet& set) {
   Writer out;
-  out.text() +=
-      "// Made by sysc from the descriptions in syscalls/.\n"
-      "#include <cstdint>\n#include \"spec/spec.h\"\n\n"
-      "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
-      "namespace tracer::spec {\nnamespace {\n\n";
-  out.strings(set.strings);
-  out.array("Expr", "exprs", set.exprs);
-  out.array("ExprId", "expr_lists", set.expr_lists);
-  out.array("std::int64_t", "abi_values", set.abi_values);
-  out.array("Constant", "constants", set.constants);
-  out.array("ConstantGroup", "groups", set.groups);
-  out.array("ConstantSet", "sets", set.sets);
-  out.array("StringRef", "customs", set.customs);
-  out.array("Type", "types", set.types);
-  out.array("Struct", "structs", set.structs);
-  out.array("Field", "fields", set.fields);
-  out.array("Choice", "choices", set.choices);
-  out.array("ChoiceRow", "choice_rows", set.choice_rows);
-  out.array("Param", "params", set.params);
-  out.array("Signature", "signatures", set.signatures);
-  out.array("SignatureRow", "signature_rows", set.signature_rows);
+  // Neighbours are such that what arrange() puts last in one and first in the next is what every trace needs.
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    out.array("NumberedCall", "numbers_" + std::string(abi_names[i]), "numbers[" + std::to_string(i) + ']',
+              set.numbers[i]);
+  }
   out.array("Call", "calls", set.calls);
   out.array("Redirect", "redirects", set.redirects);
   out.array("Function", "functions", set.functions);
-  std::string numbers;
-  for (std::size_t i = 0; i < abi_count; ++i) {
-    const auto name = "numbers_" + std::string(abi_names[i]);
-    out.array("NumberedCall", name, set.numbers[i]);
-    numbers += (i == 0 ? "" : ", ") + name;
-  }
-  out.text() +=
-      "}  // namespace\n\n"
-      "const Tables& builtin_tables() {\n"
-      "  static constexpr Tables tables{{strings, sizeof strings - 1}, exprs, expr_lists, abi_values, constants,\n"
-      "                                 groups, sets, customs, types, structs, fields, choices, choice_rows, params,\n"
-      "                                 signatures, signature_rows, calls, redirects, {" +
-      numbers +
-      "}, functions};\n"
-      "  return tables;\n}\n\n}  // namespace tracer::spec\n";
-  return std::move(out.text());
+  out.array("SignatureRow", "signature_rows", set.signature_rows);
+  out.array("Param", "params", set.params);
+  out.array("Signature", "signatures", set.signatures);
+  out.array("ChoiceRow", "choice_rows", set.choice_rows);
+  out.array("Choice", "choices", set.choices);
+  out.array("Field", "fields", set.fields);
+  out.array("Struct", "structs", set.structs);
+  out.array("Type", "types", set.types);
+  out.array("StringRef", "customs", set.customs);
+  out.array("ConstantSet", "sets", set.sets);
+  out.array("ConstantGroup", "groups", set.groups);
+  out.array("Constant", "constants", set.constants);
+  out.array("std::int64_t", "abi_values", set.abi_values);
+  out.array("ExprId", "expr_lists", set.expr_lists);
+  out.array("Expr", "exprs", set.exprs);
+  out.strings(set.strings);
+  return out.text();
 }
 
 }  // namespace tracer::sysc

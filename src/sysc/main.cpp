@@ -3,7 +3,9 @@
 #include <exception>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
+#include "sysc/arrange.h"
 #include "sysc/capture_plan.h"
 #include "sysc/compile.h"
 #include "sysc/embed.h"
@@ -116,10 +118,13 @@ int run(const Arguments& arguments) {
     return 0;
   }
   Diagnostics diagnostics;
-  const auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused});
+  auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused});
   std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
   if (diagnostics.has_errors() && !arguments.lenient) {
     return 1;
+  }
+  if (arguments.command == "emit") {
+    set = arrange(std::move(set));
   }
   if (const auto broken = set.view().verify(); !broken.empty()) {
     throw std::runtime_error("the tables are broken, which is a bug of sysc: " + broken);

@@ -10,6 +10,7 @@ Every workload runs --rounds times under each of them, in turns and in a changin
 import argparse
 import dataclasses
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -42,6 +43,13 @@ def forks(count):
 
 
 LIBRARIES = 50
+
+# Most that the peak memory may be, as parts of strace's. The short run, which is a test, leaves room for what a kernel
+# happens to map of a file.
+MOST_MEMORY = 1.5
+MOST_MEMORY_IN_A_TEST = 1.75
+# And as parts of what it was after a tenth of a long run.
+MOST_GROWTH = 1.05
 
 
 def workloads(scale, scratch):
@@ -101,20 +109,20 @@ def measure(workload, tracers, rounds, out):
 
 
 def peak_memory(tracer, calls, *options):
-    """Peak resident kilobytes of a tracer, early and at the end of a run of so many calls."""
-    process = subprocess.Popen([tracer, *options, '-o', '/dev/null', *dd(calls)], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """Peak resident kilobytes of a tracer, after a tenth and at the end of a program that makes so many calls."""
+    reads = ('$| = 1; open Z, "/dev/zero"; '
+             f'for my $part (1, 9) {{ sysread Z, my $byte, 1 for 1 .. {calls // 10} * $part; print "\\n"; <STDIN> }}')
+    process = subprocess.Popen([tracer, *options, '-o', '/dev/null', 'perl', '-e', reads], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     seen = []
-    while process.poll() is None:
-        try:
-            with open(f'/proc/{process.pid}/status') as status:
-                seen += [int(line.split()[1]) for line in status if line.startswith('VmHWM')]
-        except ProcessLookupError:
-            pass
-        time.sleep(0.02)
-    if process.returncode != 0 or not seen:
-        sys.exit(f'{tracer}: exit {process.returncode}, or over before it could be looked at')
-    return seen[len(seen) // 10], seen[-1]
+    while process.stdout.readline():
+        with open(f'/proc/{process.pid}/status') as status:
+            seen += [int(line.split()[1]) for line in status if line.startswith('VmHWM')]
+        process.stdin.write(b'\n')
+        process.stdin.flush()
+    if process.wait() != 0 or len(seen) != 2:
+        sys.exit(f'{tracer}: exit {process.returncode}')
+    return seen
 
 
 def print_times(rows):
@@ -145,6 +153,31 @@ def check_speed(rows):
                 sys.exit(f'{workload.name}: {workload.times_faster} times less is wanted')
 
 
+def copies(tracers, folder):
+    """How much of a program is in memory is also a matter of how its file was written, so both are written alike."""
+    return {name: shutil.copy(tracer, os.path.join(folder, 'copy_of_' + name)) for name, tracer in tracers.items() if tracer}
+
+
+def check_memory(peaks, most, long):
+    ratio = peaks['tracer'][1] / peaks['strace'][1]
+    print(f'{ratio:.2f} times strace\'s')
+    if ratio > most:
+        sys.exit(f'peak memory: {most} times strace\'s is the most')
+    early, late = peaks['tracer']
+    if long and late > early * MOST_GROWTH:
+        sys.exit(f'peak memory: it grew from {early} to {late} kB')
+
+
+def report_memory(tracers, calls, arguments):
+    print(f'\nPeak resident memory over {calls} calls, early and at the end:')
+    peaks = {name: peak_memory(tracers[name], calls) for name in ('strace', 'tracer')}
+    for name, (early, late) in peaks.items():
+        print(f'{name:34} {early:8} kB {late:8} kB')
+    early, late = peak_memory(tracers['tracer'], calls // 10, '-k')
+    print(f'{"tracer -k, a tenth of the calls":34} {early:8} kB {late:8} kB')
+    check_memory(peaks, MOST_MEMORY_IN_A_TEST if arguments.smoke else MOST_MEMORY, arguments.full)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--ours', required=True)
@@ -170,12 +203,8 @@ def main():
             check_speed(rows)
     if arguments.only not in 'memory':
         return
-    print(f'\nPeak resident memory over {calls} calls, early and at the end:')
-    for name in ('strace', 'tracer'):
-        early, late = peak_memory(tracers[name], calls)
-        print(f'{name:34} {early:8} kB {late:8} kB')
-    early, late = peak_memory(tracers['tracer'], calls // 10, '-k')
-    print(f'{"tracer -k, a tenth of the calls":34} {early:8} kB {late:8} kB')
+    with tempfile.TemporaryDirectory(prefix='bench.') as scratch:
+        report_memory(copies(tracers, scratch), calls, arguments)
 
 
 main()

@@ -1,0 +1,195 @@
+// What the entries of the tables refer to: each index with the table that it is an index into.
+#pragma once
+
+#include <cstdint>
+
+#include "spec/spec.h"
+
+namespace tracer::spec {
+
+/// A table of Tables that others refer to.
+enum class Part : std::uint8_t {
+  strings,
+  exprs,
+  expr_lists,
+  abi_values,
+  constants,
+  groups,
+  sets,
+  customs,
+  types,
+  structs,
+  fields,
+  choices,
+  choice_rows,
+  params,
+  signatures,
+  signature_rows,
+  calls,
+  redirects,
+};
+inline constexpr std::size_t part_count = 18;
+
+// for_each_reference(entry, visit) calls `visit(part, index)` for every index that is not `none`, and
+// `visit(part, range)` for every range; both may be changed.
+
+template <typename Visit>
+void visit_index(Part part, Index& index, Visit& visit) {
+  if (index != none) {
+    visit(part, index);
+  }
+}
+
+template <typename Visit>
+void for_each_reference(Expr& e, Visit visit) {
+  switch (e.op) {
+    case ExprOp::variable_literal:
+      return visit_index(Part::abi_values, e.a, visit);
+    case ExprOp::arg:
+    case ExprOp::deref:
+    case ExprOp::was:
+      return visit_index(Part::params, e.a, visit);
+    case ExprOp::field:
+    case ExprOp::deref_field:
+      return visit_index(Part::fields, e.a, visit);
+    case ExprOp::member:
+      visit_index(Part::fields, e.a, visit);
+      return visit_index(Part::fields, e.b, visit);
+    case ExprOp::outer:
+      return visit_index(Part::strings, e.a, visit);
+    case ExprOp::netlink:
+      return visit_index(Part::exprs, e.a, visit);
+    case ExprOp::literal:
+    case ExprOp::param:
+    case ExprOp::ret:
+    case ExprOp::ok:
+    case ExprOp::rest:
+    case ExprOp::word:
+    case ExprOp::nth:
+    case ExprOp::full:
+    case ExprOp::rings:
+    case ExprOp::everything:
+      return;
+    default:  // of two others
+      visit_index(Part::exprs, e.a, visit);
+      visit_index(Part::exprs, e.b, visit);
+  }
+}
+
+template <typename Visit>
+void for_each_reference(Constant& c, Visit visit) {
+  visit_index(Part::strings, c.name, visit);
+  visit_index(Part::sets, c.number_set, visit);
+}
+
+template <typename Visit>
+void for_each_reference(ConstantGroup& g, Visit visit) {
+  visit_index(Part::strings, g.label, visit);
+  visit_index(Part::strings, g.unknown, visit);
+  visit(Part::constants, g.constants);
+}
+
+template <typename Visit>
+void for_each_reference(ConstantSet& s, Visit visit) {
+  visit_index(Part::strings, s.name, visit);
+  visit_index(Part::strings, s.unknown, visit);
+  visit(Part::groups, s.groups);
+}
+
+template <typename Visit>
+void for_each_reference(Type& t, Visit visit) {
+  visit_index(Part::strings, t.name, visit);
+  visit_index(Part::customs, t.custom, visit);
+  visit_index(Part::strings, t.brief, visit);
+  visit_index(Part::sets, t.set, visit);
+  visit_index(Part::types, t.target, visit);
+  visit_index(Part::exprs, t.length, visit);
+  visit_index(Part::exprs, t.budget, visit);
+  visit_index(Part::exprs, t.sized_by, visit);
+  visit_index(t.kind == TypeKind::choice ? Part::choices : Part::structs, t.index, visit);
+  visit(Part::expr_lists, t.args);
+}
+
+template <typename Visit>
+void for_each_reference(Struct& s, Visit visit) {
+  visit_index(Part::strings, s.name, visit);
+  visit_index(Part::exprs, s.sized_by, visit);
+  visit_index(Part::exprs, s.step, visit);
+  visit(Part::fields, s.fields);
+}
+
+template <typename Visit>
+void for_each_reference(Field& f, Visit visit) {
+  visit_index(Part::strings, f.name, visit);
+  visit_index(Part::types, f.type, visit);
+  visit_index(Part::exprs, f.condition, visit);
+  visit_index(Part::exprs, f.when, visit);
+  visit_index(Part::exprs, f.at, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Choice& c, Visit visit) {
+  visit_index(Part::strings, c.name, visit);
+  visit(Part::choice_rows, c.rows);
+}
+
+template <typename Visit>
+void for_each_reference(ChoiceRow& r, Visit visit) {
+  for (ExprId& key : r.keys) {
+    visit_index(Part::exprs, key, visit);
+  }
+  visit_index(Part::types, r.type, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Param& p, Visit visit) {
+  visit_index(Part::strings, p.name, visit);
+  visit_index(Part::types, p.type, visit);
+  visit_index(Part::exprs, p.condition, visit);
+  visit_index(Part::exprs, p.when, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Signature& s, Visit visit) {
+  visit_index(Part::strings, s.shown, visit);
+  visit(Part::params, s.params);
+  visit_index(Part::types, s.result, visit);
+  visit_index(Part::types, s.note, visit);
+  visit_index(Part::strings, s.note_prefix, visit);
+  visit_index(Part::exprs, s.selector, visit);
+  visit(Part::signature_rows, s.rows);
+  visit_index(Part::signatures, s.otherwise, visit);
+}
+
+template <typename Visit>
+void for_each_reference(SignatureRow& r, Visit visit) {
+  visit_index(Part::signatures, r.signature, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Call& c, Visit visit) {
+  visit_index(Part::strings, c.name, visit);
+  visit_index(Part::signatures, c.signature, visit);
+  visit_index(Part::exprs, c.redirect, visit);
+  visit_index(Part::params, c.redirect_args, visit);
+  visit(Part::redirects, c.redirects);
+}
+
+template <typename Visit>
+void for_each_reference(Redirect& r, Visit visit) {
+  visit_index(Part::calls, r.call, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Function& f, Visit visit) {
+  visit_index(Part::strings, f.library, visit);
+  visit_index(Part::strings, f.name, visit);
+  visit_index(Part::calls, f.call, visit);
+}
+
+template <typename Visit>
+void for_each_reference(NumberedCall& n, Visit visit) {
+  visit_index(Part::calls, n.call, visit);
+}
+
+}  // namespace tracer::spec
