@@ -44,6 +44,15 @@ void Walker::emit_guess(std::uint64_t bits) {
   }
 }
 
+/// The number as the kernel tells it: with the bit of x32, and below zero where registers have 32 bits.
+static std::uint64_t told_number(const Entry& entry) {
+  constexpr std::uint64_t x32_bit = 0x40000000;
+  if (register_size(entry.abi) == 4) {
+    return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(entry.number)});
+  }
+  return entry.abi == Abi::x32 ? entry.number | x32_bit : entry.number;
+}
+
 void Walker::emit_unknown_call() {
   if (!state_.entry.function_name.empty()) {
     emit_guesses();
@@ -52,7 +61,7 @@ void Walker::emit_unknown_call() {
   TextBuffer& name = state_.unknown_name;
   name.clear();
   name.append("syscall_");
-  name.hex_padded(state_.entry.number, 1);
+  name.hex_padded(told_number(state_.entry), 1);
   out_.begin_call(name.view());
   for (const std::uint64_t arg : state_.entry.args) {
     out_.begin_argument({}, {}, arg);

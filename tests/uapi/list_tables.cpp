@@ -1,7 +1,7 @@
 // Prints the constants and the layouts of the tables, one a line, for check_uapi.py:
 //   constant NAME VALUE            struct NAME SIZE            field STRUCT NAME OFFSET
 // or, for coverage.py, what the descriptions name and what they do not look into:
-//   constant NAME                  raw CALL PARAMETER
+//   constant NAME                  raw CALL PARAMETER           call ABI NUMBER NAME
 //   request ABI NUMBER BITS named|shown: the number, with any of the bits set, has a name; or its argument is described
 // usage: list_tables x86_64|i386|coverage
 #include <cinttypes>
@@ -45,6 +45,12 @@ void print_coverage(const Tables& tables) {
           print_request(constant, "named");
         }
       }
+    }
+  }
+  for (std::size_t i = 0; i < tracer::abi_count; ++i) {
+    for (const auto& row : tables.numbers[i]) {
+      const char* name = tables.text(tables.calls[row.call].name).data();
+      std::printf("call %s %" PRIu32 " %s\n", tracer::abi_names[i].data(), row.number, name);
     }
   }
   for (const auto& call : tables.calls) {
