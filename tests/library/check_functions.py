@@ -532,6 +532,48 @@ def demangled_names(bench):
     expect(not any('Counter' in line for line in lines), 'not taken away: ' + '\n'.join(lines))
 
 
+RUST_NAMES = {
+    'shop::Basket::add': 'shop::Basket::add',
+    'shop::*::add': 'shop::Basket::add',
+    '_ZN4shop6Basket3add17h4c952050b55ff183E': 'shop::Basket::add',
+    'shop::largest::<i32>': 'shop::largest::<i32>',
+    '_RINv*largest*': 'shop::largest::<i32>',
+    '*Basket>::take': '<shop::store::Basket>::take',
+    '_RNvM*take': '<shop::store::Basket>::take',
+}
+
+
+def names_of_rust(bench):
+    """As rustc gives them, and as people write them."""
+    for flags in ([], ['-no-pie']):
+        program = bench.build('rust_names.c', ['gcc', *flags], 'rust_names')
+        for pattern, shown in RUST_NAMES.items():
+            lines, status = bench.trace(['-e', 'trace=none', '-e', f'symbol={pattern}@MAIN'], program)
+            expect(len(lines) == 2 and lines[0].startswith(shown + '@rust_names('), f'{pattern}: ' + '\n'.join(lines))
+            expect(status == 7, f'status {status}')
+
+
+def rust(bench):
+    """A program that rustc has compiled, and the same one stripped."""
+    if shutil.which('rustc') is None:
+        return 'rustc is not installed'
+    program = bench.folder / 'rust'
+    done = subprocess.run(['rustc', '--edition', '2018', '-O', '-o', str(program), str(bench.sources / 'calls.rs')],
+                          capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        return 'rustc does not work: ' + done.stderr[:200]
+    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=*shop*::add+*::largest*@MAIN'], program)
+    names = [line.split('@')[0] for line in lines[:-1]]
+    expect(len(names) == 2 and 'add' in names[0] and 'largest' in names[1], 'got: ' + '\n'.join(lines))
+    for command in (['true'], ['strip', str(program)]):
+        subprocess.run(command, check=True, timeout=TIMEOUT)
+        lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=atoi+toupper@MAIN'], program)
+        expect(lines == ['atoi@libc.so.6("5") = 5', "toupper@libc.so.6('a') = 'A'", '+++ exited with 5 +++'],
+               f'{command}: got: ' + '\n'.join(lines))
+        expect(status == 5, f'{command}: status {status}')
+    return None
+
+
 def exceptions(bench):
     program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
     lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=app::fail+app::try_it@MAIN'], program, ['throw'])
@@ -606,7 +648,7 @@ CASES = {function.__name__: function
          for function in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, standard_library_of_cxx, debugging_information,
                           separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
-                          chosen_by_resolvers, demangled_names, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
+                          chosen_by_resolvers, demangled_names, names_of_rust, rust, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
 
