@@ -4,6 +4,8 @@
     check_functions.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import functools
+import http.server
 import os
 import pathlib
 import platform
@@ -15,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from cases import PATIENCE, expect, rounds, run_cases
@@ -80,10 +83,13 @@ class Bench:
             return None
         return target
 
-    def trace(self, options, program, arguments=()):
+    def trace(self, options, program, arguments=(), debuginfod=''):
+        """Lines, and the exit status. No server is asked for debugging information but `debuginfod`."""
         log = self.folder / 'log'
+        environment = dict(os.environ, DEBUGINFOD_URLS=debuginfod, DEBUGINFOD_CACHE_PATH=str(self.folder / 'cache'),
+                           DEBUGINFOD_TIMEOUT='20')
         done = subprocess.run([self.tracer, '-o', str(log), *options, str(program), *arguments], capture_output=True,
-                              text=True, timeout=TIMEOUT)
+                              text=True, timeout=TIMEOUT, env=environment)
         expect(done.stderr == '' or 'Killed' not in done.stderr, 'unexpected errors: ' + done.stderr)
         return log.read_text().splitlines(), done.returncode
 
@@ -371,6 +377,36 @@ def separate_debugging_information(bench):
     expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
 
 
+class Served(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        self.server.asked.append(self.path)
+
+
+def served_debugging_information(bench):
+    """By a server, as its build id says (debuginfod(8))."""
+    listed = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=TIMEOUT)
+    if 'libdebuginfod.so.1' not in listed.stdout:
+        return 'there is no libdebuginfod'
+    program = build_described(bench, ['gcc', '-Wl,--build-id'], ['-g'], [])
+    library = bench.folder / 'libdescribed.so'
+    notes = subprocess.run(['readelf', '-n', str(library)], capture_output=True, text=True, timeout=TIMEOUT)
+    kept = bench.folder / 'www' / 'buildid' / re.search(r'Build ID: (\w+)', notes.stdout).group(1)
+    kept.mkdir(parents=True)
+    for words in (['--only-keep-debug', str(library), str(kept / 'debuginfo')], ['--strip-all', str(library)]):
+        subprocess.run(['objcopy', *words], check=True, timeout=TIMEOUT)
+    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=colors@MAIN'], program)
+    expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
+    handler = functools.partial(Served, directory=str(bench.folder / 'www'))
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=colors@MAIN'], program,
+                               debuginfod=f'http://127.0.0.1:{server.server_port}/')
+        server.shutdown()
+    expect(lines[0] == next(line for line in DESCRIBED if line.startswith('colors')), f'got: {lines[0]}, asked for: {server.asked}')
+    return None
+
+
 def symbols_of_debugging_information(bench):
     """A stripped program whose functions are named elsewhere."""
     program = bench.build('jumps.c', ['gcc', '-g'])
@@ -647,7 +683,7 @@ def attach_and_detach(bench):
 CASES = {function.__name__: function
          for function in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads, children_unfollowed,
                           children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, standard_library_of_cxx, debugging_information,
-                          separate_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
+                          separate_debugging_information, served_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
                           chosen_by_resolvers, demangled_names, names_of_rust, rust, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
                           attach_and_detach)}
 
