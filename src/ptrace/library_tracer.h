@@ -89,6 +89,7 @@ class LibraryTracer {
   void enter(Tracee& tracee, Breakpoint& point, std::uint64_t address, const Registers& registers);
   /// Tells of a call whose end does not matter.
   void count(Tracee& tracee, LibraryFunction& function, const Breakpoint& point, const FunctionEntry& entry, Abi abi);
+  void resume_stack(Tracee& tracee, std::size_t last, const Registers& registers);
   void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);

@@ -91,7 +91,7 @@ struct Exited {
 
 /// For every thread: Attached first; each SyscallEnter is followed by its SyscallExit or SyscallLost unless Detached
 /// comes instead; Exited or Detached is last. Each LibraryEnter is followed by its LibraryExit unless Detached comes
-/// first; those of nested calls come before.
+/// first; those of nested calls come before, unless a coroutine goes on that was left inside of others.
 struct Event {
   pid_t tid = 0;
   pid_t tgid = 0;

@@ -108,6 +108,7 @@ class Pipeline final : public EventHandler {
   /// Puts the open call of the thread aside, for one inside it.
   void nest(Thread& thread);
   /// Goes back to the call around the one that has ended.
+  void bring_inside(Thread& thread, std::size_t outer);
   static void unnest(Thread& thread);
 
   PipelineOptions options_;

@@ -25,6 +25,17 @@ void Pipeline::nest(Thread& thread) {
   thread.interrupted = false;
 }
 
+/// An open call that is not the innermost one goes on: a coroutine is back on its stack.
+void Pipeline::bring_inside(Thread& thread, std::size_t outer) {
+  if (thread.call.open) {
+    nest(thread);
+  }
+  const auto record = thread.outer.begin() + static_cast<std::ptrdiff_t>(outer);
+  std::swap(static_cast<CallRecord&>(thread), *record);
+  thread.spare.push_back(std::move(*record));
+  thread.outer.erase(record);
+}
+
 void Pipeline::unnest(Thread& thread) {
   if (thread.outer.empty()) {
     return;
@@ -173,13 +184,16 @@ Verdict Pipeline::on(const LibraryExit& exit, Thread& thread, const Event& event
     return Verdict::go_on;
   }
   if (!thread.call.open || thread.call.function_call != exit.call) {
-    // Around the call that goes on: an execve that has put an end to all that was open.
     const auto around = std::find_if(thread.outer.begin(), thread.outer.end(),
                                      [&](const CallRecord& record) { return record.call.function_call == exit.call; });
-    if (around != thread.outer.end()) {
-      thread.outer.erase(around);
+    if (around == thread.outer.end()) {
+      return Verdict::go_on;
     }
-    return Verdict::go_on;
+    if (exit.how == LibraryExit::How::lost) {
+      thread.outer.erase(around);  // around an execve that has put an end to all that was open
+      return Verdict::go_on;
+    }
+    bring_inside(thread, static_cast<std::size_t>(around - thread.outer.begin()));
   }
   switch (exit.how) {
     case LibraryExit::How::lost:

@@ -11,8 +11,9 @@ import sys
 import tempfile
 import time
 
+from bench import Bench
 from cases import expect, rounds, run_cases
-from check_functions import VARIANTS, Bench, cut_off_sections
+from check_functions import VARIANTS, cut_off_sections
 
 ENGINES = ('ptrace', 'bpf')
 

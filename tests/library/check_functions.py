@@ -4,35 +4,19 @@
     check_functions.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
-import functools
-import http.server
-import os
-import pathlib
-import platform
 import re
-import select
 import shutil
-import signal
 import struct
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 
-from cases import PATIENCE, expect, rounds, run_cases
+from bench import IS_X86, NARROW, TIMEOUT, calls_in, run_in_folder
+from cases import expect, rounds
 
-TIMEOUT = 3 * PATIENCE
-CALL = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:@([^( ]+))?(?:\(.*| resumed>\)) += (-?\w+|'.'|<\w+>)")
-
-IS_X86 = platform.machine() == 'x86_64'
-NARROW = [['-m32']] if IS_X86 else []
 # Calls and returns that the processor checks. What a program begins with has none of aarch64's marks, hence only libraries
 # are held to them there.
 GUARDED = ['-fcf-protection=full', '-Wl,-z,ibtplt'] if IS_X86 else ['-mbranch-protection=standard']
 GUARDED_LIBRARY = GUARDED if IS_X86 else [*GUARDED, '-nostartfiles', '-Wl,-z,force-bti']
-# No builtins: the compiler shall not know what abs() is.
-PLAIN = ['-O0', '-fno-builtin', '-w']
 EXPECTED = [('atoi', '5'), ('abs', '7'), ('toupper', "'A'"), ('tolower', "'b'")]
 
 # What each case adds to the compiler's command line.
@@ -65,42 +49,6 @@ VARIANTS = {
     'lld_retpoline': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
     'lld_retpoline_now': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
 }
-
-
-class Bench:
-    def __init__(self, tracer, sources, folder):
-        self.tracer = tracer
-        self.sources = pathlib.Path(sources)
-        self.folder = pathlib.Path(folder)
-
-    def build(self, source, command, name=None):
-        target = self.folder / (name or pathlib.Path(source).stem)
-        # gcc wants to find ld.lld by the name ld.lld; Debian's lld has it.
-        done = subprocess.run([*command, *PLAIN, str(self.sources / source), '-o', str(target), '-pthread', '-ldl',
-                               '-lm'],
-                              capture_output=True, text=True, timeout=TIMEOUT)
-        if done.returncode != 0:
-            return None
-        return target
-
-    def trace(self, options, program, arguments=(), debuginfod=''):
-        """Lines, and the exit status. No server is asked for debugging information but `debuginfod`."""
-        log = self.folder / 'log'
-        environment = dict(os.environ, DEBUGINFOD_URLS=debuginfod, DEBUGINFOD_CACHE_PATH=str(self.folder / 'cache'),
-                           DEBUGINFOD_TIMEOUT='20')
-        done = subprocess.run([self.tracer, '-o', str(log), *options, str(program), *arguments], capture_output=True,
-                              text=True, timeout=TIMEOUT, env=environment)
-        expect(done.stderr == '' or 'Killed' not in done.stderr, 'unexpected errors: ' + done.stderr)
-        return log.read_text().splitlines(), done.returncode
-
-
-def calls_in(lines):
-    found = []
-    for line in lines:
-        match = CALL.match(re.sub(r'^\d+ +', '', line))
-        if match:
-            found.append((match.group(1), match.group(3)))
-    return found
 
 
 def cut_off_sections(path):
@@ -218,223 +166,6 @@ def plugin(bench):
                f'{flags}: got: ' + '\n'.join(lines))
 
 
-PROTOTYPES = [
-    'fopen@libc.so.6("/nonexistent", "r") = NULL ENOENT (No such file or directory)',
-    'close@libc.so.6(77) = -1 EBADF (Bad file descriptor)',
-    'snprintf@libc.so.6("42 hello  3.25 z 1.5 10995116277"..., 40, "%d %s %5.2f %c %Lg %lld", 42, "hello", 3.25, '
-    '\'z\', 1.5, 1099511627776) = 34',
-    'pow@libm.so.6(2.0, 1.5) = 2.8284271247461903',
-    'sqrtf@libm.so.6(2.0) = 1.4142135',
-    'strtod@libc.so.6("2.5", NULL) = 2.5',
-    'free@libc.so.6(NULL) = <void>',
-    'swprintf@libc.so.6(ADDRESS, 40, "%d %s %.1f", 7, "narrow", 2.5) = 12',
-    '__strdup@libc.so.6("reserved") = ADDRESS',
-    'atoi@libc.so.6("12") = 12',
-    '+++ exited with 12 +++']
-
-
-def without_addresses(lines):
-    return [re.sub(r'0x[0-9a-f]+', 'ADDRESS', line) for line in lines if 'runs in' not in line]
-
-
-def prototypes(bench):
-    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['gcc']))
-    expect(without_addresses(lines) == PROTOTYPES, 'got: ' + '\n'.join(lines))
-
-
-def prototypes_of_32_bits(bench):
-    if not NARROW:
-        return 'there are none on this machine'
-    for flags in ([], ['-no-pie'], ['-fcf-protection=full']):
-        program = bench.build('prototypes.c', ['gcc', '-m32', *flags])
-        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-        expect(without_addresses(lines) == PROTOTYPES, f'{flags}: got: ' + '\n'.join(lines))
-    return None
-
-
-def prototypes_of_musl(bench):
-    """One file has all of the C library, under another name."""
-    if shutil.which('musl-gcc') is None:
-        return 'musl-gcc is not installed'
-    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], bench.build('prototypes.c', ['musl-gcc']))
-    expected = [re.sub(r'@lib[cm]\.so\.6', '@libc.so', line) for line in PROTOTYPES if '__' not in line]
-    expect(without_addresses(lines) == expected, 'got: ' + '\n'.join(lines))
-    return None
-
-
-BY_VALUE = [
-    'div@libc.so.6(17, 5) = {quot=3, rem=2}',
-    'ldiv@libc.so.6(-17, 5) = {quot=-3, rem=-2}',
-    'lldiv@libc.so.6(17000000000, 7) = {quot=2428571428, rem=4}',
-    'cabs@libm.so.6({re=3.0, im=4.0}) = 5.0',
-    'conj@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
-    'cabsf@libm.so.6({re=3.0, im=4.0}) = 5.0',
-    'conjf@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
-    'cabsl@libm.so.6({re=3.0, im=4.0}) = 5.0',
-    'conjl@libm.so.6({re=1.0, im=2.0}) = {re=1.0, im=-2.0}',
-    'hcreate@libc.so.6(10) = 1',
-    'hsearch@libc.so.6({key="key", data=NULL}, ENTER) = ADDRESS',
-    'inet_makeaddr@libc.so.6(ADDRESS, ADDRESS) = {s_addr=inet_addr("127.0.0.5")}',
-    'inet_ntoa@libc.so.6({s_addr=inet_addr("127.0.0.5")}) = "127.0.0.5"',
-    'cimag@libm.so.6({re=1.0, im=-2.0}) = -2.0',
-    '+++ exited with 3 +++']
-
-
-def structures_by_value(bench):
-    for command in (['gcc'], *(['gcc', *flags] for flags in NARROW), ['clang-14']):
-        program = bench.build('by_value.c', command) if shutil.which(command[0]) is not None else None
-        expect(program is not None or command[0] != 'gcc', f'{command}: not built')
-        if program is not None:
-            lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-            lines = without_addresses(lines)
-            expect(lines == BY_VALUE, f'{command}: got: ' + '\n'.join(lines))
-
-
-STANDARD = [
-    r'string<.*>::(_M_)?append@libstdc\+\+\.so\.6\(\["one"\], " and two"(, 8)?\) = ',
-    r'^operator new@libstdc\+\+\.so\.6\(72\) = 0x',
-    r'_Rb_tree_insert_and_rebalance@libstdc\+\+\.so\.6\(true, 0x',
-    r'operator<<.*\(0x\w+, "value "(, 6)?\) = 0x',
-    r'operator<<@libstdc\+\+\.so\.6\(0x\w+, 42\) = 0x',
-    r'(_M_insert<double>|operator<<)@libstdc\+\+\.so\.6\(0x\w+, 2\.5\) = 0x',
-    r"operator<<.*\(0x\w+, ' '\) = 0x",
-    r'runtime_error@libstdc\+\+\.so\.6\(0x\w+, "thrown"\) = <void>',
-    r'^__cxa_throw@libstdc\+\+\.so\.6\(0x\w+, 0x\w+, 0x\w+<std::runtime_error::~runtime_error\(\)>\) = <',
-    r'find@libstdc\+\+\.so\.6\(\["one and two"\], "two", 1(, 3)?\) = 8']
-
-
-def standard_library_of_cxx(bench):
-    lines, status = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'],
-                                bench.build('standard.cpp', ['g++'], 'standard'))
-    expect(status == 8, f'status {status}')
-    for wanted in STANDARD:
-        expect(any(re.search(wanted, line) for line in lines), f'no {wanted} in:\n' + '\n'.join(lines))
-
-
-DESCRIBED = [
-    "scalars@libdescribed.so('c', true, -2, 200, 1.5, 2.25, 3.5, 4000000000) = -294966991",
-    'colors@libdescribed.so(BLUE, CAN_READ|CAN_RUN) = BLUE',
-    'texts@libdescribed.so("hello", "h", "wide", ADDRESS, NULL) = "hello"',
-    'pointers@libdescribed.so({x=1, y=2}, {x=2, y=1}, [30 => 42], [12], ["the end"], {value=7, next=ADDRESS}) = <void>',
-    'by_value@libdescribed.so({x=1, y=2}, 3) = {x=2, y=4}',
-    'vectors@libdescribed.so({x=1.5, y=2.5}, {x=10.0, y=20.0}) = {x=11.5, y=22.5}',
-    'in_three@libdescribed.so({a=1.0, b=2.0, c=3.0}, 0.5) = {a=3.0, b=2.0, c=1.5}',
-    "mixed@libdescribed.so({number=0.25, letter='a'}, {number=0.25, letter='a'}, {number=0.25, letter='a'}, "
-    "{number=0.25, letter='a'}, {number=9.0, letter='z'}) = {number=1.0, letter='z'}",
-    'big@libdescribed.so({values=[11, 12, 13], name="bytes"}, {x=1, y=2}) = {values=[11, 1, 13], name="bytes"}',
-    'either@libdescribed.so({whole=41, part=5.7e-44}) = {whole=42, part=5.9e-44}',
-    'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS<twice>, color=BLUE}, '
-    '{low=5, negative=-3, high=1000}, ADDRESS<twice>) = 39',
-    'turned@libdescribed.so({re=1.0, im=2.0}, 3, {re=4.0, im=5.0}, {re=6.0, im=7.0}, 8.0) = {re=-2.0, im=1.0}',
-    'turned_twice@libdescribed.so({re=1.0, im=2.0}, {re=3.0, im=4.0}) = {re=-1.0, im=-2.0}',
-    'turned_more@libdescribed.so({re=1.0, im=2.0}, 3.0) = {re=2.0, im=-1.0}',
-    'say@libdescribed.so("%s has %d", "it", 3) = 37',
-    '+++ exited with 2 +++']
-
-
-def build_described(bench, command, library_flags, program_flags):
-    """Whether the compiler can build such programs."""
-    library = bench.build('described.c', [*command, '-shared', '-fPIC', *library_flags], 'libdescribed.so')
-    if library is None:
-        return None
-    return bench.build('describing.c', [*command, *program_flags, '-L' + str(bench.folder),
-                                        '-Wl,-rpath,' + str(bench.folder), '-Wl,--no-as-needed', '-ldescribed'],
-                       'describing')
-
-
-def expect_described(bench, program, what):
-    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=@MAIN'], program)
-    lines = without_addresses(lines)
-    expect(lines == DESCRIBED, f'{what}: got: ' + '\n'.join(lines))
-
-
-def debugging_information(bench):
-    for command in (['gcc', '-O0'], ['gcc', '-m32'], ['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-2', '-gstrict-dwarf', '-m32'],
-                    ['clang-14'], ['gcc', '-gz']):
-        if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
-            continue
-        program = build_described(bench, command, ['-g'], [])
-        expect(program is not None, f'{command}: not built')
-        expect_described(bench, program, f'of the library, {command}')
-    # A program that knows the library's functions, and a library that says nothing.
-    program = build_described(bench, ['gcc'], ['-s'], ['-g'])
-    expect_described(bench, program, 'of the program')
-    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=scalars@MAIN'],
-                           build_described(bench, ['gcc'], ['-s'], []))
-    expect(lines[0].startswith('scalars@libdescribed.so(99, ') and '/* guess */' in lines[0], 'no guess: ' + lines[0])
-
-
-def separate_debugging_information(bench):
-    program = build_described(bench, ['gcc'], ['-g'], [])
-    library = bench.folder / 'libdescribed.so'
-    kept = bench.folder / 'libdescribed.debug'
-    for words in (['--only-keep-debug', str(library), str(kept)], ['--strip-all', str(library)],
-                  ['--add-gnu-debuglink=' + str(kept), str(library)]):
-        subprocess.run(['objcopy', *words], check=True, timeout=TIMEOUT, cwd=bench.folder)
-    expect_described(bench, program, 'in a file of its own')
-    kept.unlink()
-    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=scalars@MAIN'], program)
-    expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
-
-
-class Served(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        self.server.asked.append(self.path)
-
-
-def served_debugging_information(bench):
-    """By a server, as its build id says (debuginfod(8))."""
-    listed = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=TIMEOUT)
-    if 'libdebuginfod.so.1' not in listed.stdout:
-        return 'there is no libdebuginfod'
-    program = build_described(bench, ['gcc', '-Wl,--build-id'], ['-g'], [])
-    library = bench.folder / 'libdescribed.so'
-    notes = subprocess.run(['readelf', '-n', str(library)], capture_output=True, text=True, timeout=TIMEOUT)
-    kept = bench.folder / 'www' / 'buildid' / re.search(r'Build ID: (\w+)', notes.stdout).group(1)
-    kept.mkdir(parents=True)
-    for words in (['--only-keep-debug', str(library), str(kept / 'debuginfo')], ['--strip-all', str(library)]):
-        subprocess.run(['objcopy', *words], check=True, timeout=TIMEOUT)
-    lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=colors@MAIN'], program)
-    expect('/* guess */' in lines[0], 'no guess: ' + lines[0])
-    handler = functools.partial(Served, directory=str(bench.folder / 'www'))
-    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server:
-        server.asked = []
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        lines, _ = bench.trace(['-a1', '-e', 'trace=none', '-e', 'library=colors@MAIN'], program,
-                               debuginfod=f'http://127.0.0.1:{server.server_port}/')
-        server.shutdown()
-    expect(lines[0] == next(line for line in DESCRIBED if line.startswith('colors')), f'got: {lines[0]}, asked for: {server.asked}')
-    return None
-
-
-def symbols_of_debugging_information(bench):
-    """A stripped program whose functions are named elsewhere."""
-    program = bench.build('jumps.c', ['gcc', '-g'])
-    kept = bench.folder / 'names'
-
-    def run(*words):
-        subprocess.run([str(word) for word in words], check=True, timeout=TIMEOUT, cwd=bench.folder)
-
-    def expect_found(what, wanted):
-        lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=in_order@MAIN'], program)
-        expect((len(lines) > 1 and lines[0].startswith('in_order@jumps(')) == wanted, f'{what}: got: ' + '\n'.join(lines))
-        done = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True,
-                              timeout=TIMEOUT)
-        expect(('symbol=in_order@jumps\n' in done.stdout) == wanted, f'{what}, listed: {done.stdout}')
-
-    run('objcopy', '--only-keep-debug', program, kept)
-    run('strip', '--strip-all', program)
-    expect_found('nowhere', False)
-    run('objcopy', '--add-gnu-debuglink=' + str(kept), program)
-    expect_found('in a file of its own', True)
-    run('objcopy', '--strip-debug', kept)
-    run('xz', '--keep', '--force', kept)
-    kept.unlink()
-    expect_found('in a file that is gone', False)
-    run('objcopy', '--add-section=.gnu_debugdata=' + str(kept) + '.xz', program)
-    expect_found('in .gnu_debugdata', True)
-
-
 def one_timeline(bench):
     program = bench.build('children.c', ['gcc'])
     lines, _ = bench.trace(['-a1', '--indent=2', '-e', 'trace=wait4', '-e', 'signal=none', '-e',
@@ -451,101 +182,6 @@ def counts(bench):
                                 'library=abs+pthread_join@MAIN'], program, ['4', '250'])
         rows = [line.split() for line in lines if '@' in line]
         expect(rows == [['1000', 'abs@libc.so.6'], ['4', 'pthread_join@libc.so.6']], 'got: ' + '\n'.join(lines))
-
-
-PROBES = [
-    'demo:plain@probes()',
-    'demo:text@probes(ADDRESS /* "a name" */, 2)',
-    'demo:numbers@probes(-123456789012, 200, 65535, -7)',
-    'demo:floats@probes(2.5, -1.5)',
-    'demo:memory@probes(30)',
-    'demo:loop@probes(0)',
-    'demo:loop@probes(1)',
-    'demo:loop@probes(2)',
-    '+++ exited with 4 +++']
-
-
-def static_probes(bench):
-    include = '-I/usr/include/x86_64-linux-gnu'  # where sys/sdt.h is
-    ways = [['-O0'], ['-O2'], ['-O2', '-no-pie'], ['-O2', '-fPIE', '-pie', '-static-pie']]
-    for flags in ways + [[*flags, '-O1', include] for flags in NARROW]:
-        done = bench.build('probes.c', ['gcc', *flags], 'probes')
-        expect(done is not None, f'{flags}: not built; is systemtap-sdt-dev installed?')
-        lines, status = bench.trace(['-q', '-e', 'trace=none', '-e', 'usdt=demo:*'], done)
-        lines = [re.sub(r'0x[0-9a-f]+|[0-9]{7,}(?= /)', 'ADDRESS', line) for line in lines]
-        expected = [line.replace('-123456789012', '1097262572') if '-m32' in flags else line for line in PROBES]
-        expect([line for line in lines if 'runs in' not in line] == expected, f'{flags}: got: ' + '\n'.join(lines))
-        expect(status == 4, f'status {status}')
-    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'usdt=loop'], bench.build('probes.c', ['gcc'], 'probes'))
-    expect(len(lines) == 4, 'one name of any provider: ' + '\n'.join(lines))
-
-
-ODD_PROBES = [
-    'odd:thread@odd_probes(-9)',
-    'odd:registers@odd_probes(0x1122334455667788, 1432778632, 30600, 136, 119, -2, -2, -2, -2)',
-    'odd:numbers@odd_probes(-5, -5, 5, 255, -1, 16, 9223372036854775807)',
-    'odd:memory@odd_probes(77, 77, 11, 22, -3, 22, 33, 44, 22, -3)',
-    'odd:strange@odd_probes(2, 7, 77, ?, ?, ?, ?, ?)',
-    '+++ exited with 3 +++']
-
-ODD_PROBES_OF_32_BITS = [
-    'odd:thread@odd_probes(-9)',
-    'odd:registers@odd_probes(1432778632, 30600, 136, 119, -2, -2, -2)',
-    'odd:numbers@odd_probes(4294967291, -5, 255, -1)',
-    'odd:memory@odd_probes(77, -3, 4, 2)',
-    '+++ exited with 3 +++']
-
-
-def odd_probes(bench):
-    """Operands in all forms, wherever the program lies."""
-    if not IS_X86:
-        return 'their operands are those of x86'
-    for flags, expected in ((['-pie', '-fPIE'], ODD_PROBES), (['-no-pie'], ODD_PROBES), (['-static'], ODD_PROBES),
-                            (['-static-pie'], ODD_PROBES), (['-m32', '-no-pie'], ODD_PROBES_OF_32_BITS)):
-        program = bench.build('odd_probes.c', ['gcc', *flags], 'odd_probes')
-        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'usdt=odd:*'], program)
-        expect(lines == expected, f'{flags}: ' + '\n'.join(lines))
-    return None
-
-
-def watched_probes(bench):
-    """The counter of those who watch is raised, and lowered when we go."""
-    program = bench.build('probes.c', ['gcc'], 'probes')
-    running = subprocess.Popen([bench.tracer, '-q', '-I2', '-o', str(bench.folder / 'log'), '-e', 'trace=none', '-e',
-                                'usdt=demo:loop', str(program), 'wait'], stdout=subprocess.PIPE)
-
-    def said():
-        ready, _, _ = select.select([running.stdout], [], [], PATIENCE)
-        return os.read(running.stdout.fileno(), 100) if ready else b'nothing'
-
-    try:
-        expect(said() == b'1 0\n', 'not raised')
-        running.send_signal(signal.SIGTERM)
-        expect(said() == b'nobody watches\n', 'not lowered')
-        running.wait(TIMEOUT)
-    finally:
-        running.kill()
-        running.wait()
-
-
-def listed_probes(bench):
-    program = bench.build('probes.c', ['gcc'], 'probes')
-    done = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True, timeout=TIMEOUT)
-    expect(done.returncode == 0, done.stderr)
-    lines = done.stdout.splitlines()
-    expect(sum(line.startswith('usdt=demo:') for line in lines) == 6, done.stdout)
-    for wanted in ('library=atoi@probes', 'symbol=main@probes'):
-        expect(wanted in lines, f'no {wanted} in:\n{done.stdout}')
-    running = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)
-    try:
-        time.sleep(0.05)
-        done = subprocess.run([bench.tracer, '--list-probes', str(running.pid)], capture_output=True, text=True,
-                              timeout=TIMEOUT)
-        expect('symbol=puts@libc.so.6' in done.stdout.splitlines(), done.stderr or 'no puts in libc.so.6')
-    finally:
-        running.communicate(b'\n')
-    done = subprocess.run([bench.tracer, '--list-probes', '/etc/passwd'], capture_output=True, text=True, timeout=TIMEOUT)
-    expect(done.returncode == 1 and done.stderr, 'a list of what is no program')
 
 
 def chosen_by_resolvers(bench):
@@ -627,74 +263,15 @@ def deep_calls(bench):
            'got: ' + '\n'.join(lines[:5]))
 
 
-def killed_tracer(bench):
-    program = bench.build('endless.c', ['gcc'])
-    running = subprocess.Popen([str(program)])
-    log = bench.folder / 'log'
-    try:
-        for round_ in range(3):
-            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
-                                       'library=abs@MAIN', '-p', str(running.pid)])
-            end = time.monotonic() + PATIENCE
-            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
-                time.sleep(0.005)
-            tracer.kill()
-            tracer.wait()
-            status = pathlib.Path(f'/proc/{running.pid}/status')
-            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
-                time.sleep(0.005)
-            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
-            log.unlink()
-        running.terminate()
-        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
-    finally:
-        running.kill()
-        running.wait()
-
-
-def attach_and_detach(bench):
-    program = bench.build('endless.c', ['gcc'])
-    running = subprocess.Popen([str(program)])
-    try:
-        time.sleep(0.05)
-        for round_ in range(rounds(20)):
-            log = bench.folder / 'log'
-            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
-                                       'library=abs@MAIN', '-p', str(running.pid)], stderr=subprocess.PIPE)
-            end = time.monotonic() + PATIENCE
-            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
-                time.sleep(0.005)
-            tracer.send_signal((signal.SIGTERM, signal.SIGINT)[round_ % 2])
-            tracer.wait(PATIENCE)
-            expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
-            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
-            log.unlink()
-        for round_ in range(rounds(20)):
-            subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
-                           shell=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
-            expect(running.poll() is None, f'pipe {round_}: the process died: {running.returncode}')
-        running.terminate()
-        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
-    finally:
-        running.kill()
-        running.wait()
-
-
-CASES = {function.__name__: function
-         for function in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads, children_unfollowed,
-                          children_followed, plugin, prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value, standard_library_of_cxx, debugging_information,
-                          separate_debugging_information, served_debugging_information, symbols_of_debugging_information, one_timeline, counts, static_probes,
-                          chosen_by_resolvers, demangled_names, names_of_rust, rust, exceptions, deep_calls, odd_probes, watched_probes, listed_probes, killed_tracer,
-                          attach_and_detach)}
+CASES = {case.__name__: case
+         for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads,
+                      children_unfollowed, children_followed, plugin, one_timeline, counts, chosen_by_resolvers,
+                      demangled_names, names_of_rust, rust, exceptions, deep_calls)}
 
 
 def main():
-    tracer, sources = sys.argv[1:3]
-    with tempfile.TemporaryDirectory(prefix='functions.') as folder:
-        bench = Bench(os.path.abspath(tracer), sources, folder)
-        cases = {name: (lambda n=name: check_variant(bench, n)) for name in VARIANTS}
-        cases.update({name: (lambda f=function: f(bench)) for name, function in CASES.items()})
-        return run_cases(cases, sys.argv[3:])
+    variants = {name: (lambda bench, n=name: check_variant(bench, n)) for name in VARIANTS}
+    return run_in_folder({**variants, **CASES})
 
 
 if __name__ == '__main__':

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""Programs that make it hard to watch their calls, and tracers that come and go.
+
+    check_hostile.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from bench import TIMEOUT, calls_in, run_in_folder
+from cases import PATIENCE, expect, rounds
+
+# What a program does, the options, and its status then; every call of abs() that is made must be there, or, where their
+# number is up to chance, none in particular.
+PROGRAMS = {
+    'rewritten': (10, None),  # breakpoints that it writes over are gone
+    'remapped': (11, 20),
+    'loaded': (12, 200),
+    'forked': (13, 400),
+    'vforked': (13, 400),
+    'executing': (17, None),
+    'jumping': (14, 600),
+    'signalled': (15, None),
+    'coroutines': (16, 400),
+}
+
+
+def hostile(bench, what):
+    """It comes to the same end with breakpoints, wherever they are, and its calls are there."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
+    arguments = [what]
+    if what == 'loaded':
+        arguments.append(str(bench.build('plugin.c', ['gcc', '-shared', '-fPIC'], 'plugin.so')))
+    expected, calls = PROGRAMS[what]
+    for options in (['-e', 'library=abs'], ['-e', 'symbol=abs@libc.so*', '-e', 'library=*-abs*']):
+        lines, status = bench.trace(['-f', '-q', '-e', 'trace=none', '-e', 'signal=none', *options], program, arguments)
+        expect(status == expected, f'{options}: status {status}')
+        found = [name for name, _ in calls_in(lines) if name == 'abs']
+        expect(len(found) == calls if calls is not None else found, f'{options}: {len(found)} calls')
+        if what == 'coroutines':
+            expect(not any('<unwound>' in line for line in lines), 'calls that were over:\n' + '\n'.join(lines))
+            returned = sum('<... swapcontext' in line for line in lines)
+            expect(returned == (400 if 'library=abs' not in options else 0), f'{returned} returns of swapcontext')
+
+
+def stripped_static_pie(bench):
+    """Nothing is known of it, and nothing is done to it."""
+    program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=*', '-e', 'symbol=*'], program)
+    expect(status == 3 and lines[-1] == '+++ exited with 3 +++', f'status {status}: ' + '\n'.join(lines))
+
+
+def killed_tracer(bench):
+    program = bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    log = bench.folder / 'log'
+    try:
+        for round_ in range(3):
+            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
+                                       'library=abs@MAIN', '-p', str(running.pid)])
+            end = time.monotonic() + PATIENCE
+            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
+                time.sleep(0.005)
+            tracer.kill()
+            tracer.wait()
+            status = pathlib.Path(f'/proc/{running.pid}/status')
+            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
+                time.sleep(0.005)
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+            log.unlink()
+        running.terminate()
+        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+
+
+def killed_at_any_moment(bench):
+    """Also while breakpoints are being placed: whoever is left behind takes them away."""
+    program = bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    try:
+        for round_ in range(rounds(10)):
+            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(bench.folder / 'log'), '-e', 'trace=none', '-e',
+                                       'symbol=abs@libc.so*', '-e', 'library=*', '-p', str(running.pid)])
+            time.sleep(round_ * 0.004)
+            tracer.kill()
+            tracer.wait()
+            end = time.monotonic() + PATIENCE
+            status = pathlib.Path(f'/proc/{running.pid}/status')
+            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
+                time.sleep(0.005)
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+        running.terminate()
+        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+
+
+def attach_and_detach(bench):
+    program = bench.build('endless.c', ['gcc'])
+    running = subprocess.Popen([str(program)])
+    try:
+        time.sleep(0.05)
+        for round_ in range(rounds(20)):
+            log = bench.folder / 'log'
+            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
+                                       'library=abs@MAIN', '-p', str(running.pid)], stderr=subprocess.PIPE)
+            end = time.monotonic() + PATIENCE
+            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
+                time.sleep(0.005)
+            tracer.send_signal((signal.SIGTERM, signal.SIGINT)[round_ % 2])
+            tracer.wait(PATIENCE)
+            expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
+            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+            log.unlink()
+        for round_ in range(rounds(20)):
+            subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
+                           shell=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+            expect(running.poll() is None, f'pipe {round_}: the process died: {running.returncode}')
+        running.terminate()
+        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
+    finally:
+        running.kill()
+        running.wait()
+
+
+CASES = {case.__name__: case
+         for case in (stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
+
+
+def main():
+    programs = {name: (lambda bench, n=name: hostile(bench, n)) for name in PROGRAMS}
+    return run_in_folder({**programs, **CASES})
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,166 @@
+// Programs that make it hard to watch their calls: by the first argument. Each ends with a status of its own.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { rounds = 200 };
+
+static volatile int sum;
+
+__attribute__((noinline)) int own(int n) {
+  return abs(n) + 1;
+}
+
+// Writes over its own code, breakpoints and all, with what it has read there.
+static int rewritten(void) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  unsigned char* const begin = (unsigned char*)((uintptr_t)&own & ~(page - 1));
+  unsigned char* const copy = malloc(page);
+  mprotect(begin, page, PROT_READ | PROT_WRITE | PROT_EXEC);
+  for (int i = 0; i < 20; ++i) {
+    memcpy(copy, begin, page);
+    sum += own(i);
+    memcpy(begin, copy, page);
+    sum += own(i);
+  }
+  return sum == 420 ? 10 : 1;
+}
+
+// Code of a page that is unmapped, and mapped again with other code.
+static int remapped(void) {
+  static const unsigned char returns_7[] = {0xb8, 7, 0, 0, 0, 0xc3};
+  static const unsigned char returns_8[] = {0xb8, 8, 0, 0, 0, 0xc3};
+  for (int i = 0; i < 20; ++i) {
+    void* page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, i % 2 ? returns_7 : returns_8, sizeof returns_7);
+    sum += ((int (*)(void))page)() + abs(-1);
+    munmap(page, 4096);
+  }
+  return sum == 170 ? 11 : 1;
+}
+
+static int loaded(const char* library) {
+  for (int i = 0; i < rounds; ++i) {
+    void* handle = dlopen(library, RTLD_NOW);
+    int (*call)(int) = (int (*)(int))dlsym(handle, "plugin");
+    sum += call(i) != 0;
+    dlclose(handle);
+  }
+  return sum > 0 ? 12 : 1;
+}
+
+static int forked(int by_vfork) {
+  for (int i = 0; i < rounds; ++i) {
+    const pid_t child = by_vfork ? vfork() : fork();
+    if (child == 0) {
+      _exit(abs(-3) + abs(-4));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    sum += WEXITSTATUS(status) == 7;
+  }
+  return sum == rounds ? 13 : 1;
+}
+
+static void* execute(void* program) {
+  abs(-1);
+  execl(program, program, "executed", (char*)0);
+  return 0;
+}
+
+static int executed(char* program) {
+  pthread_t thread;
+  pthread_create(&thread, 0, execute, program);
+  for (;;) {
+    sum += abs(-1);
+  }
+}
+
+static jmp_buf place;
+static sigjmp_buf signal_place;
+
+__attribute__((noinline)) static int leave(const void* a, const void* b) {
+  longjmp(place, abs(*(const int*)a) + abs(*(const int*)b));
+}
+
+static int jumping(void) {
+  int numbers[2] = {1, 2};
+  for (volatile int i = 0; i < rounds; ++i) {
+    if (setjmp(place) == 0) {
+      qsort(numbers, 2, sizeof *numbers, leave);
+    } else {
+      sum += abs(-1);
+    }
+  }
+  return sum == rounds ? 14 : 1;
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_alarm(int number) {
+  signals += abs(-1);
+  if (signals % 3 == 0) {
+    siglongjmp(signal_place, number);
+  }
+}
+
+static int signalled(void) {
+  const struct itimerval often = {{0, 500}, {0, 500}};
+  signal(SIGALRM, on_alarm);
+  sigsetjmp(signal_place, 1);
+  setitimer(ITIMER_REAL, &often, 0);
+  while (signals < 50) {
+    if (abs(-5) != 5) {
+      return 1;
+    }
+  }
+  return 15;
+}
+
+static ucontext_t contexts[3];
+static char stacks[2][65536];
+
+static void coroutine(int which) {
+  for (int i = 0; i < rounds; ++i) {
+    sum += abs(-1);
+    swapcontext(&contexts[which], &contexts[1 - which]);
+  }
+}
+
+static int coroutines(void) {
+  for (int i = 0; i < 2; ++i) {
+    getcontext(&contexts[i]);
+    contexts[i].uc_stack.ss_sp = stacks[i];
+    contexts[i].uc_stack.ss_size = sizeof stacks[i];
+    contexts[i].uc_link = &contexts[2];
+    makecontext(&contexts[i], (void (*)(void))coroutine, 1, i);
+  }
+  swapcontext(&contexts[2], &contexts[0]);
+  return sum >= 2 * rounds - 1 ? 16 : 1;
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  alarm(60);
+  return strcmp(what, "rewritten") == 0    ? rewritten()
+         : strcmp(what, "remapped") == 0   ? remapped()
+         : strcmp(what, "loaded") == 0     ? loaded(argv[2])
+         : strcmp(what, "forked") == 0     ? forked(0)
+         : strcmp(what, "vforked") == 0    ? forked(1)
+         : strcmp(what, "executed") == 0   ? abs(-17)
+         : strcmp(what, "executing") == 0  ? executed(argv[0])
+         : strcmp(what, "jumping") == 0    ? jumping()
+         : strcmp(what, "signalled") == 0  ? signalled()
+         : strcmp(what, "coroutines") == 0 ? coroutines()
+                                           : 99;
+}
