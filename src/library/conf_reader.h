@@ -12,6 +12,7 @@
 namespace tracer::library {
 
 inline constexpr unsigned most_conf_parameters = 24;
+inline constexpr unsigned most_conf_fields = 64;
 
 /// Reads one item.
 class ConfReader {

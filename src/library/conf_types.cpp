@@ -1,7 +1,6 @@
 // The types and lenses of prototype files of ltrace.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "library/conf_reader.h"
@@ -10,13 +9,8 @@ namespace tracer::library {
 
 namespace {
 
-constexpr unsigned most_fields = 64;
 constexpr unsigned most_members = 4096;
 constexpr unsigned most_depth = 16;
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 struct Simple {
   std::string_view name;
@@ -42,39 +36,6 @@ constexpr std::array simple_types = {
 
 }  // namespace
 
-void ConfReader::skip_blanks() {
-  while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r')) {
-    rest_.remove_prefix(1);
-  }
-}
-
-bool ConfReader::take(char c) {
-  skip_blanks();
-  if (rest_.empty() || rest_.front() != c) {
-    return false;
-  }
-  rest_.remove_prefix(1);
-  return true;
-}
-
-std::string_view ConfReader::word() {
-  skip_blanks();
-  std::size_t size = 0;
-  while (size < rest_.size() && is_word(rest_[size])) {
-    ++size;
-  }
-  const auto found = rest_.substr(0, size);
-  rest_.remove_prefix(size);
-  return found;
-}
-
-std::nullopt_t ConfReader::fail(std::string_view what) {
-  if (error_.empty()) {
-    error_ = std::string(what) + " around '" + std::string(rest_.substr(0, 40)) + "'";
-  }
-  return std::nullopt;
-}
-
 std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, unsigned depth) {
   std::vector<Lens> lenses;
   if (take(')')) {
@@ -96,91 +57,12 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, uns
   return lenses;
 }
 
-std::optional<std::int64_t> ConfReader::integer() {
-  skip_blanks();
-  const bool negative = take('-');
-  auto digits = word();
-  int base = 10;
-  if (digits.starts_with("0x") || digits.starts_with("0X")) {
-    digits.remove_prefix(2);
-    base = 16;
-  } else if (digits.size() > 1 && digits.front() == '0') {
-    base = 8;
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return fail("no number");
-  }
-  return negative ? -value : value;
-}
-
-/// How many elements an array has. `zero` makes it end at a zero, too.
-std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
-  ends_at_zero = false;
-  skip_blanks();
-  const auto before = rest_;
-  const std::string name(word());
-  if (name == "zero") {
-    ends_at_zero = true;
-    if (!take('(')) {
-      return "until 0";
-    }
-    bool inner = false;
-    auto most = expression(inner);
-    if (!most || inner || !take(')')) {
-      return fail("no `zero(EXPR)`");
-    }
-    ends_at_zero = true;
-    return most;
-  }
-  const auto numbered = [&](std::string_view prefix) -> std::optional<unsigned> {
-    if (!name.starts_with(prefix)) {
-      return std::nullopt;
-    }
-    unsigned value = 0;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, value);
-    return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
-  };
-  if (name == "retval") {
-    return "ret";
-  }
-  if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= most_conf_parameters) {
-    return *argument == 0 ? "ret" : 'a' + std::to_string(*argument);
-  }
-  if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= most_fields) {
-    return 'e' + std::to_string(*element);
-  }
-  rest_ = before;
-  const auto value = integer();
-  constexpr std::int64_t longest = 1 << 20;
-  if (!value || *value < 0 || *value > longest) {
-    return fail("unknown expression");
-  }
-  return std::to_string(*value);
-}
-
-/// A style goes behind the brackets, and reaches into them.
 std::string ConfReader::array_text(const Lens& lens) {
   const auto style = std::min(lens.element.find(" as "), lens.element.size());
   return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
 }
 
 /// Whether `text` has `[a9` and there is no ninth parameter; `e` for fields.
-bool ConfReader::mentions_more_than(std::string_view text, char kind, unsigned known) {
-  for (std::size_t at = 0; at + 2 < text.size(); ++at) {
-    if (text[at] == '[' && text[at + 1] == kind && text[at + 2] >= '0' && text[at + 2] <= '9') {
-      unsigned number = 0;
-      std::from_chars(text.data() + at + 2, text.data() + text.size(), number);
-      if (number == 0 || number > known) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   Lens lens;
   lens.target = target.length.empty() ? target.text : array_text(target);
@@ -335,7 +217,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     return fail("no `struct(LENS, ...)`");
   }
   const bool was_in_struct = std::exchange(in_struct_, true);
-  auto fields = list(most_fields, depth);
+  auto fields = list(most_conf_fields, depth);
   in_struct_ = was_in_struct;
   if (!fields || fields->empty()) {
     return fail("no field in a struct");
