@@ -82,8 +82,14 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
   if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
     place_entries(tracee, module);
   }
-  if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
-    place_exports(tracee, module);
+  if (!selection_.exports.empty()) {
+    if (selection_.exports.concerns(name)) {
+      place_exports(tracee, module);
+    }
+    for (const auto& [start, other] : tracee.library->space->modules) {
+      place_resolved_exports(tracee, module, other);
+      place_resolved_exports(tracee, other, module);
+    }
   }
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
@@ -98,6 +104,30 @@ void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {
       continue;
     }
     add_for_calls(tracee, address, [](Breakpoint& point) { point.for_other_modules = true; });
+  }
+}
+
+/// Functions whose code a resolver chooses: it may have any name or none, so at those places where others call them.
+void LibraryTracer::place_resolved_exports(Tracee& tracee, const Module& caller, const Module& callee) {
+  const ModuleName name = name_of(callee);
+  if (caller.start == callee.start || !selection_.exports.concerns(name)) {
+    return;
+  }
+  const auto is_wanted = [&](std::string_view symbol) {
+    const Symbol* exported = callee.file->find_exported(symbol);
+    return exported != nullptr && exported->is_resolver && selection_.exports.matches(symbol, name);
+  };
+  for (const library::Stub& stub : caller.file->stubs()) {
+    const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
+    if (has_code_at(caller, caller.bias + stub.address) && is_wanted(symbol)) {
+      LibraryFunction& function = function_of(caller.name, caller.is_program, symbol);
+      add_for_calls(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
+    }
+  }
+  for (const library::Slot& slot : caller.file->slots()) {
+    if (!slot.by_stub && is_wanted(slot.symbol)) {
+      tracee.library->space->pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
+    }
   }
 }
 

@@ -65,6 +65,7 @@ class LibraryTracer {
   void place_entries(Tracee& tracee, const library::Module& module);
   void place_resolved(Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       LibraryFunction& function);
+  void place_resolved_exports(Tracee& tracee, const library::Module& caller, const library::Module& callee);
   void place_exports(Tracee& tracee, const library::Module& module);
   void place_probes(Tracee& tracee, const library::Module& module);
   void hit_probes(Tracee& tracee, const Breakpoint& point, std::uint64_t address, const Registers& registers);

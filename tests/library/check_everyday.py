@@ -59,7 +59,7 @@ FORMS = {
     'return_addresses': (['-i'], ['seq', 'head']),
     'callers': (['-e', '@MAIN-str*-_*'], ['wc', 'sed']),
     'one_function': (['-e', 'setlocale+bindtextdomain@MAIN'], ['ls', 'cat']),
-    'of_a_library': (['-l', 'libc.so*'], ['uniq', 'cut']),
+    'of_a_library': (['-l', 'libc.so*'], ['sed', 'cut', 'od']),
     'entries': (['-L', '-x', 'setlocale+textdomain'], ['cut', 'tr']),
     'entries_too': (['-x', 'textdomain'], ['head']),
     'followed': (['-f'], ['dash', 'cat']),
