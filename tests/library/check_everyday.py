@@ -85,7 +85,7 @@ CHANGING = [
     (r'<\d+\.\d{6}>$', 'DURATION'),
     (r'(open\(.*), 0[0-7]{5,}\)', r'\1, NONE)'),  # the mode, which open() is not given
     (r'(sigaction\(\w+), {[^}]*}', r'\1, ACTION'),  # parts of it were never set
-    (r'"(?:[^"\\]|\\.)*\\[0-7]{1,3}(?:[^"\\]|\\.)*"(?:\.\.\.)?', 'BYTES'),  # pointers among them
+    (r'".*\\[0-7]{1,3}.*"(?:\.\.\.)?', 'BYTES'),  # pointers among them, and what looks like quotation marks
     (r'(getp?pid\(\)|time\(\w+\)) = \d+', r'\1 = NUMBER'),
     (r'read\(\d+, "([0-9a-f]{8,}[^"]*|)"(\.\.\.)?, \d+\) = \d+', 'read(MAPPINGS)'),  # of /proc/self/maps
 ]
