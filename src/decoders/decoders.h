@@ -62,6 +62,9 @@ bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
 // netlink.cpp
 bool generic_family(CustomContext& context);
+bool ipv4_devconf(CustomContext& context);
+bool ipv6_devconf(CustomContext& context);
+bool icmp6_statistics(CustomContext& context);
 bool inet_diag_sockopt(CustomContext& context);
 bool netfilter_type(CustomContext& context);
 // times.cpp
