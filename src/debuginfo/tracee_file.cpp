@@ -1,5 +1,7 @@
 #include "debuginfo/tracee_file.h"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -24,7 +26,7 @@ TraceeFile only_regular(UniqueFd descriptor) {
 }  // namespace
 
 TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
-  const std::string root = "/proc/" + std::to_string(tid) + "/root";
+  const std::string root = fmt::format("/proc/{}/root", tid);
   const UniqueFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};
   how.flags = how_to_open;
@@ -38,7 +40,7 @@ TraceeFile open_regular(const std::string& path) {
 
 std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t limit) {
   std::string text;
-  const UniqueFd file(::open(("/proc/" + std::to_string(tid) + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(fmt::format("/proc/{}/{}", tid, name).c_str(), O_RDONLY | O_CLOEXEC));
   constexpr std::size_t piece = 32768;
   while (file.valid() && text.size() < limit) {
     const std::size_t size = text.size();

@@ -1,6 +1,7 @@
 // Reads one item of a prototype file of ltrace. For src/library only.
 #pragma once
 
+#include <fmt/core.h>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ class ConfReader {
   std::string_view word();
   std::nullopt_t fail(std::string_view what);
   [[nodiscard]] std::string declared_name(std::string_view kind) const {
-    return "ltrace_" + std::string(kind) + '_' + std::to_string(conf_.declared_);
+    return fmt::format("ltrace_{}_{}", kind, conf_.declared_);
   }
 
   std::string read_typedef();

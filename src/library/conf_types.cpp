@@ -1,4 +1,5 @@
 // The types and lenses of prototype files of ltrace.
+#include <fmt/core.h>
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -88,9 +89,9 @@ LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style)
   if (array.element_is_word) {
     length += "*word";
   } else if (array.element_size > 1) {
-    length += '*' + std::to_string(array.element_size);
+    length += fmt::format("*{}", array.element_size);
   }
-  lens.text = "bytes[" + length + "]" + (style.empty() ? "" : " as " + std::string(style));
+  lens.text = fmt::format("bytes[{}]{}{}", length, style.empty() ? "" : " as ", style);
   return lens;
 }
 
@@ -153,7 +154,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   lens.element = element->text;
   if (lens.element.find_first_of("*[") != std::string::npos) {
     ++conf_.declared_;
-    conf_.items_ += "type " + declared_name("type") + " = " + lens.element + '\n';
+    conf_.items_ += fmt::format("type {} = {}\n", declared_name("type"), lens.element);
     lens.element = declared_name("type");
   }
   lens.element_is_char = element->is_char;
@@ -197,7 +198,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
       }
       next = *value;
     }
-    members += ' ' + name + '=' + std::to_string(next++);
+    members += fmt::format(" {}={}", name, next++);
   } while (take(','));
   if (!take(')')) {
     return fail("no `,` or `)`");
@@ -206,9 +207,8 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   Lens lens = base;
   lens.is_char = false;
   lens.text = declared_name("enum");
-  conf_.items_ += "enum " + lens.text + " : " +
-                  (base.text == "ptr" ? "ulong" : base.text.substr(0, base.text.find(" as "))) + " as number {" +
-                  members + " }\n";
+  conf_.items_ += fmt::format("enum {} : {} as number {{{} }}\n", lens.text,
+                              base.text == "ptr" ? "ulong" : base.text.substr(0, base.text.find(" as ")), members);
   return lens;
 }
 
@@ -227,7 +227,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     ++conf_.declared_;
     own_name = declared_name("struct");
   }
-  std::string text = "struct " + own_name + " {";
+  std::string text = fmt::format("struct {} {{", own_name);
   unsigned number = 0;
   for (const Lens& field : *fields) {
     ++number;
@@ -235,7 +235,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
         mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
       return fail("a field cannot have this type");
     }
-    text += (field.is_hidden ? " _" : " e" + std::to_string(number)) + ": " + field.text;
+    text += fmt::format(" {}: {}", field.is_hidden ? "_" : fmt::format("e{}", number), field.text);
   }
   conf_.items_ += text + " }\n";
   conf_.undefined_.erase(own_name);
@@ -327,7 +327,7 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
   }
   const auto alias = conf_.types_.find(name);
   if (alias == conf_.types_.end()) {
-    return fail("unknown type '" + std::string(name) + "'");
+    return fail(fmt::format("unknown type '{}'", name));
   }
   return alias->second;
 }

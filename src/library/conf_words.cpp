@@ -1,4 +1,5 @@
 // Words, numbers and expressions of prototype files of ltrace.
+#include <fmt/core.h>
 #include <algorithm>
 #include <charconv>
 
@@ -41,7 +42,7 @@ std::string_view ConfReader::word() {
 
 std::nullopt_t ConfReader::fail(std::string_view what) {
   if (error_.empty()) {
-    error_ = std::string(what) + " around '" + std::string(rest_.substr(0, 40)) + "'";
+    error_ = fmt::format("{} around '{}'", what, rest_.substr(0, 40));
   }
   return std::nullopt;
 }
@@ -97,10 +98,10 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
     return "ret";
   }
   if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= most_conf_parameters) {
-    return *argument == 0 ? "ret" : 'a' + std::to_string(*argument);
+    return *argument == 0 ? "ret" : fmt::format("a{}", *argument);
   }
   if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= most_conf_fields) {
-    return 'e' + std::to_string(*element);
+    return fmt::format("e{}", *element);
   }
   rest_ = before;
   const auto value = integer();

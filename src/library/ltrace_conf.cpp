@@ -1,5 +1,7 @@
 #include "library/ltrace_conf.h"
 
+#include <fmt/core.h>
+
 #include "library/conf_reader.h"
 
 namespace tracer::library {
@@ -101,8 +103,8 @@ std::string ConfReader::read_prototype(std::string_view first) {
         found->text = "out *" + (is_text ? std::string("cstr") : found->target);
       }
       varargs = found->is_format;
-      parameters += (parameters.empty() ? "" : ", ") + ('a' + std::to_string(number)) + ": " + found->text +
-                    (found->is_hidden ? " if 0" : "");
+      parameters += fmt::format("{}a{}: {}{}", parameters.empty() ? "" : ", ", number, found->text,
+                                found->is_hidden ? " if 0" : "");
     } while (take(','));
     if (!take(')')) {
       fail("no `,` or `)`");
@@ -142,7 +144,7 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
     const std::string error = ConfReader(*this, item).read();
     if (!error.empty()) {
       items_.resize(items);  // names of what it declared are not used again
-      errors_.push_back(std::string(path) + ':' + std::to_string(line) + ": error: " + error + '.');
+      errors_.push_back(fmt::format("{}:{}: error: {}.", path, line, error));
     }
   }
 }
@@ -150,11 +152,11 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
 std::string LtraceConf::descriptions() const {
   std::string text = items_;
   for (const std::string& name : undefined_) {
-    text += "struct " + name + " { e1: ptr }\n";
+    text += fmt::format("struct {} {{ e1: ptr }}\n", name);
   }
   text += "library \"*\" {\n";
   for (const auto& [name, function] : functions_) {
-    text += "  " + function + '\n';
+    text += fmt::format("  {}\n", function);
   }
   return text + "}\n";
 }

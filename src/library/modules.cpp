@@ -1,5 +1,7 @@
 #include "library/modules.h"
 
+#include <fmt/core.h>
+
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -81,7 +83,7 @@ void for_each_mapping(const std::string& text, Function function) {
 }
 
 std::string maps_of(pid_t pid) {
-  return read_whole("/proc/" + std::to_string(pid) + "/maps", most_map_bytes);
+  return read_whole(fmt::format("/proc/{}/maps", pid), most_map_bytes);
 }
 
 std::optional<std::uint64_t> bias_of(const ModuleFile& file, const Mapping& mapping) {
@@ -114,9 +116,8 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
-  std::array<std::string, 2> names;
-  names[0].append("/proc/").append(std::to_string(pid)).append("/map_files/").append(range);
-  names[1].append("/proc/").append(std::to_string(pid)).append("/root").append(path);
+  const std::array<std::string, 2> names = {fmt::format("/proc/{}/map_files/{}", pid, range),
+                                            fmt::format("/proc/{}/root{}", pid, path)};
   for (const std::string& name : names) {
     struct stat info {};
     if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {
@@ -205,7 +206,7 @@ std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
 }
 
 std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size) {
-  const std::string bytes = read_whole("/proc/" + std::to_string(pid) + "/auxv", 65536);
+  const std::string bytes = read_whole(fmt::format("/proc/{}/auxv", pid), 65536);
   for (std::size_t at = 0; at + std::size_t{2} * word_size <= bytes.size(); at += std::size_t{2} * word_size) {
     std::uint64_t key = 0;
     std::uint64_t value = 0;
