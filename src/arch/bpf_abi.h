@@ -145,7 +145,11 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
 }
 
 static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
-  *into = regs->regs[word == 4 ? 14 : 30];
+  __u64 narrow = regs->regs[14];
+  __u64 wide = regs->regs[30];
+  /* Both, rather than one at an offset that is computed, which older kernels (6.1) do not allow of their context. */
+  asm volatile("" : "+r"(narrow), "+r"(wide));
+  *into = word == 4 ? narrow : wide;
   return 1;
 }
 

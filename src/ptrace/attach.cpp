@@ -1,5 +1,6 @@
 // Attaching to processes that run already, and saying why that failed.
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,9 @@ std::string why_not_permitted(pid_t pid) {
 }  // namespace
 
 std::string attach_failure(pid_t pid, int error, const EngineOptions& options) {
+  if (!options.strict && error == EPERM && ::kill(pid, 0) != 0 && errno == ESRCH) {
+    error = ESRCH;  // it had ended then, and has been collected since
+  }
   std::string text = options.as_ltrace ? fmt::format("Cannot attach to pid {}: ", pid)
                                        : fmt::format("attach: ptrace(PTRACE_SEIZE, {}): ", pid);
   text += std::strerror(error);

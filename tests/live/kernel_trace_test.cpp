@@ -41,8 +41,7 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-f --errno=ENOENT -e trace=%file,wait4 sh -c 'cat /nonexistent; :'", "--min-duration=100ms sleep 0.2",
         "-Z -C -S name -U calls,errors,name -e trace=openat,access cat /nonexistent",
         "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
-        "-f --quiet=attach,exit -e trace=none -e signal=STOP,CONT sh -c '" TRACEE
-        " stop_self & until grep -q \"^State:.[Tt]\" /proc/$!/status; do :; done; kill -CONT $!; wait'",
+        "-f --quiet=attach,exit -e trace=none -e signal=STOP,CONT " TRACEE " stopped_child",
         "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,?select python3 -c \"import os,socket as "
         "s,select; a,b=s.socketpair();"
         "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {

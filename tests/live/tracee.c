@@ -302,6 +302,21 @@ static int stop_self(const char* arg) {
   return 0;
 }
 
+// A child that stops itself, and is told to go on once it has stopped.
+static int stopped_child(const char* arg) {
+  (void)arg;
+  const pid_t child = fork();
+  if (child == 0) {
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) && kill(child, SIGCONT) == 0 &&
+                 waitpid(child, &status, 0) == child && status == 0
+             ? 0
+             : 1;
+}
+
 // Whether a child that its maker's tracer must not follow, and a child of its own, can make calls; what it was made
 // with is as it was, for both.
 static int untraced_child_fails(long pid, const volatile uint64_t* flags) {
@@ -372,6 +387,7 @@ static const struct {
 #endif
     {"keep_zombie", keep_zombie},
     {"stop_self", stop_self},
+    {"stopped_child", stopped_child},
     {"untraced", untraced},
 };
 
