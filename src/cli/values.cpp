@@ -1,8 +1,7 @@
 #include "cli/values.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <cstdlib>
 #include <string>
 
 #include "spell/error_names.h"
@@ -24,12 +23,13 @@ std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
     return std::nullopt;  // no sign, no inf, no nan
   }
-  double number = 0;
-  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{}) {
+  const std::string whole(text);
+  char* unit_start = nullptr;
+  const double number = std::strtod(whole.c_str(), &unit_start);
+  if (unit_start == whole.c_str() || whole.find_first_of("xX") != std::string::npos) {
     return std::nullopt;
   }
-  const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
+  const std::string_view unit = unit_start;
   double factor = 0;
   if (unit == "s") {
     factor = 1e9;
@@ -47,7 +47,7 @@ std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
   if (!(nanoseconds < limit)) {
     return std::nullopt;
   }
-  return std::chrono::nanoseconds(std::llround(nanoseconds));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds + 0.5));
 }
 
 std::optional<Precision> read_precision(std::string_view text) {

@@ -68,7 +68,7 @@ void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, 
 
 /// Hundredths of a percent, rounded as printf("%.2f") would.
 void append_percent(TextBuffer& text, double percent) {
-  const auto hundredths = static_cast<std::uint64_t>(std::lround(percent * 100));
+  const auto hundredths = static_cast<std::uint64_t>(percent * 100 + 0.5);
   text.decimal(hundredths / 100);
   text.append('.');
   text.decimal_padded(hundredths % 100, 2);

@@ -1,10 +1,12 @@
 #include "spell/floating.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "base/require.h"
@@ -52,11 +54,9 @@ std::uint64_t from_binary128(std::span<const std::byte> raw) {
 
 template <typename T>
 void append_shortest(TextBuffer& text, T value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  const std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  const std::string number = fmt::format("{}", value);
   text.append(number);
-  if (number.find_first_of(".einf") == std::string_view::npos) {
+  if (number.find_first_of(".einf") == std::string::npos) {
     text.append(".0");
   }
 }
