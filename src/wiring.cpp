@@ -147,7 +147,7 @@ Result<std::unique_ptr<StackTracer>> make_stack_tracer(const cli::Options& optio
   if (!unwinder) {
     return Error{
         unwinder.error().number,
-        fmt::format("--stack-unwinder=libunwind: {}, or leave the option out to use libdw", unwinder.error().message)};
+        fmt::format("--stack-unwinder=libunwind: {}; leave the option out to use libdw", unwinder.error().message)};
   }
   return stack::make_stack_tracer(wanted, tables, std::move(unwinder).value());
 }
