@@ -47,7 +47,7 @@ std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
   if (!(nanoseconds < limit)) {
     return std::nullopt;
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds + 0.5));
+  return std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::nano>(nanoseconds));
 }
 
 std::optional<Precision> read_precision(std::string_view text) {

@@ -1,7 +1,8 @@
 #include "render/summary.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cmath>
 
 #include "render/record.h"
 
@@ -64,14 +65,6 @@ void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, 
     text.append(fill, ' ');
   }
   text.append(last ? '\n' : ' ');
-}
-
-/// Hundredths of a percent, rounded as printf("%.2f") would.
-void append_percent(TextBuffer& text, double percent) {
-  const auto hundredths = static_cast<std::uint64_t>(percent * 100 + 0.5);
-  text.decimal(hundredths / 100);
-  text.append('.');
-  text.decimal_padded(hundredths % 100, 2);
 }
 
 /// Microseconds, rounded to the nearest; nothing where no call has ended.
@@ -260,9 +253,9 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
   constexpr unsigned digits = 6;
   switch (column) {
     case SummaryColumn::time_percent:
-      append_percent(text, total.count() == 0 ? 0.0
-                                              : 100.0 * static_cast<double>(row.times.total.count()) /
-                                                    static_cast<double>(total.count()));
+      text.append(fmt::format("{:.2f}", total.count() == 0 ? 0.0
+                                                           : 100.0 * static_cast<double>(row.times.total.count()) /
+                                                                 static_cast<double>(total.count())));
       break;
     case SummaryColumn::total_time:
       append_seconds(text, rounded(row.times.total), digits);
