@@ -4,6 +4,7 @@
     check_hostile.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import contextlib
 import pathlib
 import signal
 import subprocess
@@ -53,80 +54,83 @@ def stripped_static_pie(bench):
     expect(status == 3 and lines[-1] == '+++ exited with 3 +++', f'status {status}: ' + '\n'.join(lines))
 
 
-def killed_tracer(bench):
-    program = bench.build('endless.c', ['gcc'])
-    running = subprocess.Popen([str(program)])
-    log = bench.folder / 'log'
+@contextlib.contextmanager
+def endless(bench):
+    """A process that goes on until it is told to end, and whose status then says that it has come through unharmed."""
+    running = subprocess.Popen([str(bench.build('endless.c', ['gcc']))])
     try:
-        for round_ in range(3):
-            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
-                                       'library=abs@MAIN', '-p', str(running.pid)])
-            end = time.monotonic() + PATIENCE
-            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
-                time.sleep(0.005)
-            tracer.kill()
-            tracer.wait()
-            status = pathlib.Path(f'/proc/{running.pid}/status')
-            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
-                time.sleep(0.005)
-            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
-            log.unlink()
+        yield running
         running.terminate()
         expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
     finally:
         running.kill()
         running.wait()
+
+
+def attached(bench, running, log, *expressions, **more):
+    chosen = [word for expression in expressions for word in ('-e', expression)]
+    return subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', *chosen, '-p', str(running.pid)], **more)
+
+
+def wait_until(end, question):
+    while not question() and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def has_calls(log):
+    return log.exists() and log.stat().st_size >= 2000
+
+
+def is_untraced(process):
+    return 'TracerPid:\t0' in pathlib.Path(f'/proc/{process.pid}/status').read_text()
+
+
+def expect_life(process, what):
+    expect(process.poll() is None, f'{what}: the process died: {process.returncode}')
+
+
+def killed_tracer(bench):
+    log = bench.folder / 'log'
+    with endless(bench) as running:
+        for round_ in range(3):
+            tracer = attached(bench, running, log, 'library=abs@MAIN')
+            end = time.monotonic() + PATIENCE
+            wait_until(end, lambda: has_calls(log))
+            tracer.kill()
+            tracer.wait()
+            wait_until(end, lambda: is_untraced(running))
+            expect_life(running, f'round {round_}')
+            log.unlink()
 
 
 def killed_at_any_moment(bench):
     """Also while breakpoints are being placed: whoever is left behind takes them away."""
-    program = bench.build('endless.c', ['gcc'])
-    running = subprocess.Popen([str(program)])
-    try:
+    with endless(bench) as running:
         for round_ in range(rounds(10)):
-            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(bench.folder / 'log'), '-e', 'trace=none', '-e',
-                                       'symbol=abs@libc.so*', '-e', 'library=*', '-p', str(running.pid)])
+            tracer = attached(bench, running, bench.folder / 'log', 'symbol=abs@libc.so*', 'library=*')
             time.sleep(round_ * 0.004)
             tracer.kill()
             tracer.wait()
-            end = time.monotonic() + PATIENCE
-            status = pathlib.Path(f'/proc/{running.pid}/status')
-            while 'TracerPid:\t0' not in status.read_text() and time.monotonic() < end:
-                time.sleep(0.005)
-            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
-        running.terminate()
-        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
-    finally:
-        running.kill()
-        running.wait()
+            wait_until(time.monotonic() + PATIENCE, lambda: is_untraced(running))
+            expect_life(running, f'round {round_}')
 
 
 def attach_and_detach(bench):
-    program = bench.build('endless.c', ['gcc'])
-    running = subprocess.Popen([str(program)])
-    try:
+    log = bench.folder / 'log'
+    with endless(bench) as running:
         time.sleep(0.05)
         for round_ in range(rounds(20)):
-            log = bench.folder / 'log'
-            tracer = subprocess.Popen([bench.tracer, '-q', '-o', str(log), '-e', 'trace=none', '-e',
-                                       'library=abs@MAIN', '-p', str(running.pid)], stderr=subprocess.PIPE)
-            end = time.monotonic() + PATIENCE
-            while (not log.exists() or log.stat().st_size < 2000) and time.monotonic() < end:
-                time.sleep(0.005)
+            tracer = attached(bench, running, log, 'library=abs@MAIN', stderr=subprocess.PIPE)
+            wait_until(time.monotonic() + PATIENCE, lambda: has_calls(log))
             tracer.send_signal((signal.SIGTERM, signal.SIGINT)[round_ % 2])
             tracer.wait(PATIENCE)
             expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
-            expect(running.poll() is None, f'round {round_}: the process died: {running.returncode}')
+            expect_life(running, f'round {round_}')
             log.unlink()
         for round_ in range(rounds(20)):
             subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
                            shell=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
-            expect(running.poll() is None, f'pipe {round_}: the process died: {running.returncode}')
-        running.terminate()
-        expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
-    finally:
-        running.kill()
-        running.wait()
+            expect_life(running, f'pipe {round_}')
 
 
 CASES = {case.__name__: case
