@@ -1,9 +1,8 @@
 #include "bpf/counting_engine.h"
 
-#include <fmt/core.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,7 @@
 #include "bpf/kernel_engine.h"
 
-#include <fmt/core.h>
-
 #include <bpf/bpf.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <time.h>

@@ -1,9 +1,8 @@
 #include "bpf/tracing_engine.h"
 
-#include <fmt/core.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

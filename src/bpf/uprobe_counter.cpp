@@ -1,8 +1,7 @@
 #include "bpf/uprobe_counter.h"
 
-#include <fmt/core.h>
-
 #include <bpf/bpf.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>

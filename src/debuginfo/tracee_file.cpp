@@ -1,8 +1,7 @@
 #include "debuginfo/tracee_file.h"
 
-#include <fmt/core.h>
-
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 #include "library/modules.h"
 
-#include <fmt/core.h>
-
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

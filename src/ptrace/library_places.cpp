@@ -51,10 +51,18 @@ void LibraryTracer::update_modules(Tracee& tracee) {
     }
   }
   const auto before = std::exchange(space.modules, std::move(now));
+  const auto is_new = [&](const Module& module) {
+    const auto known = before.find(module.start);
+    return known == before.end() || !is_same(known->second, module);
+  };
   for (const auto& [start, module] : space.modules) {
-    const auto known = before.find(start);
-    if (known == before.end() || !is_same(known->second, module)) {
+    if (is_new(module)) {
       place(tracee, module);
+    }
+    for (const auto& [other_start, other] : space.modules) {
+      if (!selection_.exports.empty() && (is_new(module) || is_new(other))) {
+        place_resolved_exports(tracee, module, other);
+      }
     }
   }
   place_pending(tracee);
@@ -82,14 +90,8 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
   if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
     place_entries(tracee, module);
   }
-  if (!selection_.exports.empty()) {
-    if (selection_.exports.concerns(name)) {
-      place_exports(tracee, module);
-    }
-    for (const auto& [start, other] : tracee.library->space->modules) {
-      place_resolved_exports(tracee, module, other);
-      place_resolved_exports(tracee, other, module);
-    }
+  if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
+    place_exports(tracee, module);
   }
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
