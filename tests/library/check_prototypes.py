@@ -4,6 +4,7 @@
     check_prototypes.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import ctypes
 import functools
 import http.server
 import re
@@ -177,9 +178,10 @@ class Served(http.server.SimpleHTTPRequestHandler):
 
 def served_debugging_information(bench):
     """By a server, as its build id says (debuginfod(8))."""
-    listed = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=TIMEOUT)
-    if 'libdebuginfod.so.1' not in listed.stdout:
-        return 'there is no libdebuginfod'
+    try:
+        ctypes.CDLL('libdebuginfod.so.1')
+    except OSError as why:
+        return f'there is no libdebuginfod: {why}'
     program = build_described(bench, ['gcc', '-Wl,--build-id'], ['-g'], [])
     library = bench.folder / 'libdescribed.so'
     notes = subprocess.run(['readelf', '-n', str(library)], capture_output=True, text=True, timeout=TIMEOUT)
