@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "arch/frame_registers.h"
@@ -50,6 +51,8 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
   /// The regset that a changed call number travels in, as an int of 32 bits; 0: it travels in `bytes()`.
   { R::call_number_set } -> std::convertible_to<unsigned>;
   { R::result_replaces_argument } -> std::convertible_to<bool>;
+  /// Where PTRACE_POKEUSER, if there is such a thing, takes the instruction pointer of threads of all ABIs.
+  { R::instruction_pointer_in_user } -> std::convertible_to<std::optional<std::size_t>>;
 };
 
 static_assert(RegisterSet<Registers>);

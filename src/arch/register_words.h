@@ -21,6 +21,7 @@ class RegisterWords {
     size_ = size;
     return true;
   }
+  friend bool operator==(const RegisterWords&, const RegisterWords&) = default;
 
  protected:
   [[nodiscard]] bool narrow() const { return size_ == narrow_size; }

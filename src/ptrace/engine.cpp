@@ -30,7 +30,7 @@ class LiveStack final : public StackSource {
     if (stopped == nullptr) {
       return 0;
     }
-    const auto registers = stopped->registers();
+    const auto registers = tracee_.without_trap != nullptr ? *tracee_.without_trap : stopped->registers();
     if (!registers || registers.value().bytes().size() > into.size()) {
       return 0;
     }

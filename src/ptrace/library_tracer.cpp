@@ -165,7 +165,8 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   if (!got) {
     return true;
   }
-  Registers registers = got.value();
+  const Registers& at_trap = got.value();
+  Registers registers = at_trap;
   const std::uint64_t address = trap_address(registers);
   const std::shared_ptr<Breakpoints> space = tracee.library->space;
   const Breakpoint* point = space->find_trap(address);
@@ -176,19 +177,18 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   if (!point->inserted) {
     // Ran into it before it was taken away, or has it from before a fork.
     space->remove(thread, address);
-    static_cast<void>(thread.set_registers(registers));
+    static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
-  static_cast<void>(thread.set_registers(registers));  // for who looks at the stack
   const auto told = std::exchange(tracee.library->told, {});
   if (!told || told->address != address || told->stack_pointer != registers.stack_pointer()) {
+    tracee.without_trap = &registers;
     tell(tracee, registers, address);
+    tracee.without_trap = nullptr;
   }
-  if (tracee.detaching) {
-    return true;  // leave() does the rest
-  }
-  const bool passed = space->pass(thread, tracee.memory, tracee.tgid, address, registers);
-  static_cast<void>(thread.set_registers(registers));
+  // If it is about to be let go, leave() does the rest.
+  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tgid, address, registers);
+  static_cast<void>(thread.set_registers(registers, at_trap));
   if (!passed) {
     space->remove(thread, address);
     static_cast<void>(thread.step());

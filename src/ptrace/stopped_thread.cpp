@@ -212,6 +212,18 @@ Status Stopped::set_registers(const Registers& registers) const {
   return set_register_set(tid_, NT_PRSTATUS, registers.bytes());
 }
 
+Status Stopped::set_registers(const Registers& registers, const Registers& former) const {
+  if constexpr (Registers::instruction_pointer_in_user) {
+    Registers moved = former;
+    moved.set_instruction_pointer(registers.instruction_pointer());
+    if (moved == registers && ptrace_call(PTRACE_POKEUSER, tid_, *Registers::instruction_pointer_in_user,
+                                          registers.instruction_pointer()) == 0) {
+      return Done{};
+    }
+  }
+  return set_registers(registers);
+}
+
 Status Stopped::set_call_number(std::uint64_t raw_number) const {
   if (change_call_info(tid_, [&](__ptrace_syscall_info& info) {
         // Both have the number in the same place.

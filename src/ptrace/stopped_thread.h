@@ -119,6 +119,8 @@ class Stopped {
 
   [[nodiscard]] Result<Registers> registers() const;
   Status set_registers(const Registers& registers) const;
+  /// The same, of a thread whose registers are `former`. Costs less if only the instruction pointer differs.
+  Status set_registers(const Registers& registers, const Registers& former) const;
 
   /// At the entry of a call: what runs is the call of this number (as in the register), or none with -1.
   Status set_call_number(std::uint64_t raw_number) const;

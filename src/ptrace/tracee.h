@@ -60,7 +60,8 @@ struct Tracee {
   bool detaching = false;
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
-  std::unique_ptr<LibraryThread> library;              ///< null: its functions are not traced
+  std::unique_ptr<LibraryThread> library;   ///< null: its functions are not traced
+  const Registers* without_trap = nullptr;  ///< while a breakpoint is told of: what its registers would be but for that
   std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC
   int held_signal = 0;                                 ///< to be delivered then
   std::chrono::nanoseconds system_time{};              ///< at the last stop

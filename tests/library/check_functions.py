@@ -175,6 +175,16 @@ def one_timeline(bench):
                     r'<\.\.\. waitpid@libc\.so\.6 resumed>\[.*, 0\) = N', text), 'got: ' + '\n'.join(lines))
 
 
+def stacks(bench):
+    """The stack of a call as it is at the first instruction, which a breakpoint covers: it has not run yet."""
+    program = bench.build('jumps.c', ['gcc', '-O0', '-fcf-protection=none' if IS_X86 else '-O0'])
+    for option, first in (('symbol=in_order@MAIN', 'in_order+0x0'), ('library=abs@MAIN', None)):
+        lines, _ = bench.trace(['-q', '-k', '-e', 'trace=none', '-e', option], program)
+        frames = [match.group(1) for match in map(re.compile(r'^ > \S+?\((\S+)\)').match, lines) if match]
+        expect(any(frame.startswith('main+') for frame in frames), f'{option}: got: ' + '\n'.join(lines))
+        expect(first in (None, frames[0]), f'{option}: got: ' + '\n'.join(lines))
+
+
 def counts(bench):
     program = bench.build('threads.c', ['gcc'])
     for names in (['-c'], ['-c', '-w']):
@@ -265,7 +275,7 @@ def deep_calls(bench):
 
 CASES = {case.__name__: case
          for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads,
-                      children_unfollowed, children_followed, plugin, one_timeline, counts, chosen_by_resolvers,
+                      children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
                       demangled_names, names_of_rust, rust, exceptions, deep_calls)}
 
 

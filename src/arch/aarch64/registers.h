@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "arch/frame_registers.h"
@@ -16,6 +17,7 @@ class Registers : public RegisterWords<34, 18> {
  public:
   static constexpr unsigned call_number_set =
       0x404;  ///< NT_ARM_SYSTEM_CALL: a number changed in x8 alone is not heeded
+  static constexpr std::optional<std::size_t> instruction_pointer_in_user = std::nullopt;
   static constexpr bool result_replaces_argument = true;  ///< the first one
   static constexpr std::size_t call_instruction_size = 4;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "arch/frame_registers.h"
@@ -15,7 +16,8 @@ namespace tracer {
 class Registers : public RegisterWords<27, 17> {
  public:
   static constexpr unsigned call_number_set = 0;
-  static constexpr bool result_replaces_argument = false;  ///< the first one
+  static constexpr std::optional<std::size_t> instruction_pointer_in_user = 128;  ///< asm/user_64.h
+  static constexpr bool result_replaces_argument = false;                         ///< the first one
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
 
   [[nodiscard]] Abi mode_abi() const;
