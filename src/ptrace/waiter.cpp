@@ -36,9 +36,14 @@ Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watc
   }
   watched_ = signals.watched;
   sigprocmask(SIG_BLOCK, &signals.blocked, &former_mask_);
+  // Whoever started us may have left it blocked; then no tick would come.
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
   struct sigaction action {};
   action.sa_handler = tick;  // without SA_RESTART: it is there to interrupt wait4
   sigaction(SIGALRM, &action, &former_alarm_);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
   // Whoever started us may have left SIGCHLD ignored; then the kernel would not send it.
   action.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &action, &former_child_);

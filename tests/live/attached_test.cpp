@@ -45,6 +45,19 @@ TEST_CASE("a call that attaching interrupts is shown as it is resumed") {
   CHECK(contents(out) == resumed + " <detached ...>\n");
 }
 
+TEST_CASE("a tracer whose caller blocks SIGALRM writes and ends as any other") {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  Process sleeper({"/bin/sleep", "60"});
+  REQUIRE(becomes_true([&] { return is_in_call(sleeper.pid(), SYS_clock_nanosleep); }));
+  Process tracer_process(
+      {"/usr/bin/env", "--block-signal=ALRM", TRACER, "-o", out, "-p", std::to_string(sleeper.pid())}, true);
+  CHECK(becomes_true([&] { return contents(out).rfind("restart_syscall(", 0) == 0; }));
+  tracer_process.signal(SIGINT);
+  CHECK(tracer_process.wait());
+  CHECK(runs_untraced(sleeper.pid()));
+}
+
 TEST_CASE("with -f a thread stands for its process, without for itself") {
   Process busy({TRACEE, "threads", "3"});
   REQUIRE(busy.line() == "ready");
