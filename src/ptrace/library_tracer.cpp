@@ -191,8 +191,12 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   static_cast<void>(thread.set_registers(registers, at_trap));
   if (!passed) {
     space->remove(thread, address);
-    static_cast<void>(thread.step());
+    const bool stepped = thread.step().ok();
     space->put_again(thread, address);
+    if (!stepped) {
+      tracee.library->told = LibraryThread::Told{address, registers.stack_pointer()};
+      tracee.thread = Running::followed(tracee.tid());
+    }
   }
   return true;
 }

@@ -46,6 +46,16 @@ bool change_call_info(pid_t tid, Change change) {
          ptrace_call(set_syscall_info, tid, sizeof info, &info) == 0;
 }
 
+/// What a wait for the thread would report, left for that wait; `flags` as for waitid(2). Empty: nothing.
+std::optional<siginfo_t> next_report(pid_t tid, int flags) {
+  siginfo_t info{};
+  int waited = 0;
+  do {
+    waited = ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | flags);
+  } while (waited < 0 && errno == EINTR);
+  return waited == 0 && info.si_pid != 0 ? std::optional(info) : std::nullopt;
+}
+
 CallState state_of(const __ptrace_syscall_info& info) {
   CallState state;
   state.instruction_pointer = info.instruction_pointer;
@@ -314,31 +324,32 @@ Status Stopped::write(RemoteAddr address, std::span<const std::byte> bytes) cons
 }
 
 Status Stopped::step() const {
+  const Error another_report{EAGAIN, {}};
+  if (next_report(tid_, WNOHANG)) {
+    return another_report;
+  }
   std::uint64_t mask = 0;
   const bool masked = ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) == 0;
-  std::uint64_t all_but_trap = ~(std::uint64_t{1} << (SIGTRAP - 1));
-  if (masked) {
-    ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &all_but_trap);
+  std::uint64_t held_back = ~std::uint64_t{0};
+  for (const int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
+    // Of a blocked one that the instruction itself raises, the kernel would forget the handler.
+    held_back &= ~(std::uint64_t{1} << (signal - 1));
   }
-  Status result = last_error();
+  if (masked) {
+    ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &held_back);
+  }
+  bool done = false;
   if (ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
-    // Looked at before it is taken, so that an end stays for whoever waits for ends.
-    siginfo_t info{};
-    int waited = 0;
-    do {
-      waited = ::waitid(P_PID, static_cast<id_t>(tid_), &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
-    } while (waited < 0 && errno == EINTR);
-    if (waited == 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)) {
-      const auto report = wait_for(tid_);
-      result = report && WIFSTOPPED(report.value().status) ? Status(Done{}) : Status(Error{ESRCH, {}});
-    } else {
-      result = Error{ESRCH, {}};
-    }
+    const auto report = next_report(tid_, 0);
+    // Killed in between, it may be on its way to its end, which is not to be taken here.
+    siginfo_t taken{};
+    done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP &&
+           ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
   }
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);
   }
-  return result;
+  return done ? Status(Done{}) : Status(another_report);
 }
 
 std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {

@@ -138,8 +138,9 @@ class Stopped {
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
   Status write(RemoteAddr address, std::span<const std::byte> bytes) const;
 
-  /// Runs one instruction, with all signals but SIGTRAP held back meanwhile. The thread is stopped again afterwards,
-  /// and no other stop but that has been taken from it; an error if it is gone, which is yet to be waited for.
+  /// Runs one instruction, with the signals held back that it does not raise itself. The thread is stopped again
+  /// afterwards. An error if it stopped for another reason or is gone, which is yet to be waited for: it counts as
+  /// running then.
   Status step() const;
 
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.

@@ -47,6 +47,15 @@ def hostile(bench, what):
             expect(returned == (400 if 'library=abs' not in options else 0), f'{returned} returns of swapcontext')
 
 
+def faulting_at_breakpoint(bench):
+    """An instruction under a breakpoint may fault, also where it has to be stepped over in its place."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'symbol=touch@MAIN'], program, ['faulting'])
+    expect(status == 18, f'status {status}: ' + '\n'.join(lines[:20]))
+    expect([name for name, _ in calls_in(lines)] == ['touch'] * 2, '\n'.join(lines))
+    expect(sum('--- SIGSEGV' in line for line in lines) == 1, '\n'.join(lines))
+
+
 def stripped_static_pie(bench):
     """Nothing is known of it, and nothing is done to it."""
     program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
@@ -134,7 +143,7 @@ def attach_and_detach(bench):
 
 
 CASES = {case.__name__: case
-         for case in (stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
+         for case in (faulting_at_breakpoint, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
 
 
 def main():

@@ -1,5 +1,7 @@
 // Programs that make it hard to watch their calls: by the first argument. Each ends with a status of its own.
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -149,6 +152,35 @@ static int coroutines(void) {
   return sum >= 2 * rounds - 1 ? 16 : 1;
 }
 
+// Its first instruction may fault.
+int touch(const int* number);
+#ifdef __x86_64__
+__asm__(".globl touch\n.type touch, @function\ntouch: mov (%rdi), %eax\n ret\n.size touch, . - touch\n");
+#else
+__asm__(".globl touch\n.type touch, %function\ntouch: ldr w0, [x0]\n ret\n.size touch, . - touch\n");
+#endif
+
+static void* hidden;
+
+static void on_fault(int number) {
+  signals += number == SIGSEGV;
+  mprotect(hidden, 4096, PROT_READ);
+}
+
+// With a filter of its own, whatever that allows.
+static int faulting(void) {
+  struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  struct sock_fprog filter = {1, &allow};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    return 2;
+  }
+  signal(SIGSEGV, on_fault);
+  hidden = mmap(0, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  sum = touch(hidden) + touch(hidden);
+  return sum == 0 && signals == 1 ? 18 : 1;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   alarm(60);
@@ -162,5 +194,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "jumping") == 0    ? jumping()
          : strcmp(what, "signalled") == 0  ? signalled()
          : strcmp(what, "coroutines") == 0 ? coroutines()
+         : strcmp(what, "faulting") == 0   ? faulting()
                                            : 99;
 }
