@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/read_file.h"
 #include "bpf/kernel_programs.h"
 #include "process/proc_files.h"
 
@@ -30,7 +31,7 @@ std::string why_not_loadable() {
     return "the kernel does not describe its types (/sys/kernel/btf/vmlinux is missing); it has to be built with "
            "CONFIG_DEBUG_INFO_BTF";
   }
-  if (read_proc("/sys/kernel/security/lockdown").find("[confidentiality]") != std::string::npos) {
+  if (read_file("/sys/kernel/security/lockdown").find("[confidentiality]") != std::string::npos) {
     return "the kernel is locked down for confidentiality, which lets no BPF program read its memory; boot with "
            "lockdown=integrity or without it";
   }

@@ -6,8 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace tracer::debuginfo {
 
 namespace {
@@ -35,22 +33,6 @@ TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
 
 TraceeFile open_regular(const std::string& path) {
   return only_regular(UniqueFd(::open(path.c_str(), how_to_open)));
-}
-
-std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t limit) {
-  std::string text;
-  const UniqueFd file(::open(fmt::format("/proc/{}/{}", tid, name).c_str(), O_RDONLY | O_CLOEXEC));
-  constexpr std::size_t piece = 32768;
-  while (file.valid() && text.size() < limit) {
-    const std::size_t size = text.size();
-    text.resize(size + std::min(piece, limit - size));
-    const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);
-    text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count <= 0) {
-      break;
-    }
-  }
-  return text;
 }
 
 }  // namespace tracer::debuginfo

@@ -21,7 +21,4 @@ TraceeFile open_in_tracee(pid_t tid, const std::string& path);
 /// Opens a file of ours; its meaning is not checked.
 TraceeFile open_regular(const std::string& path);
 
-/// /proc/TID/`name`, up to `limit` bytes; empty if the thread is gone.
-std::string contents_of_proc(pid_t tid, const std::string& name, std::size_t limit);
-
 }  // namespace tracer::debuginfo

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/surroundings.h"
 
@@ -138,7 +139,7 @@ FileHeader read_header(const std::string& path) {
   if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return header;
   }
-  const std::string start = read_small_file(path, 512);
+  const std::string start = read_file(path, 512);
   if (start.empty()) {
     header.kind = FileHeader::Kind::empty;
   } else if (start.compare(0, 2, "#!") == 0) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "explain/record.h"
 #include "explain/surroundings.h"
 
@@ -39,7 +40,7 @@ void for_each_name(const std::string& folder, const std::function<void(const cha
 }  // namespace
 
 std::string describe_process(pid_t pid) {
-  std::string name = read_small_file(fmt::format("/proc/{}/comm", pid), 64);
+  std::string name = read_file(fmt::format("/proc/{}/comm", pid), 64);
   name = name.substr(0, name.find('\n'));
   return fmt::format("{} (pid {})", name.empty() ? "a process" : printable(name), pid);
 }
@@ -51,7 +52,7 @@ bool is_alive(pid_t pid) {
 std::optional<std::int64_t> began_at(pid_t pid) {
   // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
   constexpr int fields_before = 19;
-  const std::string stat = read_small_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   const std::size_t name_end = stat.rfind(')');
   std::istringstream fields(name_end == std::string::npos ? std::string() : stat.substr(name_end + 1));
   std::string field;
@@ -59,7 +60,7 @@ std::optional<std::int64_t> began_at(pid_t pid) {
     fields >> field;
   }
   std::int64_t ticks = 0;
-  const std::string times = read_small_file("/proc/stat", std::size_t{1} << 20);
+  const std::string times = read_file("/proc/stat", std::size_t{1} << 20);
   const std::size_t boot = times.find("btime ");
   if (!(fields >> ticks) || boot == std::string::npos) {
     return std::nullopt;
@@ -85,7 +86,7 @@ std::vector<pid_t> holders_of(const std::string& target) {
 
 std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
   for (const bool v6 : {false, true}) {
-    std::istringstream lines(read_small_file("/proc/net/" + kind + (v6 ? "6" : ""), std::size_t{4} << 20));
+    std::istringstream lines(read_file("/proc/net/" + kind + (v6 ? "6" : ""), std::size_t{4} << 20));
     std::string line;
     std::getline(lines, line);  // the heading
     while (std::getline(lines, line)) {
@@ -117,7 +118,7 @@ std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
 
 std::vector<pid_t> lockers_of(dev_t device, ino_t inode) {
   std::vector<pid_t> found;
-  std::istringstream lines(read_small_file("/proc/locks", std::size_t{1} << 20));
+  std::istringstream lines(read_file("/proc/locks", std::size_t{1} << 20));
   for (std::string line; std::getline(lines, line);) {
     int pid = 0;
     unsigned major_number = 0;

@@ -18,6 +18,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
@@ -67,7 +68,7 @@ struct Row {
 
 std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
   std::vector<Row> rows;
-  std::istringstream lines(read_small_file(fmt::format("/proc/{}/net/{}{}", pid, table, v6 ? "6" : ""), largest_table));
+  std::istringstream lines(read_file(fmt::format("/proc/{}/net/{}{}", pid, table, v6 ? "6" : ""), largest_table));
   for (std::string line; std::getline(lines, line);) {
     std::array<char, 64> local{};
     std::array<char, 64> remote{};
@@ -178,7 +179,7 @@ std::uint32_t unix_peer(std::uint32_t inode) {
 }
 
 std::string unix_socket(pid_t pid, unsigned long inode) {
-  std::istringstream lines(read_small_file(fmt::format("/proc/{}/net/unix", pid), largest_table));
+  std::istringstream lines(read_file(fmt::format("/proc/{}/net/unix", pid), largest_table));
   std::string path;
   bool listening = false;
   for (std::string line; std::getline(lines, line);) {

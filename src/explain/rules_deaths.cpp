@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/read_file.h"
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rule.h"
@@ -227,7 +228,7 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
   if (!bytes.empty()) {
     finding.looked_at.push_back("the instruction begins with " + bytes.substr(0, bytes.size() - 1));
   }
-  const std::string model = word_after(line_with(read_small_file("/proc/cpuinfo", 8192), "model name"), ": ", "\n");
+  const std::string model = word_after(line_with(read_file("/proc/cpuinfo", 8192), "model name"), ": ", "\n");
   if (!model.empty()) {
     finding.looked_at.push_back("the processor is " + model);
   }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "explain/rule.h"
 
 namespace tracer::explain {
@@ -18,13 +19,13 @@ std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) 
 /// A file of the process' control group, for version 2.
 std::string control_group_file(const Case& facts, std::string_view name) {
   const std::string group = facts.snapshot() ? facts.snapshot()->cgroup : "";
-  return read_small_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
+  return read_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
 }
 
 /// The same of the memory controller of version 1.
 std::string memory_group_file(const Case& facts, std::string_view name) {
   const std::string group = facts.snapshot() ? facts.snapshot()->memory_cgroup : "";
-  return group.empty() ? "" : read_small_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
+  return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
 }
 
 std::string first_line(const std::string& text) {
@@ -36,7 +37,7 @@ std::optional<Finding> too_many_files(const Case& facts) {
   if (facts.call().error == "ENFILE") {
     finding.rule = "system-file-limit";
     finding.cause = "the whole machine has no more open files to give";
-    finding.looked_at.push_back("fs.file-max is " + first_line(read_small_file("/proc/sys/fs/file-max", 64)));
+    finding.looked_at.push_back("fs.file-max is " + first_line(read_file("/proc/sys/fs/file-max", 64)));
     finding.remedy = "sysctl fs.file-max=…, and find who has so many open (ls /proc/*/fd)";
     return finding;
   }
@@ -98,9 +99,9 @@ std::optional<Finding> no_memory(const Case& facts) {
     return finding;
   }
   finding.cause = "the machine did not give it " + how_much + " of memory";
-  const std::string policy = first_line(read_small_file("/proc/sys/vm/overcommit_memory", 16));
+  const std::string policy = first_line(read_file("/proc/sys/vm/overcommit_memory", 16));
   finding.looked_at.push_back("vm.overcommit_memory is " + policy + "; " +
-                              first_line(line_with(read_small_file("/proc/meminfo"), "MemAvailable")));
+                              first_line(line_with(read_file("/proc/meminfo"), "MemAvailable")));
   finding.remedy = "ask for less in its configuration, or give the machine more memory";
   return finding;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/rule.h"
 
@@ -48,7 +49,7 @@ PidFile read_pid_file(const Prober& prober, const std::string& path) {
   if (::stat(place.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return result;
   }
-  result.pid = static_cast<pid_t>(std::atoi(read_small_file(place, 32).c_str()));
+  result.pid = static_cast<pid_t>(std::atoi(read_file(place, 32).c_str()));
   if (result.pid <= 0) {
     return result;
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/rule.h"
 
@@ -104,7 +105,7 @@ std::optional<Finding> address_in_use(const Case& facts) {
     finding.rule = "socket-file-exists";
     finding.cause = "the socket " + peer.path + " exists already";
     const bool listening =
-        read_small_file("/proc/net/unix", std::size_t{4} << 20).find(' ' + facts.path() + '\n') != std::string::npos;
+        read_file("/proc/net/unix", std::size_t{4} << 20).find(' ' + facts.path() + '\n') != std::string::npos;
     finding.looked_at.emplace_back(listening ? "a process listens on it"
                                              : "no process listens on it: it was left behind");
     finding.remedy = listening ? "stop the process that listens on it (ss -xlp), it is probably another instance"
@@ -146,7 +147,7 @@ std::optional<Finding> low_port(const Case& facts) {
   }
   Finding finding;
   finding.cause = fmt::format("{} may not listen on port {}, a privileged one", facts.prober.user(), peer.port);
-  const std::string first = read_small_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
+  const std::string first = read_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
   finding.looked_at.push_back("net.ipv4.ip_unprivileged_port_start is " + first.substr(0, first.find('\n')));
   finding.remedy = "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + facts.process.executable();
   return finding;
@@ -312,7 +313,7 @@ std::optional<Finding> name_service(const Case& facts) {
     finding.looked_at.push_back((servers.empty() ? "the name server" : join(servers, ", ")) + ": " + reply);
   }
   std::string configured;
-  std::string text = read_small_file(facts.prober.here("/etc/resolv.conf"));
+  std::string text = read_file(facts.prober.here("/etc/resolv.conf"));
   for (std::size_t at = text.find("nameserver"); at != std::string::npos; at = text.find("nameserver", at + 1)) {
     const std::string server = word_after(text.substr(at), "nameserver", "\n");
     configured += (configured.empty() ? "" : ",") + printable(server);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "base/read_file.h"
 #include "explain/rule.h"
 
 namespace tracer::explain {
@@ -209,7 +210,7 @@ std::string name_after(const std::string& line, std::string_view before) {
 }
 
 bool has_entry(const Case& facts, const std::string& file, const std::string& name) {
-  const std::string text = '\n' + read_small_file(facts.prober.here(file), std::size_t{4} << 20);
+  const std::string text = '\n' + read_file(facts.prober.here(file), std::size_t{4} << 20);
   return text.find('\n' + name + ':') != std::string::npos;
 }
 

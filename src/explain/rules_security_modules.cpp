@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "explain/rule.h"
 
 namespace tracer::explain {
@@ -95,7 +96,7 @@ Module module_of(const Case& facts, const std::string& label, const std::string&
 
 Finding refusal(const Case& facts, const std::string& what) {
   Finding finding;
-  const std::string modules = first_line(read_small_file("/sys/kernel/security/lsm", 256));
+  const std::string modules = first_line(read_file("/sys/kernel/security/lsm", 256));
   const std::string label = facts.snapshot() ? first_line(facts.snapshot()->security_label) : "";
   const std::string denial = denial_of(facts.process.pid);
   const Module module = module_of(facts, label, denial);
@@ -181,7 +182,7 @@ std::optional<Finding> network_refused(const Case& facts) {
   }
   const bool binds = facts.call().name == "bind";
   const auto first_free =
-      static_cast<unsigned>(std::atoi(read_small_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32).c_str()));
+      static_cast<unsigned>(std::atoi(read_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32).c_str()));
   if (port == 0 || !facts.snapshot() ||
       (binds && port < first_free && !facts.prober.has_capability(CAP_NET_BIND_SERVICE))) {
     return std::nullopt;
@@ -191,7 +192,7 @@ std::optional<Finding> network_refused(const Case& facts) {
 
 /// Yama lets a process trace its descendants only.
 std::optional<Finding> trace_refused(const Case& facts) {
-  const int scope = std::atoi(read_small_file("/proc/sys/kernel/yama/ptrace_scope", 16).c_str());
+  const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope", 16).c_str());
   if (scope == 0 || facts.prober.has_capability(CAP_SYS_PTRACE)) {
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/read_file.h"
 #include "explain/calls_of_interest.h"
 #include "explain/words.h"
 
@@ -171,7 +172,7 @@ void Story::count_own_filters(const Process& process) {
     return;
   }
   Snapshot self;
-  self.status = read_small_file("/proc/self/status");
+  self.status = read_file("/proc/self/status");
   const std::uint64_t all = process.snapshot->id("Seccomp_filters", 0).value_or(0);
   own_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
 }

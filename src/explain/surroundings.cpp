@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/read_file.h"
 #include "base/text_buffer.h"
 
 namespace tracer::explain {
@@ -42,20 +43,6 @@ std::optional<std::size_t> count_entries(const std::string& path) {
 }
 
 }  // namespace
-
-std::string read_small_file(const std::string& path, std::size_t most) {
-  std::string text;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  std::array<char, 4096> piece;
-  while (file.valid() && text.size() < most) {
-    const ssize_t got = ::read(file.get(), piece.data(), std::min(piece.size(), most - text.size()));
-    if (got <= 0) {
-      break;
-    }
-    text.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
 
 std::string read_link(const std::string& path) {
   std::array<char, PATH_MAX> target;
@@ -130,12 +117,12 @@ std::optional<std::string> ProcSurroundings::descriptor(pid_t tid, std::int64_t 
 
 std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   Snapshot result;
-  result.status = read_small_file(proc(tid, "status"));
-  result.limits = read_small_file(proc(tid, "limits"));
-  result.security_label = read_small_file(proc(tid, "attr/current"), 256);
+  result.status = read_file(proc(tid, "status"));
+  result.limits = read_file(proc(tid, "limits"));
+  result.security_label = read_file(proc(tid, "attr/current"), 256);
   result.executable = read_link(proc(tid, "exe"));
   result.descriptors = count_entries(proc(tid, "fd"));
-  std::istringstream lines(read_small_file(proc(tid, "cgroup")));
+  std::istringstream lines(read_file(proc(tid, "cgroup")));
   for (std::string line; std::getline(lines, line);) {
     if (line.compare(0, 3, "0::") == 0) {
       result.cgroup = line.substr(3);
@@ -149,7 +136,7 @@ std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
 std::vector<Mapping> ProcSurroundings::mappings(pid_t tid) {
   constexpr std::size_t most = std::size_t{1} << 20;
   std::vector<Mapping> result;
-  std::istringstream lines(read_small_file(proc(tid, "maps"), most));
+  std::istringstream lines(read_file(proc(tid, "maps"), most));
   for (std::string line; std::getline(lines, line);) {
     Mapping mapping;
     std::array<char, 8> protection{};
@@ -192,7 +179,7 @@ std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
 
 std::uint64_t ProcSurroundings::stack_pointer(pid_t tid) {
   // "running", or the call's number with its arguments, or -1; then stack pointer and program counter.
-  const std::string text = read_small_file(proc(tid, "syscall"), 512);
+  const std::string text = read_file(proc(tid, "syscall"), 512);
   const std::size_t last = text.rfind(' ');
   const std::size_t before = last == std::string::npos || last == 0 ? last : text.rfind(' ', last - 1);
   std::uint64_t value = 0;

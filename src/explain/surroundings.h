@@ -85,8 +85,6 @@ class ProcSurroundings final : public Surroundings {
   std::string last_other_name_;
 };
 
-/// Up to `most` bytes of a small file; empty if it cannot be read.
-std::string read_small_file(const std::string& path, std::size_t most = std::size_t{64} << 10);
 /// Empty if it is none.
 std::string read_link(const std::string& path);
 

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/explanation.h"
 #include "explain/file_header.h"
@@ -55,7 +56,7 @@ Abi abi_of(pid_t pid) {
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::vector<pid_t> children;
-  std::istringstream list(read_small_file(fmt::format("/proc/{}/task/{}/children", pid, tid)));
+  std::istringstream list(read_file(fmt::format("/proc/{}/task/{}/children", pid, tid)));
   for (pid_t child = 0; list >> child;) {
     children.push_back(child);
   }
@@ -70,11 +71,11 @@ class Sleeper {
     constexpr int most_looks = 20;
     constexpr std::chrono::milliseconds between_looks(5);
     const std::string place = fmt::format("/proc/{}/syscall", tid);
-    std::string text = read_small_file(place, 512);
+    std::string text = read_file(place, 512);
     for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
          ++looks) {
       std::this_thread::sleep_for(between_looks);
-      text = read_small_file(place, 512);
+      text = read_file(place, 512);
     }
     std::istringstream words(text);
     long number = -1;
@@ -93,7 +94,7 @@ class Sleeper {
   [[nodiscard]] std::string describe() const {
     if (call_.empty()) {
       const std::string state =
-          word_after(line_with(read_small_file(fmt::format("/proc/{}/status", tid_)), "State:"), "State:\t", "\n");
+          word_after(line_with(read_file(fmt::format("/proc/{}/status", tid_)), "State:"), "State:\t", "\n");
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
     const auto at =
@@ -168,7 +169,7 @@ class Sleeper {
 
   [[nodiscard]] std::string epoll() const {
     std::vector<std::int64_t> fds;
-    std::istringstream lines(read_small_file(fmt::format("/proc/{}/fdinfo/{}", pid_, static_cast<int>(args_[0]))));
+    std::istringstream lines(read_file(fmt::format("/proc/{}/fdinfo/{}", pid_, static_cast<int>(args_[0]))));
     for (std::string line; std::getline(lines, line);) {
       if (int fd = 0; std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) {
         fds.push_back(fd);

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 
 namespace tracer::library {
@@ -18,17 +19,6 @@ namespace {
 
 constexpr std::size_t most_map_bytes = std::size_t{1} << 25;
 constexpr std::uint64_t lowest_address = 0x10000;  // vm.mmap_min_addr
-
-std::string read_whole(const std::string& path, std::size_t most) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  char piece[16384];
-  ssize_t count = 0;
-  while (file.valid() && text.size() < most && (count = ::read(file.get(), std::data(piece), sizeof piece)) > 0) {
-    text.append(std::data(piece), static_cast<std::size_t>(count));
-  }
-  return text;
-}
 
 /// A line of /proc/PID/maps (proc_pid_maps(5)).
 struct Mapping {
@@ -82,7 +72,7 @@ void for_each_mapping(const std::string& text, Function function) {
 }
 
 std::string maps_of(pid_t pid) {
-  return read_whole(fmt::format("/proc/{}/maps", pid), most_map_bytes);
+  return read_file(fmt::format("/proc/{}/maps", pid), most_map_bytes);
 }
 
 std::optional<std::uint64_t> bias_of(const ModuleFile& file, const Mapping& mapping) {
@@ -205,7 +195,7 @@ std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
 }
 
 std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size) {
-  const std::string bytes = read_whole(fmt::format("/proc/{}/auxv", pid), 65536);
+  const std::string bytes = read_file(fmt::format("/proc/{}/auxv", pid));
   for (std::size_t at = 0; at + std::size_t{2} * word_size <= bytes.size(); at += std::size_t{2} * word_size) {
     std::uint64_t key = 0;
     std::uint64_t value = 0;

@@ -1,13 +1,12 @@
 #include "process/proc_files.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
-#include "base/unique_fd.h"
+#include "base/read_file.h"
 
 namespace tracer {
 namespace {
@@ -18,19 +17,8 @@ std::string proc_path(pid_t pid, const char* file) {
 
 }  // namespace
 
-std::string read_proc(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) {
-    return {};
-  }
-  std::string text(4096, '\0');
-  const ssize_t size = ::read(file.get(), text.data(), text.size());
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
-}
-
 std::string status_field(pid_t pid, const std::string& name) {
-  const std::string status = "\n" + read_proc(proc_path(pid, "status"));
+  const std::string status = "\n" + read_file(proc_path(pid, "status"));
   const std::string key = "\n" + name + ":\t";
   const std::size_t at = status.find(key);
   if (at == std::string::npos) {
@@ -79,7 +67,7 @@ bool is_thread_of(pid_t tid, pid_t tgid) {
 }
 
 std::string command_of(pid_t pid) {
-  const std::string words = read_proc(proc_path(pid, "cmdline"));
+  const std::string words = read_file(proc_path(pid, "cmdline"));
   return words.substr(0, words.find('\0'));
 }
 

@@ -8,8 +8,6 @@
 
 namespace tracer {
 
-/// The start of a small /proc file; empty if it cannot be read.
-std::string read_proc(const std::string& path);
 /// A field of /proc/PID/status such as "TracerPid"; empty if there is none.
 std::string status_field(pid_t pid, const std::string& name);
 /// The same as a number; 0 if there is none.

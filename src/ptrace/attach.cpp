@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "arch/syscall_abi.h"
+#include "base/read_file.h"
 #include "process/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
@@ -36,7 +37,7 @@ std::string why_not_permitted(pid_t pid) {
     return "it is a thread of the kernel's own, which cannot be traced";
   }
   if (!has_ptrace_capability()) {
-    const int scope = std::atoi(read_proc("/proc/sys/kernel/yama/ptrace_scope").c_str());
+    const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope").c_str());
     switch (scope) {
       case 1:
         return "/proc/sys/kernel/yama/ptrace_scope is 1: only a process's ancestors may trace it; start the program "

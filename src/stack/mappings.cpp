@@ -1,11 +1,12 @@
 #include "stack/mappings.h"
 
+#include <fmt/core.h>
 #include <sys/sysmacros.h>
 
 #include <charconv>
 #include <optional>
 
-#include "debuginfo/tracee_file.h"
+#include "base/read_file.h"
 
 namespace tracer::stack {
 
@@ -56,7 +57,7 @@ bool parse_mapping(std::string_view line, Mapping& into) {
 
 std::vector<Mapping> read_mappings(pid_t tid, Which which) {
   std::vector<Mapping> mappings;
-  const std::string text = debuginfo::contents_of_proc(tid, "maps", longest_file);
+  const std::string text = read_file(fmt::format("/proc/{}/maps", tid), longest_file);
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto length = rest.find('\n');

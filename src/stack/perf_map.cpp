@@ -1,6 +1,7 @@
 #include "stack/perf_map.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/read_file.h"
 #include "debuginfo/tracee_file.h"
 
 namespace tracer::stack {
@@ -33,7 +35,7 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
 
 /// The id that a process has in its own pid namespace, by which it names the file.
 std::string inner_pid(pid_t tid) {
-  const std::string status = debuginfo::contents_of_proc(tid, "status", 1 << 16);
+  const std::string status = read_file(fmt::format("/proc/{}/status", tid));
   const auto at = status.find("\nNStgid:");
   const auto end = at == std::string::npos ? at : status.find('\n', at + 1);
   if (end == std::string::npos) {

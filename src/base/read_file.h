@@ -1,0 +1,13 @@
+// Reading files that somebody else may have made, or may be changing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tracer {
+
+/// The bytes of a file from its start on, `most` at most; empty if it cannot be opened, short if it cannot be read on.
+/// Waits for nobody at the other end of a pipe, and takes no terminal.
+[[nodiscard]] std::string read_file(const std::string& path, std::size_t most = std::size_t{1} << 20);
+
+}  // namespace tracer

@@ -1,0 +1,66 @@
+// What /proc says of processes that say much.
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <numeric>
+#include <vector>
+
+#include "base/read_file.h"
+#include "base/unique_fd.h"
+#include "base/write_all.h"
+#include "process/proc_files.h"
+
+namespace tracer {
+
+TEST_CASE("a file is read as far as asked, and nobody is waited for") {
+  const auto folder = std::filesystem::temp_directory_path() / ("read_file." + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string path = folder / "file";
+  const std::string text(40000, 'x');
+  UniqueFd file(::creat(path.c_str(), 0600));
+  REQUIRE(write_all(file.get(), text) == 0);
+  CHECK(read_file(path) == text);
+  CHECK(read_file(path, 20000) == text.substr(0, 20000));
+  CHECK(read_file(folder / "missing").empty());
+  const std::string fifo = folder / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(read_file(fifo).empty());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a process that is in many groups has fields behind them") {
+  if (::geteuid() != 0) {
+    return;  // who is no root cannot have so many
+  }
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  UniqueFd inner(ends[1]);
+  const UniqueFd outer(ends[0]);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::vector<gid_t> groups(5000);
+    std::iota(groups.begin(), groups.end(), gid_t{1'000'000});
+    const char done = ::setgroups(groups.size(), groups.data()) == 0 ? 'y' : 'n';
+    static_cast<void>(write_all(inner.get(), {&done, 1}));
+    ::pause();
+    ::_exit(0);
+  }
+  inner.reset();
+  char done = 0;
+  CHECK(::read(outer.get(), &done, 1) == 1);
+  if (done == 'y') {
+    CHECK(status_field(child, "Groups").size() > 4096);
+    CHECK(status_field(child, "Seccomp").size() == 1);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+}  // namespace tracer
