@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -40,6 +39,11 @@ namespace {
 void say(std::string_view text) {
   // Nobody is left to tell if even this fails.
   static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+/// What a run for information only prints. Its exit status.
+int print(std::string_view text) {
+  return write_all(STDOUT_FILENO, text) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /// `strace: SENTENCE`, as one write, so that it is not torn by what tracees write.
@@ -235,8 +239,7 @@ int run(const std::vector<std::string>& words) {
   auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, surroundings)
                                        : cli::parse_command_line(words, tables, surroundings);
   if (const auto* information = std::get_if<cli::Information>(&outcome)) {
-    std::fwrite(information->text.data(), 1, information->text.size(), stdout);
-    return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return print(information->text);
   }
   if (const auto* error = std::get_if<cli::UsageError>(&outcome)) {
     say(error->text);
@@ -267,13 +270,10 @@ int run(const std::vector<std::string>& words) {
       speak(list.error().message);
       return EXIT_FAILURE;
     }
-    std::fwrite(list.value().data(), 1, list.value().size(), stdout);
-    return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return print(list.value());
   }
   if (options.extras.doctor) {
-    const std::string report = doctor_report();
-    std::fwrite(report.data(), 1, report.size(), stdout);
-    return std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return print(doctor_report());
   }
   if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
     say(cli::tip_text(options.tips));

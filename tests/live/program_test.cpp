@@ -122,6 +122,10 @@ TEST_CASE("output can go to a command, which is waited for") {
   CHECK(ran.lines == std::vector<std::string>{"1", "end"});
 }
 
+TEST_CASE("help that nobody gets is a failure") {
+  CHECK(run("$T --help >/dev/full; echo $?").lines == std::vector<std::string>{"1"});
+}
+
 TEST_CASE("a full disk or a reader that goes is told once and does the program no harm") {
   const Ran full = run("exec $T -o /dev/full sh -c 'echo hi; exit 3'");
   CHECK(WEXITSTATUS(full.status) == 3);
