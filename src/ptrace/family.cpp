@@ -103,24 +103,8 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
         if (functions_) {
           functions_->end_calls(*tracee);
         }
-      } else {
-        tracee = &tracees_.add(Running::followed(tid), tid, caller->visibility);
       }
-      caller = tracees_.find(former);
-      tracee->abi = caller->abi;
-      tracees_.set_visibility(*tracee, caller->visibility);
-      tracee->in_call = caller->in_call;
-      tracee->call_reported = caller->call_reported;
-      tracee->direction_known = caller->direction_known;
-      tracee->filtered = caller->filtered;
-      tracee->stops_at_all = caller->stops_at_all;
-      tracee->detaching = caller->detaching;
-      tracee->call_system_time = caller->call_system_time;
-      tracee->tampering = caller->tampering;
-      tracee->library = std::move(caller->library);
-      tracee->held_until.reset();
-      tracees_.erase(former);
-      tracee = tracees_.find(tid);
+      tracee = &tracees_.take_over(*caller, tid);
     }
   }
   if (tracee == nullptr) {

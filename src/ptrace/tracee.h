@@ -105,6 +105,19 @@ class TraceeTable {
     }
   }
 
+  /// `tracee` goes on under the id `tid`, whose bearer is gone.
+  Tracee& take_over(Tracee& tracee, pid_t tid) {
+    const pid_t former = tracee.tid();
+    erase(tid);
+    last_ = nullptr;
+    auto node = threads_.extract(former);
+    node.key() = tid;
+    tracee.thread = Running::followed(tid);
+    tracee.memory.move_to(tid);
+    threads_.insert(std::move(node));
+    return tracee;
+  }
+
   void set_visibility(Tracee& tracee, Visibility visibility) {
     silent_ -= tracee.visibility == Visibility::silent ? 1 : 0;
     silent_ += visibility == Visibility::silent ? 1 : 0;
