@@ -82,10 +82,12 @@ static __always_inline void copy_block(struct scratch* s, __u64 address, __u64 s
   }
   if (bpf_probe_read_user(data, (__u32)size, (const void*)address) != 0) {
     s->faults++;
-    size = page - address % page; /* what is on this page may be there */
-    if (size > largest_piece || bpf_probe_read_user(data, (__u32)size, (const void*)address) != 0) {
+    const __u64 on_page = page - address % page; /* what is on this page may be there */
+    if (on_page >= size || on_page > largest_piece ||
+        bpf_probe_read_user(data, (__u32)on_page, (const void*)address) != 0) {
       return;
     }
+    size = on_page;
   }
   end_chunk(s, address, (__u32)size, chunk_memory);
 }

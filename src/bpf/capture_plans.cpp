@@ -56,6 +56,7 @@ class Planner : public CaptureOperations {
   void redirects(const Call& call) {
     const Param& params = t_.params[call.redirect_args];
     const std::uint8_t array = params.slot[index_of(abi_)];
+    matters_if_failed_ = true;
     capture_operation op = operation(capture_block, array, 0);
     op.most = slot_result * word_size(abi_);
     add(op);
@@ -76,6 +77,8 @@ class Planner : public CaptureOperations {
     add(op);
   }
 
+  [[nodiscard]] bool matters_if_failed() const { return matters_if_failed_; }
+
  private:
   /// `noted`: the note after the result looks at the arguments again.
   void parameter(const Param& param, bool noted) {
@@ -87,6 +90,8 @@ class Planner : public CaptureOperations {
     const bool at_entry = !param.at_exit || param.saved || type.direction == Direction::inout;
     const bool at_exit = param.at_exit || noted || has_after(type.target);
     if (slot < slots && (phase_ == Phase::entry ? at_entry : at_exit)) {
+      // What a call that fails has not filled shows as an address, unless the description says when it shows.
+      matters_if_failed_ = matters_if_failed_ || type.direction != Direction::out || param.when != none;
       pointed(type, slot, nullptr, 0);
     }
   }
@@ -328,6 +333,7 @@ class Planner : public CaptureOperations {
   CaptureLimits limits_;
   Phase phase_;
   bool within_custom_ = false;
+  bool matters_if_failed_ = false;
 };
 
 /// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.
@@ -397,6 +403,7 @@ CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
         const auto first = static_cast<std::uint16_t>(plans.operations.size());
         (phase == Phase::entry ? plan.entry_first : plan.exit_first) = first;
         (phase == Phase::entry ? plan.entry_count : plan.exit_count) = static_cast<std::uint8_t>(operations.size());
+        plan.exit_if_failed = planner.matters_if_failed() ? 1 : 0;  // the exit's comes last
         plans.operations.insert(plans.operations.end(), operations.begin(), operations.end());
       }
       plans.by_slot[abi * numbers_per_abi + numbered.number] = plan;

@@ -194,17 +194,19 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->off_time = settings.threads.cpu_time ? time_off_cpu(task, state->not_charged) : 0;
   record->late = 0;
-  if (plan && (plan->exit_count != 0 || state->incomplete)) {
+  const bool failed = is_failure(result, bpf_is_32_bit(abi));
+  const __u32 operations = !plan || (failed && !plan->exit_if_failed) ? 0 : plan->exit_count;
+  if (plan && (operations != 0 || state->incomplete)) {
     bpf_call_arguments(regs, abi, s->slot);
     s->slot[slot_result] = (__u64)record->result;
-    run_plan(plan->exit_first, plan->exit_count);
+    run_plan(plan->exit_first, operations);
     if (state->incomplete) {
       record->late = s->used;
       s->slot[slot_stack] = bpf_stack_pointer(regs);
       run_plan(plan->entry_first, plan->entry_count);
     }
   }
-  if (settings.circumstances && ((plan && plan->circumstances) || is_failure(result, bpf_is_32_bit(abi)))) {
+  if (settings.circumstances && ((plan && plan->circumstances) || failed)) {
     bpf_call_arguments(regs, abi, s->slot);
     copy_circumstances(s, task, s->slot[0]);
   }

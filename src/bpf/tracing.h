@@ -85,7 +85,9 @@ struct capture_plan {
   __u8 circumstances; /* they are told where it succeeds, too */
   __u16 exit_first;
   __u8 exit_count;
-  __u8 arguments; /* of the call */
+  __u8 arguments;      /* of the call */
+  __u8 exit_if_failed; /* the exit's operations are wanted of a call that fails, too */
+  __u8 padding;
 };
 
 enum record_kind {

@@ -45,7 +45,11 @@ std::chrono::nanoseconds clock_now(clockid_t clock) {
 template <typename T = trace_record>
 T front_of(std::span<const std::byte> record) {
   T front{};
-  std::memcpy(&front, record.data(), std::min(sizeof front, record.size()));
+  if (record.size() >= sizeof front) {
+    std::memcpy(&front, record.data(), sizeof front);  // of a length that the compiler knows
+  } else {
+    std::memcpy(&front, record.data(), record.size());
+  }
   return front;
 }
 

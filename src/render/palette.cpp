@@ -39,22 +39,20 @@ std::vector<std::string> Palette::change(std::string_view text) {
     }
     sgr_[static_cast<std::size_t>(key - color_keys.begin())] = item.substr(equals + 1);
   }
+  paints_ = std::any_of(sgr_.begin(), sgr_.end(), [](const std::string& sgr) { return !sgr.empty(); });
   return rejected;
 }
 
-Brush::Brush(TextBuffer& text, const Palette& palette, Color color) : text_(text), start_(text.size()) {
-  if (const auto sgr = palette.sgr(color); !sgr.empty()) {
-    text_.append(begin_sequence);
-    text_.append(sgr);
-    text_.append('m');
+std::size_t Brush::begin(TextBuffer& text, std::string_view sgr) {
+  if (!sgr.empty()) {
+    text.append(begin_sequence);
+    text.append(sgr);
+    text.append('m');
   }
-  content_ = text_.size();
+  return text.size();
 }
 
-Brush::~Brush() {
-  if (content_ == start_) {
-    return;
-  }
+void Brush::end() {
   if (text_.size() == content_) {
     text_.truncate(start_);
   } else {

@@ -27,21 +27,33 @@ class Palette {
   /// left out and returned.
   std::vector<std::string> change(std::string_view text);
 
+  /// Whether there is any colour.
+  [[nodiscard]] bool paints() const { return paints_; }
   [[nodiscard]] std::string_view sgr(Color color) const { return sgr_[static_cast<std::size_t>(color)]; }
 
  private:
   std::array<std::string, color_keys.size()> sgr_;
+  bool paints_ = false;
 };
 
 /// While it lives, what is appended to the buffer has the colour.
 class Brush {
  public:
-  Brush(TextBuffer& text, const Palette& palette, Color color);
-  ~Brush();
+  Brush(TextBuffer& text, const Palette& palette, Color color)
+      : text_(text), start_(text.size()), content_(palette.paints() ? begin(text, palette.sgr(color)) : start_) {}
+  ~Brush() {
+    if (content_ != start_) {
+      end();
+    }
+  }
   Brush(const Brush&) = delete;
   Brush& operator=(const Brush&) = delete;
 
  private:
+  /// Returns where the content starts.
+  static std::size_t begin(TextBuffer& text, std::string_view sgr);
+  void end();
+
   TextBuffer& text_;
   std::size_t start_;    ///< before the sequence
   std::size_t content_;  ///< behind it; equal to `start_`: no colour

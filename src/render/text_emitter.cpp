@@ -1,6 +1,7 @@
 #include "render/text_emitter.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "spell/error_names.h"
 #include "spell/escape.h"
@@ -59,9 +60,15 @@ void TextEmitter::end_arguments() {
 }
 
 void TextEmitter::pad_to_column() {
-  const auto line_end = text_->view().rfind('\n');
-  const auto line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
-  const auto written = visible_width(text_->view().substr(line_start));
+  // Without colours, what is further away than the column cannot matter.
+  const bool paints = options_.palette.paints();
+  std::string_view line = text_->view();
+  line.remove_prefix(paints ? 0 : line.size() - std::min<std::size_t>(line.size(), options_.column));
+  // rfind() goes byte by byte.
+  if (const auto* const end = static_cast<const char*>(::memrchr(line.data(), '\n', line.size())); end != nullptr) {
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+  }
+  const std::size_t written = paints ? visible_width(line) : line.size();
   if (written < options_.column) {
     text_->append(options_.column - written, ' ');
   }

@@ -7,9 +7,11 @@ namespace tracer::spec {
 
 const Call* Tables::find(Abi abi, std::uint64_t number) const {
   const auto rows = numbers[index_of(abi)];
-  // Numbers are nearly dense from 0, so the row is usually at its own index or a little before.
-  const auto row = std::lower_bound(rows.begin(), rows.end(), number,
-                                    [](const NumberedCall& r, std::uint64_t n) { return r.number < n; });
+  // Numbers are nearly dense from 0, so the row is usually at its own index, else a little before.
+  const bool at_its_index = number < rows.size() && rows[number].number == number;
+  const auto row = at_its_index ? rows.begin() + static_cast<std::ptrdiff_t>(number)
+                                : std::lower_bound(rows.begin(), rows.end(), number,
+                                                   [](const NumberedCall& r, std::uint64_t n) { return r.number < n; });
   if (row == rows.end() || row->number != number || row->call == none) {
     return nullptr;
   }

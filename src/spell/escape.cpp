@@ -46,17 +46,24 @@ void append_octal(TextBuffer& text, unsigned c, bool all_digits) {
 /// `unprintable(character, index)` writes what has neither a letter nor is plain.
 template <typename Unprintable>
 void escape(TextBuffer& text, std::span<const std::byte> data, std::string_view also, Unprintable unprintable) {
+  const std::string_view all(reinterpret_cast<const char*>(data.data()), data.size());
+  std::size_t done = 0;  // what comes before it stands in the text: characters are mostly plain, and go there together
   for (std::size_t i = 0; i < data.size(); ++i) {
     const auto c = std::to_integer<unsigned>(data[i]);
-    if (const char letter = escape_letter(c); letter != 0) {
+    const char letter = escape_letter(c);
+    if (letter == 0 && is_plain(c) && also.find(static_cast<char>(c)) == std::string_view::npos) {
+      continue;
+    }
+    text.append(all.substr(done, i - done));
+    done = i + 1;
+    if (letter != 0) {
       text.append('\\');
       text.append(letter);
-    } else if (is_plain(c) && also.find(static_cast<char>(c)) == std::string_view::npos) {
-      text.append(static_cast<char>(c));
     } else {
       unprintable(c, i);
     }
   }
+  text.append(all.substr(done));
 }
 
 }  // namespace

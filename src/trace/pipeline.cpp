@@ -13,13 +13,11 @@ namespace {
 constexpr std::chrono::seconds oldest_output(1);
 
 decode::Entry entry_of(const Event& event, const SyscallEnter& enter) {
-  decode::Entry entry;
-  entry.tid = event.tid;
-  entry.abi = event.abi;
-  entry.number = enter.number;
-  entry.args = enter.args;
-  entry.stack_pointer = enter.stack_pointer;
-  return entry;
+  return {.tid = event.tid,
+          .abi = event.abi,
+          .number = enter.number,
+          .args = enter.args,
+          .stack_pointer = enter.stack_pointer};
 }
 
 }  // namespace
@@ -151,7 +149,7 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   }
   call.depth.abbreviate = options_.abbreviate.contains(event.abi, enter.number);
   call.depth.dereference = options_.dereference.contains(event.abi, enter.number);
-  call.depth.raw = !options_.raw.empty() && options_.raw.contains(event.abi, enter.number);
+  call.depth.raw = options_.raw.contains(event.abi, enter.number);
   view_.call_begins(thread, memory);
   keep_stack(thread, event, memory);
   if (never_returns(thread)) {
