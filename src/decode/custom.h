@@ -32,8 +32,8 @@ class CustomContext {
   [[nodiscard]] virtual std::uint64_t next_register() const = 0;  ///< behind that of the argument in question
   [[nodiscard]] virtual Depth depth() const = 0;
   [[nodiscard]] virtual const Options& options() const = 0;
-  /// Name of the call of a number on the tracee's ABI; empty if there is none.
-  [[nodiscard]] virtual std::string_view call_numbered(std::uint64_t number) const = 0;
+  /// Name of the call of a number on an ABI; empty if there is none.
+  [[nodiscard]] virtual std::string_view call_numbered(Abi abi, std::uint64_t number) const = 0;
   [[nodiscard]] virtual std::string_view call_name() const = 0;
   [[nodiscard]] virtual std::string_view previous_call() const = 0;  ///< of the same thread; may be empty
   /// The arguments that were printed with this name: value of the parameter, or nothing if the call has none such.

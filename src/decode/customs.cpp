@@ -45,9 +45,9 @@ bool WalkerContext::copy(std::span<std::byte> into) const {
   return false;
 }
 
-std::string_view WalkerContext::call_numbered(std::uint64_t number) const {
+std::string_view WalkerContext::call_numbered(Abi abi, std::uint64_t number) const {
   const auto& tables = walker_.setting().tables;
-  const auto* call = tables.find(entry().abi, number);
+  const auto* call = tables.find(abi, number);
   return call != nullptr ? tables.text(call->name) : std::string_view{};
 }
 

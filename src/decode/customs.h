@@ -20,7 +20,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] std::uint64_t next_register() const override { return walker_.next_register(); }
   [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
   [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
-  [[nodiscard]] std::string_view call_numbered(std::uint64_t number) const override;
+  [[nodiscard]] std::string_view call_numbered(Abi abi, std::uint64_t number) const override;
   [[nodiscard]] std::string_view call_name() const override;
   [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;

@@ -36,7 +36,8 @@ void Walker::emit_result() {
                                                : static_cast<std::uint64_t>(outcome_->value);
     const bool described = state_.call != nullptr && state_.signature->result != spec::none;
     const Type& type = described ? tables_.types[state_.signature->result] : plain;
-    if (state_.depth.raw) {
+    const bool of_unknown_call = state_.call == nullptr && state_.entry.function_name.empty();
+    if (state_.depth.raw || of_unknown_call) {
       emit_register(bits);
     } else if (!described && !state_.entry.function_name.empty()) {
       emit_guess(register_size(abi_) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
@@ -62,7 +63,7 @@ bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
     return set.is_flags ? bits == 0 && !spell::has_name_for_zero(tables_, note.set)
-                        : set.unknown == spec::none && spell::constant_name(tables_, note.set, bits, abi_).empty();
+                        : spell::constant_name(tables_, note.set, bits, abi_).empty();
   }
   return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
 }

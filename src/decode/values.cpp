@@ -356,6 +356,8 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
     out_.constant(bits, type, abi_);
     if (type.style == Style::dirfd) {
       annotate_directory(static_cast<std::int64_t>(bits));
+    } else if (type.style == Style::fd) {
+      annotate_descriptor(static_cast<std::int32_t>(bits));
     }
     return;
   }

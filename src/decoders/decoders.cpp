@@ -62,6 +62,7 @@ std::span<const decode::Custom> all() {
       {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
       {"restriction", restriction},
+      {"ring_workers", ring_workers},
       {"seccomp_program", seccomp_program},
       {"second_of_time", second_of_time},
       {"select_result", select_result},

@@ -64,6 +64,7 @@ bool with_name(CustomContext& context);
 bool generic_family(CustomContext& context);
 bool ipv4_devconf(CustomContext& context);
 bool ipv6_devconf(CustomContext& context);
+bool ring_workers(CustomContext& context);
 bool icmp6_statistics(CustomContext& context);
 bool inet_diag_sockopt(CustomContext& context);
 bool netfilter_type(CustomContext& context);

@@ -70,69 +70,7 @@ bool negative_errno(CustomContext& context) {
   return true;
 }
 
-namespace {
-
-/// Numbers of `width` bytes, each by what it is: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` spells what number i is.
-template <typename Label>
-bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, Label label) {
-  constexpr std::size_t most = 256;
-  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most * width)) / width *
-                             width);
-  if (raw.empty() || !context.copy(raw)) {
-    return false;
-  }
-  const std::size_t limit = context.depth().abbreviate ? context.options().string_limit : most;
-  auto& out = context.out();
-  TextBuffer text;
-  out.begin_array();
-  for (std::size_t i = 0; i < raw.size() / width; ++i) {
-    if (i >= limit) {
-      out.more();
-      break;
-    }
-    text.clear();
-    text.append('[');
-    label(text, i);
-    text.append("]=");
-    const std::uint64_t number = number_at(raw, i * width, width);
-    is_signed ? text.decimal(std::int64_t{static_cast<std::int32_t>(number)}) : text.decimal(number);
-    out.begin_element();
-    out.symbol(text.view());
-  }
-  out.end_array();
-  return true;
-}
-
-}  // namespace
-
-/// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
-bool sk_meminfo(CustomContext& context) {
-  return numbers_by_index(context, 4, false, [&](TextBuffer& text, std::size_t i) {
-    const auto name = context.constant_name("sk_meminfo_index", i);
-    name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
-  });
-}
-
-/// Settings of an interface for IPv4: `[[IPV4_DEVCONF_FORWARDING-1]=0, …]`. linux/ip.h.
-bool ipv4_devconf(CustomContext& context) {
-  return numbers_by_index(context, 4, true, [&](TextBuffer& text, std::size_t i) {
-    const auto name = context.constant_name("ipv4_devconf", i + 1);
-    name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
-    text.append(name.empty() ? " /* IPV4_DEVCONF_??? */" : "-1");
-  });
-}
-
-/// The same for IPv6: `[[DEVCONF_FORWARDING]=0, …]`. linux/ipv6.h.
-bool ipv6_devconf(CustomContext& context) {
-  return numbers_by_index(context, 4, true,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "ipv6_devconf", i); });
-}
-
-/// What went through an interface by ICMPv6: `[[ICMP6_MIB_NUM]=7, …]`. linux/snmp.h.
-bool icmp6_statistics(CustomContext& context) {
-  return numbers_by_index(context, 8, false,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "icmp6_statistic", i); });
-}
+namespace {}  // namespace
 
 /// Which attributes are asked for, by their numbers: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
 bool idiag_ext(CustomContext& context) {

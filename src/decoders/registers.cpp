@@ -66,7 +66,7 @@ bool call_number(CustomContext& context) {
     return false;
   }
   const auto number = number_at(raw, 0, 8);
-  if (const auto name = context.call_numbered(number); !name.empty()) {
+  if (const auto name = context.call_numbered(context.entry().abi, number); !name.empty()) {
     TextBuffer text;
     text.append("__NR_");
     text.append(name);

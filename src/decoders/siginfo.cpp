@@ -173,9 +173,7 @@ class Printer {
         break;
       case sigsys:
         field("si_call_addr", at(0, word_), Style::address, false);
-        refused_call(at(word_, 4));
-        context_.out().begin_field("si_arch", "audit_arch");
-        architecture(at(word_ + 4, 4));
+        refused_call(at(word_, 4), at(word_ + 4, 4));
         break;
       default:
         if (at(0, 8) != 0) {
@@ -185,36 +183,37 @@ class Printer {
     }
   }
 
-  void refused_call(std::uint64_t number) {
-    const auto name = context_.call_numbered(number);
-    if (name.empty()) {
-      field("si_syscall", number, Style::number, true);
-      return;
-    }
-    TextBuffer text;
-    text.append("__NR_");
-    text.append(name);
-    context_.out().begin_field("si_syscall", "int");
-    context_.named(text.view(), number, Style::number);
-  }
-
-  /// linux/audit.h: an ELF machine with bits for word size and byte order.
-  void architecture(std::uint64_t bits) {
+  /// A call and the architecture whose number it has: linux/audit.h, an ELF machine with bits for word size and byte
+  /// order. A kernel of 64 bits tells of 32-bit programs in its own layout, so the layout does not say whose number it
+  /// is.
+  void refused_call(std::uint64_t number, std::uint64_t arch) {
     struct Known {
       std::uint64_t bits;
       std::string_view name;
+      Abi abi;
     };
-    static constexpr std::array<Known, 4> known = {{{0xc000003e, "AUDIT_ARCH_X86_64"},
-                                                    {0x40000003, "AUDIT_ARCH_I386"},
-                                                    {0xc00000b7, "AUDIT_ARCH_AARCH64"},
-                                                    {0x40000028, "AUDIT_ARCH_ARM"}}};
-    const auto found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.bits == bits; });
-    if (found != known.end()) {
-      context_.named(found->name, bits);
-      return;
+    static constexpr std::array<Known, 4> known = {{{0xc000003e, "AUDIT_ARCH_X86_64", Abi::x86_64},
+                                                    {0x40000003, "AUDIT_ARCH_I386", Abi::i386},
+                                                    {0xc00000b7, "AUDIT_ARCH_AARCH64", Abi::aarch64},
+                                                    {0x40000028, "AUDIT_ARCH_ARM", Abi::arm}}};
+    const auto* found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.bits == arch; });
+    const auto name = found == known.end() ? std::string_view{} : context_.call_numbered(found->abi, number);
+    if (name.empty()) {
+      field("si_syscall", number, Style::number, true);
+    } else {
+      TextBuffer text;
+      text.append("__NR_");
+      text.append(name);
+      context_.out().begin_field("si_syscall", "int");
+      context_.named(text.view(), number, Style::number);
     }
-    context_.number(bits, Style::hex, 4, false);
-    context_.out().comment("AUDIT_ARCH_???");
+    context_.out().begin_field("si_arch", "audit_arch");
+    if (found != known.end()) {
+      context_.named(found->name, arch);
+    } else {
+      context_.number(arch, Style::hex, 4, false);
+      context_.out().comment("AUDIT_ARCH_???");
+    }
   }
 
   void sender_fields() {
