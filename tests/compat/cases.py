@@ -122,9 +122,21 @@ def probes(build):
             for arguments in ARGUMENTS.get(source.stem, ['']):
                 found.append(Program(f'{name} {arguments}'.rstrip(), [binary, *arguments.split()], group='sweep' if arguments else GROUPS.get(source.stem, 'probes'),
                                      many=many, alone=not many, table=bool(arguments), options=OPTIONS.get(source.stem, []),
-                                     masks=[(r'(parent_tid=\[)(?:0|30\d{3})\]', r'\1TID]'), KEY_SERIALS]))
+                                     masks=[(r'(parent_tid=\[)(?:0|30\d{3})\]', r'\1TID]'), KEY_SERIALS,
+                                            *MASKS.get(source.stem, [])]))
     return found
 
+
+# What else may differ between two runs of a program, besides canonical.MASKS.
+MASKS = {
+    'exchanging': [(r'(?<![\w.])\d{6,10}(?![\w.])', 'KEY')],
+    'changing': [(r'(stx_ino=)\d+', r'\1INODE'), (r'(f_handle=)"[^"]*"\}, \[\d+', r'\1HANDLE'),
+                 (r'(read\(\d+(?:<[^>]*>)?, "\\1\\0\\0\\0@\\0\\0@)' + r'.*?(\\0\\20\\0\\0\\0)', r'\1COOKIE\2'),
+                 (r'(IORING_REGISTER_IOWQ_MAX_WORKERS, .*=> ).*(\], 2\))', r'\1WORKERS\2')],
+    'placing': [(r'(adjtime(?:64)?x?\(.*time=\{tv_sec=)\d+, tv_[un]sec=\d+', r'\1TIME')],
+    'mounting': [(r'(/dev/loop|LOOP_CTL_GET_FREE\) += |lo_number=)\d+', r'\1NUMBER')],
+    'filtering': [(r'(\bid=|NOTIF_ID_VALID, \[|PERF_EVENT_IOC_ID, \[)(?:0x[0-9a-f]+|\d+)', r'\1ID')],
+}
 
 # Per cent of equal lines that a group must have. Below 99.5 stands what has been reached so far: raise it, never lower.
 THRESHOLDS = {'everyday': 99.5, 'stacks': 99.5, 'probes': 95.0, 'decoration': 99.5, 'sweep': 85.0}
