@@ -38,7 +38,7 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-f -e trace=execve,chdir sh -c '/bin/true; cd /'", "-e trace=kill,rt_sigaction sh -c 'kill -TERM $$'",
         "-e trace=kill sh -c 'trap : USR1; kill -USR1 $$; kill -9 $$'", "-e trace=getppid " TRACEE " int80",
         "-Z -e trace=openat,access cat /nonexistent", "-z -e trace=%file,execve,exit_group cat /nonexistent",
-        "-f --errno=ENOENT -e trace=%file,wait4 sh -c 'cat /nonexistent; :'", "--min-duration=100ms sleep 0.2",
+        "-f --errno=ENOENT -e trace=%file,wait4 sh -c 'cat /nonexistent; :'", "--min-duration=500ms sleep 0.6",
         "-Z -C -S name -U calls,errors,name -e trace=openat,access cat /nonexistent",
         "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
         "-f --quiet=attach,exit -e trace=none -e signal=STOP,CONT " TRACEE " stopped_child",

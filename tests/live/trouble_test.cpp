@@ -106,8 +106,10 @@ TEST_CASE("closed standard streams do no harm") {
 
 TEST_CASE("a launched program outlives a tracer that is ended") {
   const Folder folder;
-  const Ran ran = run_strict(folder, "trap '' CHLD; ./strace -e trace=clock_nanosleep sh -c 'sleep 1; echo done >" +
-                                         folder.file("out") + "' & sleep 0.4; kill -TERM $!; wait $!; echo $?");
+  const Ran ran = run_strict(folder,
+                             "until_there() { until [ -e $1 ]; do sleep 0.02; done; }; trap '' CHLD; "
+                             "( ./strace -e trace=none sh -c ': > begun; until [ -e go ]; do sleep 0.02; done; "
+                             "echo done > out' & until_there begun; kill -TERM $!; wait $!; echo $?; : > go )");
   CHECK(ran.mentions("detached"));
   CHECK(ran.has("143"));
   CHECK(becomes_true([&] { return contents(folder.file("out")) == "done\n"; }));

@@ -82,9 +82,10 @@ def outcome(tracer, options, words, marks, sample, folder):
     for old in folder.glob('out*'):
         old.unlink()
     if 'attached' in marks:
-        victim = subprocess.Popen([sample, *['wait'] * 100], cwd=folder)
+        victim = subprocess.Popen([sample, *['wait'] * 1000], cwd=folder)
         os.environ['PID'] = str(victim.pid)
-        before = f'set -m; {{ sleep 0.4; kill {victim.pid}; }} 2>/dev/null & '
+        before = (f'set -m; {{ while grep -q TracerPid:.0 /proc/{victim.pid}/status; do sleep 0.02; done; '
+                  f'kill {victim.pid}; }} 2>/dev/null & ')
     try:
         status, text = run(tracer, options, '' if victim else f'{shlex.quote(sample)} {words}', folder, before)
     finally:
