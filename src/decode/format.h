@@ -23,7 +23,7 @@ struct FormatArgument {
   spec::ValueClass value_class = spec::ValueClass::integer;
   spec::Type type;                        ///< of a scalar, or of what scanf stores
   bool stored = false;                    ///< scanf: the argument points to where the value is stored
-  std::optional<std::uint32_t> limit;     ///< text: at most so many bytes are looked at (%.5s)
+  std::optional<std::uint32_t> limit;     ///< text: at most so many bytes, or characters, are looked at (%.5s)
   std::optional<std::size_t> limit_from;  ///< … or as many as this argument says (%.*s)
   bool is_allocated = false;              ///< scanf's `m`: stores a pointer to the text
 };

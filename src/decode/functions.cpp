@@ -7,6 +7,7 @@
 #include "decode/format.h"
 #include "decode/function_values.h"
 #include "decode/walker.h"
+#include "decode/wide_text.h"
 #include "spell/scalars.h"
 
 namespace tracer::decode {
@@ -285,9 +286,9 @@ bool Walker::emit_format_argument(const FormatArgument& argument, std::span<cons
       return bits.has_value();
     }
     case FormatArgument::Kind::count:
-    case FormatArgument::Kind::wide_text:
       return false;
     case FormatArgument::Kind::text:
+    case FormatArgument::Kind::wide_text:
       break;
   }
   RemoteAddr from = address;
@@ -301,7 +302,10 @@ bool Walker::emit_format_argument(const FormatArgument& argument, std::span<cons
     const auto given = static_cast<std::int32_t>(values[*argument.limit_from]);
     most = given < 0 ? unlimited : static_cast<std::uint64_t>(given);  // printf(3): a negative precision is none
   }
-  return !from.is_null() && limited_text(from, most);
+  if (from.is_null()) {
+    return false;
+  }
+  return argument.kind == FormatArgument::Kind::wide_text ? limited_wide_text(from, most) : limited_text(from, most);
 }
 
 /// Text up to a NUL, of which the function itself looks at `most` bytes only.
@@ -318,6 +322,19 @@ bool Walker::limited_text(RemoteAddr address, std::uint64_t most) {
   form.cut = found > shown;
   out_.bytes(data->first(std::min(found, shown)), form);
   return true;
+}
+
+bool Walker::limited_wide_text(RemoteAddr address, std::uint64_t most) {
+  const auto shown = std::min<std::uint64_t>({most, setting_.options.string_limit, most_wide_characters});
+  const ScratchGuard guard(state_.scratch);
+  const auto room = state_.scratch.take(4 * static_cast<std::size_t>(shown));
+  const auto text = read_wide_text(memory_, address, most, room);
+  if (text) {
+    render::StringForm form;
+    form.cut = text->is_cut;
+    out_.bytes(room.first(text->size), form);
+  }
+  return text.has_value();
 }
 
 }  // namespace tracer::decode

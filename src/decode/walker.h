@@ -137,6 +137,7 @@ class Walker {
   void emit_variable_arguments();
   bool emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values, std::size_t index);
   bool limited_text(RemoteAddr address, std::uint64_t most);
+  bool limited_wide_text(RemoteAddr address, std::uint64_t most);
 
   // evaluate.cpp
   Value evaluate(spec::ExprId id, const Scope* scope);
