@@ -229,7 +229,7 @@ Reader::Ended Reader::apply_number(const Row& row, const std::string& argument) 
       break;
     default:
       options_.format.stack_trace = StackTrace::sources;
-      options_.format.stack_frame_limit = *value + 1;  // and the function itself, which is not shown
+      options_.format.stack_frame_limit = *value;
       break;
   }
   return std::nullopt;

@@ -358,11 +358,13 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
 }
 
 void Summary::write(TextBuffer& text, Abi native) const {
+  const bool writes_anyway =
+      options_.ltrace && std::all_of(rows_.begin(), rows_.end(), [](const Rows& rows) { return rows.empty(); });
   const auto write_one = [&](Abi abi) {
-    if (rows_[index_of(abi)].empty()) {
+    if (rows_[index_of(abi)].empty() && !(writes_anyway && abi == native)) {
       return;
     }
-    if (abi != native) {
+    if (abi != native && !options_.ltrace) {
       text.append("System call usage summary for ");
       text.append(mode_name(abi));
       text.append(" mode:\n");

@@ -20,7 +20,7 @@ namespace tracer::render {
 
 struct SummaryOptions {
   bool wall_clock = false;  ///< -w: times are wall-clock times
-  bool ltrace = false;      ///< the last column is ltrace's, and the totals have no average
+  bool ltrace = false;      ///< the table is as ltrace writes it
   bool histogram = false;   ///< below the table, for each call
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
@@ -74,7 +74,7 @@ class Summary {
   void count_function(Abi abi, std::string_view name, std::uint64_t calls);
   /// One of them has returned. Its time is elapsed time, by any clock.
   void end_function(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
-  /// One table for each ABI that had calls, the native one first; nothing if there were none.
+  /// One table for each ABI that had calls, the native one first; if there were none, nothing, or ltrace's empty one.
   void write(TextBuffer& text, Abi native) const;
 
  private:

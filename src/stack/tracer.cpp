@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "arch/arch.h"
@@ -43,8 +44,10 @@ class Tracer final : public StackTracer {
     } else {
       space.begin_walk(event.tid);
     }
-    const WalkEnd end = find_places(walk, *event.stack);
-    for (const Place& place : places_) {
+    // A function that is called just now is told of anyway, and the stub that it is called by is nobody's function.
+    const std::size_t callee = std::holds_alternative<LibraryEnter>(event.what) ? 1 : 0;
+    const WalkEnd end = find_places(walk, *event.stack, options_.frame_limit + callee);
+    for (const Place& place : std::span(std::as_const(places_)).subspan(std::min(callee, places_.size()))) {
       if (!add_frame(walk, event.tgid, place)) {
         return frames_;
       }
@@ -56,20 +59,20 @@ class Tracer final : public StackTracer {
   }
 
  private:
-  WalkEnd find_places(const Walk& walk, const StackSource& source) {
+  WalkEnd find_places(const Walk& walk, const StackSource& source, std::size_t limit) {
     const auto captured = source.addresses();
     if (!captured.empty()) {
-      for (const std::uint64_t address : captured.first(std::min(captured.size(), options_.frame_limit))) {
+      for (const std::uint64_t address : captured.first(std::min(captured.size(), limit))) {
         places_.push_back({address, places_.empty()});
       }
-      return captured.size() > options_.frame_limit ? WalkEnd::limit : WalkEnd::outermost;
+      return captured.size() > limit ? WalkEnd::limit : WalkEnd::outermost;
     }
     Registers registers;
     const std::size_t size = source.registers(registers.buffer());
     if (size == 0 || !registers.resize(size)) {
       return WalkEnd::outermost;
     }
-    return unwinder_->walk(walk, registers.frame_registers(), options_.frame_limit, places_);
+    return unwinder_->walk(walk, registers.frame_registers(), limit, places_);
   }
 
   /// False if nothing can come after it.

@@ -163,9 +163,6 @@ void LtraceView::exits(Thread& thread, const EventTime& time, int status) {
 
 /// -w: a line a frame, and an empty one below.
 void LtraceView::write_stack(Thread& thread, std::span<const StackFrame> stack, StackTaken) {
-  if (thread.call.function != nullptr && !stack.empty()) {
-    stack = stack.subspan(1);  // where the function, or the stub, begins: the line above is about that
-  }
   if (stack.empty()) {
     return;
   }

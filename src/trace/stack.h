@@ -60,7 +60,8 @@ class StackTracer {
 
   /// Every event, in order, before it is asked for.
   virtual void observe(const Event& event, const Memory& memory) = 0;
-  /// The frames of the event's thread, innermost first; empty if nothing is known. Valid until the next call of this.
+  /// The frames of the event's thread, innermost first, where a function is called from its caller on; empty if nothing
+  /// is known. Valid until the next call of this.
   virtual std::span<const StackFrame> frames(const Event& event, const Memory& memory) = 0;
 };
 
