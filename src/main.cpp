@@ -71,6 +71,39 @@ constexpr int exit_status(int code) {
   return code << 8;
 }
 
+int wait_status_of(const cli::Options& options, const RunEnd& end) {
+  if (end.exec_error != 0) {
+    return exit_status(status_of_failed_launch(options, end.exec_error));
+  }
+  return end.interrupted_by_signal ? end.interrupting_signal : end.program_status.value_or(0);
+}
+
+/// Null where nothing but an explanation is asked for. The others outlive it.
+std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spec::Tables& tables,
+                                          const decode::Decoder& decoder, decode::Names& names,
+                                          decode::Names& plain_names, pipeline::Channels channels,
+                                          pipeline::TextViewOptions settings) {
+  if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
+    return nullptr;
+  }
+  switch (options.format.output) {
+    case cli::OutputFormat::json:
+      return std::make_unique<pipeline::JsonView>(
+          tables, decoder, plain_names, std::move(channels),
+          pipeline::JsonViewOptions{settings.native, settings.flush_each_event});
+    case cli::OutputFormat::folded:
+      return std::make_unique<pipeline::FoldedView>(tables, decoder, plain_names, std::move(channels),
+                                                    folded_weight(options));
+    case cli::OutputFormat::text:
+      break;
+  }
+  if (options.ltrace) {
+    return std::make_unique<pipeline::LtraceView>(std::move(settings), ltrace_view_options(options), tables, decoder,
+                                                  names, std::move(channels));
+  }
+  return std::make_unique<pipeline::TextView>(std::move(settings), tables, decoder, names, std::move(channels));
+}
+
 struct Ended {
   std::unique_ptr<Engine> engine;  ///< has the last word
   int wait_status = 0;
@@ -79,16 +112,20 @@ struct Ended {
 /// `more`: what `tables` may gain meanwhile.
 Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
+  const auto failure = [&speak](const Error& error) {
+    if (!error.message.empty()) {  // else it has been told
+      speak(error.message);
+    }
+    return Ended{nullptr, exit_status(EXIT_FAILURE)};
+  };
 
   auto launch = engine_options(options, tables);
   if (!launch) {
-    speak(launch.error().message);
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure(launch.error());
   }
   auto channels = open_channels(options, complain);
   if (!channels) {
-    speak(channels.error().message);
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure(channels.error());
   }
   if (auto& command = launch.value().launch) {
     auto path = command_path(options);
@@ -102,27 +139,18 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     }
     command->path = std::move(path).value();
   }
-
-  const auto complain_unless_told = [&speak](const Error& error) {
-    if (!error.message.empty()) {
-      speak(error.message);
-    }
-  };
   auto chosen = choose_engine(options, std::move(launch).value(), tables, complain);
   if (!chosen) {
-    complain_unless_told(chosen.error());
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure(chosen.error());
   }
 
   auto contexts = security_contexts(options);
   if (!contexts) {
-    speak(contexts.error().message);
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure(contexts.error());
   }
   auto stack_tracer = make_stack_tracer(options, tables);
   if (!stack_tracer) {
-    speak(stack_tracer.error().message);
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure(stack_tracer.error());
   }
   decode::DescriptorNames names(name_options(options), std::move(contexts).value());
   stack::FunctionNames functions;
@@ -135,36 +163,19 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   decode::DescriptorNames plain_names(plain);  // for -P and for records, whatever -y and -Y say
   const decode::Decoder decoder(tables, decoder_options(options), names, decoders::all());
   if (!decoder.missing_custom().empty()) {
-    speak("--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'");
-    return {nullptr, exit_status(EXIT_FAILURE)};
+    return failure({0, "--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'"});
   }
 
   auto pipeline_settings = pipeline_options(options, tables);
   pipeline_settings.filter.paths = traced_paths(options, complain);
   auto view_settings = text_view_options(options, complain);
   view_settings.hold_calls = pipeline_settings.filter.needs_end();
-  const pipeline::JsonViewOptions json_settings{view_settings.native, view_settings.flush_each_event};
-  std::unique_ptr<pipeline::View> view;
-  const bool explains_only = options.extras.explain && options.output.to == cli::Output::To::standard_error;
-  if (explains_only) {
-    // No trace.
-  } else if (options.format.output == cli::OutputFormat::json) {
-    view =
-        std::make_unique<pipeline::JsonView>(tables, decoder, plain_names, std::move(channels).value(), json_settings);
-  } else if (options.format.output == cli::OutputFormat::folded) {
-    view = std::make_unique<pipeline::FoldedView>(tables, decoder, plain_names, std::move(channels).value(),
-                                                  folded_weight(options));
-  } else if (options.ltrace) {
-    view = std::make_unique<pipeline::LtraceView>(std::move(view_settings), ltrace_view_options(options), tables,
-                                                  decoder, names, std::move(channels).value());
-  } else {
-    view = std::make_unique<pipeline::TextView>(std::move(view_settings), tables, decoder, names,
-                                                std::move(channels).value());
-  }
+  const Abi native = view_settings.native;
+  const auto view =
+      make_view(options, tables, decoder, names, plain_names, std::move(channels).value(), std::move(view_settings));
   std::unique_ptr<Explaining> explaining;
   if (options.extras.explain) {
-    explaining =
-        std::make_unique<Explaining>(options, tables, json_settings.native, view.get(), !chosen.value().in_kernel);
+    explaining = std::make_unique<Explaining>(options, tables, native, view.get(), !chosen.value().in_kernel);
   }
   std::optional<render::Summary> summary;
   if (options.summary.mode != cli::SummaryMode::none) {
@@ -194,7 +205,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   auto run = chosen.value().engine->run(pipeline);
   if (summary) {
     TextBuffer table;
-    summary->write(table, json_settings.native);
+    summary->write(table, native);
     view->raw(table.view());
   }
   if (view) {
@@ -204,18 +215,9 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (explaining) {
     explaining->report_end();
   }
-  if (!run) {
-    complain_unless_told(run.error());
-    return {std::move(chosen.value().engine), exit_status(EXIT_FAILURE)};
-  }
-  const RunEnd& end = run.value();
-  int status = end.program_status.value_or(0);
-  if (end.exec_error != 0) {
-    status = exit_status(status_of_failed_launch(options, end.exec_error));
-  } else if (end.interrupted_by_signal) {
-    status = end.interrupting_signal;
-  }
-  return {std::move(chosen.value().engine), status};
+  Ended ended = run ? Ended{nullptr, wait_status_of(options, run.value())} : failure(run.error());
+  ended.engine = std::move(chosen.value().engine);
+  return ended;
 }
 
 int run(const std::vector<std::string>& words) {
