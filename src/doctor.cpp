@@ -1,6 +1,7 @@
 #include "doctor.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bpf/engine.h"
+#include "process/proc_files.h"
 #include "ptrace/engine.h"
 
 namespace tracer {
@@ -38,16 +40,6 @@ std::string line_of(const char* path) {
 
 bool is_there(const char* path) {
   return ::access(path, R_OK) == 0;
-}
-
-bool has_capability(unsigned capability) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("CapEff:")) {
-      return (std::strtoull(line.c_str() + sizeof "CapEff:", nullptr, 16) >> capability & 1) != 0;
-    }
-  }
-  return false;
 }
 
 /// Counts what comes and shows nothing.
@@ -117,8 +109,7 @@ Finding ptrace_works(const Trial& trial) {
 }
 
 Finding attaching() {
-  constexpr unsigned cap_sys_ptrace = 19;
-  const bool capable = has_capability(cap_sys_ptrace);
+  const bool capable = has_capability(CAP_SYS_PTRACE);
   const std::string scope = line_of("/proc/sys/kernel/yama/ptrace_scope");
   const std::string of_yama = scope.empty() ? "there is no Yama" : "/proc/sys/kernel/yama/ptrace_scope is " + scope;
   if (scope == "3") {
@@ -219,9 +210,7 @@ Finding uprobes() {
   if (!is_there("/sys/bus/event_source/devices/uprobe/type")) {
     return {State::missing, "uprobes", "the kernel has none", "a kernel with CONFIG_UPROBE_EVENTS"};
   }
-  constexpr unsigned cap_perfmon = 38;
-  constexpr unsigned cap_sys_admin = 21;
-  if (has_capability(cap_perfmon) || has_capability(cap_sys_admin)) {
+  if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN)) {
     return {State::works, "uprobes", "perf_event_open takes them", {}};
   }
   return {State::missing, "uprobes", "no CAP_PERFMON (perf_event_paranoid is " + paranoid + ')', "run as root"};

@@ -1,7 +1,6 @@
 // Why the kernel would not take our programs, found out before it is asked: its own answer is EPERM for everything.
+#include <linux/capability.h>
 #include <unistd.h>
-
-#include <cstdlib>
 
 #include "base/read_file.h"
 #include "bpf/kernel_programs.h"
@@ -10,14 +9,8 @@
 namespace tracer {
 namespace {
 
-constexpr unsigned cap_sys_admin = 21;  // linux/capability.h, some of them newer than Debian's
-constexpr unsigned cap_perfmon = 38;
-constexpr unsigned cap_bpf = 39;
-
 bool has_capabilities() {
-  const std::uint64_t mask = std::strtoull(status_field(::getpid(), "CapEff").c_str(), nullptr, 16);
-  const auto has = [mask](unsigned capability) { return (mask >> capability & 1) != 0; };
-  return has(cap_sys_admin) || (has(cap_perfmon) && has(cap_bpf));
+  return has_capability(CAP_SYS_ADMIN) || (has_capability(CAP_PERFMON) && has_capability(CAP_BPF));
 }
 
 }  // namespace

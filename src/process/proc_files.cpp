@@ -32,6 +32,11 @@ pid_t number_field(pid_t pid, const std::string& name) {
   return std::atoi(status_field(pid, name).c_str());
 }
 
+bool has_capability(unsigned number) {
+  const std::uint64_t mask = std::strtoull(status_field(::getpid(), "CapEff").c_str(), nullptr, 16);
+  return (mask >> number & 1) != 0;
+}
+
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> tids;
   DIR* folder = ::opendir(proc_path(pid, "task").c_str());

@@ -13,6 +13,9 @@ std::string status_field(pid_t pid, const std::string& name);
 /// The same as a number; 0 if there is none.
 pid_t number_field(pid_t pid, const std::string& name);
 
+/// Whether this process has a capability in effect (capabilities(7), linux/capability.h).
+bool has_capability(unsigned number);
+
 /// The threads of a process, from /proc; empty if it is gone.
 std::vector<pid_t> threads_of(pid_t pid);
 /// The process of a thread; `tid` itself if that cannot be told.

@@ -1,5 +1,6 @@
 // Attaching to processes that run already, and saying why that failed.
 #include <fmt/core.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <time.h>
@@ -17,12 +18,6 @@
 namespace tracer {
 namespace {
 
-bool has_ptrace_capability() {
-  constexpr unsigned cap_sys_ptrace = 19;
-  const std::string mask = status_field(::getpid(), "CapEff");
-  return ((std::strtoull(mask.c_str(), nullptr, 16) >> cap_sys_ptrace) & 1) != 0;
-}
-
 std::string why_not_permitted(pid_t pid) {
   if (const pid_t holder = number_field(pid, "TracerPid"); holder > 0) {
     return fmt::format("process {} ({}) is tracing it; a process can have one tracer only, so end that one first",
@@ -36,7 +31,7 @@ std::string why_not_permitted(pid_t pid) {
   if (!state.empty() && status_field(pid, "VmSize").empty()) {
     return "it is a thread of the kernel's own, which cannot be traced";
   }
-  if (!has_ptrace_capability()) {
+  if (!has_capability(CAP_SYS_PTRACE)) {
     const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope").c_str());
     switch (scope) {
       case 1:
