@@ -25,6 +25,12 @@ std::string why_not_permitted(pid_t pid) {
   }
   const std::string state = status_field(pid, "State");
   if (!state.empty() && (state[0] == 'Z' || state[0] == 'X')) {
+    for (const pid_t tid : threads_of(pid)) {
+      if (is_alive(tid)) {
+        return fmt::format(
+            "the process' first thread has ended, but not thread {}: trace that one (-f: and the others)", tid);
+      }
+    }
     return fmt::format("the process has ended already and waits for its parent, process {}, to collect its exit status",
                        number_field(pid, "PPid"));
   }

@@ -198,6 +198,21 @@ static int exit_over_threads(const char* arg) {
   return 6;
 }
 
+// Ends its first thread and lives on in another.
+static int headless(const char* arg) {
+  (void)arg;
+  static sem_t started;
+  pthread_t thread;
+  sem_init(&started, 0, 0);
+  if (pthread_create(&thread, NULL, pause_for_ever, &started) != 0) {
+    return 3;
+  }
+  sem_wait(&started);
+  say("ready");
+  syscall(SYS_exit, 0);
+  return 4;
+}
+
 // Asks about a device that cannot be, twice: until the first time the socket has no address.
 static int ask_netlink(const char* arg) {
   (void)arg;
@@ -379,6 +394,7 @@ static const struct {
     {"refused_exit", refused_exit},
     {"ask_netlink", ask_netlink},
     {"exit_over_threads", exit_over_threads},
+    {"headless", headless},
     {"getppid_slowly", getppid_slowly},
     {"leave_behind", leave_behind},
     {"sleeper", sleeper},

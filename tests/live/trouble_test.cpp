@@ -75,6 +75,15 @@ TEST_CASE("a process that has ended and was not waited for is told as that") {
   CHECK(ran.mentions("the process has ended already and waits for its parent"));
 }
 
+TEST_CASE("a process whose first thread has ended is traced by another one") {
+  Process headless({TRACEE, "headless"});
+  REQUIRE(headless.line() == "ready");
+  REQUIRE(becomes_true([&] { return status_field(headless.pid(), "State").rfind("Z", 0) == 0; }));
+  const Ran ran = run("exec $T -p " + std::to_string(headless.pid()));
+  CHECK(WEXITSTATUS(ran.status) == 1);
+  CHECK(ran.mentions("the process' first thread has ended, but not thread "));
+}
+
 TEST_CASE("option -u is for root, also where the user is unknown") {
   const std::string as_nobody = "cd /; exec setpriv --reuid=65534 --clear-groups ";
   if (::geteuid() == 0 && ::access(TRACER, X_OK) == 0 && WEXITSTATUS(run(as_nobody + TRACER " -V").status) == 0) {
