@@ -1,340 +1,20 @@
 #include "bpf/capture_plans.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
-#include <utility>
 
-#include "bpf/capture_operations.h"
+#include "bpf/capture_planner.h"
 
 namespace tracer {
 namespace {
 
 using namespace spec;
-
-constexpr std::uint32_t path_size = largest_text;  // PATH_MAX, and one to see that it is longer
-constexpr std::uint32_t unknown_size = 128;  // where a length is more than an operation can say; a page's end cuts it
-constexpr std::uint32_t variable_size = 512;
-constexpr std::uint32_t frame_size = 1024;   // of a signal, as much as sigreturn shows
-constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
-constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
-constexpr unsigned deepest = 4;
-
-enum class Phase : std::uint8_t { entry, exit };
-
-/// What of the descriptions leads where: the operations of one call on one ABI, at its entry or at its exit.
-class Planner : public CaptureOperations {
- public:
-  /// `sockets`: see sockets_asked_for().
-  Planner(const Tables& tables, const std::set<std::string_view>& sockets, Abi abi, CaptureLimits limits, Phase phase)
-      : CaptureOperations(tables, abi), sockets_(sockets), limits_(limits), phase_(phase) {}
-
-  void signature(Index index) {
-    const Signature& signature = t_.signatures[index];
-    for (const Param& param : Tables::slice(t_.params, signature.params)) {
-      if (param.type != none) {
-        parameter(param, signature.note != none);
-      }
-      if (phase_ == Phase::entry && slot_of(param) < slots && sockets_.count(t_.text(param.name)) != 0) {
-        add(operation(capture_netlink, slot_of(param), 0));
-      }
-    }
-    Index previous = none;
-    for (const SignatureRow& row : Tables::slice(t_.signature_rows, signature.rows)) {
-      if (row.signature != previous && (row.abis & mask_of(abi_)) != 0) {
-        previous = row.signature;
-        this->signature(row.signature);
-      }
-    }
-    if (signature.otherwise != none) {
-      this->signature(signature.otherwise);
-    }
-  }
-
-  /// A call whose real call's arguments lie in memory: socketcall.
-  void redirects(const Call& call) {
-    const Param& params = t_.params[call.redirect_args];
-    const std::uint8_t array = params.slot[index_of(abi_)];
-    matters_if_failed_ = true;
-    capture_operation op = operation(capture_block, array, 0);
-    op.most = slot_result * word_size(abi_);
-    add(op);
-    for (unsigned i = 0; i < slot_result; ++i) {
-      load(array, i * word_size(abi_), word_size(abi_));
-    }
-    redirect();
-    for (const Redirect& redirect : Tables::slice(t_.redirects, call.redirects)) {
-      if (redirect.call != none && t_.calls[redirect.call].signature != none) {
-        signature(t_.calls[redirect.call].signature);
-      }
-    }
-  }
-
-  void signal_frame() {
-    capture_operation op = operation(capture_block, slot_stack, 0);
-    op.most = frame_size;
-    add(op);
-  }
-
-  [[nodiscard]] bool matters_if_failed() const { return matters_if_failed_; }
-
- private:
-  /// `noted`: the note after the result looks at the arguments again.
-  void parameter(const Param& param, bool noted) {
-    const Type& type = t_.types[param.type];
-    if (type.kind != TypeKind::pointer) {
-      return;
-    }
-    const std::uint8_t slot = slot_of(param);
-    const bool at_entry = !param.at_exit || param.saved || type.direction == Direction::inout;
-    const bool at_exit = param.at_exit || noted || has_after(type.target);
-    if (slot < slots && (phase_ == Phase::entry ? at_entry : at_exit)) {
-      // What a call that fails has not filled shows as an address, unless the description says when it shows.
-      matters_if_failed_ = matters_if_failed_ || type.direction != Direction::out || param.when != none;
-      pointed(type, slot, nullptr, 0);
-    }
-  }
-
-  [[nodiscard]] bool has_after(TypeId id) const {
-    const Type& type = t_.types[id];
-    if (type.kind != TypeKind::structure) {
-      return false;
-    }
-    const auto fields = Tables::slice(t_.fields, t_.structs[type.index].fields);
-    return std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.after; });
-  }
-
-  /// What a pointer in `slot` leads to.
-  void pointed(const Type& pointer, std::uint8_t slot, const Scope* scope, unsigned depth) {
-    if (slot != slot_none && depth <= deepest && pointer.target != none) {
-      std::optional<Length> room;
-      if (pointer.sized_by != none) {
-        room = length(pointer.sized_by, scope);
-      }
-      target(t_.types[pointer.target], slot, 0, room, scope, depth);
-    }
-  }
-
-  void block(std::uint8_t base, std::uint32_t offset, const std::optional<Length>& size, std::uint32_t most) {
-    capture_operation op = operation(capture_block, base, offset);
-    op.most = std::min<std::uint32_t>(most, largest_block);
-    if (size && size->slot != slot_none) {
-      op.length = size->slot;
-      op.count_width = size->width;
-      op.scale = size->scale;
-    } else if (size) {
-      op.most = static_cast<std::uint32_t>(std::min<std::uint64_t>(size->constant * size->scale, op.most));
-    }
-    if (op.most != 0) {
-      add(op);
-    }
-  }
-
-  void target(const Type& type, std::uint8_t base, std::uint32_t offset, const std::optional<Length>& room,
-              const Scope* scope, unsigned depth) {
-    const std::optional<Length> own = type.length == none ? std::nullopt : length(type.length, scope);
-    const std::uint32_t shown = within_custom_ ? custom_size : limits_.string_limit + 2;
-    switch (type.kind) {
-      case TypeKind::scalar:
-        block(base, offset, std::nullopt, bytes_of(type.width, abi_));
-        break;
-      case TypeKind::pointer: {
-        block(base, offset, std::nullopt, pointer_width(type));
-        pointed(type, load(base, offset, pointer_width(type)), scope, depth + 1);
-        break;
-      }
-      case TypeKind::cstr:
-        if (type.length_kind != LengthKind::none) {
-          block(base, offset, own, path_size);
-        } else {
-          capture_operation op = operation(capture_text, base, offset);
-          op.most = type.style == Style::path ? path_size : std::min(shown, path_size);
-          add(op);
-        }
-        break;
-      case TypeKind::bytes:
-        block(base, offset, own ? own : room, own && !type.hex ? shown : type.hex ? block_size : unknown_size);
-        break;
-      case TypeKind::array:
-        array(type, base, offset, own ? own : room, depth);
-        break;
-      case TypeKind::structure:
-        structure(type, base, offset, room, scope, depth);
-        break;
-      case TypeKind::choice:
-        block(base, offset, room, room ? variable_size : unknown_size);
-        break;
-      case TypeKind::custom:
-        block(base, offset, type.target == none ? room : std::nullopt, room ? variable_size : unknown_size);
-        if (type.target != none) {
-          const bool already = std::exchange(within_custom_, true);
-          target(t_.types[type.target], base, offset, room, scope, depth);
-          within_custom_ = already;
-        }
-        break;
-    }
-  }
-
-  [[nodiscard]] std::uint32_t size_of(const Type& type) const {
-    switch (type.kind) {
-      case TypeKind::scalar:
-        return bytes_of(type.width, abi_);
-      case TypeKind::pointer:
-        return pointer_width(type);
-      case TypeKind::structure:
-        return t_.structs[type.index].layout.size[index_of(abi_)];
-      case TypeKind::custom:
-        return type.target == none ? 0 : size_of(t_.types[type.target]);
-      default:
-        return 0;
-    }
-  }
-
-  void array(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> count, unsigned depth) {
-    const Type& element = t_.types[type.target];
-    const std::uint32_t size = size_of(element);
-    if (type.length_kind == LengthKind::until_zero) {
-      block(base, offset, std::nullopt, block_size);
-      const bool text = element.kind == TypeKind::pointer && element.target != none &&
-                        t_.types[element.target].kind == TypeKind::cstr;
-      if (text && (limits_.whole || type.brief == none)) {
-        capture_operation op = operation(capture_texts, base, offset);
-        op.width = static_cast<std::uint8_t>(pointer_width(element));
-        op.most = std::min<std::uint32_t>(limits_.string_limit + 2, block_size);
-        add(op);
-      }
-      return;
-    }
-    if (count && type.length_kind == LengthKind::count) {
-      count->scale *= std::max<std::uint32_t>(size, 1);
-    }
-    const bool by_bytes = type.length_kind == LengthKind::byte_count && element.kind == TypeKind::structure;
-    const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
-    const std::uint64_t most = stream                        ? std::uint64_t{largest_block}
-                               : size == 0 || within_custom_ ? custom_size
-                               : limits_.whole || by_bytes   ? block_size
-                                                             : (limits_.string_limit + 1ULL) * size;
-    block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
-    if (element.kind == TypeKind::structure && count && depth < deepest) {
-      vectors(t_.structs[element.index], base, offset, *count, size);
-    }
-  }
-
-  /// Pointers in the elements of an array, where another field of the same element has the length; in structs within
-  /// the elements, too, which begin at `shift`.
-  void vectors(const Struct& element, std::uint8_t base, std::uint32_t offset, const Length& count, std::uint32_t size,
-               std::uint32_t shift = 0, unsigned depth = 0) {
-    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
-      const Type& type = t_.types[field.type];
-      if (type.kind == TypeKind::structure && depth < deepest) {
-        vectors(t_.structs[type.index], base, offset, count, size, shift + field.offset[index_of(abi_)], depth + 1);
-        continue;
-      }
-      std::optional<capture_operation> op = vector(field, base, offset, size, shift);
-      if (!op || count.slot == slot_none) {
-        continue;
-      }
-      op->length = count.slot;
-      op->count_width = count.width;
-      if (const auto within = vector_within(type, base)) {
-        op->kind = capture_vectors;
-        add(*op, *within);
-      } else {
-        add(*op);
-      }
-    }
-  }
-
-  /// What a pointer in elements of `size` bytes leads to.
-  std::optional<capture_operation> vector(const Field& field, std::uint8_t base, std::uint32_t offset,
-                                          std::uint32_t size, std::uint32_t shift) {
-    const Type& pointer = t_.types[field.type];
-    if (pointer.kind != TypeKind::pointer || pointer.target == none || size == 0) {
-      return std::nullopt;
-    }
-    const Type* data = &t_.types[pointer.target];
-    while (data->kind == TypeKind::custom && data->target != none) {
-      data = &t_.types[data->target];
-    }
-    ExprId said = data->length;
-    if (said == none && data->args.count != 0) {
-      said = t_.expr_lists[data->args.first];
-    }
-    said = said == none ? pointer.sized_by : said;
-    if (said == none || t_.exprs[said].op != ExprOp::field) {
-      return std::nullopt;
-    }
-    capture_operation op = operation(capture_vector, base, offset);
-    op.width = static_cast<std::uint8_t>(pointer_width(pointer));
-    const Field& length = t_.fields[t_.exprs[said].a];
-    op.pointer_offset = static_cast<std::uint16_t>(shift + field.offset[index_of(abi_)]);
-    op.length_offset = static_cast<std::uint16_t>(shift + length.offset[index_of(abi_)]);
-    op.length_width = static_cast<std::uint8_t>(size_of(t_.types[length.type]));
-    op.element = static_cast<std::uint16_t>(size);
-    op.most = std::max<std::uint32_t>(limits_.string_limit + 2, data->kind == TypeKind::bytes ? 0 : unknown_size);
-    if (data->kind == TypeKind::array && data->length_kind == LengthKind::count) {
-      op.scale = std::max<std::uint32_t>(size_of(t_.types[data->target]), 1);
-      op.most = most_elements * op.scale;
-    }
-    op.most = std::min<std::uint32_t>(op.most, block_size);
-    return op;
-  }
-
-  /// If a pointer in an element leads to an array of structs again: what their pointers lead to.
-  std::optional<capture_operation> vector_within(const Type& pointer, std::uint8_t base) {
-    const Type& array = t_.types[pointer.target];
-    if (array.kind != TypeKind::array || t_.types[array.target].kind != TypeKind::structure) {
-      return std::nullopt;
-    }
-    const Struct& element = t_.structs[t_.types[array.target].index];
-    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
-      if (auto op = vector(field, base, 0, element.layout.size[index_of(abi_)], 0)) {
-        op->kind = capture_within;
-        return op;
-      }
-    }
-    return std::nullopt;
-  }
-
-  void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,
-                 const Scope* outer, unsigned depth) {
-    const Struct& description = t_.structs[type.index];
-    const Scope scope{base, offset, type.args, outer};
-    const std::uint32_t size = description.layout.size[index_of(abi_)];
-    if (description.sized_by != none) {
-      room = length(description.sized_by, &scope);
-      block(base, offset, std::nullopt, std::min(size, size_fields));  // whatever it says of itself
-    }
-    const bool open = description.variable || description.kind == StructKind::stream || size == 0;
-    if (open) {
-      block(base, offset, room, room ? block_size : std::max(size, variable_size));
-    } else {
-      block(base, offset, description.sized_by == none ? std::nullopt : room, size);
-    }
-    if (description.kind != StructKind::plain) {
-      return;
-    }
-    for (const Field& field : Tables::slice(t_.fields, description.fields)) {
-      const Type& inner = t_.types[field.type];
-      const std::uint32_t at = offset + field.offset[index_of(abi_)];
-      if (field.at != none) {
-        continue;
-      }
-      if (inner.kind == TypeKind::pointer && (!field.after || phase_ == Phase::exit)) {
-        pointed(inner, load(base, at, pointer_width(inner)), &scope, depth + 1);
-      } else if (inner.kind == TypeKind::structure && depth < deepest) {
-        structure(inner, base, at, std::nullopt, &scope, depth + 1);
-      }
-    }
-  }
-
-  const std::set<std::string_view>& sockets_;
-  CaptureLimits limits_;
-  Phase phase_;
-  bool within_custom_ = false;
-  bool matters_if_failed_ = false;
-};
 
 /// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.
 std::set<std::string_view> sockets_asked_for(const Tables& tables) {
@@ -369,47 +49,158 @@ std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
   return static_cast<std::uint8_t>(std::min<unsigned>(count, most_arguments));
 }
 
-}  // namespace
+/// The argument whose values choose between the forms of a call, and which of its bits.
+struct Chooser {
+  std::uint8_t argument = slot_none;
+  std::uint32_t bits = 0;
+};
 
-CapturePlans make_capture_plans(const Tables& tables, CaptureLimits limits) {
-  CapturePlans plans;
-  const auto sockets = sockets_asked_for(tables);
-  capture_plan unknown{};
-  unknown.arguments = most_arguments;
-  plans.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
-  for (std::size_t abi = 0; abi < abi_count; ++abi) {
-    for (const NumberedCall& numbered : tables.numbers[abi]) {
-      if (numbered.call == none || numbered.number >= numbers_per_abi) {
+std::optional<Chooser> chooser_of(const Tables& tables, const Call& call, Abi abi) {
+  if (call.signature == none || call.redirect != none || tables.signatures[call.signature].selector == none) {
+    return std::nullopt;
+  }
+  const Expr* selector = &tables.exprs[tables.signatures[call.signature].selector];
+  Chooser chooser{slot_none, ~std::uint32_t{0}};
+  if (selector->op == ExprOp::bit_and && tables.exprs[selector->b].op == ExprOp::literal) {
+    chooser.bits = static_cast<std::uint32_t>(tables.exprs[selector->b].value);
+    selector = &tables.exprs[selector->a];
+  }
+  if (selector->op != ExprOp::arg || tables.params[selector->a].type == none) {
+    return std::nullopt;
+  }
+  const Param& param = tables.params[selector->a];
+  const unsigned width = bytes_of(tables.types[param.type].width, abi);
+  chooser.bits &= width < sizeof chooser.bits ? (1U << (8 * width)) - 1 : ~std::uint32_t{0};
+  chooser.argument = param.slot[index_of(abi)];
+  return chooser.argument < most_arguments ? std::optional(chooser) : std::nullopt;
+}
+
+class PlanMaker {
+ public:
+  explicit PlanMaker(const PlannerSetting& setting) : setting_(setting), t_(setting.tables) {
+    capture_plan unknown{};
+    unknown.arguments = most_arguments;
+    unknown.chooser = slot_none;
+    plans_.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
+  }
+
+  void add(Abi abi, const NumberedCall& numbered) {
+    const Call& call = t_.calls[numbered.call];
+    const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + numbered.number);
+    const auto chooser = chooser_of(t_, call, abi);
+    capture_plan plan =
+        made([&](CapturePhase phase) { return plan_call(setting_, abi, phase, call, chooser.has_value()); });
+    plan.arguments = arguments_of(t_, call, abi);
+    plan.chooser = slot_none;
+    if (chooser) {
+      plan.chooser = chooser->argument;
+      plan.chooser_bits = chooser->bits;
+      add_forms(abi, slot, plan, t_.signatures[call.signature]);
+    }
+    plans_.by_slot[slot] = plan;
+  }
+
+  CapturePlans result() {
+    std::size_t size = 1;
+    while (size < 2 * forms_.size()) {
+      size *= 2;
+    }
+    while (!fill_table(size)) {
+      size *= 2;
+    }
+    return std::move(plans_);
+  }
+
+ private:
+  void add_forms(Abi abi, std::uint32_t slot, const capture_plan& plan, const Signature& signature) {
+    for (const SignatureRow& row : Tables::slice(t_.signature_rows, signature.rows)) {
+      if ((row.abis & mask_of(abi)) == 0 || row.open_bits != 0) {
         continue;
       }
-      const Call& call = tables.calls[numbered.call];
-      capture_plan plan{};
-      plan.arguments = arguments_of(tables, call, static_cast<Abi>(abi));
-      for (const Phase phase : {Phase::entry, Phase::exit}) {
-        Planner planner(tables, sockets, static_cast<Abi>(abi), limits, phase);
-        if (call.signature != none) {
-          planner.signature(call.signature);
-        }
-        if (call.redirect != none && call.redirect_args != none) {
-          planner.redirects(call);
-        }
-        if (phase == Phase::entry && tables.text(call.name).find("sigreturn") != std::string_view::npos) {
-          planner.signal_frame();
-        }
-        const auto& operations = planner.operations();
-        if (plans.operations.size() + operations.size() > most_operations) {
-          continue;  // the call then shows addresses
-        }
-        const auto first = static_cast<std::uint16_t>(plans.operations.size());
-        (phase == Phase::entry ? plan.entry_first : plan.exit_first) = first;
-        (phase == Phase::entry ? plan.entry_count : plan.exit_count) = static_cast<std::uint8_t>(operations.size());
-        plan.exit_if_failed = planner.matters_if_failed() ? 1 : 0;  // the exit's comes last
-        plans.operations.insert(plans.operations.end(), operations.begin(), operations.end());
+      form_plan form{};
+      form.slot = slot + 1;
+      form.value = static_cast<std::uint32_t>(row.value) & plan.chooser_bits;
+      form.plan = made([&](CapturePhase phase) { return plan_form(setting_, abi, phase, row.signature); });
+      form.plan.arguments = plan.arguments;
+      const auto copies = [](const capture_plan& p) { return p.entry_count != 0 || p.exit_count != 0; };
+      if (copies(form.plan) || copies(plan)) {
+        forms_.push_back(form);
       }
-      plans.by_slot[abi * numbers_per_abi + numbered.number] = plan;
     }
   }
-  return plans;
+
+  template <typename Plan>
+  capture_plan made(const Plan& plan_of) {
+    capture_plan plan{};
+    const PlannedCapture entry = plan_of(CapturePhase::entry);
+    const PlannedCapture exit = plan_of(CapturePhase::exit);
+    if (const auto first = place(entry.operations)) {
+      plan.entry_first = *first;
+      plan.entry_count = static_cast<std::uint8_t>(entry.operations.size());
+    }
+    if (const auto first = place(exit.operations)) {
+      plan.exit_first = *first;
+      plan.exit_count = static_cast<std::uint8_t>(exit.operations.size());
+    }
+    plan.exit_if_failed = exit.matters_if_failed ? 1 : 0;
+    return plan;
+  }
+
+  /// Where these operations stand among all, once for all plans that have the same. Nothing: there is no room, and the
+  /// call shows addresses.
+  std::optional<std::uint16_t> place(const std::vector<capture_operation>& operations) {
+    if (operations.empty()) {
+      return 0;
+    }
+    const std::string key(reinterpret_cast<const char*>(operations.data()), operations.size() * sizeof operations[0]);
+    if (const auto known = places_.find(key); known != places_.end()) {
+      return known->second;
+    }
+    if (plans_.operations.size() + operations.size() > most_operations) {
+      return std::nullopt;
+    }
+    const auto first = static_cast<std::uint16_t>(plans_.operations.size());
+    plans_.operations.insert(plans_.operations.end(), operations.begin(), operations.end());
+    return places_[key] = first;
+  }
+
+  /// False: a form has found no place near enough to its own.
+  bool fill_table(std::size_t size) {
+    plans_.forms.assign(size, form_plan{});
+    return std::all_of(forms_.begin(), forms_.end(), [&](const form_plan& form) {
+      for (std::uint32_t i = 0; i < most_form_steps; ++i) {
+        form_plan& there = plans_.forms[(place_of_form(form.slot - 1, form.value) + i) & (size - 1)];
+        if (there.slot == 0 || (there.slot == form.slot && there.value == form.value)) {
+          there = there.slot == 0 ? form : there;
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  const PlannerSetting& setting_;
+  const Tables& t_;
+  CapturePlans plans_;
+  std::map<std::string, std::uint16_t> places_;
+  std::vector<form_plan> forms_;
+};
+
+}  // namespace
+
+CapturePlans make_capture_plans(const Tables& tables, AbiMask abis, CaptureLimits limits) {
+  const auto sockets = sockets_asked_for(tables);
+  const PlannerSetting setting{tables, sockets, limits};
+  PlanMaker maker(setting);
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
+    for (const NumberedCall& numbered : tables.numbers[i]) {
+      if ((abis & mask_of(abi)) != 0 && numbered.call != none && numbered.number < numbers_per_abi) {
+        maker.add(abi, numbered);
+      }
+    }
+  }
+  return maker.result();
 }
 
 }  // namespace tracer

@@ -14,10 +14,12 @@ namespace tracer {
 struct CapturePlans {
   std::vector<capture_operation> operations;  ///< of all plans, each plan's side by side
   std::vector<capture_plan> by_slot;          ///< index: ABI * numbers_per_abi + number
+  std::vector<form_plan> forms;               ///< the hash table; its size is a power of two
 };
 
-/// More may be copied than a call turns out to need (all forms of fcntl at once, say), and never more than
-/// largest_block in one piece. What no plan reaches, such as the messages of sendmmsg, decodes as an address.
-CapturePlans make_capture_plans(const spec::Tables& tables, CaptureLimits limits);
+/// Of the calls of `abis`. More may be copied than a call turns out to need (what all sizes of an ioctl's structure
+/// have, say), and never more than largest_block in one piece. What no plan reaches, such as the messages of sendmmsg,
+/// decodes as an address.
+CapturePlans make_capture_plans(const spec::Tables& tables, AbiMask abis, CaptureLimits limits);
 
 }  // namespace tracer

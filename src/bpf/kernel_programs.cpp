@@ -95,13 +95,32 @@ void* KernelPrograms::initial(const char* section, std::size_t size) {
   return const_cast<void*>(contents);  // libbpf's own skeletons write there, too
 }
 
-Result<void*> KernelPrograms::live(const char* section, std::size_t size) {
-  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(section), 0);
+Result<KernelPrograms::Mapping> KernelPrograms::mapped(const char* map, std::size_t size) const {
+  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(map), 0);
   if (mapping == MAP_FAILED) {
     return failure("the data of the BPF programs cannot be mapped", errno);
   }
-  mappings_.emplace_back(mapping, Unmap{size});
-  return mapping;
+  return Mapping(mapping, Unmap{size});
+}
+
+Result<void*> KernelPrograms::live(const char* section, std::size_t size) {
+  auto mapping = mapped(section, size);
+  if (!mapping) {
+    return mapping.error();
+  }
+  return mappings_.emplace_back(std::move(mapping).value()).get();
+}
+
+Status KernelPrograms::fill(const char* map, std::span<const std::byte> elements) {
+  if (elements.empty()) {
+    return Done{};
+  }
+  const auto mapping = mapped(map, elements.size());
+  if (!mapping) {
+    return mapping.error();
+  }
+  std::copy(elements.begin(), elements.end(), static_cast<std::byte*>(mapping.value().get()));
+  return Done{};
 }
 
 void KernelPrograms::leave_out(const char* program) {

@@ -39,6 +39,10 @@ class KernelPrograms {
     return mapped ? Result<T*>(static_cast<T*>(mapped.value())) : Result<T*>(mapped.error());
   }
 
+  /// Writes into an array that can be mapped, from its start on; after load(). Its elements have to be as far from each
+  /// other as the kernel has them: a multiple of eight bytes.
+  Status fill(const char* map, std::span<const std::byte> elements);
+
   /// Leaves a program out that load() would load.
   void leave_out(const char* program);
 
@@ -80,10 +84,12 @@ class KernelPrograms {
   };
   explicit KernelPrograms(bpf_object* object);
   void* initial(const char* section, std::size_t size);
+  using Mapping = std::unique_ptr<void, Unmap>;
+  [[nodiscard]] Result<Mapping> mapped(const char* map, std::size_t size) const;
   Result<void*> live(const char* section, std::size_t size);
 
   std::unique_ptr<bpf_object, Free> object_;
-  std::vector<std::unique_ptr<void, Unmap>> mappings_;
+  std::vector<Mapping> mappings_;
   std::vector<std::unique_ptr<bpf_link, Free>> links_;
 };
 

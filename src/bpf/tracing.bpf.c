@@ -122,7 +122,6 @@ static __always_inline bool is_wanted_end(long result, bool is_32_bit, __u64 dur
 static __always_inline void enter(struct scratch* s, struct task_struct* task, struct thread_state* state,
                                   const struct pt_regs* regs) {
   const __u32 slot = state->slot;
-  const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
   struct enter_record* record = &s->enter;
   if (state->tid == 0) {
     name_thread(task, state);
@@ -131,18 +130,19 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->stack_pointer = bpf_stack_pointer(regs);
   bpf_call_arguments(regs, slot / numbers_per_abi, record->args);
+  __builtin_memcpy(s->slot, record->args, sizeof record->args);
+  choose_plan(slot);
   s->head.arguments = most_arguments;
-  if (plan && plan->arguments < most_arguments) {
-    s->head.arguments = plan->arguments;
-    s->used -= (most_arguments - plan->arguments) * sizeof record->args[0];
+  if (s->plan.arguments < most_arguments) {
+    s->head.arguments = s->plan.arguments;
+    s->used -= (most_arguments - s->plan.arguments) * sizeof record->args[0];
   }
   if (settings.stack_bytes != 0) {
     copy_stack(s, regs);
   }
-  if (plan && plan->entry_count != 0) {
-    __builtin_memcpy(s->slot, record->args, sizeof record->args);
+  if (s->plan.entry_count != 0) {
     s->slot[slot_stack] = record->stack_pointer;
-    run_plan(plan->entry_first, plan->entry_count);
+    run_plan(s->plan.entry_first, s->plan.entry_count);
   }
   state->incomplete = s->faults != 0;
   s->head.incomplete = s->faults != 0;
@@ -187,7 +187,8 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (entry) {
     submit_pending(s, entry);
   }
-  const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
+  bpf_call_arguments(regs, abi, s->slot);
+  choose_plan(slot);
   struct exit_record* record = &s->exit;
   begin_record(s, record_exit, state, now, sizeof *record);
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
@@ -195,19 +196,17 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   record->off_time = settings.threads.cpu_time ? time_off_cpu(task, state->not_charged) : 0;
   record->late = 0;
   const bool failed = is_failure(result, bpf_is_32_bit(abi));
-  const __u32 operations = !plan || (failed && !plan->exit_if_failed) ? 0 : plan->exit_count;
-  if (plan && (operations != 0 || state->incomplete)) {
-    bpf_call_arguments(regs, abi, s->slot);
+  const __u32 operations = failed && !s->plan.exit_if_failed ? 0 : s->plan.exit_count;
+  if (operations != 0 || state->incomplete) {
     s->slot[slot_result] = (__u64)record->result;
-    run_plan(plan->exit_first, operations);
+    run_plan(s->plan.exit_first, operations);
     if (state->incomplete) {
       record->late = s->used;
       s->slot[slot_stack] = bpf_stack_pointer(regs);
-      run_plan(plan->entry_first, plan->entry_count);
+      run_plan(s->plan.entry_first, s->plan.entry_count);
     }
   }
-  if (settings.circumstances && ((plan && plan->circumstances) || failed)) {
-    bpf_call_arguments(regs, abi, s->slot);
+  if (settings.circumstances && (s->plan.circumstances || failed)) {
     copy_circumstances(s, task, s->slot[0]);
   }
   submit(s);

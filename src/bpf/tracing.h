@@ -36,6 +36,7 @@ struct tracing_settings {
   struct end_filter filter;
   __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
   __u32 circumstances; /* of calls that fail, and of deaths, it is told as whom and where the process ran */
+  __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
 };
 
 /* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
@@ -62,6 +63,7 @@ enum capture_kind {
   capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
 };
 
+/* Of this and of the plans, the sizes are multiples of eight. */
 struct capture_operation {
   __u8 kind;
   __u8 base;            /* slot with the address; 0 there is a null pointer */
@@ -77,6 +79,7 @@ struct capture_operation {
   __u32 offset; /* added to the address */
   __u32 scale;  /* bytes for each count, or for each that the length of a vector's element counts */
   __u32 most;   /* bytes; of a vector and of texts: for each element */
+  __u32 filler;
 };
 
 struct capture_plan {
@@ -87,8 +90,25 @@ struct capture_plan {
   __u8 exit_count;
   __u8 arguments;      /* of the call */
   __u8 exit_if_failed; /* the exit's operations are wanted of a call that fails, too */
-  __u8 padding;
+  __u8 chooser;        /* the argument whose values choose between forms with plans of their own; slot_none: none */
+  __u16 padding;
+  __u32 chooser_bits; /* so much of it does */
 };
+
+/* The plan of one form of a call, such as of one request of ioctl. In a hash table: at its place, or in the next that
+ * was free, as far as most_form_steps behind it. */
+struct form_plan {
+  __u32 slot;  /* of the call, and 1; 0: free */
+  __u32 value; /* of the chooser's bits */
+  struct capture_plan plan;
+};
+
+enum { most_form_steps = 8 };
+
+static inline __u32 place_of_form(__u32 slot, __u32 value) {
+  const __u32 mixed = (value ^ slot * 0x9e3779b1U) * 0x85ebca6bU;
+  return mixed ^ mixed >> 15;
+}
 
 enum record_kind {
   record_enter = 1,

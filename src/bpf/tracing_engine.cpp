@@ -116,14 +116,22 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   programs_.resize("records", in_kernel);
   programs_.resize("scratches", static_cast<std::uint32_t>(std::max(libbpf_num_possible_cpus(), 1)));
+  CapturePlans plans = make_capture_plans(tables, machine_abis(), tracing.limits);
+  if (tracing.circumstances) {
+    const auto tell = [&wanted = *tracing.circumstances](capture_plan& plan, std::size_t slot) {
+      plan.circumstances = wanted[slot / numbers_per_abi][slot % numbers_per_abi];
+    };
+    for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
+      tell(plans.by_slot[slot], slot);
+    }
+    for (form_plan& form : plans.forms) {
+      tell(form.plan, form.slot == 0 ? 0 : form.slot - 1);
+    }
+  }
+  settings.form_mask = static_cast<std::uint32_t>(plans.forms.size() - 1);
+  programs_.resize("forms", static_cast<std::uint32_t>(plans.forms.size()));
   if (const Status loaded = programs_.load(); !loaded) {
     return loaded.error();
-  }
-  CapturePlans plans = make_capture_plans(tables, tracing.limits);
-  if (tracing.circumstances) {
-    for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
-      plans.by_slot[slot].circumstances = (*tracing.circumstances)[slot / numbers_per_abi][slot % numbers_per_abi];
-    }
   }
   if (const Status filled = fill_plans(plans); !filled) {
     return filled.error();
@@ -152,21 +160,13 @@ std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) c
 }
 
 Status TracingEngine::fill_plans(const CapturePlans& plans) {
-  const auto fill = [this](const char* map, const auto& values) -> Status {
-    std::vector<std::uint32_t> keys(values.size());
-    for (std::uint32_t i = 0; i < keys.size(); ++i) {
-      keys[i] = i;
-    }
-    auto count = static_cast<std::uint32_t>(values.size());
-    if (bpf_map_update_batch(programs_.map_fd(map), keys.data(), values.data(), &count, nullptr) != 0) {
-      return Error{errno, fmt::format("the capture plans cannot be given to the kernel: {}", std::strerror(errno))};
-    }
-    return Done{};
-  };
-  if (const Status filled = fill("operations", plans.operations); !filled) {
+  if (const Status filled = programs_.fill("operations", std::as_bytes(std::span(plans.operations))); !filled) {
     return filled.error();
   }
-  return fill("plans", plans.by_slot);
+  if (const Status filled = programs_.fill("forms", std::as_bytes(std::span(plans.forms))); !filled) {
+    return filled.error();
+  }
+  return programs_.fill("plans", std::as_bytes(std::span(plans.by_slot)));
 }
 
 int TracingEngine::reports() const {

@@ -42,6 +42,9 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-Z -C -S name -U calls,errors,name -e trace=openat,access cat /nonexistent",
         "-e trace=wait4,execve -e signal=none sh -c '/bin/true; :'",
         "-f --quiet=attach,exit -e trace=none -e signal=STOP,CONT " TRACEE " stopped_child",
+        "-e trace=ioctl,fcntl python3 -c \"import fcntl,os,termios; r,w=os.pipe(); os.write(w,b'abc'); "
+        "fcntl.ioctl(r,termios.FIONREAD,b'1234'); f=os.open('/etc/passwd',os.O_RDONLY); "
+        "fcntl.lockf(f,fcntl.LOCK_SH,9,1); fcntl.fcntl(f,fcntl.F_GETFL)\"",
         "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,?select python3 -c \"import os,socket as "
         "s,select; a,b=s.socketpair();"
         "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {

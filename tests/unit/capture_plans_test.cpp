@@ -1,0 +1,83 @@
+// What is copied out of a tracee for a call: what its form shows, and no more.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "bpf/capture_plans.h"
+
+namespace tracer::test {
+
+namespace {
+
+constexpr Abi abi = Abi::x86_64;
+constexpr std::uint32_t ioctl_number = 16;
+constexpr std::uint32_t fcntl_number = 72;
+
+CapturePlans usual_plans() {
+  return make_capture_plans(spec::builtin_tables(), mask_of(abi), CaptureLimits{});
+}
+
+const capture_plan& plan_of(const CapturePlans& plans, std::uint32_t number) {
+  return plans.by_slot[index_of(abi) * numbers_per_abi + number];
+}
+
+/// As the kernel's program looks; null: the form has no plan of its own.
+const capture_plan* form_of(const CapturePlans& plans, std::uint32_t number, std::uint32_t value) {
+  const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + number);
+  for (std::uint32_t i = 0; i < most_form_steps; ++i) {
+    const form_plan& there = plans.forms[(place_of_form(slot, value) + i) & (plans.forms.size() - 1)];
+    if (there.slot == slot + 1 && there.value == value) {
+      return &there.plan;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("each request of ioctl copies what it has, at the entry or at the exit") {
+  const CapturePlans plans = usual_plans();
+  const capture_plan* tcgets = form_of(plans, ioctl_number, 0x5401);
+  REQUIRE(tcgets != nullptr);
+  CHECK(tcgets->entry_count == 0);
+  REQUIRE(tcgets->exit_count == 1);
+  CHECK(plans.operations[tcgets->exit_first].kind == capture_block);
+  CHECK(plans.operations[tcgets->exit_first].base == 2);
+  CHECK(plans.operations[tcgets->exit_first].most == 36);  // struct termios
+  const capture_plan* tcsets = form_of(plans, ioctl_number, 0x5402);
+  REQUIRE(tcsets != nullptr);
+  CHECK(tcsets->entry_count == 1);
+  CHECK(tcsets->exit_count == 0);
+  // A number that no table knows shows as it is.
+  CHECK(form_of(plans, ioctl_number, 0xdead) == nullptr);
+  CHECK(plan_of(plans, ioctl_number).entry_count < 8);
+}
+
+TEST_CASE("a number is not taken for an address because other forms of the call have one") {
+  const CapturePlans plans = usual_plans();
+  constexpr std::uint32_t set_flags = 4;
+  constexpr std::uint32_t set_lock = 6;
+  const capture_plan* flags = form_of(plans, fcntl_number, set_flags);
+  CHECK((flags == nullptr ? plan_of(plans, fcntl_number) : *flags).entry_count == 0);
+  const capture_plan* lock = form_of(plans, fcntl_number, set_lock);
+  REQUIRE(lock != nullptr);
+  CHECK(lock->entry_count != 0);
+}
+
+TEST_CASE("every form is found within the steps that the kernel's program makes") {
+  const CapturePlans plans = usual_plans();
+  CHECK(std::all_of(plans.forms.begin(), plans.forms.end(), [&](const form_plan& form) {
+    return form.slot == 0 || form_of(plans, (form.slot - 1) % numbers_per_abi, form.value) != nullptr;
+  }));
+}
+
+TEST_CASE("what a call has not filled is copied of a failed one only where it shows all the same") {
+  const CapturePlans plans = usual_plans();
+  constexpr std::uint32_t read_number = 0;
+  constexpr std::uint32_t accept_number = 43;
+  CHECK(plan_of(plans, read_number).exit_count == 1);
+  CHECK(plan_of(plans, read_number).exit_if_failed == 0);
+  CHECK(plan_of(plans, accept_number).exit_if_failed == 1);  // the length, which went in
+}
+
+}  // namespace tracer::test
