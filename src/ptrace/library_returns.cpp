@@ -90,6 +90,36 @@ void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Regis
   }
 }
 
+/// So that we hear of exceptions: often what follows their handler is where a call that they ended would have returned
+/// to.
+void LibraryTracer::hook_unwinder(Tracee& tracee, const library::Module& module) {
+  if (!one_by_one_ || (selection_.calls.empty() && selection_.entries.empty() && selection_.exports.empty())) {
+    return;
+  }
+  constexpr std::string_view chooser = "_Unwind_SetIP";
+  const library::Symbol* symbol = module.file->find_exported(chooser);
+  if (symbol == nullptr) {
+    const auto functions = module.file->all_functions();
+    const auto found =
+        std::find_if(functions.begin(), functions.end(), [&](const library::Symbol& s) { return s.name == chooser; });
+    symbol = found != functions.end() ? &*found : nullptr;
+  }
+  const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
+  if (address >= module.start && address < module.end) {
+    tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
+                               [](Breakpoint& point) { point.chooses_landing = true; });
+  }
+}
+
+void LibraryTracer::expect_landing(Tracee& tracee, const Registers& registers) {
+  const auto entry = function_entry(registers, tracee.memory);
+  const std::uint64_t landing = entry ? entry->integers[1] : 0;
+  if (tracee.library->space->module_at(landing) != nullptr) {
+    tracee.library->space->add(stopped_thread(tracee), tracee.memory, landing,
+                               [](Breakpoint& point) { point.is_landing = true; });
+  }
+}
+
 void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,
                            const Registers* registers) {
   if (frame.resolved != nullptr) {

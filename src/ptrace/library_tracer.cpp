@@ -211,6 +211,12 @@ void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64
   if (point != nullptr && point->returns_here) {
     come_back(tracee, address, registers);
   }
+  if (point != nullptr && point->is_landing) {
+    drop_unwound(tracee, registers.stack_pointer() + 1);  // a call may have left the stack pointer where it was
+  }
+  if (point != nullptr && point->chooses_landing) {
+    expect_landing(tracee, registers);
+  }
   if (point != nullptr && !point->probes.empty()) {
     hit_probes(tracee, *point, address, registers);
   }

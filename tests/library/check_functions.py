@@ -263,12 +263,15 @@ def rust(bench):
 
 
 def exceptions(bench):
-    program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
-    lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=app::fail+app::try_it@MAIN'], program, ['throw'])
-    expect(status == 6, f'status {status}')
-    text = '\n'.join(lines)
-    expect(re.search(r'<\.\.\. app::fail@classes resumed>\) = <unwound>|app::fail@classes\(.*\) = <unwound>', text), text)
-    expect(re.search(r'<\.\.\. app::try_it@classes resumed>\) = 6', text), text)
+    """What an exception ends does not return, also where the thread goes on at the very place."""
+    for flags in (['-no-pie'], ['-static-libgcc'], ['-static'], *NARROW):
+        program = bench.build('classes.cpp', ['g++', *flags], 'classes')
+        lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=app::fail+app::try_it+app::go_on@MAIN'],
+                                    program, ['throw'])
+        expect(status == 8, f'{flags}: status {status}')
+        ends = re.findall(r'(?:<\.\.\. )?app::(\w+)@classes(?: resumed>\)|\(.*\)) = (\S+)', '\n'.join(lines))
+        expect(ends == [('fail', '<unwound>'), ('try_it', '6'), ('fail', '<unwound>'), ('go_on', '2')],
+               f'{flags}: got: ' + '\n'.join(lines))
 
 
 def deep_calls(bench):

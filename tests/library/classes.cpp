@@ -23,6 +23,17 @@ __attribute__((noinline)) int try_it(int number) {
   }
 }
 
+// What follows the handler is where the call would have returned to.
+__attribute__((noinline)) int go_on(int number) {
+  int result = number;
+  try {
+    fail(number);
+  } catch (int thrown) {
+    result += thrown;
+  }
+  return result;
+}
+
 __attribute__((noinline)) int deep(int level) {
   return level == 0 ? 0 : 1 + deep(level - 1);
 }
@@ -31,7 +42,7 @@ __attribute__((noinline)) int deep(int level) {
 
 int main(int argc, char**) {
   if (argc == 2) {
-    return app::try_it(6);
+    return app::try_it(6) + app::go_on(1);
   }
   if (argc == 3) {
     return app::deep(300) & 0xff;
