@@ -53,7 +53,7 @@ class DebugSymbolReader {
   void add(const GElf_Sym& symbol, std::uint64_t address, const char* name) {
     const auto type = GELF_ST_TYPE(symbol.st_info);
     if (name == nullptr || *name == '\0' || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-        symbol.st_shndx == SHN_UNDEF || address == 0) {
+        symbol.st_shndx == SHN_UNDEF || address == 0 || is_piece(name)) {
       return;
     }
     const auto known = into_.names_.emplace(name, ::strnlen(name, longest_name)).first;

@@ -8,6 +8,12 @@
 #include "library/module_reader.h"
 
 namespace tracer::library {
+
+bool is_piece(std::string_view name) {
+  constexpr std::string_view mark = ".cold";
+  const auto at = name.find(mark);
+  return at != std::string_view::npos && (at + mark.size() == name.size() || name[at + mark.size()] == '.');
+}
 namespace {
 
 struct ElfDeleter {

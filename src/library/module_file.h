@@ -34,6 +34,10 @@ struct Symbol {
   bool is_default = true;    ///< false: an old version of the symbol, kept for programs that were linked with it
 };
 
+/// Whether a symbol's name is of a piece of a function that compilers put elsewhere, as it seldom runs (`.cold`). It is
+/// jumped to, not called: nothing at its beginning is a call's.
+bool is_piece(std::string_view name);
+
 /// A word of this module that the loader fills with the address of another module's function.
 struct Slot {
   std::uint64_t address = 0;

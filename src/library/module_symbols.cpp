@@ -93,7 +93,7 @@ void ModuleReader::add_function(std::vector<Symbol>& into, const GElf_Sym& symbo
                                 bool is_default) const {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
-      name.empty()) {
+      name.empty() || is_piece(name)) {
     return;
   }
   into.push_back({name, symbol.st_value, type == STT_GNU_IFUNC, is_default});

@@ -184,6 +184,14 @@ std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t s
   return best;
 }
 
+bool is_executable(pid_t pid, std::uint64_t address) {
+  bool found = false;
+  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+    found = found || (mapping.executable && address >= mapping.start && address < mapping.end);
+  });
+  return found;
+}
+
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
   std::pair<std::uint64_t, std::uint64_t> found{};
   for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {

@@ -46,6 +46,9 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache);
 /// `address` would not suffice. It begins where a page does, however big the kernel's pages are. 0: none.
 std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size, std::uint64_t reach);
 
+/// Whether code may run there.
+bool is_executable(pid_t pid, std::uint64_t address);
+
 /// Start and size of the code that the kernel maps into every process; 0 if there is none.
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid);
 

@@ -31,6 +31,12 @@ const library::Module* Breakpoints::module_at(std::uint64_t address) const {
   return address < module.end ? &module : nullptr;
 }
 
+bool Breakpoints::is_code(pid_t pid, std::uint64_t address) const {
+  const auto known = points_.find(address);
+  return (known != points_.end() && known->second.inserted) || module_at(address) != nullptr ||
+         library::is_executable(pid, address);
+}
+
 Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
   Breakpoint* point = find(address);
   return point == nullptr || point->code_size == 0 ? nullptr : point;

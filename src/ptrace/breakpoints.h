@@ -75,6 +75,11 @@ class Breakpoints {
     }
     return breakpoint != nullptr;
   }
+  /// The same where there is code, and nowhere else: what a program leaves on its stack may be the address of anything.
+  template <typename Change>
+  bool add_in_code(const Stopped& thread, const Memory& memory, std::uint64_t address, Change change) {
+    return is_code(thread.tid(), address) && add(thread, memory, address, change);
+  }
   /// Makes a record for one that may turn out not to be needed.
   Breakpoint& note(std::uint64_t address) { return points_[address]; }
   /// All records, those of former ones among them.
@@ -125,6 +130,7 @@ class Breakpoints {
   static constexpr std::size_t most_pages = 64;
 
   void lower_semaphores(const Stopped& thread);
+  [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;
   Breakpoint* insert(const Stopped& thread, const Memory& memory, std::uint64_t address);
   void prepare(const Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
   std::uint64_t place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);

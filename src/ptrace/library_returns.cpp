@@ -114,10 +114,8 @@ void LibraryTracer::hook_unwinder(Tracee& tracee, const library::Module& module)
 void LibraryTracer::expect_landing(Tracee& tracee, const Registers& registers) {
   const auto entry = function_entry(registers, tracee.memory);
   const std::uint64_t landing = entry ? entry->integers[1] : 0;
-  if (tracee.library->space->module_at(landing) != nullptr) {
-    tracee.library->space->add(stopped_thread(tracee), tracee.memory, landing,
-                               [](Breakpoint& point) { point.is_landing = true; });
-  }
+  tracee.library->space->add_in_code(stopped_thread(tracee), tracee.memory, landing,
+                                     [](Breakpoint& point) { point.is_landing = true; });
 }
 
 void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,

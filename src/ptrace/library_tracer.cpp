@@ -331,8 +331,8 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
     }
   }
   find_library(tracee, *function);
-  tracee.library->space->add(stopped_thread(tracee), tracee.memory, entry->return_address,
-                             [](Breakpoint& there) { there.returns_here = true; });
+  tracee.library->space->add_in_code(stopped_thread(tracee), tracee.memory, entry->return_address,
+                                     [](Breakpoint& there) { there.returns_here = true; });
   const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
   calls.push_back(frame);
   if (resolved != nullptr) {

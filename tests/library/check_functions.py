@@ -274,6 +274,20 @@ def exceptions(bench):
                f'{flags}: got: ' + '\n'.join(lines))
 
 
+def pieces(bench):
+    """What is no call is not taken for one, and no breakpoint goes where no code is."""
+    if not IS_X86:
+        return 'the program is for other processors'
+    program = bench.build('pieces.c', ['gcc'])
+    lines, status = bench.trace(['-e', 'trace=none', '-e', 'symbol=whole*+jump*@MAIN'], program)
+    expect(status == 21, f'status {status}')
+    shown = [line.split('@')[0].split()[-1] for line in lines if '@pieces' in line and 'resumed' not in line]
+    expect(shown == ['whole', 'jumps', 'jumped_to'], 'got: ' + '\n'.join(lines))
+    listed = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True, timeout=TIMEOUT)
+    expect('symbol=whole@pieces' in listed.stdout and '.cold' not in listed.stdout, 'listed: ' + listed.stdout)
+    return None
+
+
 def deep_calls(bench):
     program = bench.build('classes.cpp', ['g++', '-no-pie'], 'classes')
     lines, status = bench.trace(['-e', 'trace=none', '-e', 'symbol=app::deep@MAIN'], program, ['deep', 'deep'])
@@ -285,7 +299,7 @@ def deep_calls(bench):
 CASES = {case.__name__: case
          for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads,
                       children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
-                      demangled_names, names_of_rust, rust, exceptions, deep_calls)}
+                      demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
 
 
 def main():
