@@ -66,8 +66,9 @@ def stripped_static_pie(bench):
 @contextlib.contextmanager
 def endless(bench):
     """A process that goes on until it is told to end, and whose status then says that it has come through unharmed."""
-    running = subprocess.Popen([str(bench.build('endless.c', ['gcc']))])
+    running = subprocess.Popen([str(bench.build('endless.c', ['gcc']))], stdout=subprocess.PIPE)
     try:
+        running.stdout.read()  # until it can be told
         yield running
         running.terminate()
         expect(running.wait(PATIENCE) == 9, f'it ended with {running.returncode}')
@@ -117,6 +118,8 @@ def killed_at_any_moment(bench):
     with endless(bench) as running:
         for round_ in range(rounds(10)):
             tracer = attached(bench, running, bench.folder / 'log', 'symbol=abs@libc.so*', 'library=*')
+            if round_ % 2:
+                wait_until(time.monotonic() + PATIENCE, lambda: not is_untraced(running))
             time.sleep(round_ * 0.004)
             tracer.kill()
             tracer.wait()
@@ -127,7 +130,6 @@ def killed_at_any_moment(bench):
 def attach_and_detach(bench):
     log = bench.folder / 'log'
     with endless(bench) as running:
-        time.sleep(0.05)
         for round_ in range(rounds(20)):
             tracer = attached(bench, running, log, 'library=abs@MAIN', stderr=subprocess.PIPE)
             wait_until(time.monotonic() + PATIENCE, lambda: has_calls(log))

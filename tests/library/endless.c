@@ -1,7 +1,9 @@
-// Calls functions in five threads until it is told to stop (SIGTERM), and says then whether all were right.
+// Calls functions in five threads until it is told to stop (SIGTERM), and says then whether all were right. It can be
+// told once its output ends.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t stop;
 
@@ -23,6 +25,7 @@ static void* work(void* unused) {
 int main(void) {
   pthread_t threads[4];
   signal(SIGTERM, on_term);
+  close(STDOUT_FILENO);
   for (int i = 0; i < 4; ++i) {
     pthread_create(&threads[i], NULL, work, NULL);
   }
