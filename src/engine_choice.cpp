@@ -1,5 +1,7 @@
 #include "engine_choice.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -94,6 +96,11 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
     auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
     tracing.circumstances = turning_points ? turning_points.value().bits() : WantedCalls{};
   }
+  const auto wants = [&options](int signal) {
+    return options.filters.signals.contains(static_cast<std::uint32_t>(signal));
+  };
+  tracing.signals = !options.filters.signals.empty();
+  tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
   if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
     tracing.filter.successful = options.filters.status.has(filter::CallStatus::successful);
     tracing.filter.failed = options.filters.status.has(filter::CallStatus::failed);

@@ -112,6 +112,14 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   } else {
     programs_.leave_out_unless_possible("on_group_exit");
   }
+  // Each switch between threads of the machine, and each of its signals, costs what the programs do there.
+  if (!tracing.group_stops) {
+    programs_.leave_out("on_switch");
+  }
+  if (!tracing.signals && !circumstances_) {
+    programs_.leave_out("on_signal");
+    programs_.leave_out("on_signal_generated");
+  }
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   programs_.resize("records", in_kernel);

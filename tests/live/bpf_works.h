@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -65,6 +66,16 @@ inline bool works_by_bpf(const std::string& options) {
 
 inline bool bpf_works() {
   return works_by_bpf("-c");
+}
+
+/// How many descriptors of BPF objects the process has.
+inline std::size_t bpf_descriptors(pid_t pid) {
+  std::size_t found = 0;
+  std::error_code gone;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+    found += std::filesystem::read_symlink(fd, gone).string().rfind("anon_inode:bpf", 0) == 0 ? 1U : 0U;
+  }
+  return found;
 }
 
 }  // namespace tracer::live

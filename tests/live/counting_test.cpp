@@ -27,16 +27,6 @@ std::vector<std::string> count(const std::string& tool, const std::string& comma
   return lines;
 }
 
-/// How many descriptors of BPF objects the process has.
-std::size_t bpf_descriptors(pid_t pid) {
-  std::size_t found = 0;
-  std::error_code gone;
-  for (const auto& fd : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
-    found += std::filesystem::read_symlink(fd, gone).string().rfind("anon_inode:bpf", 0) == 0 ? 1U : 0U;
-  }
-  return found;
-}
-
 /// Ids of the programs in the kernel that count entries.
 std::vector<std::string> loaded_programs() {
   return run("/usr/sbin/bpftool prog show name on_enter 2>/dev/null | grep -o '^[0-9]*'").lines;
@@ -97,6 +87,32 @@ TEST_CASE("option -c counts in the kernel if it can, and -d says when it cannot 
   const Ran refused = run(as_nobody + " --engine=bpf -c true");
   CHECK(refused.lines.size() == 1);
   CHECK(WEXITSTATUS(refused.status) == 1);
+}
+
+TEST_CASE("where the kernel takes no programs, it is said what stands against them, and counting goes on by ptrace") {
+  if (!bpf_works()) {
+    return;
+  }
+  // As in a kernel that is locked down, one without types, and a process that may open next to nothing.
+  const std::string elsewhere = "unshare -m true 2>/dev/null && exec unshare -m sh -c ";
+  const std::string count = "exec $T -c -d true'";
+  for (const auto& [command, reason] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"test -d /sys/kernel/security && " + elsewhere +
+                "'mount -t tmpfs none /sys/kernel/security && "
+                "echo none integrity [confidentiality] >/sys/kernel/security/lockdown && " +
+                count,
+            "the kernel is locked down for confidentiality"},
+           {elsewhere + "'mount -t tmpfs none /sys/kernel/btf && " + count, "the kernel does not describe its types"},
+           {"exec sh -c 'ulimit -n 8; " + count, "there is no room for the BPF programs (ulimit -n"}}) {
+    INFO(command);
+    const Ran ran = run(command);
+    if (!ran.mentions("engine:")) {
+      continue;  // nobody may mount anything here
+    }
+    CHECK(ran.mentions("engine: ptrace, not bpf: " + reason));
+    CHECK(ran.mentions(" total"));
+    CHECK(ran.status == 0);
+  }
 }
 
 TEST_CASE("a running process is counted without being stopped or traced") {

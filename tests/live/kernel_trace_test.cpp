@@ -87,6 +87,25 @@ TEST_CASE("nobody stops for the kernel's trace, and a killed tracer leaves nothi
   CHECK(runs_untraced(cat.pid()));
 }
 
+TEST_CASE("nothing runs in the kernel for signals and stops that nobody wants to hear of") {
+  if (!bpf_works()) {
+    return;
+  }
+  Process cat({"/bin/cat"});
+  const std::string pid = std::to_string(cat.pid());
+  const auto descriptors = [&pid](const std::string& signals) {
+    Process watcher({TRACER, "--engine=bpf", "-o", "/dev/null", "-e", "signal=" + signals, "-p", pid}, true);
+    CHECK(watcher.reaches(TRACER ": Process " + pid + " attached"));
+    const std::size_t found = bpf_descriptors(watcher.pid());
+    watcher.signal(SIGINT);
+    CHECK(watcher.wait());
+    return found;
+  };
+  const std::size_t all = descriptors("all");
+  CHECK(descriptors("SEGV") < all);
+  CHECK(descriptors("none") < descriptors("SEGV"));
+}
+
 TEST_CASE("events that found no room are counted where they are missing and in all") {
   if (!bpf_works()) {
     return;
