@@ -2,7 +2,8 @@
 """What watching from inside the kernel costs, beside bpftrace, strace and perf: nanoseconds for each system call.
 
 Every workload runs --rounds times under each tool, in turns; medians count. Two figures: how much longer the workload
-takes (the start of the tool is not in it), and how much more CPU time is used in all, the tool's own included (less
+takes (the start of the tool is not in it; behind it how far the middle half of the runs lies around the median, as a
+build is short of calls and never takes the same time twice), and how much more CPU time is used in all, the tool's own included (less
 what the tool uses for a program that does nothing), which is what counts on a machine that has other work.
     kernel.py --ours build/tracer            about ten minutes
     kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
@@ -110,9 +111,17 @@ def workloads(scratch, smoke):
     loopback = compile_c(scratch, 'loopback')
     make[0] = shutil.which('make')
     return [Workload('dd bs=1', dd(1000000 // part), dd(20000 // part)),
-            Workload('loopback server', [loopback, str(100000 // part)], [loopback, str(5000 // part)]),
+            Workload('loopback server', [loopback, str(300000 // part)], [loopback, str(5000 // part)]),
             Workload('make -j2', make, make),
             Workload('find / -xdev', find, find)]
+
+
+def middle_half(values):
+    """How wide it is."""
+    if len(values) < 2:
+        return 0
+    low, _, high = statistics.quantiles(values, n=4, method='inclusive')
+    return high - low
 
 
 def used():
@@ -152,7 +161,7 @@ class Bench:
         return int(re.search(r'(\d+) +(?:\d+ +)?total$', out.read_text(), re.M)[1])
 
     def measure(self, workload, found, rounds, nothing):
-        """Nanoseconds for a call by tool: (wall, CPU)."""
+        """Nanoseconds for a call by tool: (wall, CPU, half the spread of the wall's middle half)."""
         samples = {tool.name: [] for tool in found}
         bare_slow = []
         for _ in range(rounds):
@@ -168,7 +177,9 @@ class Bench:
         for tool in found[1:]:
             wall, cpu = medians(samples[tool.name])
             base, calls = (bare_slow, workload.slow_calls) if tool.slow else (bare, workload.calls)
-            result[tool.name] = ((wall - base[0]) / calls * 1e9, (cpu - base[1] - nothing[tool.name]) / calls * 1e9)
+            spread = middle_half([seconds for seconds, _ in samples[tool.name]]) / 2
+            result[tool.name] = ((wall - base[0]) / calls * 1e9, (cpu - base[1] - nothing[tool.name]) / calls * 1e9,
+                                 spread / calls * 1e9)
         return result
 
 
@@ -215,11 +226,12 @@ def main():
             workload.calls, workload.slow_calls = bench.calls(workload.program), bench.calls(workload.slow_program)
             costs = bench.measure(workload, found, rounds, nothing)
             print(f'\n{workload.name}: {workload.calls} calls; ns for each call, median of {rounds}\n'
-                  f'{"":22} {"longer":>9} {"more CPU":>9}   ours to theirs')
+                  f'{"":22} {"longer":>9} {"":>8} {"more CPU":>9}   ours to theirs')
             for tool in found[1:]:
                 mine = next((other.name for other in found if other.group == tool.group), tool.name)
-                shares = [f'{a / b:9.3f}' if b > 0 and mine != tool.name else f'{"":9}' for a, b in zip(costs[mine], costs[tool.name])]
-                print(f'{tool.name:22} {costs[tool.name][0]:9.0f} {costs[tool.name][1]:9.0f} {"".join(shares)}', flush=True)
+                shares = [f'{a / b:9.3f}' if b > 0 and mine != tool.name else f'{"":9}' for a, b in zip(costs[mine][:2], costs[tool.name][:2])]
+                wall, cpu, spread = costs[tool.name]
+                print(f'{tool.name:22} {wall:9.0f} {f"± {spread:.0f}":>8} {cpu:9.0f} {"".join(shares)}', flush=True)
                 limit = DEMANDS.get((tool.group, tool.name))
                 if limit and tool.name in arguments.demand.split(',') and costs[mine][0] > limit * costs[tool.name][0]:
                     failures.append(f'{workload.name}: {mine} costs more than {limit:.2f} of {tool.name}')
