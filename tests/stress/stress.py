@@ -100,7 +100,7 @@ def quarrel(tracer, crowd, folder, dice):
         if ended == 1 and not attached:
             # Nothing there any more, or what nobody has collected yet.
             words = tracing.stderr.read()
-            assert re.search('No such process|has ended already', words), words
+            assert re.search('No such process|has ended', words), words
             return end
         assert ended == 0, tracing.stderr.read()
     else:
