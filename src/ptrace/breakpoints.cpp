@@ -164,7 +164,7 @@ std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uin
     return (there > address ? there - address : address - there) < displaced_reach();
   };
   for (Page& page : pages_) {
-    if (near(page.address) && page.used + longest_displaced <= page_bytes) {
+    if (!page.lost && near(page.address) && page.used + longest_displaced <= page_bytes) {
       return page.address + std::exchange(page.used, page.used + longest_displaced);
     }
   }
@@ -208,11 +208,30 @@ std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) con
   return offset < point->second.jump_back ? at->second : at->second + point->second.jump_back;
 }
 
+bool Breakpoints::lose_page(std::uint64_t address) {
+  const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& one) {
+    return address >= one.address && address - one.address < page_bytes;
+  });
+  if (page == pages_.end()) {
+    return false;
+  }
+  // What stood there stays known: other threads may be there, too.
+  for (auto at = displaced_.lower_bound(page->address);
+       at != displaced_.end() && at->first - page->address < page_bytes; ++at) {
+    if (Breakpoint* point = find(at->second); point != nullptr) {
+      point->displaced_at = 0;
+    }
+  }
+  page->lost = true;
+  cannot_map_ = true;
+  return true;
+}
+
 void Breakpoints::unmap(const Stopped& thread) {
   const pid_t pid = thread.tid();
   const auto registers = thread.registers();
   for (const Page& page : std::exchange(pages_, {})) {
-    if (registers) {
+    if (registers && !page.lost) {
       inject_call(thread, pid, munmap_number(registers.value().mode_abi()), {page.address, page_bytes, 0, 0, 0, 0});
     }
   }

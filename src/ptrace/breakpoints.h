@@ -103,6 +103,9 @@ class Breakpoints {
   bool pass(const Stopped& thread, const Memory& memory, pid_t pid, std::uint64_t address, Registers& registers);
   /// Of an address among the displaced instructions, the one in the code that it stands for.
   [[nodiscard]] std::optional<std::uint64_t> undisplaced(std::uint64_t address) const;
+  /// Code is no longer at `address`, as the program has taken the memory for itself. If that was ours, its instructions
+  /// run in place from now on; false if it was not.
+  bool lose_page(std::uint64_t address);
   /// Gives back the pages for displaced instructions; no thread may be there.
   void unmap(const Stopped& thread);
 
@@ -125,6 +128,7 @@ class Breakpoints {
   struct Page {
     std::uint64_t address = 0;
     std::uint64_t used = 0;
+    bool lost = false;
   };
   static constexpr std::uint64_t page_bytes = 65536;
   static constexpr std::size_t most_pages = 64;

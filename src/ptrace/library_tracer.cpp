@@ -138,6 +138,20 @@ void LibraryTracer::put_back(Tracee& tracee) {
   }
 }
 
+bool LibraryTracer::on_fault(Tracee& tracee) {
+  siginfo_t info;
+  if (tracee.library == nullptr || !stopped_thread(tracee).signal_info(info) || info.si_code <= 0) {
+    return false;
+  }
+  const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
+  const auto registers = stopped_thread(tracee).registers();
+  if (!registers || registers.value().instruction_pointer() != address || !tracee.library->space->lose_page(address)) {
+    return false;
+  }
+  put_back(tracee);
+  return true;
+}
+
 void LibraryTracer::end_calls(Tracee& tracee) {
   if (tracee.library == nullptr) {
     return;

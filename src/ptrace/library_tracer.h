@@ -47,6 +47,8 @@ class LibraryTracer {
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, it
   /// is put to where it would be without us.
   void put_back(Tracee& tracee);
+  /// A SIGSEGV stopped the thread. If that is so because displaced instructions are gone, it can go on without.
+  bool on_fault(Tracee& tracee);
   /// It will not be heard of again, but is stopped and lives on: leaves nothing of ours behind. `at_trap`: what stopped
   /// it is a SIGTRAP.
   Leaving leave(Tracee& tracee, bool at_trap);

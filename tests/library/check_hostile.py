@@ -26,6 +26,10 @@ PROGRAMS = {
     'jumping': (14, 600),
     'signalled': (15, None),
     'coroutines': (16, 400),
+    'trapping': (18, 40),
+    'cleared': (19, 21),
+    'confined': (20, 20),
+    'sharing': (21, 40),
 }
 
 
@@ -36,7 +40,7 @@ def hostile(bench, what):
     if what == 'loaded':
         arguments.append(str(bench.build('plugin.c', ['gcc', '-shared', '-fPIC'], 'plugin.so')))
     expected, calls = PROGRAMS[what]
-    for options in (['-e', 'library=abs'], ['-e', 'symbol=abs@libc.so*', '-e', 'library=*-abs*']):
+    for options in (['-e', 'library=abs'], ['-e', 'symbol=abs@libc.so*+own@MAIN', '-e', 'library=*-abs*']):
         lines, status = bench.trace(['-f', '-q', '-e', 'trace=none', '-e', 'signal=none', *options], program, arguments)
         expect(status == expected, f'{options}: status {status}')
         found = [name for name, _ in calls_in(lines) if name == 'abs']

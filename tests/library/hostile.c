@@ -1,8 +1,10 @@
 // Programs that make it hard to watch their calls: by the first argument. Each ends with a status of its own.
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -139,6 +142,84 @@ static int signalled(void) {
   return 15;
 }
 
+static void on_trap(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)context;
+  signals += info->si_code == SI_TKILL ? 1 : 100;
+}
+
+// Traps of its own: from an instruction, and as a signal that it sends.
+static int trapping(void) {
+  struct sigaction action = {0};
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, 0);
+  for (int i = 0; i < 20; ++i) {
+    sum += own(0);
+#if defined(__x86_64__) || defined(__i386__)
+    __asm__ volatile("int3");
+#else
+    signals += 100;
+#endif
+    raise(SIGTRAP);
+    sum += own(0);
+  }
+  return sum == 40 && signals == 2020 ? 18 : 1;
+}
+
+// All code without a file is gone, whoever has put it there.
+static int cleared(void) {
+  sum += own(1);
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  uintptr_t ranges[16][2];
+  int count = 0;
+  char line[512];
+  while (count < 16 && fgets(line, sizeof line, maps)) {
+    char access[5];
+    if (sscanf(line, "%lx-%lx %4s", &ranges[count][0], &ranges[count][1], access) == 3 && strchr(access, 'x') &&
+        !strchr(line, '/') && !strchr(line, '[')) {
+      ++count;
+    }
+  }
+  fclose(maps);
+  while (count-- > 0) {
+    munmap((void*)ranges[count][0], ranges[count][1] - ranges[count][0]);
+  }
+  for (int i = 0; i < 20; ++i) {
+    sum += own(0);
+  }
+  return sum == 22 ? 19 : 1;
+}
+
+// No call but read, write, exit and sigreturn.
+static int confined(void) {
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+  for (int i = 0; i < 20; ++i) {
+    sum += own(0);
+  }
+  syscall(SYS_exit, sum == 20 ? 20 : 1);
+  return 1;
+}
+
+static int add_one(void* nothing) {
+  (void)nothing;
+  sum += own(0);
+  syscall(SYS_exit, 0);
+  return 0;
+}
+
+// Processes that run in the memory of another one.
+static int sharing(void) {
+  char* const stack = malloc(65536);
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = clone(add_one, stack + 65536, CLONE_VM | SIGCHLD, 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    sum += status == 0 ? own(0) : 100;
+  }
+  return sum == 40 ? 21 : 1;
+}
+
 static ucontext_t contexts[3];
 static char stacks[2][65536];
 
@@ -203,6 +284,10 @@ int main(int argc, char** argv) {
          : strcmp(what, "jumping") == 0    ? jumping()
          : strcmp(what, "signalled") == 0  ? signalled()
          : strcmp(what, "coroutines") == 0 ? coroutines()
+         : strcmp(what, "trapping") == 0   ? trapping()
+         : strcmp(what, "cleared") == 0    ? cleared()
+         : strcmp(what, "confined") == 0   ? confined()
+         : strcmp(what, "sharing") == 0    ? sharing()
          : strcmp(what, "faulting") == 0   ? faulting()
                                            : 99;
 }
