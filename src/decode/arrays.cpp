@@ -72,6 +72,9 @@ bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
     return false;
   }
   if (type.brief != spec::none && state_.depth.abbreviate) {
+    if (tables_.text(type.brief) == spec::brief_none) {
+      return brief_none(type, scope);
+    }
     return brief_count(type, place, scope);
   }
   if (type.length_kind == LengthKind::until_zero) {
@@ -206,6 +209,18 @@ bool Walker::terminated(const Type& type, const Place& place, const Scope* scope
     out_.begin_element();
     value(element, Place::in_register(*bits), scope);
   }
+  out_.end_array();
+  return true;
+}
+
+/// `[...]`, or `[]` if there are no elements, without a look at them.
+bool Walker::brief_none(const Type& type, const Scope* scope) {
+  const auto n = length(type, scope);
+  if (!n) {
+    return false;
+  }
+  out_.begin_array();
+  *n != 0 ? out_.more() : void();
   out_.end_array();
   return true;
 }

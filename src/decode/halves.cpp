@@ -1,5 +1,6 @@
 // Arguments that show twice: what went in and what came out.
 #include <algorithm>
+#include <utility>
 
 #include "decode/walker.h"
 
@@ -74,11 +75,41 @@ void Walker::emit_second_half(const Param& param) {
       load(target_type, saved_at(address, size_of(target_type))) == load(target_type, Place::remote(address))) {
     return;
   }
+  if (nothing_after(target_type, address)) {
+    return;
+  }
   view_ = View::after;
   out_.changed();
   if (!target(type, address, nullptr)) {
     out_.address(address);
   }
+}
+
+/// Whether the call has filled in nothing of a structure that says what it fills in.
+bool Walker::nothing_after(const Type& type, RemoteAddr address) {
+  if (type.kind != TypeKind::structure || !state_.depth.dereference) {
+    return false;
+  }
+  const spec::Struct& layout = tables_.structs[type.index];
+  const auto fields = Tables::slice(tables_.fields, layout.fields);
+  const bool says =
+      std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.direction != Direction::in; });
+  const ScratchGuard guard(state_.scratch);
+  const auto bytes = says && layout.kind == spec::StructKind::plain
+                         ? copy(Place::remote(address), layout.min_size != 0 ? layout.min_size : size_of(type))
+                         : std::nullopt;
+  if (!bytes) {
+    return false;
+  }
+  Scope scope;
+  scope.type = &layout;
+  scope.place = Place::copied(*bytes, address);
+  scope.params = evaluate_params(type.args, nullptr);
+  view_ = View::after;
+  const auto enclosing_rest = std::exchange(rest_, unlimited);
+  const bool none = std::none_of(fields.begin(), fields.end(), [&](const spec::Field& f) { return wanted(f, scope); });
+  rest_ = enclosing_rest;
+  return none;
 }
 
 /// An inout argument after one that had to wait for the exit: `[128 => 16]`, or `[16]` if it did not change.
@@ -117,7 +148,7 @@ void Walker::emit_both_halves(const Type& pointer, std::uint64_t bits) {
     out_.address(address);
     return;
   }
-  if (succeeded()) {
+  if (succeeded() && !nothing_after(type, address)) {
     view_ = View::after;
     out_.changed();
     if (!target(pointer, address, nullptr)) {

@@ -316,7 +316,11 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
 
 bool Walker::field(const Field& field, const Scope& scope) {
   const Type& type = tables_.types[field.type];
-  const Place place = scope.place.at(offset_of(field, scope));
+  Place place = scope.place.at(offset_of(field, scope));
+  if (rest_ == unlimited && place.kind == Place::Kind::copied && place.bytes.empty()) {
+    // What follows the part whose size is known; nobody says where it ends.
+    place = Place::remote(place.address);
+  }
   if (field.inlined) {
     inlined_ = tables_.text(field.name);
     const bool done = value(type, place, &scope);

@@ -120,6 +120,7 @@ class Walker {
   [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
   bool emit_first_half(const spec::Param& param);
   void emit_second_half(const spec::Param& param);
+  [[nodiscard]] bool nothing_after(const spec::Type& type, RemoteAddr address);
   void emit_both_halves(const spec::Type& pointer, std::uint64_t bits);
   void emit_after_fields(const spec::Type& pointer, std::uint64_t bits);
   void save_targets();
@@ -197,6 +198,7 @@ class Walker {
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
   bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
+  bool brief_none(const spec::Type& type, const Scope* scope);
   struct RecordSize {
     std::uint64_t length = 0;  ///< bytes of data
     std::uint64_t step = 0;    ///< bytes to the next record

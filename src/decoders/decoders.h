@@ -57,6 +57,7 @@ bool negative_errno(CustomContext& context);
 bool octets(CustomContext& context);
 bool terminated_text(CustomContext& context);
 bool sk_meminfo(CustomContext& context);
+bool btrfs_dev_stats(CustomContext& context);
 bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
@@ -90,6 +91,7 @@ bool page_residence(CustomContext& context);
 // devices.cpp
 bool termios_flags(CustomContext& context);
 bool termios_cc(CustomContext& context);
+bool dm_version(CustomContext& context);
 bool hwaddr_data(CustomContext& context);
 bool uuid(CustomContext& context);
 bool character(CustomContext& context);

@@ -60,20 +60,78 @@ bool termios_cc(CustomContext& context) {
   return true;
 }
 
-/// A hardware address behind its type: six bytes of the kinds of Ethernet, seven of NET/ROM, else all there are.
+/// The version of the device mapper's interface that a request is for: `[4, 0, 0]`. linux/dm-ioctl.h.
+bool dm_version(CustomContext& context) {
+  constexpr std::uint64_t known = 4;
+  std::array<std::byte, 4> major{};
+  if (!context.copy(major) || !context.described()) {
+    return false;
+  }
+  if (number_at(major, 0, major.size()) != known) {
+    context.out().comment("unsupported device mapper ABI version");
+  }
+  return true;
+}
+
+namespace {
+
+/// Bytes of a hardware address by its type, ARPHRD_… of linux/if_arp.h: as the drivers of the kernel set them.
+constexpr std::size_t hardware_address_size(std::uint64_t type) {
+  switch (type) {
+    case 7:
+    case 290:
+    case 512:
+    case 773:
+    case 820:
+    case 821:
+    case 822:  // ARCNET, MCTP, PPP, LOCALTLK, PHONET, CAIF
+      return 1;
+    case 15:  // DLCI
+      return 2;
+    case 768:
+    case 776:
+    case 777:
+    case 778:
+    case 779:
+    case 783:  // tunnels over IPv4, IRDA
+      return 4;
+    case 270:
+    case 271:  // ROSE, X25
+      return 5;
+    case 1:
+    case 6:
+    case 772:
+    case 774:
+    case 780:
+    case 801:
+    case 802:
+    case 803:  // ETHER and its like, LOOPBACK, FDDI
+      return 6;
+    case 0:
+    case 3:  // NETROM, AX25
+      return 7;
+    case 27:
+    case 804:
+    case 805:
+    case 825:  // EUI64, IEEE802154, 6LOWPAN
+      return 8;
+    default:
+      return 14;
+  }
+}
+
+}  // namespace
+
+/// A hardware address behind its type, which says how many bytes it has; those of an unknown one all show.
 bool hwaddr_data(CustomContext& context) {
-  constexpr std::array<std::uint64_t, 5> six_bytes = {1, 6, 801, 802, 803};  // ARPHRD_ETHER, IEEE802, IEEE80211…
   std::array<std::byte, 2> type{};
   std::array<std::byte, 14> raw{};
   if (!context.copy(raw)) {
     return false;
   }
   static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
-  const auto kind = number_at(type, 0, 2);
-  constexpr std::uint64_t netrom = 0;  // the first of ARPHRD_…, with addresses of seven bytes
-  const bool is_short = std::find(six_bytes.begin(), six_bytes.end(), kind) != six_bytes.end();
   TextBuffer text;
-  spell::append_mac(text, std::span(raw).first(is_short ? 6 : kind == netrom ? 7 : raw.size()));
+  spell::append_mac(text, std::span(raw).first(hardware_address_size(number_at(type, 0, 2))));
   context.out().symbol(text.view());
   return true;
 }

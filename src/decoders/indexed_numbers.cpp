@@ -10,14 +10,16 @@ namespace {
 
 /// Numbers of `width` bytes, each by what it is: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` spells what number i is.
 template <typename Label>
-bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, Label label) {
+bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, Label label,
+                      std::size_t most_shown = 256) {
   constexpr std::size_t most = 256;
   std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most * width)) / width *
                              width);
   if (raw.empty() || !context.copy(raw)) {
     return false;
   }
-  const std::size_t limit = context.depth().abbreviate ? context.options().string_limit : most;
+  const std::size_t limit =
+      std::min<std::size_t>(most_shown, context.depth().abbreviate ? context.options().string_limit : most);
   auto& out = context.out();
   TextBuffer text;
   out.begin_array();
@@ -47,6 +49,18 @@ bool sk_meminfo(CustomContext& context) {
     const auto name = context.constant_name("sk_meminfo_index", i);
     name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
   });
+}
+
+/// Errors of a device by their kinds: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.
+bool btrfs_dev_stats(CustomContext& context) {
+  constexpr std::size_t kinds = 5;
+  context.out().begin_bare_field("values", "btrfs_dev_stats");
+  const auto label = [&](TextBuffer& text, std::size_t i) { context.spell(text, "btrfs_dev_stat", i); };
+  if (context.size() == 0 || !numbers_by_index(context, 8, false, label, kinds)) {
+    context.out().begin_array();
+    context.out().end_array();
+  }
+  return true;
 }
 
 /// Settings of an interface for IPv4: `[[IPV4_DEVCONF_FORWARDING-1]=0, …]`. linux/ip.h.

@@ -70,8 +70,6 @@ bool negative_errno(CustomContext& context) {
   return true;
 }
 
-namespace {}  // namespace
-
 /// Which attributes are asked for, by their numbers: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
 bool idiag_ext(CustomContext& context) {
   std::array<std::byte, 1> raw{};

@@ -36,10 +36,11 @@ std::optional<Moment> moment_at(const CustomContext& context) {
     return std::nullopt;
   }
   const auto width = static_cast<unsigned>(size / 2);
-  // struct statx_timestamp has its fraction in 32 bits.
-  const bool is_statx = context.described_name() == "statx_timestamp";
+  // These have their fraction in 32 bits.
+  constexpr std::array<std::string_view, 3> narrow = {"statx_timestamp", "ptp_clock_time", "btrfs_ioctl_timespec"};
+  const bool is_narrow = std::find(narrow.begin(), narrow.end(), context.described_name()) != narrow.end();
   return Moment{static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
-                number_at(raw, width, is_statx ? 4 : width)};
+                number_at(raw, width, is_narrow ? 4 : width)};
 }
 
 }  // namespace

@@ -151,6 +151,9 @@ constexpr unsigned bytes_of(std::uint8_t width, Abi abi) {
   }
 }
 
+/// The word of `brief none`, for which no count shows.
+inline constexpr std::string_view brief_none = "...";
+
 /// How `T[…]` says where it ends.
 enum class LengthKind : std::uint8_t {
   none,
@@ -182,7 +185,7 @@ struct Type {
   ExprId budget = none;    ///< `[n of total]`: the ExprOp::param that holds what is left and is used up
   std::uint32_t max = 0;   ///< `max N`: never more elements or bytes; 0: no cap said
   bool hex = false;        ///< hexbytes
-  StringRef brief = none;  ///< `brief count "vars"`: without -v only /* 23 vars */
+  StringRef brief = none;  ///< `brief count "vars"`: without -v only /* 23 vars */; brief_none: only [...]
 
   // pointer: `*T sized by EXPR`, the bytes that may be read there
   ExprId sized_by = none;

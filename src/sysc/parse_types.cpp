@@ -95,15 +95,15 @@ Type parse_base(TokenStream& in) {
 
 void parse_brief(TokenStream& in, Type& type) {
   in.take();
-  in.expect("count");
+  const bool counts = in.take().is("count");
   const Position at = in.position();
-  auto text = in.expect_string("a string such as \"vars\"");
+  std::string text = counts ? in.expect_string("a string such as \"vars\"") : std::string(spec::brief_none);
   if (auto* array = std::get_if<ast::Array>(&type.node)) {
     array->brief = std::move(text);
   } else if (auto* bytes = std::get_if<ast::Bytes>(&type.node)) {
     bytes->brief = std::move(text);
   } else {
-    in.fail(at, "found 'brief count' after something that is no array, expected it after T[…]");
+    in.fail(at, "found 'brief' after something that is no array, expected it after T[…]");
   }
 }
 
@@ -125,7 +125,7 @@ Type parse_with_suffixes(TokenStream& in) {
       type.registers = Type::Registers::wide;
     } else if (in.accept_word("halves")) {
       type.registers = Type::Registers::halves;
-    } else if (in.at_word("brief") && in.peek(1).is("count")) {
+    } else if (in.at_word("brief") && (in.peek(1).is("count") || in.peek(1).is("none"))) {
       parse_brief(in, type);
     } else {
       break;

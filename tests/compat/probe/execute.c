@@ -1,5 +1,6 @@
 // Makes the system calls of a plan (see plan.h) without the kernel acting on any: a seccomp filter hands each to a
 // second, untraced process, which answers with the result that the plan says. usage: execute PLAN
+// Its status is 1 if a call was made twice, 2 or 3 if none could be made.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -37,6 +38,7 @@ struct patch {
 struct shared {
   const struct scene* scene;
   int listener;
+  int restarted;  // a call that ends with ERESTARTSYS begins again if a signal or the freezer comes just then
 };
 
 static void fill(uint32_t background) {
@@ -67,7 +69,7 @@ static void answer_all(volatile struct shared* shared) {
   while (shared->listener == 0) {
     usleep(1000);
   }
-  for (;;) {
+  for (const struct scene* last = NULL;;) {
     struct seccomp_notif asked;
     memset(&asked, 0, sizeof asked);
     if (ioctl(shared->listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) {
@@ -76,11 +78,14 @@ static void answer_all(volatile struct shared* shared) {
     const struct scene* scene = shared->scene;
     apply(scene, 1);
     struct seccomp_notif_resp answer = {.id = asked.id};
-    if (scene->result < 0 && scene->result > -4096) {
+    if (scene == last) {
+      shared->restarted = 1;
+    } else if (scene->result < 0 && scene->result > -4096) {
       answer.error = (int32_t)scene->result;
     } else {
       answer.val = scene->result;
     }
+    last = scene;
     ioctl(shared->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
   }
 }
@@ -130,5 +135,5 @@ int main(int argc, char** argv) {
     syscall((long)scene->number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4], (long)a[5]);
     at += scene->size;
   }
-  syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0x600d600d);
+  syscall(SYS_exit_group, shared->restarted, 0, 0, 0, 0, 0x600d600d);
 }

@@ -12,9 +12,15 @@ void append(std::string& to, T value) {
   to.append(bytes, sizeof value);
 }
 
+/// What does not fit into a page is not there for the call either.
+bool fits(const Patch& patch) {
+  return (patch.address - slot_address(0)) % (2 * page_size) + patch.bytes.size() <= page_size;
+}
+
 }  // namespace
 
-void write(std::FILE* out, const Scene& scene) {
+void write(std::FILE* out, Scene scene) {
+  std::erase_if(scene.patches, [](const Patch& patch) { return !fits(patch); });
   std::string body;
   append(body, scene.number);
   append(body, static_cast<std::uint32_t>(scene.background));

@@ -37,6 +37,6 @@ struct Scene {
 };
 
 /// Appends the scene as execute.c reads it.
-void write(std::FILE* out, const Scene& scene);
+void write(std::FILE* out, Scene scene);
 
 }  // namespace tracer::probe

@@ -33,6 +33,7 @@ COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
 CHUNK = 10000  # scenes of one run of the tracers
 TIMEOUT = 120  # seconds, of one such run
 LARGEST_TRACE = 100 << 20  # bytes
+ATTEMPTS = 3  # to see each call of a plan once
 
 
 def compile_executor(abi, build):
@@ -73,7 +74,17 @@ def chunks(plan, index):
 
 
 def trace(tracer, options, executor, plan, count):
-    """The lines that a tracer shows of the plan's calls. It is called strace, since the program behaves by its name."""
+    """The lines that a tracer shows of the plan's calls, or None."""
+    for _ in range(ATTEMPTS):
+        lines = trace_once(tracer, options, executor, plan)
+        if lines[-2:] == ['+++ exited with 0 +++', '']:
+            return lines[-3 - count:-3]
+        print(f'{tracer}: the trace ends early: {lines[-2:]}', file=sys.stderr)
+    return None
+
+
+def trace_once(tracer, options, executor, plan):
+    """All lines of a tracer. It is called strace, since the program behaves by its name."""
     with tempfile.TemporaryDirectory(prefix='probe.') as folder:
         os.symlink(tracer, folder + '/strace')
         try:
@@ -81,14 +92,10 @@ def trace(tracer, options, executor, plan, count):
                             plan], timeout=TIMEOUT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             print(f'{tracer}: took too long', file=sys.stderr)
-        lines = pathlib.Path(folder + '/trace').read_bytes().decode('latin-1').split('\n')
-    if lines[-2:] != ['+++ exited with 0 +++', '']:
-        print(f'{tracer}: the trace ends early: {lines[-2:]}', file=sys.stderr)
-        return None
-    return lines[-3 - count:-3]
+        return pathlib.Path(folder + '/trace').read_bytes().decode('latin-1').split('\n')
 
 
-WORD = r'(?:0x[0-9a-f]+|\d+|[A-Z_][A-Za-z_0-9]*)(?:<<[A-Z_]+)?'
+WORD = r'(?:0x[0-9a-f]+|\d+|[A-Z_][A-Za-z_0-9]*)(?:<<\w+)?(?:\+0x[0-9a-f]+)?'
 VALUES = re.compile(rf'{WORD}(?:\|{WORD})*(?: /\* \w+_\?\?+ \*/)?')
 IOCTL = re.compile(r'_IOC\((\w+(?:\|\w+)?), (\w+), (\w+), (\w+)\)')
 
@@ -112,12 +119,17 @@ class Names:
         """The values that a text such as O_RDWR|0x8 may stand for."""
         sums = {0}
         for part in text.split(' /*')[0].split('|'):
-            if '<<' in part:
+            if self.is_field(part):
                 return set()
+            part, _, more = part.partition('+')
             found = self.values[part] if part in self.values else {int(part, 0)} if part[0].isdigit() and (
                 part[:2] == '0x' or part == '0' or part[0] != '0') else set()
-            sums = {known | more for known in sums for more in found}
+            sums = {known | value + int(more or '0', 0) for known in sums for value in found}
         return {value & mask for value in sums for mask in (0xffffffffffffffff, 0xffffffff)}
+
+    def is_field(self, part):
+        """Whether it is a number in a field of bits, not a bit with a name."""
+        return '<<' in part and part not in self.values
 
     def only_names_differ(self, theirs, ours):
         if '_IOC(' in theirs and '_IOC(' not in ours:
@@ -129,13 +141,14 @@ class Names:
 
     def names_more(self, theirs, ours):
         """Whether both stand for one value and our text has names for more of it."""
-        known, more = (set(re.findall(r'[A-Z_]\w+', text.split(' /*')[0])) for text in (theirs, ours))
+        # BASE+0x1 names only where a range begins.
+        known, more = (set(re.findall(r'[A-Z_]\w+\b(?!\+)', text.split(' /*')[0])) for text in (theirs, ours))
         if not known < more:
             return False
         # What is shifted, such as 31<<MFD_HUGE_SHIFT, is a field of its own: the same in both.
         parts = [text.split(' /*')[0].split('|') for text in (theirs, ours)]
-        shifted = [[part for part in side if '<<' in part] for side in parts]
-        plain = ['|'.join(part for part in side if '<<' not in part) for side in parts]
+        shifted = [[part for part in side if self.is_field(part)] for side in parts]
+        plain = ['|'.join(part for part in side if not self.is_field(part)) for side in parts]
         return shifted[0] == shifted[1] and all(plain) and bool(self.possible(plain[0]) & self.possible(plain[1]))
 
 
@@ -198,12 +211,20 @@ class Addresses:
 
     def __init__(self):
         self.decoded = set()
+        self.pointers = set()
 
     def note(self, theirs):
-        """Takes up all places at which an argument that is a structure, an array or a string begins."""
-        for match in re.finditer(r'[{["]', theirs):
+        """Takes up all places at which an argument that is a structure, an array, a string or NULL begins."""
+        for match in re.finditer(r'[{["]|NULL', theirs):
             if theirs[:match.start()].endswith((', ', '(', '=')):
-                self.decoded.add(beginning(theirs[:match.start()]))
+                (self.pointers if match[0] == 'NULL' else self.decoded).add(beginning(theirs[:match.start()]))
+
+    def is_number(self, theirs, ours):
+        """Whether the other has a number, 0, where we know a pointer."""
+        at = len(os.path.commonprefix([theirs, ours]))
+        place = beginning(theirs[:at])
+        return (ours[at:].startswith('NULL') and theirs[at:at + 1] == '0' and place not in self.pointers and place not in self.decoded and
+                canonical.without_padding(ours[at + 4:]) == canonical.without_padding(theirs[at + 1:]))
 
     def shown_deeper(self, theirs, ours):
         """Whether ours is theirs with something in the place of addresses that are never more than that."""
@@ -292,7 +313,7 @@ def compare_lines(tally, lines, rules, names):
             equal = canonical.without_padding(their) == canonical.without_padding(our) if their != our else True
             equal = (equal and len(their) == len(our)) or names.only_names_differ(
                 canonical.without_padding(their), canonical.without_padding(our)) or (
-                    addresses.shown_deeper(their, our) or is_newer_command(their, our, names) or (
+                    addresses.shown_deeper(their, our) or addresses.is_number(their, our) or is_newer_command(their, our, names) or (
                         call in ('bpf', 'landlock_create_ruleset') and has_later_fields(their, our, names)))
         tally.add(call, equal, (what, their, our))
 
