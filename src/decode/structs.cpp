@@ -50,6 +50,14 @@ const spec::Field* Walker::own_size(const Struct& layout) const {
   return said != nullptr && said->op == spec::ExprOp::field ? &tables_.fields[said->a] : nullptr;
 }
 
+/// Whether it ends with `_: bytes[rest]`: there may be more, of which nothing is known.
+bool Walker::has_unnamed_rest(const Struct& layout) const {
+  const auto fields = Tables::slice(tables_.fields, layout.fields);
+  const Type* last = fields.empty() || !fields.back().hidden ? nullptr : &tables_.types[fields.back().type];
+  return last != nullptr && last->kind == spec::TypeKind::bytes && last->length != spec::none &&
+         tables_.exprs[last->length].op == spec::ExprOp::rest;
+}
+
 std::uint64_t Walker::end_of(const Field& field) const {
   return field.offset[index_of(abi_)] + size_of(tables_.types[field.type]);
 }
@@ -244,6 +252,10 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
 void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
   const Struct& layout = *scope.type;
   const std::uint64_t known = layout.layout.size[index_of(abi_)];
+  if (has_unnamed_rest(layout) && available != unlimited && available > known) {
+    out_.more();
+    return;
+  }
   if (own_size(layout) != nullptr && tables_.exprs[layout.sized_by].op == spec::ExprOp::add && !layout.variable &&
       available > known) {
     out_.more();

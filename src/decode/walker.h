@@ -188,6 +188,7 @@ class Walker {
   void unknown_bytes(const Scope& scope, std::uint64_t available);
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
+  [[nodiscard]] bool has_unnamed_rest(const spec::Struct& layout) const;
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
   bool wanted(const spec::Field& field, const Scope& scope);
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
