@@ -31,10 +31,10 @@ bool apply_frame_pointer(FrameRegisters& registers, const Walk& walk) {
 
 class LibdwUnwinder final : public Unwinder {
  public:
-  WalkEnd walk(const Walk& walk, const FrameRegisters& start, std::size_t limit, std::vector<Place>& places) override {
-    FrameRegisters registers = start;
+  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit, std::vector<Place>& places) override {
+    FrameRegisters registers = start.registers;
     CycleDetector cycle;
-    for (bool exact = true;;) {
+    for (bool exact = start.exact;;) {
       const std::uint64_t address = registers.instruction_pointer;
       if (places.size() == limit) {
         return WalkEnd::limit;

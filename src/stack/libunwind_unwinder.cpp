@@ -137,29 +137,32 @@ class LibunwindUnwinder final : public Unwinder {
   }
   ~LibunwindUnwinder() override { library_.destroy(space_); }
 
-  WalkEnd walk(const Walk& walk, const FrameRegisters& registers, std::size_t limit,
-               std::vector<Place>& places) override {
-    if (registers.word_size != sizeof(unw_word_t)) {
-      return others_->walk(walk, registers, limit, places);
+  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit, std::vector<Place>& places) override {
+    if (start.registers.word_size != sizeof(unw_word_t)) {
+      return others_->walk(walk, start, limit, places);
     }
     // What libunwind has kept is by address, whoever's that was.
     if (walk.space.generation() != generation_) {
       library_.flush(space_, 0, 0);
       generation_ = walk.space.generation();
     }
+    // libunwind takes the first place for an exact one.
+    FrameRegisters registers = start.registers;
+    registers.instruction_pointer -= start.exact ? 0 : 1;
     Context context{library_, walk, registers};
     unw_cursor_t cursor;
     if (library_.init(&cursor, space_, &context) != 0) {
       return WalkEnd::outermost;
     }
     CycleDetector cycle;
-    for (bool exact = true;;) {
+    for (bool exact = start.exact, first = true;; first = false) {
       unw_word_t ip = 0;
       unw_word_t sp = 0;
       if (library_.get_register(&cursor, UNW_REG_IP, &ip) != 0 ||
           library_.get_register(&cursor, UNW_REG_SP, &sp) != 0 || ip == 0) {
         return WalkEnd::outermost;
       }
+      ip += first && !exact ? 1 : 0;
       if (places.size() == limit) {
         return WalkEnd::limit;
       }

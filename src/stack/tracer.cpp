@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/arch.h"
+#include "arch/breakpoint.h"
 #include "stack/address_space.h"
 #include "stack/object_cache.h"
 #include "stack/perf_map.h"
@@ -45,9 +46,9 @@ class Tracer final : public StackTracer {
       space.begin_walk(event.tid);
     }
     // A function that is called just now is told of anyway, and the stub that it is called by is nobody's function.
-    const std::size_t callee = std::holds_alternative<LibraryEnter>(event.what) ? 1 : 0;
-    const WalkEnd end = find_places(walk, *event.stack, options_.frame_limit + callee);
-    for (const Place& place : std::span(std::as_const(places_)).subspan(std::min(callee, places_.size()))) {
+    const bool from_caller = std::holds_alternative<LibraryEnter>(event.what);
+    const WalkEnd end = find_places(walk, *event.stack, from_caller);
+    for (const Place& place : places_) {
       if (!add_frame(walk, event.tgid, place)) {
         return frames_;
       }
@@ -59,20 +60,31 @@ class Tracer final : public StackTracer {
   }
 
  private:
-  WalkEnd find_places(const Walk& walk, const StackSource& source, std::size_t limit) {
-    const auto captured = source.addresses();
-    if (!captured.empty()) {
-      for (const std::uint64_t address : captured.first(std::min(captured.size(), limit))) {
-        places_.push_back({address, places_.empty()});
+  WalkEnd find_places(const Walk& walk, const StackSource& source, bool from_caller) {
+    if (auto captured = source.addresses(); !captured.empty()) {
+      captured = captured.subspan(from_caller ? 1 : 0);
+      for (const std::uint64_t address : captured.first(std::min(captured.size(), options_.frame_limit))) {
+        places_.push_back({address, places_.empty() && !from_caller});
       }
-      return captured.size() > limit ? WalkEnd::limit : WalkEnd::outermost;
+      return captured.size() > options_.frame_limit ? WalkEnd::limit : WalkEnd::outermost;
     }
     Registers registers;
     const std::size_t size = source.registers(registers.buffer());
     if (size == 0 || !registers.resize(size)) {
       return WalkEnd::outermost;
     }
-    return unwinder_->walk(walk, registers.frame_registers(), limit, places_);
+    InnermostFrame start{registers.frame_registers(), true};
+    if (from_caller) {
+      const auto entry = function_entry(registers, walk.memory);
+      if (!entry) {
+        return WalkEnd::outermost;
+      }
+      // As if it had returned: the unwind tables of some machines say nothing of stubs.
+      start.registers.instruction_pointer = entry->return_address & start.registers.address_mask;
+      start.registers.set(start.registers.stack_pointer, entry->stack_arguments);
+      start.exact = false;
+    }
+    return unwinder_->walk(walk, start, options_.frame_limit, places_);
   }
 
   /// False if nothing can come after it.

@@ -35,6 +35,12 @@ enum class WalkEnd : std::uint8_t {
   cycle,
 };
 
+/// Where a walk begins.
+struct InnermostFrame {
+  FrameRegisters registers;
+  bool exact = true;  ///< of its instruction pointer, as of a place
+};
+
 class Unwinder {
  public:
   Unwinder() = default;
@@ -43,7 +49,7 @@ class Unwinder {
   virtual ~Unwinder() = default;
 
   /// Fills `places`, innermost first, with at most `limit`. One that is no code is the last.
-  virtual WalkEnd walk(const Walk& walk, const FrameRegisters& registers, std::size_t limit,
+  virtual WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit,
                        std::vector<Place>& places) = 0;
 };
 
