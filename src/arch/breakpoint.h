@@ -119,6 +119,11 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
 std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
                                            std::uint64_t thread_pointer);
 
+/// Where longjmp(3) may go by the buffer at `buffer`: the address that stands there, and what that means if it is
+/// mangled with the thread's secret, as glibc has it; 0: nowhere.
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory,
+                                          std::uint64_t thread_pointer);
+
 /// The registers for a function's result.
 std::array<std::uint64_t, 2> function_result(const Registers& registers);
 

@@ -37,8 +37,9 @@ struct Breakpoint {
   std::map<std::uint64_t, LibraryFunction*>
       called_by;  ///< what such modules call it, by where their code starts; null: nothing
   bool returns_here = false;
-  bool chooses_landing = false;  ///< _Unwind_SetIP: its second argument is where the thread that unwinds goes on
-  bool is_landing = false;       ///< … here
+  bool unwinds = false;     ///< _Unwind_SetIP: its second argument is where the thread goes on
+  bool jumps = false;       ///< longjmp: where its buffer says
+  bool is_landing = false;  ///< … here
   struct Probe {
     std::shared_ptr<const library::ModuleFile> file;  ///< keeps …
     const library::StaticProbe* probe = nullptr;

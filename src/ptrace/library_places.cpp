@@ -96,7 +96,7 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
   }
-  hook_unwinder(tracee, module);
+  hook_leaps(tracee, module);
 }
 
 void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {

@@ -90,32 +90,46 @@ void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Regis
   }
 }
 
-/// So that we hear of exceptions: often what follows their handler is where a call that they ended would have returned
-/// to.
-void LibraryTracer::hook_unwinder(Tracee& tracee, const library::Module& module) {
+/// So that we hear of exceptions and long jumps: often their end is where a call that they end would have returned to.
+void LibraryTracer::hook_leaps(Tracee& tracee, const library::Module& module) {
   if (!one_by_one_ || (selection_.calls.empty() && selection_.entries.empty() && selection_.exports.empty())) {
     return;
   }
-  constexpr std::string_view chooser = "_Unwind_SetIP";
-  const library::Symbol* symbol = module.file->find_exported(chooser);
-  if (symbol == nullptr) {
-    const auto functions = module.file->all_functions();
-    const auto found =
-        std::find_if(functions.begin(), functions.end(), [&](const library::Symbol& s) { return s.name == chooser; });
-    symbol = found != functions.end() ? &*found : nullptr;
-  }
-  const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
-  if (address >= module.start && address < module.end) {
-    tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
-                               [](Breakpoint& point) { point.chooses_landing = true; });
-  }
+  const auto hook = [&](std::string_view name, bool Breakpoint::*why) {
+    const library::Symbol* symbol = module.file->find_exported(name);
+    if (symbol == nullptr) {
+      const auto functions = module.file->all_functions();
+      const auto found =
+          std::find_if(functions.begin(), functions.end(), [&](const library::Symbol& s) { return s.name == name; });
+      symbol = found != functions.end() ? &*found : nullptr;
+    }
+    const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
+    if (address >= module.start && address < module.end) {
+      tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
+                                 [&](Breakpoint& point) { point.*why = true; });
+    }
+  };
+  hook("_Unwind_SetIP", &Breakpoint::unwinds);
+  hook("longjmp", &Breakpoint::jumps);
+  hook("__longjmp_chk", &Breakpoint::jumps);
 }
 
-void LibraryTracer::expect_landing(Tracee& tracee, const Registers& registers) {
+void LibraryTracer::expect_landing(Tracee& tracee, const Breakpoint& point, const Registers& registers) {
   const auto entry = function_entry(registers, tracee.memory);
-  const std::uint64_t landing = entry ? entry->integers[1] : 0;
-  tracee.library->space->add_in_code(stopped_thread(tracee), tracee.memory, landing,
-                                     [](Breakpoint& point) { point.is_landing = true; });
+  if (!entry) {
+    return;
+  }
+  Breakpoints& space = *tracee.library->space;
+  std::array<std::uint64_t, 2> landings = {entry->integers[1], 0};
+  if (point.jumps) {
+    const auto thread = thread_pointer(registers, StoppedContext(tracee, registers).register_sets());
+    landings = jump_targets(registers.mode_abi(), entry->integers[0], tracee.memory, thread.value_or(0));
+  }
+  for (const std::uint64_t landing : landings) {
+    if (space.module_at(landing) != nullptr) {
+      space.add(stopped_thread(tracee), tracee.memory, landing, [](Breakpoint& there) { there.is_landing = true; });
+    }
+  }
 }
 
 void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,

@@ -228,8 +228,8 @@ void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64
   if (point != nullptr && point->is_landing) {
     drop_unwound(tracee, registers.stack_pointer() + 1);  // a call may have left the stack pointer where it was
   }
-  if (point != nullptr && point->chooses_landing) {
-    expect_landing(tracee, registers);
+  if (point != nullptr && (point->unwinds || point->jumps)) {
+    expect_landing(tracee, *point, registers);
   }
   if (point != nullptr && !point->probes.empty()) {
     hit_probes(tracee, *point, address, registers);

@@ -95,8 +95,8 @@ class LibraryTracer {
   void resume_stack(Tracee& tracee, std::size_t last, const Registers& registers);
   void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
-  void hook_unwinder(Tracee& tracee, const library::Module& module);
-  static void expect_landing(Tracee& tracee, const Registers& registers);
+  void hook_leaps(Tracee& tracee, const library::Module& module);
+  static void expect_landing(Tracee& tracee, const Breakpoint& point, const Registers& registers);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
   LibraryFunction& function_of(std::string_view caller, bool of_program, std::string_view name);
   static void set_place(LibraryFunction& function, const library::Module& module, const library::Symbol& symbol);

@@ -124,6 +124,18 @@ def longjmp(bench):
                      ('abs', '5')], 'got: ' + '\n'.join(lines))
 
 
+def longjmp_unseen(bench):
+    """What a jump ends does not return, though neither setjmp() nor longjmp() is traced."""
+    # On aarch64, glibc keeps secret where it jumps to.
+    for flags in ([], ['-static'], *NARROW) if IS_X86 else ():
+        program = bench.build('leaps.c', ['gcc', *flags], 'leaps')
+        lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=leap+go_on@MAIN'], program)
+        expect(status == 2, f'{flags}: status {status}')
+        ends = re.findall(r'(?:<\.\.\. )?(\w+)@leaps(?: resumed>\)|\(.*\)) = (<unwound>|\d+)', '\n'.join(lines))
+        expect(ends[1:] == [('go_on', '0'), ('leap', '<unwound>'), ('go_on', '2')] and ends[0][1] != '<unwound>',
+               f'{flags}: got: ' + '\n'.join(lines))
+
+
 def threads(bench):
     """Every call shows, at a stub and at a function's entry, however many threads make it at the same time."""
     program = bench.build('threads.c', ['gcc'])
@@ -297,7 +309,7 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, threads,
+         for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, longjmp_unseen, threads,
                       children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
                       demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
 

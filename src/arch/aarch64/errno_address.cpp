@@ -80,6 +80,12 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
   return pointer;
 }
 
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory, std::uint64_t) {
+  // musl's; glibc's secret is a variable of the loader that has no name.
+  constexpr std::uint64_t link_register = 88;
+  return {abi == Abi::aarch64 ? load(memory, buffer + link_register, word_size(abi)).value_or(0) : 0, 0};
+}
+
 std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
                                            std::uint64_t thread_pointer) {
   return abi == Abi::aarch64 ? Evaluation(memory, thread_pointer).result_of(address) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -119,6 +120,19 @@ bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stac
   constexpr std::uint64_t most_arguments = 256;
   const std::uint64_t least = entry_stack_pointer + word_size(abi);
   return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + most_arguments : stack_pointer == least;
+}
+
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory,
+                                          std::uint64_t thread_pointer) {
+  // The same words in glibc (sysdeps/x86_64/jmpbuf-offsets.h, tls.h: pointer_guard) and, unmangled, in musl.
+  const bool narrow = abi == Abi::i386;
+  const auto stored = load(memory, cut(abi, buffer + (narrow ? 20 : 56)), word_size(abi));
+  const auto secret = load(memory, cut(abi, thread_pointer + (narrow ? 0x18 : 0x30)), word_size(abi));
+  if (!stored) {
+    return {};
+  }
+  const std::uint64_t turned = narrow ? std::rotr(static_cast<std::uint32_t>(*stored), 9) : std::rotr(*stored, 17);
+  return {*stored, secret ? cut(abi, turned ^ *secret) : 0};
 }
 
 std::array<std::uint64_t, 2> function_result(const Registers& registers) {
