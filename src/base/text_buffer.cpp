@@ -18,11 +18,23 @@ constexpr std::size_t most_kept = std::size_t{1} << 20;
 
 }  // namespace
 
+void TextBuffer::grow(std::size_t count) {
+  constexpr std::size_t least = 256;
+  room_.resize(std::max(least, 2 * room_.size() + count));
+}
+
+void TextBuffer::insert(std::size_t position, std::string_view text) {
+  more(text.size());
+  char* at = room_.data() + position;
+  std::memmove(at + text.size(), at, size_ - text.size() - position);
+  copy(at, text);
+}
+
 void TextBuffer::clear() {
-  if (text_.capacity() > most_kept) {
-    std::string().swap(text_);
+  if (room_.size() > most_kept) {
+    std::string().swap(room_);
   }
-  text_.clear();
+  size_ = 0;
 }
 
 void TextBuffer::decimal(std::int64_t value) {

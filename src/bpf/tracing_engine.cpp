@@ -369,8 +369,10 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
-    const Circumstances then = circumstances_ ? circumstances_of(all, state.first_argument) : Circumstances{};
-    event.circumstances = &then;
+    std::optional<Circumstances> then;
+    if (circumstances_) {
+      event.circumstances = &then.emplace(circumstances_of(all, state.first_argument));
+    }
     hand_out(event, CapturedMemory(chunks, state.entry));
     event.circumstances = &unknown_;
   }

@@ -134,8 +134,9 @@ void Walker::emit_arguments() {
 }
 
 void Walker::begin_argument(const Param& param) {
-  const auto type_name = tables_.text(tables_.types[param.type].name);
-  out_.begin_argument(tables_.text(param.name), type_name, raw_argument(param));
+  const bool told = out_.tells_names();
+  out_.begin_argument(told ? tables_.text(param.name) : std::string_view{},
+                      told ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw_argument(param));
   if (param.named) {
     out_.show_argument_name(tables_.text(param.name));
   }

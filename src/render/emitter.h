@@ -56,6 +56,9 @@ class Emitter {
   /// Bytes of text so far. Tells how much a value made of itself; between calls it may start anew.
   [[nodiscard]] virtual std::size_t written() const = 0;
 
+  /// Whether names of types come to anything, and those of arguments that show_argument_name() does not ask for.
+  [[nodiscard]] virtual bool tells_names() const { return true; }
+
   // The call.
   virtual void begin_call(std::string_view name) = 0;
   virtual void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) = 0;

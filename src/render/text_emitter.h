@@ -47,6 +47,7 @@ class TextEmitter : public Emitter {
   }
 
   [[nodiscard]] std::size_t written() const override { return text_->size(); }
+  [[nodiscard]] bool tells_names() const override { return options_.argument_names; }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void show_argument_name(std::string_view name) override;
