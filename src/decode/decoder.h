@@ -110,7 +110,6 @@ class Names {
 /// What the user asked for that decides what is read and in which depth (not how it is spelled).
 struct Options {
   std::uint32_t string_limit = 32;  ///< -s, bytes
-  bool always_comment_unknown = true;
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
   std::uint32_t most_nested = 16;
   bool rings = false;       ///< --io-uring: what is submitted to rings

@@ -23,7 +23,6 @@ struct Segment {
   std::uint64_t address = 0;  ///< before relocation, as all addresses here
   std::uint64_t offset = 0;   ///< in the file
   std::uint64_t file_size = 0;
-  std::uint64_t memory_size = 0;
   bool executable = false;
 };
 

@@ -19,7 +19,7 @@ bool ModuleReader::read() {
   }
   file_.abi_ = *abi;
   file_.entry_ = header.e_entry;
-  read_segments(header);
+  read_segments();
   read_names();
   read_symbols();
   read_relocations(dynamic_.jumps, dynamic_.jumps_size, dynamic_.jumps_are_rela);
@@ -31,7 +31,7 @@ bool ModuleReader::read() {
   return true;
 }
 
-void ModuleReader::read_segments(const GElf_Ehdr&) {
+void ModuleReader::read_segments() {
   std::size_t count = 0;
   if (::elf_getphdrnum(elf_, &count) != 0) {
     return;
@@ -43,8 +43,7 @@ void ModuleReader::read_segments(const GElf_Ehdr&) {
       break;
     }
     if (segment.p_type == PT_LOAD) {
-      file_.segments_.push_back(
-          {segment.p_vaddr, segment.p_offset, segment.p_filesz, segment.p_memsz, (segment.p_flags & PF_X) != 0});
+      file_.segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
     } else if (segment.p_type == PT_DYNAMIC) {
       dynamic = segment;
     } else if (segment.p_type == PT_INTERP) {

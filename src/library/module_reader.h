@@ -36,7 +36,7 @@ class ModuleReader {
     bool jumps_are_rela = false;
   };
 
-  void read_segments(const GElf_Ehdr& header);
+  void read_segments();
   void read_dynamic(const GElf_Phdr& segment);
   void read_names();
   void read_symbols();

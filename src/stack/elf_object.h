@@ -36,7 +36,7 @@ class ElfObject {
   [[nodiscard]] std::optional<std::uint64_t> frame_header() const { return frame_header_; }
   /// See CallFrames::at().
   const Row& row(std::uint64_t address) { return frames_->at(address); }
-  /// Null if unknown. Valid until forget_names().
+  /// Null if unknown. Valid until forget_names_if_many().
   const FunctionName* function(std::uint64_t address);
   /// Null where the object cannot be looked at so. Made when it is asked for first, for a file named `name`.
   Sources* sources(const std::string& name);

@@ -148,8 +148,8 @@ bool is_printable(std::string_view text) {
 struct CallFuzzer::Implementation {
   explicit Implementation(const spec::Tables& tables)
       : tables(tables),
-        brief(tables, {.string_limit = brief_strings, .always_comment_unknown = true}, names, decoders::all()),
-        lengthy(tables, {.string_limit = long_strings, .always_comment_unknown = true}, names, decoders::all()),
+        brief(tables, {.string_limit = brief_strings}, names, decoders::all()),
+        lengthy(tables, {.string_limit = long_strings}, names, decoders::all()),
         state(brief.make_state()),
         long_state(lengthy.make_state()) {}
 
