@@ -7,6 +7,8 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace tracer::library {
@@ -30,8 +32,10 @@ class ProbeReader {
   void each_section(Visit visit);
   void read_notes(Elf_Data* data);
   void read_note(std::span<const char> description);
-  void find_symbols(StaticProbe& probe);
-  [[nodiscard]] std::optional<std::uint64_t> address_of(const std::string& symbol);
+  /// Finds the places that arguments name by symbols.
+  void find_symbols();
+  template <typename Visit>
+  void each_symbol(Visit visit);
   [[nodiscard]] std::uint64_t word(std::span<const char> from) const;
 
   Elf* elf_;
@@ -69,6 +73,7 @@ std::vector<StaticProbe> ProbeReader::read() {
       read_notes(::elf_getdata(section, nullptr));
     }
   });
+  find_symbols();
   return std::move(probes_);
 }
 
@@ -130,48 +135,60 @@ void ProbeReader::read_note(std::span<const char> description) {
     return;
   }
   probe.arguments = parse_probe_arguments(probe.argument_text, abi_);
-  find_symbols(probe);
   probes_.push_back(std::move(probe));
 }
 
-void ProbeReader::find_symbols(StaticProbe& probe) {
-  for (ProbeArgument& argument : probe.arguments) {
-    if (argument.symbol.empty() || argument.where == ProbeArgument::Where::unknown) {
-      continue;
+template <typename Visit>
+void ProbeReader::each_symbol(Visit visit) {
+  each_section([&](Elf_Scn* section, const GElf_Shdr& header, std::string_view) {
+    if ((header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) || header.sh_entsize == 0) {
+      return;
     }
-    const auto address = address_of(argument.symbol);
+    Elf_Data* data = ::elf_getdata(section, nullptr);
+    const std::size_t count = std::min<std::size_t>(header.sh_size / header.sh_entsize, most_symbols);
+    GElf_Sym symbol;
+    for (std::size_t i = 0; i < count && ::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr; ++i) {
+      const char* name = ::elf_strptr(elf_, header.sh_link, symbol.st_name);
+      if (name != nullptr && symbol.st_shndx != SHN_UNDEF) {
+        visit(std::string_view(name), symbol.st_value);
+      }
+    }
+  });
+}
+
+void ProbeReader::find_symbols() {
+  // All in one pass: a file may have many probes, and many more symbols.
+  std::unordered_map<std::string_view, std::optional<std::uint64_t>> addresses;
+  const auto each_argument = [this](auto visit) {
+    for (StaticProbe& probe : probes_) {
+      for (ProbeArgument& argument : probe.arguments) {
+        if (!argument.symbol.empty() && argument.where != ProbeArgument::Where::unknown) {
+          visit(argument);
+        }
+      }
+    }
+  };
+  each_argument([&](const ProbeArgument& argument) { addresses.try_emplace(argument.symbol); });
+  if (addresses.empty()) {
+    return;
+  }
+  each_symbol([&](std::string_view name, std::uint64_t address) {
+    if (const auto wanted = addresses.find(name); wanted != addresses.end() && !wanted->second) {
+      wanted->second = address;
+    }
+  });
+  each_argument([&](ProbeArgument& argument) {
+    const auto address = addresses[argument.symbol];
     if (!address) {
       argument.where = ProbeArgument::Where::unknown;
-      continue;
+      return;
     }
     argument.displacement = static_cast<std::int64_t>(static_cast<std::uint64_t>(argument.displacement) + *address);
     argument.in_module = true;
     if (argument.base == "rip" || argument.base == "eip") {
       argument.base.clear();  // `counter(%rip)` is the address of the counter
     }
-  }
-}
-
-std::optional<std::uint64_t> ProbeReader::address_of(const std::string& symbol) {
-  std::optional<std::uint64_t> found;
-  each_section([&](Elf_Scn* section, const GElf_Shdr& header, std::string_view) {
-    if (found || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) || header.sh_entsize == 0) {
-      return;
-    }
-    Elf_Data* data = ::elf_getdata(section, nullptr);
-    const std::size_t count = std::min<std::size_t>(header.sh_size / header.sh_entsize, most_symbols);
-    for (std::size_t i = 0; data != nullptr && i < count && !found; ++i) {
-      GElf_Sym entry;
-      if (::gelf_getsym(data, static_cast<int>(i), &entry) == nullptr) {
-        return;
-      }
-      const char* name = ::elf_strptr(elf_, header.sh_link, entry.st_name);
-      if (name != nullptr && symbol == name && entry.st_shndx != SHN_UNDEF) {
-        found = entry.st_value;
-      }
-    }
   });
-  return found;
 }
 
 }  // namespace
