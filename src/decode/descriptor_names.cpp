@@ -223,13 +223,13 @@ std::string_view DescriptorNames::information(std::int32_t tid, std::int32_t fd)
 
 bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
   const auto pid = line_of(information(tid, fd), "\nPid:\t");
-  if (pid.empty()) {
+  std::int32_t number = -1;  // as of a process that is no more
+  std::from_chars(pid.data(), pid.data() + pid.size(), number);
+  if (number < 0) {
     return false;
   }
   text_.append("pid:");
   text_.append(pid);
-  std::int32_t number = 0;
-  std::from_chars(pid.data(), pid.data() + pid.size(), number);
   if (options_.commands && number > 0) {
     text_.append('<');
     append_command(number);

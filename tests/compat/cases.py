@@ -130,7 +130,7 @@ def probes(build):
 # What else may differ between two runs of a program, besides canonical.MASKS.
 MASKS = {
     'exchanging': [(r'(?<![\w.])\d{6,10}(?![\w.])', 'KEY')],
-    'changing': [(r'(stx_ino=)\d+', r'\1INODE'), (r'(f_handle=)"[^"]*"\}, \[\d+', r'\1HANDLE'),
+    'changing': [(r'(stx_ino=)\d+', r'\1INODE'), (r'(f_handle=)"[^"]*"', r'\1HANDLE'), (r'(\}, \[)\d+(?=\], AT_)', r'\1MOUNT'),
                  (r'(read\(\d+(?:<[^>]*>)?, "\\1\\0\\0\\0@\\0\\0@)' + r'.*?(\\0\\20\\0\\0\\0)', r'\1COOKIE\2'),
                  (r'(IORING_REGISTER_IOWQ_MAX_WORKERS, .*=> ).*(\], 2\))', r'\1WORKERS\2')],
     'placing': [(r'(adjtime(?:64)?x?\(.*time=\{tv_sec=)\d+, tv_[un]sec=\d+', r'\1TIME')],
