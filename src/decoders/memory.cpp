@@ -23,10 +23,14 @@ void unreadable_from(render::Emitter& out, RemoteAddr address) {
 
 }  // namespace
 
-/// mbind(2): words of bits, `[0x00000000000003]`.
+/// mbind(2): words of bits, `[0x00000000000003]`. The kernel reads and writes one bit less than `maxnode` says.
 bool nodemask(CustomContext& context) {
   const unsigned width = word_size(context.entry().abi);
-  const auto bits = context.argument("maxnode").value_or(0);
+  const auto maxnode = context.argument("maxnode").value_or(0);
+  if (maxnode == 1) {
+    return false;
+  }
+  const auto bits = maxnode == 0 ? 0 : maxnode - 1;
   const auto words = bits / (8 * width) + (bits % (8 * width) != 0 ? 1 : 0);
   const auto shown = shown_limit(context, words);
   std::array<std::byte, 8> raw{};
