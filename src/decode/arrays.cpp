@@ -18,7 +18,7 @@ constexpr std::uint64_t chunk_size = 4096;
 /// What a terminated array is counted up to for `brief count`; a bound for endless ones.
 constexpr std::uint64_t max_counted = 1U << 20;
 
-/// An array of a fixed number of elements, no more than these, is like a structure: all of it is there, or it is not.
+/// An array of a fixed number of structures, no more than these, is like a structure: all of it is there, or it is not.
 constexpr std::uint64_t most_like_fields = 4;
 
 /// Of one record of a stream no more than this is shown; the tracee may say anything.
@@ -104,6 +104,20 @@ bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
   return counted(type, place, scope, *n);
 }
 
+/// Whether the tracee says that there is less of a structure than there has to be.
+bool Walker::says_too_little(const Type& type, const Place& place, const Scope* scope) {
+  const spec::Struct& layout = tables_.structs[type.index];
+  if (layout.sized_by == spec::none) {
+    return false;
+  }
+  Scope inner;
+  inner.outer = scope;
+  inner.type = &layout;
+  inner.place = place;
+  const auto said = evaluate(layout.sized_by, &inner);
+  return !said || static_cast<std::uint64_t>(*said) < layout.min_size;
+}
+
 bool Walker::counted(const Type& type, const Place& place, const Scope* scope, std::uint64_t count) {
   const Type& element = tables_.types[type.target];
   const auto size = size_of_any_row(element);
@@ -124,8 +138,11 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   const auto buffer = place.kind == Place::Kind::remote && size != 0
                           ? state_.scratch.take(std::min(per_chunk, shown) * size)
                           : std::span<std::byte>{};
-  const bool like_fields =
-      type.length != spec::none && count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
+  const bool like_fields = element.kind == TypeKind::structure && type.length != spec::none &&
+                           count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
+  if (like_fields && count == 1 && says_too_little(element, place, scope)) {
+    return false;
+  }
   bool begun = false;
   const auto begin = [&] {
     begun ? void() : out_.begin_array();

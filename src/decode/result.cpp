@@ -1,4 +1,6 @@
 // The result of a call, and the note behind it.
+#include <algorithm>
+
 #include "decode/walker.h"
 #include "spell/constants.h"
 #include "spell/dates.h"
@@ -55,6 +57,18 @@ void Walker::emit_result() {
   out_.end_result();
 }
 
+/// Whether any of the bits has a name.
+bool Walker::has_flag(const spec::ConstantSet& set, std::uint64_t bits) const {
+  for (const spec::ConstantGroup& group : spec::Tables::slice(tables_.groups, set.groups)) {
+    const auto constants = spec::Tables::slice(tables_.constants, group.constants);
+    if (std::any_of(constants.begin(), constants.end(),
+                    [&](const spec::Constant& c) { return (c.value & bits) != 0; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// A number without a name: `= 0`, not `= 0 (flags 0)`.
 bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
   if (note.kind != TypeKind::scalar) {
@@ -62,7 +76,8 @@ bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
   }
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
-    return set.is_flags ? bits == 0 && !spell::has_name_for_zero(tables_, note.set)
+    const bool says = state_.signature->note_prefix != spec::none;
+    return set.is_flags ? !spell::has_name_for_zero(tables_, note.set) && (bits == 0 || (!says && !has_flag(set, bits)))
                         : spell::constant_name(tables_, note.set, bits, abi_).empty();
   }
   return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);

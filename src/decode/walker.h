@@ -129,6 +129,7 @@ class Walker {
   // result.cpp
   void emit_result();
   void emit_note(std::uint64_t bits);
+  [[nodiscard]] bool has_flag(const spec::ConstantSet& set, std::uint64_t bits) const;
   [[nodiscard]] bool explains_nothing(const spec::Type& note, std::uint64_t bits) const;
 
   // functions.cpp
@@ -199,6 +200,7 @@ class Walker {
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
   bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
+  [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Scope* scope);
   bool brief_none(const spec::Type& type, const Scope* scope);
   struct RecordSize {
     std::uint64_t length = 0;  ///< bytes of data

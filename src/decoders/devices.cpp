@@ -75,6 +75,38 @@ bool dm_version(CustomContext& context) {
 
 namespace {
 
+/// A request of the device mapper as the first element of an array, the rest of which is data.
+bool dm_request(CustomContext& context, bool has_data) {
+  constexpr std::uint64_t least = 312;  // bytes of struct dm_ioctl
+  std::array<std::byte, 16> head{};
+  if (!context.copy(head) || number_at(head, 12, 4) < least) {
+    return false;
+  }
+  constexpr std::uint64_t known = 4;
+  auto& out = context.out();
+  out.begin_array();
+  out.begin_element();
+  if (!context.described()) {
+    out.address(context.address());
+  } else if (has_data && number_at(head, 0, 4) == known) {
+    out.more();
+  }
+  out.end_array();
+  return true;
+}
+
+}  // namespace
+
+bool dm_data_in(CustomContext& context) {
+  return dm_request(context, context.outcome() == nullptr);
+}
+
+bool dm_data_out(CustomContext& context) {
+  return dm_request(context, context.outcome() != nullptr);
+}
+
+namespace {
+
 /// Bytes of a hardware address by its type, ARPHRD_… of linux/if_arp.h: as the drivers of the kernel set them.
 constexpr std::size_t hardware_address_size(std::uint64_t type) {
   switch (type) {
@@ -155,8 +187,8 @@ bool uuid(CustomContext& context) {
 }
 
 /// As in C, every unprintable one in hexadecimal: `'S'`, `'\t'`, `'\x05'`.
-void append_character(TextBuffer& text, unsigned character) {
-  constexpr std::string_view named = "\t\n\v\f\r";
+void append_character(TextBuffer& text, unsigned character, bool by_name) {
+  const std::string_view named = by_name ? "\t\n\v\f\r" : "";
   text.append('\'');
   if (const auto found = named.find(static_cast<char>(character)); found != std::string_view::npos) {
     text.append('\\');
@@ -196,7 +228,7 @@ bool fourcc(CustomContext& context) {
   text.append("v4l2_fourcc(");
   for (std::size_t i = 0; i < raw.size(); ++i) {
     text.append(i == 0 ? "" : ", ");
-    append_character(text, std::to_integer<unsigned>(raw[i]));
+    append_character(text, std::to_integer<unsigned>(raw[i]), false);
   }
   text.append(')');
   context.out().symbol(text.view());

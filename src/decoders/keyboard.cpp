@@ -93,9 +93,12 @@ bool input_bits(CustomContext& context) {
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   const auto number = context.argument("op").value_or(0) & 0xff;
   const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.number == number; });
-  if (kind == kinds.end() || !context.copy(bytes)) {
+  if (kind == kinds.end() || bytes.empty() || !context.copy(bytes)) {
     return false;
   }
+  constexpr std::size_t most_in_brief = 4;
+  const std::size_t most = context.depth().abbreviate ? most_in_brief : bytes.size() * 8;
+  std::size_t shown = 0;
   auto& out = context.out();
   TextBuffer text;
   out.begin_list();
@@ -103,11 +106,11 @@ bool input_bits(CustomContext& context) {
     if (bit_of(bytes, bit) == 0) {
       continue;
     }
-    out.begin_element();
-    if (!context.spend()) {
+    if (shown++ == most || !context.spend()) {
       out.more();
       break;
     }
+    out.begin_element();
     text.clear();
     context.spell(text, kind->set, bit);
     out.symbol(text.view());

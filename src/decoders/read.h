@@ -24,7 +24,8 @@ inline std::uint64_t bit_of(std::span<const std::byte> bytes, std::size_t bit) {
   return bit / 8 < bytes.size() ? std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1U : 0U;
 }
 
-/// devices.cpp: as in C, what cannot be printed in hexadecimal: `'S'`, `'\t'`, `'\x05'`.
-void append_character(TextBuffer& text, unsigned character);
+/// devices.cpp: as in C, what cannot be printed in hexadecimal: `'S'`, `'\t'`, `'\x05'`. `by_name`: a tabulator and
+/// the like by what C calls them.
+void append_character(TextBuffer& text, unsigned character, bool by_name = true);
 
 }  // namespace tracer::decoders

@@ -58,6 +58,37 @@ bool user_area(CustomContext& context) {
   return true;
 }
 
+/// The number of a call of the architecture that stands behind it in struct seccomp_data: `__NR_write` if that is the
+/// tracee's own, `4 /* write */` if it is another one that we know. The architecture: linux/audit.h.
+bool filtered_call(CustomContext& context) {
+  struct Known {
+    std::uint64_t bits;
+    Abi abi;
+  };
+  static constexpr std::array<Known, 4> known = {
+      {{0xc000003e, Abi::x86_64}, {0x40000003, Abi::i386}, {0xc00000b7, Abi::aarch64}, {0x40000028, Abi::arm}}};
+  std::array<std::byte, 4> raw{};
+  std::array<std::byte, 4> arch{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  static_cast<void>(context.memory().read(context.address() + raw.size(), arch));
+  const auto number = number_at(raw, 0, raw.size());
+  const auto* found = std::find_if(known.begin(), known.end(),
+                                   [&](const Known& k) { return k.bits == number_at(arch, 0, arch.size()); });
+  const auto name = found == known.end() ? std::string_view{} : context.call_numbered(found->abi, number);
+  if (name.empty() || found->abi != context.entry().abi) {
+    context.number(number, spec::Style::number, 4, false);
+    name.empty() ? void() : context.out().comment(name);
+    return true;
+  }
+  TextBuffer text;
+  text.append("__NR_");
+  text.append(name);
+  context.named(text.view(), number, spec::Style::number);
+  return true;
+}
+
 /// The number of a call of the tracee's ABI: `__NR_write`.
 bool call_number(CustomContext& context) {
   std::array<std::byte, 8> raw{};

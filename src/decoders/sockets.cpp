@@ -160,6 +160,18 @@ bool hex8(CustomContext& context) {
   return true;
 }
 
+/// printf's %#02x: `0x7`, zero as `00`.
+bool hex2(CustomContext& context) {
+  const auto bits = load(context, 1);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  *bits == 0 ? text.append("00") : text.hex(*bits);
+  context.out().symbol(text.view());
+  return true;
+}
+
 /// A hardware address of any kind: `[0x1, 0xff, 00]`.
 bool octets(CustomContext& context) {
   std::array<std::byte, max_octets> raw{};
