@@ -40,9 +40,11 @@ static void described(void) {
   syscall(SYS_getdents64, directory, entries, 60);
   syscall(SYS_getdents64, directory, entries, sizeof entries);
   lseek(directory, 0, SEEK_SET);
+#ifdef SYS_getdents
   syscall(SYS_getdents, directory, entries, 44);
   syscall(SYS_getdents, directory, entries, sizeof entries);
   syscall(SYS_getdents, directory, entries, sizeof entries);
+#endif
   struct statfs system;
   fstatfs(directory, &system);
   statfs("/dev", &system);

@@ -154,7 +154,9 @@ static void refused(void) {
   setdomainname("scenes", 6);
   syscall(SYS_syslog, 10, NULL, 0);
   syscall(SYS_syslog, 3, NULL, 5);
+#ifdef SYS_ioperm
   syscall(SYS_ioperm, 0x80, 1, 0);
+#endif
 }
 
 static void other_roots(void) {

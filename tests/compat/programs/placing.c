@@ -60,7 +60,9 @@ static void mappings(char* memory) {
   char* shared = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   remap_file_pages(shared, page, 0, 2, 0);
   mmap(shared, page, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+#ifdef MAP_32BIT
   mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_32BIT | MAP_LOCKED | MAP_ANONYMOUS, -1, 0);
+#endif
   const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
   pkey_mprotect(shared, page, PROT_READ | PROT_WRITE, -1);
   pkey_free(key);
@@ -190,8 +192,10 @@ static void attributes(void) {
   syscall(SYS_arch_prctl, 0x1004, &base);
   syscall(SYS_arch_prctl, 0x1001, 0);
 #endif
+#ifdef SYS_arch_prctl
   syscall(SYS_arch_prctl, 0x1011);
   syscall(SYS_arch_prctl, 0x1021, &got);
+#endif
   struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_1, 0};
   struct __user_cap_data_struct sets[2];
   syscall(SYS_capget, &head, sets);

@@ -45,39 +45,39 @@ static void body(void) {
 }
 
 static void registers(void) {
-  struct user_regs_struct integers;
-  struct user_fpregs_struct floats;
-  ask(PTRACE_GETREGS, NULL, &integers);
-  ask(PTRACE_SETREGS, NULL, &integers);
-  ask(PTRACE_GETFPREGS, NULL, &floats);
-  ask(PTRACE_SETFPREGS, NULL, &floats);
-  struct iovec part = {&integers, sizeof integers};
+  static char state[16384];  // more than the kernel writes
+  struct iovec part = {state, sizeof(struct user_regs_struct)};
   ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
   ask(PTRACE_SETREGSET, (void*)NT_PRSTATUS, &part);
   part.iov_len = 16;
   ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
-  static char state[16384];
+  part.iov_len = 1000;
+  ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
+  part.iov_len = 12;
+  ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
+  part.iov_len = 512;
+  ask(PTRACE_GETREGSET, (void*)NT_PRFPREG, &part);
+  part.iov_len = 1000;
+  ask(PTRACE_GETREGSET, (void*)NT_PRFPREG, &part);
+  part.iov_len = 64;
+  ask(PTRACE_GETREGSET, (void*)NT_X86_XSTATE, &part);
+  ask(PTRACE_GETREGSET, (void*)0x12345, &part);
+#if defined __x86_64__ || defined __i386__
+  ask(PTRACE_GETREGS, NULL, state);
+  ask(PTRACE_SETREGS, NULL, state);
+  ask(PTRACE_GETFPREGS, NULL, state);
+  ask(PTRACE_SETFPREGS, NULL, state);
+  ask(PTRACE_PEEKUSER, (void*)offsetof(struct user, regs), &word);
+  ask(PTRACE_PEEKUSER, (void*)offsetof(struct user, u_debugreg[7]), &word);
+  ask(PTRACE_POKEUSER, (void*)offsetof(struct user, u_debugreg[0]), &word);
+  ask(PTRACE_POKEUSER, (void*)offsetof(struct user, u_debugreg[0]), NULL);
+#endif
 #ifdef __i386__
   ask(PTRACE_GETFPXREGS, NULL, state);
   ask(PTRACE_SETFPXREGS, NULL, state);
   part.iov_len = 512;
   ask(PTRACE_GETREGSET, (void*)NT_PRXFPREG, &part);
 #endif
-  part.iov_len = 1000;
-  ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
-  part.iov_len = 12;
-  ask(PTRACE_GETREGSET, (void*)NT_PRSTATUS, &part);
-  part = (struct iovec){state, 512};
-  ask(PTRACE_GETREGSET, (void*)NT_PRFPREG, &part);
-  part.iov_len = 1000;
-  ask(PTRACE_GETREGSET, (void*)NT_PRFPREG, &part);
-  part = (struct iovec){state, 64};
-  ask(PTRACE_GETREGSET, (void*)NT_X86_XSTATE, &part);
-  ask(PTRACE_GETREGSET, (void*)0x12345, &part);
-  ask(PTRACE_PEEKUSER, (void*)offsetof(struct user, regs), &word);
-  ask(PTRACE_PEEKUSER, (void*)offsetof(struct user, u_debugreg[7]), &word);
-  ask(PTRACE_POKEUSER, (void*)offsetof(struct user, u_debugreg[0]), &word);
-  ask(PTRACE_POKEUSER, (void*)offsetof(struct user, u_debugreg[0]), NULL);
 }
 
 static void memory(void) {
