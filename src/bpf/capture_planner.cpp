@@ -159,7 +159,7 @@ class Planner : public CaptureOperations {
         structure(type, base, offset, room, scope, depth);
         break;
       case TypeKind::choice:
-        block(base, offset, room, room ? variable_size : unknown_size);
+        block(base, offset, room, room ? variable_size : std::max(unknown_size, size_of_largest(type)));
         break;
       case TypeKind::custom:
         block(base, offset, type.target == none ? room : std::nullopt, room ? variable_size : unknown_size);
@@ -185,6 +185,17 @@ class Planner : public CaptureOperations {
       default:
         return 0;
     }
+  }
+
+  /// Of what a table may choose.
+  [[nodiscard]] std::uint32_t size_of_largest(const Type& choice, unsigned depth = 0) const {
+    std::uint32_t largest = 0;
+    for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[choice.index].rows)) {
+      const Type& type = t_.types[row.type];
+      const bool nested = type.kind == TypeKind::choice && depth < deepest;
+      largest = std::max(largest, nested ? size_of_largest(type, depth + 1) : size_of(type));
+    }
+    return largest;
   }
 
   void array(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> count, unsigned depth) {
@@ -318,10 +329,22 @@ class Planner : public CaptureOperations {
       if (field.at != none) {
         continue;
       }
-      if (inner.kind == TypeKind::pointer && (!field.after || phase_ == CapturePhase::exit)) {
-        pointed(inner, load(base, at, pointer_width(inner)), &scope, depth + 1);
-      } else if (inner.kind == TypeKind::structure && depth < deepest) {
+      if (!field.after || phase_ == CapturePhase::exit) {
+        pointers(inner, base, at, &scope, depth + 1);
+      }
+      if (inner.kind == TypeKind::structure && depth < deepest) {
         structure(inner, base, at, std::nullopt, &scope, depth + 1);
+      }
+    }
+  }
+
+  /// What a field leads to that is a pointer, or one of those that a table chooses from.
+  void pointers(const Type& field, std::uint8_t base, std::uint32_t at, const Scope* scope, unsigned depth) {
+    if (field.kind == TypeKind::pointer) {
+      pointed(field, load(base, at, pointer_width(field)), scope, depth);
+    } else if (field.kind == TypeKind::choice && depth <= deepest) {
+      for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[field.index].rows)) {
+        pointers(t_.types[row.type], base, at, scope, depth + 1);
       }
     }
   }

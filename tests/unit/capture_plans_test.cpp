@@ -64,6 +64,23 @@ TEST_CASE("a number is not taken for an address because other forms of the call 
   CHECK(lock->entry_count != 0);
 }
 
+TEST_CASE("registers are copied whole, where a note's number says what the structure's pointer leads to") {
+  const CapturePlans plans = usual_plans();
+  constexpr std::uint32_t ptrace_number = 101;
+  constexpr std::uint32_t get_registers = 12;
+  constexpr std::uint32_t get_register_set = 0x4204;
+  for (const std::uint32_t request : {get_registers, get_register_set}) {
+    INFO(request);
+    const capture_plan* form = form_of(plans, ptrace_number, request);
+    REQUIRE(form != nullptr);
+    const auto first = plans.operations.begin() + form->exit_first;
+    CHECK(std::any_of(first, first + form->exit_count, [](const capture_operation& operation) {
+      constexpr std::uint32_t user_registers = 27 * 8;
+      return operation.kind == capture_block && operation.most >= user_registers;
+    }));
+  }
+}
+
 TEST_CASE("every form is found within the steps that the kernel's program makes") {
   const CapturePlans plans = usual_plans();
   CHECK(std::all_of(plans.forms.begin(), plans.forms.end(), [&](const form_plan& form) {
