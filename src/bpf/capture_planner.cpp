@@ -318,7 +318,10 @@ class Planner : public CaptureOperations {
     if (open) {
       block(base, offset, room, room ? block_size : std::max(size, variable_size));
     } else {
-      block(base, offset, description.sized_by == none ? std::nullopt : room, size);
+      // One that says how large it is may be larger than we know it, and then the rest shows as bytes.
+      const bool sized = description.sized_by != none;
+      const std::uint32_t most = room ? variable_size : unknown_size;
+      block(base, offset, sized ? room : std::nullopt, sized ? std::max(size, most) : size);
     }
     if (description.kind != StructKind::plain) {
       return;
