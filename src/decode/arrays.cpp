@@ -375,7 +375,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     out_.begin_element();
     rest_ = record.length;
     nth_ = n;
-    record_body(type, Place::copied(*bytes, here.address), scope, params);
+    record_body({scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place, size});
     if (record.step == 0) {
       unreadable_rest(here.address + record.length);
       break;

@@ -32,7 +32,7 @@ bool Walker::mentions_result(spec::ExprId id) const {
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
   }
-  if (e.op == ExprOp::netlink) {
+  if (e.op == ExprOp::netlink || e.op == ExprOp::sibling) {
     return mentions_result(e.a);
   }
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
@@ -94,6 +94,10 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       const auto fd = static_cast<std::int32_t>(*number);
       const auto captured = memory_.netlink_protocol(fd);
       return captured ? *captured : setting_.names.netlink_protocol(state_.entry.tid, fd);
+    }
+    case ExprOp::sibling: {
+      const auto kind = evaluate(e.a, scope);
+      return kind ? sibling_value(static_cast<std::uint64_t>(*kind), scope) : std::nullopt;
     }
     default:
       return binary(e, scope);
@@ -182,6 +186,44 @@ Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
   }
   const auto bits = load(*target, Place::remote(RemoteAddr(address)));
   return bits ? Value(wrapping(*bits)) : std::nullopt;
+}
+
+/// The begin of an attribute of that type, among the first ones of the attributes that are being decoded: as many as
+/// any honest message has, so that a long one costs no more than its length. linux/netlink.h: struct nlattr.
+Walker::Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
+  constexpr std::size_t most_siblings = 64;
+  constexpr std::uint64_t header_size = 4;
+  constexpr std::uint64_t type_mask = 0x3fff;
+  while (scope != nullptr && scope->series_size == 0) {
+    scope = scope->outer;
+  }
+  if (scope == nullptr) {
+    return std::nullopt;
+  }
+  const ScratchGuard guard(state_.scratch);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < most_siblings && at < scope->series_size; ++i) {
+    const auto left = scope->series_size - at;
+    const auto header = left >= header_size ? copy(scope->series.at(at), header_size) : std::nullopt;
+    if (!header) {
+      break;
+    }
+    const auto word = [&](std::size_t from) {
+      return std::to_integer<std::uint64_t>((*header)[from]) | std::to_integer<std::uint64_t>((*header)[from + 1]) << 8;
+    };
+    const auto length = std::min(word(0), left);
+    if (length < header_size) {
+      break;
+    }
+    if ((word(2) & type_mask) == kind) {
+      const auto size = std::min<std::uint64_t>(length - header_size, sizeof(std::uint64_t));
+      const auto begin = copy(scope->series.at(at + header_size), size);
+      return begin ? Value(spec::text_number({reinterpret_cast<const char*>(begin->data()), begin->size()}))
+                   : std::nullopt;
+    }
+    at += (length + header_size - 1) / header_size * header_size;
+  }
+  return std::nullopt;
 }
 
 /// The scalar that a pointer argument pointed to at entry.

@@ -144,14 +144,9 @@ bool Walker::is_part(const Struct& layout, const Scope* scope) const {
 }
 
 /// A record of a stream, all of it copied.
-void Walker::record_body(const Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params) {
-  Scope inner;
-  inner.outer = scope;
-  inner.type = &tables_.structs[type.index];
-  inner.place = place;
-  inner.params = params;
+void Walker::record_body(const Scope& record) {
   const auto enclosing_rest = rest_;
-  inner.type->is_list ? elements(inner, place.bytes.size()) : fields(inner, place.bytes.size());
+  record.type->is_list ? elements(record, record.place.bytes.size()) : fields(record, record.place.bytes.size());
   rest_ = enclosing_rest;
 }
 
@@ -177,7 +172,7 @@ void Walker::elements(const Scope& scope, std::uint64_t available) {
     }
   }
   // What is spliced into the list around has no brackets of its own; of what is spliced in, something shows.
-  const bool bare = std::exchange(splicing_, false);
+  const bool bare = std::exchange(splicing_, false) || scope.type->is_spliced;
   const bool alone = count == 1 && spliced == 0;
   bare ? void() : out_.begin_series(alone);
   for (std::size_t i = 0; i < count; ++i) {
@@ -185,8 +180,8 @@ void Walker::elements(const Scope& scope, std::uint64_t available) {
     rest_ = available - offset;
     if (f->inlined) {
       splicing_ = true;
-    } else {
-      out_.begin_element();
+    } else if (i != 0 || !scope.type->is_spliced) {
+      out_.begin_element();  // the list around has begun the first one of what is spliced into it
     }
     if (!value(tables_.types[f->type], scope.place.at(offset), &scope)) {
       if (std::exchange(splicing_, false)) {

@@ -61,6 +61,8 @@ struct Scope {
   const spec::Struct* type = nullptr;  ///< null for a table
   Place place;                         ///< the struct's copy
   std::span<std::int64_t> params;
+  Place series;                   ///< of a stream's record: where the first one begins
+  std::uint64_t series_size = 0;  ///< in bytes, of all records
 };
 
 class Walker {
@@ -148,6 +150,7 @@ class Walker {
                     const spec::Type* type = nullptr);
   Value outer_value(spec::StringRef name, const Scope* scope);
   Value target_value(const spec::Type& pointer, std::uint64_t address);
+  Value sibling_value(std::uint64_t kind, const Scope* scope);
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   bool holds(spec::ExprId condition, const Scope* scope);
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
@@ -179,7 +182,7 @@ class Walker {
   // structs.cpp
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
   bool is_recursion(const spec::Struct& layout, const Place& place, const Scope* scope);
-  void record_body(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
+  void record_body(const Scope& record);
   void fields(const Scope& scope, std::uint64_t available);
   void elements(const Scope& scope, std::uint64_t available);
   void remaining_bytes(const Place& place, std::uint64_t size);

@@ -77,6 +77,7 @@ std::span<const decode::Custom> all() {
       {"sigreturn", sigreturn},
       {"sigset", sigset},
       {"sk_meminfo", sk_meminfo},
+      {"both_ways", both_ways},
       {"sockaddr_ax25", sockaddr_ax25},
       {"sound", sound},
       {"submissions", submissions},

@@ -59,6 +59,7 @@ bool octets(CustomContext& context);
 bool terminated_text(CustomContext& context);
 bool sk_meminfo(CustomContext& context);
 bool btrfs_dev_stats(CustomContext& context);
+bool both_ways(CustomContext& context);
 bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);

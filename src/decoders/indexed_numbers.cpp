@@ -45,10 +45,14 @@ bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, La
 
 /// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
 bool sk_meminfo(CustomContext& context) {
-  return numbers_by_index(context, 4, false, [&](TextBuffer& text, std::size_t i) {
-    const auto name = context.constant_name("sk_meminfo_index", i);
-    name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
-  });
+  return numbers_by_index(context, 4, false,
+                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "sk_meminfo_index", i); });
+}
+
+/// What was received and what was sent: `[[BR_MCAST_DIR_RX]=1, [BR_MCAST_DIR_TX]=2]`. linux/if_bridge.h.
+bool both_ways(CustomContext& context) {
+  return numbers_by_index(context, 8, false,
+                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "multicast_direction", i); });
 }
 
 /// Errors of a device by their kinds: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.

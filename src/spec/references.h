@@ -58,6 +58,7 @@ void for_each_reference(Expr& e, Visit visit) {
     case ExprOp::outer:
       return visit_index(Part::strings, e.a, visit);
     case ExprOp::netlink:
+    case ExprOp::sibling:
       return visit_index(Part::exprs, e.a, visit);
     case ExprOp::literal:
     case ExprOp::param:

@@ -6,7 +6,7 @@
 //
 // `sysc` promises (and Tables::verify checks for tables made at run time): every index is in range; `fields` of a
 // struct, `rows` of a choice and so on are contiguous; expressions are acyclic; a type contains itself only
-// through a pointer.
+// through a pointer or in a stream.
 #pragma once
 
 #include <array>
@@ -64,6 +64,8 @@ enum class ExprOp : std::uint8_t {
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
   netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if
                // unknown
+  sibling,     // `sibling(TYPE)`: the begin of the netlink attribute of type `a` beside the one that is being decoded,
+               // as text_number() has it; nothing if there is none
   align,       // `a` rounded up to a multiple of `b`
   bit_and,
   bit_or,
@@ -213,6 +215,7 @@ struct Struct {
   bool variable = false;    ///< the last field has a length that only run time knows; layout.size is the fixed part
   bool has_brief = false;   ///< without -v only the fields in_brief show, then `...`
   bool is_list = false;     ///< its fields show as elements, one alone without brackets
+  bool is_spliced = false;  ///< of a list: its elements show among those of the list around it
   bool is_complex = false;  ///< C's complex number: functions return it in a way of its own
   bool has_short = false;   ///< with fewer bytes than it has only the fields in_short show, then `...`
   std::uint8_t param_count = 0;
@@ -238,6 +241,16 @@ struct Field {
   bool inlined = false;  ///< `inline`: the fields of its type show as if they were this struct's own
   ExprId at = none;      ///< `at`: where it begins, in bytes from the struct's begin; else `offset` says it
 };
+
+/// Of texts that choose: the first eight bytes as a number, the first byte lowest. `"vlan"` as a key of a table stands
+/// for its number, and memory that begins with the text has the same one.
+constexpr std::int64_t text_number(std::string_view text) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < text.size() && i < sizeof(number); ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
+  }
+  return static_cast<std::int64_t>(number);
+}
 
 /// The value of a key on an ABI that does not have the constant: no tracee's value equals it.
 inline constexpr std::int64_t absent_key = std::numeric_limits<std::int64_t>::min();

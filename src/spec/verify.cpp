@@ -94,6 +94,7 @@ class Verifier {
           good = in(t_.fields, e.a) && in(t_.fields, e.b);
           break;
         case ExprOp::netlink:
+        case ExprOp::sibling:
           good = e.a < i;
           break;
         case ExprOp::outer:
@@ -249,7 +250,8 @@ class Verifier {
     }
   }
 
-  /// A type contains itself only through a pointer.
+  /// A type contains itself only through a pointer, or in a stream: its records are as deep as the tracee's bytes are
+  /// many, and the decoder has a limit.
   void acyclic(TypeId id, unsigned depth) {
     if (!failure_.empty() || marks_[id] == Mark::done) {
       return;
@@ -260,7 +262,7 @@ class Verifier {
     }
     marks_[id] = Mark::open;
     const auto& type = t_.types[id];
-    if (type.kind == TypeKind::structure) {
+    if (type.kind == TypeKind::structure && t_.structs[type.index].kind != StructKind::stream) {
       for (const auto& field : Tables::slice(t_.fields, t_.structs[type.index].fields)) {
         acyclic(field.type, depth + 1);
       }

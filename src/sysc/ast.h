@@ -64,18 +64,16 @@ struct Binary {
   Box<Expr> left;
   Box<Expr> right;
 };
-struct Align {
-  Box<Expr> value;
-  Box<Expr> to;
-};
-/// `netlink(fd)`
-struct Netlink {
-  Box<Expr> descriptor;
+/// `align(a, b)`, `netlink(fd)`, `sibling(TYPE)`
+struct Applied {
+  spec::ExprOp op;
+  Box<Expr> first;
+  Box<Expr> second;  ///< null: takes one
 };
 
 struct Expr {
   Position at;
-  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Align, Netlink> node;
+  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Applied> node;
 };
 
 // ---------------------------------------------------------------------------------------------- types
@@ -188,6 +186,7 @@ struct Struct {
   std::optional<std::vector<Name>> brief;
   std::optional<std::vector<Name>> if_short;  ///< `short {…}`
   bool is_list = false;
+  bool is_spliced = false;  ///< `list inline`
   bool is_complex = false;
 };
 

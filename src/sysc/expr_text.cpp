@@ -80,6 +80,8 @@ std::string expr_text(const Tables& t, ExprId id) {
       return name(t.text(t.fields[e.a].name)) + "." + name(t.text(t.fields[e.b].name));
     case ExprOp::netlink:
       return "netlink(" + expr_text(t, e.a) + ")";
+    case ExprOp::sibling:
+      return "sibling(" + expr_text(t, e.a) + ")";
     case ExprOp::align:
       return "align(" + expr_text(t, e.a) + ", " + expr_text(t, e.b) + ")";
     default:

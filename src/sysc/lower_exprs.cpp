@@ -79,12 +79,9 @@ spec::ExprId Lowering::lower_expr(const ast::Expr& expr, const Scope& scope, con
   if (const auto* reserved = std::get_if<ast::Reserved>(&expr.node)) {
     return builder_.expr({reserved->op, none, none, 0});
   }
-  if (const auto* align = std::get_if<ast::Align>(&expr.node)) {
-    const auto value = lower_expr(*align->value, scope);
-    return builder_.expr({ExprOp::align, value, lower_expr(*align->to, scope), 0});
-  }
-  if (const auto* netlink = std::get_if<ast::Netlink>(&expr.node)) {
-    return builder_.expr({ExprOp::netlink, lower_expr(*netlink->descriptor, scope), none, 0});
+  if (const auto* applied = std::get_if<ast::Applied>(&expr.node)) {
+    const auto first = lower_expr(*applied->first, scope);
+    return builder_.expr({applied->op, first, lower_optional(applied->second, scope), 0});
   }
   return lower_binary(expr, std::get<ast::Binary>(expr.node), scope, preferred);
 }

@@ -12,9 +12,9 @@ using spec::StructKind;
 using spec::TypeKind;
 
 void Lowering::declare_structs() {
-  structs_.assign(symbols_.structs.size(), Progress::none);
+  structs_.assign(symbols_.structs.size(), {});
   variable_structs_.assign(symbols_.structs.size(), false);
-  tables_.assign(symbols_.tables.size(), Progress::none);
+  tables_.assign(symbols_.tables.size(), {});
   set_.structs.resize(symbols_.structs.size());
   set_.choices.resize(symbols_.tables.size());
   for (std::size_t i = 0; i < symbols_.structs.size(); ++i) {
@@ -51,20 +51,25 @@ std::vector<spec::FieldId> Lowering::print_order(const ast::Struct& structure, s
 
 bool Lowering::lower_struct(spec::Index index, Position use) {
   const auto& structure = *symbols_.structs[index];
-  if (structs_[index] == Progress::started) {
+  if (structs_[index].progress == Progress::started) {
+    if (within_stream(structs_[index])) {
+      return true;
+    }
     diagnostics_.error(use, "found " + structure.name.text + " inside itself, expected a pointer to it");
     return false;
   }
-  if (structs_[index] == Progress::done) {
+  if (structs_[index].progress == Progress::done) {
     return true;
   }
-  structs_[index] = Progress::started;
+  structs_[index] = {Progress::started, open_streams_};
+  open_streams_ += structure.kind == StructKind::stream ? 1 : 0;
   spec::Struct row = set_.structs[index];
   row.name = builder_.string(structure.name.text);
   row.kind = structure.kind;
   row.has_brief = structure.brief.has_value();
   row.has_short = structure.if_short.has_value();
   row.is_list = structure.is_list;
+  row.is_spliced = structure.is_spliced;
   row.is_complex = structure.is_complex;
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
@@ -118,7 +123,8 @@ bool Lowering::lower_struct(spec::Index index, Position use) {
   }
   place_fields(structure, row, ids);
   set_.structs[index] = row;
-  structs_[index] = Progress::done;
+  structs_[index].progress = Progress::done;
+  open_streams_ -= structure.kind == StructKind::stream ? 1 : 0;
   return true;
 }
 
@@ -197,7 +203,8 @@ TypeLayout Lowering::layout_of(spec::TypeId id, Position at) {
       layout.size = structure.layout.size;
       std::transform(structure.layout.align.begin(), structure.layout.align.end(), layout.align.begin(),
                      [](auto align) { return std::max<std::uint8_t>(align, 1); });
-      layout.variable = structure.variable || structure.kind == StructKind::stream;
+      layout.variable = structure.variable || structure.kind == StructKind::stream ||
+                        structs_[type.index].progress == Progress::started;
     }
   }
   return layout;
@@ -234,12 +241,16 @@ TypeLayout Lowering::layout_of_array(const spec::Type& type, Position at) {
 TypeLayout Lowering::layout_of_choice(spec::Index index, Position at) {
   lower_table(index);
   TypeLayout layout;
-  if (tables_[index] == Progress::started) {
+  if (tables_[index].progress == Progress::started && within_stream(tables_[index])) {
+    layout.variable = true;
+    return layout;
+  }
+  if (tables_[index].progress == Progress::started) {
     diagnostics_.error(at, "found " + symbols_.tables[index]->name.text + " inside itself, expected a pointer to it");
     layout.recursive = true;
     return layout;
   }
-  tables_[index] = Progress::started;
+  tables_[index] = {Progress::started, open_streams_};
   const auto rows = set_.choices[index].rows;
   for (spec::Index i = rows.first; i < rows.first + rows.count; ++i) {
     const auto row = layout_of(set_.choice_rows[i].type, at);
@@ -253,7 +264,7 @@ TypeLayout Lowering::layout_of_choice(spec::Index index, Position at) {
       layout.align[abi] = std::max(layout.align[abi], row.align[abi]);
     }
   }
-  tables_[index] = Progress::done;
+  tables_[index].progress = Progress::done;
   if (layout.variable || rows.count == 0) {
     layout = {};
     layout.variable = true;
@@ -263,7 +274,7 @@ TypeLayout Lowering::layout_of_choice(spec::Index index, Position at) {
 
 void Lowering::lower_table(spec::Index index) {
   const auto& table = *symbols_.tables[index];
-  if (tables_[index] != Progress::none) {
+  if (tables_[index].progress != Progress::none) {
     return;
   }
   const Scope scope{Scope::Kind::table, {}, &table.params};
@@ -296,7 +307,7 @@ void Lowering::lower_table(spec::Index index) {
   }
   set_.choices[index] = {builder_.string(table.name.text), static_cast<std::uint8_t>(table.params.size()),
                          append(set_.choice_rows, rows)};
-  tables_[index] = Progress::done;
+  tables_[index].progress = Progress::done;
 }
 
 }  // namespace tracer::sysc

@@ -147,8 +147,15 @@ class Lowering {
   spec::TableSet& set_ = builder_.set;
 
   enum class Progress : std::uint8_t { none, started, done };
-  std::vector<Progress> structs_;
-  std::vector<Progress> tables_;  ///< started: being laid out
+  struct Lowered {
+    Progress progress = Progress::none;
+    unsigned open_streams = 0;  ///< around it when it was started
+  };
+  /// Whether one that is met again inside itself is there in a stream, of which only run time knows how deep it goes.
+  [[nodiscard]] bool within_stream(const Lowered& lowered) const { return open_streams_ > lowered.open_streams; }
+  std::vector<Lowered> structs_;
+  std::vector<Lowered> tables_;  ///< started: being laid out
+  unsigned open_streams_ = 0;    ///< that are being lowered
   std::vector<bool> variable_structs_;
   unsigned alias_depth_ = 0;
   spec::SetId ioctl_set_ = spec::none;

@@ -151,7 +151,8 @@ void parse_attributes(TokenStream& in, std::vector<ast::Item>& items) {
   stream.is_list = true;
   stream.name = name;
   stream.params = params;
-  stream.step = boxed({at, ast::Align{boxed(reference(at, "header", "nla_len")), boxed(literal(at, alignment))}});
+  stream.step = boxed({at, ast::Applied{spec::ExprOp::align, boxed(reference(at, "header", "nla_len")),
+                                        boxed(literal(at, alignment))}});
   stream.fields.push_back(field(at, "header", named_type(at, header_name)));
   std::vector<Expr> args;
   args.push_back({at, ast::Binary{ast::BinaryOp::bit_and, boxed(reference(at, "header", "nla_type")),

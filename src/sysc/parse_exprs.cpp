@@ -14,6 +14,14 @@ constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {
     {"ret", ExprOp::ret}, {"ok", ExprOp::ok},     {"rest", ExprOp::rest},      {"word", ExprOp::word},
     {"nth", ExprOp::nth}, {"full", ExprOp::full}, {"all", ExprOp::everything}, {"rings", ExprOp::rings}};
 
+struct Function {
+  std::string_view word;
+  ExprOp op;
+  bool takes_two;
+};
+constexpr Function functions[] = {
+    {"align", ExprOp::align, true}, {"netlink", ExprOp::netlink, false}, {"sibling", ExprOp::sibling, false}};
+
 struct Operator {
   std::string_view text;
   BinaryOp op;
@@ -61,21 +69,18 @@ Expr parse_primary(TokenStream& in) {
   if (in.accept("was")) {
     return {at, ast::Was{in.expect_name("the name of a parameter").text}};
   }
-  if (in.at("align") && in.peek(1).is("(")) {
-    in.take();
-    in.take();
-    Expr value = parse_expr(in);
-    in.expect(",");
-    Expr to = parse_expr(in);
-    in.expect(")");
-    return {at, ast::Align{boxed(std::move(value)), boxed(std::move(to))}};
-  }
-  if (in.at("netlink") && in.peek(1).is("(")) {
-    in.take();
-    in.take();
-    Expr descriptor = parse_expr(in);
-    in.expect(")");
-    return {at, ast::Netlink{boxed(std::move(descriptor))}};
+  for (const auto& [word, op, takes_two] : functions) {
+    if (in.at(word) && in.peek(1).is("(")) {
+      in.take();
+      in.take();
+      ast::Applied applied{op, boxed(parse_expr(in)), nullptr};
+      if (takes_two) {
+        in.expect(",");
+        applied.second = boxed(parse_expr(in));
+      }
+      in.expect(")");
+      return {at, std::move(applied)};
+    }
   }
   ast::Reference reference{in.expect_name("a name").text, {}};
   if (in.accept(".")) {

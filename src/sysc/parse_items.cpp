@@ -266,6 +266,7 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       structure.step = boxed(parse_expr(in));
     } else if (in.accept("list")) {
       structure.is_list = true;
+      structure.is_spliced = in.accept("inline");
     } else if (in.accept("complex")) {
       structure.is_complex = true;
     } else {
@@ -313,6 +314,8 @@ ast::Table parse_table(TokenStream& in) {
           const Position at = in.position();
           if (in.at_kind(TokenKind::name)) {
             alternatives.push_back({at, ast::Reference{std::string(in.take().text), {}}});
+          } else if (in.at_kind(TokenKind::string)) {
+            alternatives.push_back({at, ast::Literal{spec::text_number(in.expect_string("a text"))}});
           } else {
             alternatives.push_back({at, ast::Literal{parse_value(in)}});
           }

@@ -60,6 +60,7 @@ class Timing {
         return type != none && set_.types[type].direction != Direction::in;
       }
       case ExprOp::netlink:
+      case ExprOp::sibling:
         return of_expr(e.a);
       case ExprOp::align:
       case ExprOp::bit_and:
