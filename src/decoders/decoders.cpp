@@ -98,6 +98,7 @@ std::span<const decode::Custom> all() {
       {"wait_status", wait_status},
       {"wide_text", wide_text},
       {"with_name", with_name},
+      {"icmp_filter", icmp_filter},
   };
   return customs;
 }

@@ -63,6 +63,7 @@ bool both_ways(CustomContext& context);
 bool text_to_nul(CustomContext& context);
 bool recvmmsg_result(CustomContext& context);
 bool with_name(CustomContext& context);
+bool icmp_filter(CustomContext& context);
 // netlink.cpp
 bool generic_family(CustomContext& context);
 bool ipv4_devconf(CustomContext& context);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <utility>
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
@@ -222,6 +224,31 @@ bool with_name(CustomContext& context) {
   context.in_memory() ? context.out().begin_target() : void();
   context.out().symbol(text.view());
   context.in_memory() ? context.out().end_target() : void();
+  return true;
+}
+
+/// Types of ICMP that do not pass a raw socket: `[ICMP_ECHOREPLY ICMP_ECHO]`; of more than half `~[ICMP_ECHO]`, those
+/// that do. Of a value of less than four bytes the kernel leaves or takes the begin. linux/icmp.h.
+bool icmp_filter(CustomContext& context) {
+  constexpr unsigned types = 32;
+  std::array<std::byte, sizeof(std::uint32_t)> raw{};
+  raw.fill(std::byte{0xff});
+  if (!context.copy(std::span(raw).first(std::min<std::size_t>(context.size(), raw.size())))) {
+    return false;
+  }
+  const std::bitset<types> blocked(number_at(raw, 0, raw.size()));
+  const bool inverted = blocked.count() > types / 2;
+  TextBuffer text;
+  text.append(inverted ? "~[" : "[");
+  bool first = true;
+  for (unsigned type = 0; type < types; ++type) {
+    if (blocked[type] != inverted) {
+      text.append(std::exchange(first, false) ? "" : " ");
+      context.spell(text, "icmp_type", type);
+    }
+  }
+  text.append(']');
+  context.out().symbol(text.view());
   return true;
 }
 
