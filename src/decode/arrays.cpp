@@ -18,7 +18,8 @@ constexpr std::uint64_t chunk_size = 4096;
 /// What a terminated array is counted up to for `brief count`; a bound for endless ones.
 constexpr std::uint64_t max_counted = 1U << 20;
 
-/// An array of a fixed number of structures, no more than these, is like a structure: all of it is there, or it is not.
+/// An array of a fixed number of structures and the like, no more than these, is like a structure: all of it is
+/// there, or it is not.
 constexpr std::uint64_t most_like_fields = 4;
 
 /// Of one record of a stream no more than this is shown; the tracee may say anything.
@@ -138,9 +139,9 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   const auto buffer = place.kind == Place::Kind::remote && size != 0
                           ? state_.scratch.take(std::min(per_chunk, shown) * size)
                           : std::span<std::byte>{};
-  const bool like_fields = element.kind == TypeKind::structure && type.length != spec::none &&
+  const bool like_fields = element.kind != TypeKind::scalar && type.length != spec::none &&
                            count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
-  if (like_fields && count == 1 && says_too_little(element, place, scope)) {
+  if (like_fields && element.kind == TypeKind::structure && count == 1 && says_too_little(element, place, scope)) {
     return false;
   }
   bool begun = false;
