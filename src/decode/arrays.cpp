@@ -139,8 +139,8 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   const auto buffer = place.kind == Place::Kind::remote && size != 0
                           ? state_.scratch.take(std::min(per_chunk, shown) * size)
                           : std::span<std::byte>{};
-  const bool like_fields = element.kind != TypeKind::scalar && type.length != spec::none &&
-                           count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
+  const bool like_fields = element.kind != TypeKind::scalar && type.length != spec::none && count <= most_like_fields &&
+                           tables_.exprs[type.length].op == spec::ExprOp::literal;
   if (like_fields && element.kind == TypeKind::structure && count == 1 && says_too_little(element, place, scope)) {
     return false;
   }

@@ -42,26 +42,35 @@ class FlagSpeller {
   void spell(std::uint64_t bits, bool is_signed, ConstantForm form) {
     bool first = true;
     const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
+    const auto stands_apart = [&](const ConstantGroup& group) {
+      return group.apart && !is_label(group) &&
+             (group.unknown != spec::none || !name_of(group, bits & group.mask).empty());
+    };
     std::uint64_t labels = 0;
     std::uint64_t rest = bits;
+    bool alone = true;
     for (const ConstantGroup& group : groups_) {
-      if (!group.apart) {
-        continue;
-      }
-      const auto value = bits & group.mask;
-      if (is_label(group)) {
-        labels |= value;
-        rest &= ~group.mask;
-      } else if (const auto name = name_of(group, value); !name.empty() || group.unknown != spec::none) {
+      labels |= group.apart && is_label(group) ? bits & group.mask : 0;
+      rest &= stands_apart(group) || (group.apart && is_label(group)) ? ~group.mask : ~std::uint64_t{0};
+      alone = alone && !stands_apart(group);
+    }
+    bool due = rest != 0 || (alone && labels == 0);
+    const auto main_part_once = [&] {
+      if (std::exchange(due, false)) {
         separate();
-        own_value(group, value, name, form);
-        rest &= ~group.mask;
+        main_part(rest, is_signed, form);
+      }
+    };
+    bool after_main = false;
+    for (const ConstantGroup& group : groups_) {
+      after_main = after_main || !group.apart;
+      if (stands_apart(group)) {
+        after_main ? main_part_once() : void();
+        separate();
+        own_value(group, bits & group.mask, name_of(group, bits & group.mask), form);
       }
     }
-    if (rest != 0 || (first && labels == 0)) {
-      separate();
-      main_part(rest, is_signed, form);
-    }
+    main_part_once();
     for (const ConstantGroup& group : groups_) {
       if (group.apart && is_label(group) && (bits & group.mask) != 0) {
         separate();
