@@ -34,7 +34,7 @@ ATTEMPTS_OF_MANY = 8  # where threads or processes race
 
 def read_differences(path):
     """Rules (options, theirs, ours): regular expressions and replacements, from the file that explains itself. Replacement
-    `…`: anything may stand there; this is for the prober, whose lines pair up one to one."""
+    `…`: anything may stand there, which only lines can tell that have a counterpart."""
     rules, rule = [], {}
     for number, line in enumerate([*path.read_text().splitlines(), ''], 1):
         if line.startswith('#'):
@@ -52,6 +52,14 @@ def read_differences(path):
     return rules
 
 
+def with_ours_between(theirs, ours, match):
+    """Their line with what we show at the place of the match; as it is if ours differs around the place."""
+    before, after = theirs[:match.start()], re.sub(r'\) +=', ') =', theirs[match.end():])
+    shown = canonical.without_padding(ours)
+    fits = shown.startswith(before) and shown.endswith(after) and len(shown) >= len(before) + len(after)
+    return ours if fits else theirs
+
+
 def lines_of(run, options, program):
     """All that a user sees of a run, as {stream: lines}."""
     result = dict(canonical.streams(run.trace, options, program.masks))
@@ -63,9 +71,10 @@ def lines_of(run, options, program):
 
 
 class Comparison:
-    """Aligned lines of one pair of runs."""
+    """Aligned lines of one pair of runs. `anything`: what of their lines has no counterpart in ours."""
 
-    def __init__(self, theirs, ours):
+    def __init__(self, theirs, ours, anything=()):
+        self.anything = anything
         self.equal = 0
         self.total = 0
         self.differences = []
@@ -76,11 +85,17 @@ class Comparison:
         matcher = difflib.SequenceMatcher(None, theirs, ours, autojunk=False)
         for kind, i1, i2, j1, j2 in matcher.get_opcodes():
             self.total += max(i2 - i1, j2 - j1)
-            if kind == 'equal':
+            if kind == 'equal' or self._alike(theirs[i1:i2], ours[j1:j2]):
                 self.equal += i2 - i1
             else:
                 label = f'{name}: ' if name else ''
                 self.differences.append((label, theirs[i1:i2], ours[j1:j2]))
+
+    def _alike(self, theirs, ours):
+        """Whether lines that lie beside each other differ in nothing but where anything may stand."""
+        return len(theirs) == len(ours) and all(
+            their == our or any(with_ours_between(their, our, match) == our for pattern in self.anything
+                                if (match := pattern.search(their))) for their, our in zip(theirs, ours))
 
     @property
     def share(self):
@@ -92,11 +107,16 @@ def compare(tracers, rules, program, options):
     best = None
     for _ in range(ATTEMPTS_OF_MANY if program.many else ATTEMPTS):
         theirs, ours = (lines_of(runner.run(tracer, options, program), options, program) for tracer in tracers)
+        anything = []
         for where, pattern, replacement in rules:
-            if replacement != ANYTHING and where.search(' '.join(options)):
+            if not where.search(' '.join(options)):
+                continue
+            if replacement == ANYTHING:
+                anything.append(pattern)
+            else:
                 theirs = {name: [line for line in (pattern.sub(replacement, line) for line in lines) if line]
                           for name, lines in theirs.items()}
-        result = Comparison(theirs, ours)
+        result = Comparison(theirs, ours, anything)
         if best is None or result.share > best.share:
             best = result
         if best.share == 100 or best.share < 90:

@@ -283,14 +283,6 @@ def with_all_names(theirs, ours):
     return theirs
 
 
-def with_ours_between(theirs, ours, match):
-    """Their line with what we show at the place of the match; as it is if ours differs around the place."""
-    before, after = theirs[:match.start()], re.sub(r'\) +=', ') =', theirs[match.end():])
-    shown = canonical.without_padding(ours)
-    fits = shown.startswith(before) and shown.endswith(after) and len(shown) >= len(before) + len(after)
-    return ours if fits else theirs
-
-
 def compare_lines(tally, lines, rules, names):
     addresses = Addresses()
     for _, their, _ in lines:
@@ -308,7 +300,7 @@ def compare_lines(tally, lines, rules, names):
                 if replacement != compare.ANYTHING:
                     their = pattern.sub(replacement, their)
                 elif match := pattern.search(their):
-                    their = with_ours_between(their, our, match)
+                    their = compare.with_ours_between(their, our, match)
             their = with_all_names(their, our)
             equal = canonical.without_padding(their) == canonical.without_padding(our) if their != our else True
             equal = (equal and len(their) == len(our)) or names.only_names_differ(
