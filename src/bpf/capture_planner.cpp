@@ -160,6 +160,7 @@ class Planner : public CaptureOperations {
         break;
       case TypeKind::choice:
         block(base, offset, room, room ? variable_size : std::max(unknown_size, size_of_largest(type)));
+        pointers(type, base, offset, scope, depth + 1);
         break;
       case TypeKind::custom:
         block(base, offset, type.target == none ? room : std::nullopt, room ? variable_size : unknown_size);
@@ -347,7 +348,23 @@ class Planner : public CaptureOperations {
       pointed(field, load(base, at, pointer_width(field)), scope, depth);
     } else if (field.kind == TypeKind::choice && depth <= deepest) {
       for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[field.index].rows)) {
-        pointers(t_.types[row.type], base, at, scope, depth + 1);
+        const Type& chosen = t_.types[row.type];
+        chosen.kind == TypeKind::structure ? pointers_in(chosen, base, at, scope, depth + 1)
+                                           : pointers(chosen, base, at, scope, depth + 1);
+      }
+    }
+  }
+
+  /// The same of the fields of a structure that a table chooses, whose bytes have been copied with the table's.
+  void pointers_in(const Type& type, std::uint8_t base, std::uint32_t offset, const Scope* outer, unsigned depth) {
+    const Struct& description = t_.structs[type.index];
+    const Scope scope{base, offset, type.args, outer};
+    if (description.kind != StructKind::plain) {
+      return;
+    }
+    for (const Field& field : Tables::slice(t_.fields, description.fields)) {
+      if (field.at == none && (!field.after || phase_ == CapturePhase::exit)) {
+        pointers(t_.types[field.type], base, offset + field.offset[index_of(abi_)], &scope, depth);
       }
     }
   }
