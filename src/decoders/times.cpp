@@ -35,10 +35,10 @@ std::optional<Moment> moment_at(const CustomContext& context) {
   if (!context.copy(std::span(raw).first(size))) {
     return std::nullopt;
   }
-  const auto width = static_cast<unsigned>(size / 2);
-  // These have their fraction in 32 bits.
+  // These have their seconds in 64 bits and their fraction in 32, with or without a filling behind it.
   constexpr std::array<std::string_view, 3> narrow = {"statx_timestamp", "ptp_clock_time", "btrfs_ioctl_timespec"};
   const bool is_narrow = std::find(narrow.begin(), narrow.end(), context.described_name()) != narrow.end();
+  const auto width = is_narrow ? 8 : static_cast<unsigned>(size / 2);
   return Moment{static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
                 number_at(raw, width, is_narrow ? 4 : width)};
 }
