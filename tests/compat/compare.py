@@ -150,7 +150,7 @@ def parse_arguments():
     parser.add_argument('--only', default='', help='regular expression on "PROGRAM | OPTIONS"')
     parser.add_argument('--threshold', type=float, help='per cent, instead of cases.THRESHOLDS')
     parser.add_argument('--show', type=int, default=3, help='how many differences of a pair are printed')
-    parser.add_argument('--build', type=pathlib.Path, help='where the probing programs are compiled')
+    parser.add_argument('--build', type=lambda name: pathlib.Path(name).resolve(), help='where the probing programs are compiled')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     arguments.ours = os.path.realpath(arguments.ours)

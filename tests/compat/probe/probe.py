@@ -340,7 +340,7 @@ def main():
     parser.add_argument('--ours', required=True)
     parser.add_argument('--theirs', default='/usr/bin/strace')
     parser.add_argument('--make-plan', required=True, help='the program that writes plans')
-    parser.add_argument('--build', type=pathlib.Path, help='directory for the executors')
+    parser.add_argument('--build', type=lambda name: pathlib.Path(name).resolve(), help='directory for the executors')
     parser.add_argument('--abi', choices=list(THRESHOLDS), action='append')
     parser.add_argument('--every', type=int, default=1, help='only one scene of so many')
     parser.add_argument('--calls', default='', help='only these calls, separated by commas')
