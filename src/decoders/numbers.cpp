@@ -202,11 +202,12 @@ bool ifreq_count(CustomContext& context) {
   if (!bits) {
     return false;
   }
-  const std::uint64_t size = word_size(context.entry().abi) == 8 ? 40 : 32;  // netdevice(7)
+  const std::int64_t size = word_size(context.entry().abi) == 8 ? 40 : 32;  // netdevice(7)
+  const auto length = static_cast<std::int32_t>(*bits);
   context.number(spell::cut(*bits, 4, true), spec::Style::number, 4, true);
-  if (*bits % size == 0) {
+  if (length > 0 && length % size == 0) {
     TextBuffer text;
-    text.decimal(*bits / size);
+    text.decimal(length / size);
     text.append(" * sizeof(struct ifreq)");
     context.out().comment(text.view());
   }
