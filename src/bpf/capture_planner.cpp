@@ -84,21 +84,12 @@ class Planner : public CaptureOperations {
     }
     const std::uint8_t slot = slot_of(param);
     const bool at_entry = !param.at_exit || param.saved || type.direction == Direction::inout;
-    const bool at_exit = param.at_exit || noted || has_after(type.target);
+    const bool at_exit = param.at_exit || noted || t_.shows_after(type.target);
     if (slot < slots && (phase_ == CapturePhase::entry ? at_entry : at_exit)) {
       // What a call that fails has not filled shows as an address, unless the description says when it shows.
       matters_if_failed_ = matters_if_failed_ || type.direction != Direction::out || param.when != none;
       pointed(type, slot, nullptr, 0);
     }
-  }
-
-  [[nodiscard]] bool has_after(TypeId id) const {
-    const Type& type = t_.types[id];
-    if (type.kind != TypeKind::structure) {
-      return false;
-    }
-    const auto fields = Tables::slice(t_.fields, t_.structs[type.index].fields);
-    return std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.after; });
   }
 
   /// What a pointer in `slot` leads to.

@@ -26,6 +26,14 @@ const Call* Tables::find(std::string_view library, std::string_view function) co
   return row == functions.end() || key(*row) != wanted ? nullptr : &calls[row->call];
 }
 
+bool Tables::shows_after(TypeId type) const {
+  if (types[type].kind != TypeKind::structure) {
+    return false;
+  }
+  const auto shown = slice(fields, structs[types[type].index].fields);
+  return std::any_of(shown.begin(), shown.end(), [](const Field& field) { return field.after; });
+}
+
 std::size_t Tables::register_count(const Signature& signature, Abi abi) const {
   constexpr std::size_t most = 6;
   std::size_t count = 0;

@@ -406,6 +406,8 @@ struct Tables {
   [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
   /// The description of a library's function, or nullptr.
   [[nodiscard]] const Call* find(std::string_view library, std::string_view function) const;
+  /// Whether a structure of this type has a field that shows after the call (`after`), whatever its direction.
+  [[nodiscard]] bool shows_after(TypeId type) const;
   /// How many registers the widest form of a call has: 0 to 6.
   [[nodiscard]] std::size_t register_count(const Signature& signature, Abi abi) const;
   /// Checks what `sysc` promises. Empty if all holds, else the first thing that does not.

@@ -102,7 +102,7 @@ class Planner {
       suffix += " when " + expr_text(t_, param.when);
     }
     const bool entry = !param.at_exit || param.saved || type.direction == Direction::inout;
-    const bool exit = param.at_exit || has_after(type.target);
+    const bool exit = param.at_exit || t_.shows_after(type.target);
     if (entry) {
       line("entry", text(param.name), type, suffix);
     }
@@ -112,15 +112,6 @@ class Planner {
     if (exit) {
       pointed("exit", text(param.name), type, suffix, 0);
     }
-  }
-
-  [[nodiscard]] bool has_after(TypeId id) const {
-    const auto& type = t_.types[id];
-    if (type.kind != TypeKind::structure) {
-      return false;
-    }
-    const auto fields = Tables::slice(t_.fields, t_.structs[type.index].fields);
-    return std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.after; });
   }
 
   /// One line for what a pointer leads to, and one for each pointer inside that.
