@@ -27,14 +27,17 @@ const Symbol* ModuleFile::find_exported(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &exported_[found->second];
 }
 
-const Symbol* ModuleFile::find_function(std::string_view name) const {
-  const Symbol* exported = find_exported(name);
-  if (exported != nullptr || !exported_.empty()) {
+const Symbol* ModuleFile::find_anywhere(std::string_view name) const {
+  if (const Symbol* exported = find_exported(name); exported != nullptr) {
     return exported;
   }
   const auto is_it = [&](const Symbol& symbol) { return symbol.name == name; };
   const auto found = std::find_if(all_functions_.begin(), all_functions_.end(), is_it);
   return found == all_functions_.end() ? nullptr : &*found;
+}
+
+const Symbol* ModuleFile::find_function(std::string_view name) const {
+  return exported_.empty() ? find_anywhere(name) : find_exported(name);
 }
 
 Result<std::shared_ptr<const ModuleFile>> ModuleFile::read(int descriptor) {

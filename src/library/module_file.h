@@ -72,7 +72,9 @@ class ModuleFile {
   [[nodiscard]] std::span<const Symbol> exported() const { return exported_; }
   /// The one that other modules get for a name; null if there is none.
   [[nodiscard]] const Symbol* find_exported(std::string_view name) const;
-  /// That one; in a program without libraries any function of the name. Slow where there is no such.
+  /// That one, or any function of the name. Slow where there is no such.
+  [[nodiscard]] const Symbol* find_anywhere(std::string_view name) const;
+  /// The exported one; in a program without libraries any function of the name. Slow where there is no such.
   [[nodiscard]] const Symbol* find_function(std::string_view name) const;
   /// Functions of the full symbol table (.symtab), local ones included; empty in a stripped file.
   [[nodiscard]] std::span<const Symbol> all_functions() const { return all_functions_; }

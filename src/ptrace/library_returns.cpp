@@ -96,13 +96,7 @@ void LibraryTracer::hook_leaps(Tracee& tracee, const library::Module& module) {
     return;
   }
   const auto hook = [&](std::string_view name, bool Breakpoint::*why) {
-    const library::Symbol* symbol = module.file->find_exported(name);
-    if (symbol == nullptr) {
-      const auto functions = module.file->all_functions();
-      const auto found =
-          std::find_if(functions.begin(), functions.end(), [&](const library::Symbol& s) { return s.name == name; });
-      symbol = found != functions.end() ? &*found : nullptr;
-    }
+    const library::Symbol* symbol = module.file->find_anywhere(name);
     const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
     if (address >= module.start && address < module.end) {
       tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
