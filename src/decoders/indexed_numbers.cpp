@@ -8,18 +8,19 @@
 namespace tracer::decoders {
 namespace {
 
+constexpr std::size_t most_numbers = 256;
+
 /// Numbers of `width` bytes, each by what it is: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` spells what number i is.
 template <typename Label>
 bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, Label label,
-                      std::size_t most_shown = 256) {
-  constexpr std::size_t most = 256;
-  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most * width)) / width *
-                             width);
+                      std::size_t most_shown = most_numbers) {
+  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most_numbers * width)) /
+                             width * width);
   if (raw.empty() || !context.copy(raw)) {
     return false;
   }
   const std::size_t limit =
-      std::min<std::size_t>(most_shown, context.depth().abbreviate ? context.options().string_limit : most);
+      std::min<std::size_t>(most_shown, context.depth().abbreviate ? context.options().string_limit : most_numbers);
   auto& out = context.out();
   TextBuffer text;
   out.begin_array();
@@ -41,26 +42,30 @@ bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, La
   return true;
 }
 
+/// Each by its name in a set of constants.
+bool numbers_by_name(CustomContext& context, unsigned width, bool is_signed, std::string_view set,
+                     std::size_t most_shown = most_numbers) {
+  return numbers_by_index(
+      context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.spell(text, set, i); }, most_shown);
+}
+
 }  // namespace
 
 /// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
 bool sk_meminfo(CustomContext& context) {
-  return numbers_by_index(context, 4, false,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "sk_meminfo_index", i); });
+  return numbers_by_name(context, 4, false, "sk_meminfo_index");
 }
 
 /// What was received and what was sent: `[[BR_MCAST_DIR_RX]=1, [BR_MCAST_DIR_TX]=2]`. linux/if_bridge.h.
 bool both_ways(CustomContext& context) {
-  return numbers_by_index(context, 8, false,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "multicast_direction", i); });
+  return numbers_by_name(context, 8, false, "multicast_direction");
 }
 
 /// Errors of a device by their kinds: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.
 bool btrfs_dev_stats(CustomContext& context) {
   constexpr std::size_t kinds = 5;
   context.out().begin_bare_field("values", "btrfs_dev_stats");
-  const auto label = [&](TextBuffer& text, std::size_t i) { context.spell(text, "btrfs_dev_stat", i); };
-  if (context.size() == 0 || !numbers_by_index(context, 8, false, label, kinds)) {
+  if (context.size() == 0 || !numbers_by_name(context, 8, false, "btrfs_dev_stat", kinds)) {
     context.out().begin_array();
     context.out().end_array();
   }
@@ -78,20 +83,17 @@ bool ipv4_devconf(CustomContext& context) {
 
 /// The same for IPv6: `[[DEVCONF_FORWARDING]=0, …]`. linux/ipv6.h.
 bool ipv6_devconf(CustomContext& context) {
-  return numbers_by_index(context, 4, true,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "ipv6_devconf", i); });
+  return numbers_by_name(context, 4, true, "ipv6_devconf");
 }
 
 /// What went through an interface by ICMPv6: `[[ICMP6_MIB_NUM]=7, …]`. linux/snmp.h.
 bool icmp6_statistics(CustomContext& context) {
-  return numbers_by_index(context, 8, false,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "icmp6_statistic", i); });
+  return numbers_by_name(context, 8, false, "icmp6_statistic");
 }
 
 /// How many threads a ring has for each kind of work: `[[IO_WQ_BOUND]=4, [IO_WQ_UNBOUND]=64]`. linux/io_uring.h.
 bool ring_workers(CustomContext& context) {
-  return numbers_by_index(context, 4, false,
-                          [&](TextBuffer& text, std::size_t i) { context.spell(text, "ring_work", i); });
+  return numbers_by_name(context, 4, false, "ring_work");
 }
 
 }  // namespace tracer::decoders

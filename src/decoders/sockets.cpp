@@ -44,6 +44,18 @@ std::uint64_t distance_in_range(const CustomContext& context, std::uint64_t valu
   return found == ranges.end() ? 0 : value - found->first;
 }
 
+/// printf's %#0*x of a number of `size` bytes, whose prefix counts, and which zero is without.
+bool hex_of_width(CustomContext& context, unsigned size, unsigned width) {
+  const auto bits = load(context, size);
+  if (!bits) {
+    return false;
+  }
+  TextBuffer text;
+  *bits == 0 ? text.append(width, '0') : text.hex_padded(*bits, width - 2);
+  context.out().symbol(text.view());
+  return true;
+}
+
 }  // namespace
 
 /// A 16-bit constant in network order: `htons(ETH_P_IP)`.
@@ -152,26 +164,12 @@ bool in6_scope(CustomContext& context) {
 
 /// printf's %#08x: `0x000007`, zero as `00000000`.
 bool hex8(CustomContext& context) {
-  const auto bits = load(context, 4);
-  if (!bits) {
-    return false;
-  }
-  TextBuffer text;
-  *bits == 0 ? text.append("00000000") : text.hex_padded(*bits, 6);
-  context.out().symbol(text.view());
-  return true;
+  return hex_of_width(context, 4, 8);
 }
 
 /// printf's %#02x: `0x7`, zero as `00`.
 bool hex2(CustomContext& context) {
-  const auto bits = load(context, 1);
-  if (!bits) {
-    return false;
-  }
-  TextBuffer text;
-  *bits == 0 ? text.append("00") : text.hex(*bits);
-  context.out().symbol(text.view());
-  return true;
+  return hex_of_width(context, 1, 2);
 }
 
 /// A hardware address of any kind: `[0x1, 0xff, 00]`.
