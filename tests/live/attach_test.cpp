@@ -96,12 +96,7 @@ TEST_CASE("a stopped process stays stopped when it is let go") {
   REQUIRE(sleeper.stops());
   {
     Process tracer({EVENT_LOG, "-p", std::to_string(sleeper.pid())});
-    std::vector<std::string> before;
-    do {
-      auto next = tracer.line();
-      REQUIRE(next);
-      before.push_back(std::move(*next));
-    } while (!find_line(before, "group-stop 19"));
+    REQUIRE(find_line(tracer.up_to("group-stop 19"), "group-stop 19"));
     tracer.signal(SIGINT);
     const auto lines = tracer.rest();
     CHECK(tracer.wait() == 0);

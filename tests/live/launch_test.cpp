@@ -160,12 +160,8 @@ TEST_CASE("job control works as without a tracer") {
   REQUIRE(first);
   const pid_t tracee = std::atoi(first->c_str());
   REQUIRE(tracee > 0);
-  std::vector<std::string> before;
-  do {
-    auto next = tracer.line();
-    REQUIRE(next);
-    before.push_back(std::move(*next));
-  } while (!find_line(before, "group-stop 19"));
+  const auto before = tracer.up_to("group-stop 19");
+  REQUIRE(find_line(before, "group-stop 19"));
   // It stays so until somebody lets it go on.
   pause_briefly(std::chrono::milliseconds(100));
   CHECK(status_field(tracee, "State").substr(0, 1) != "R");

@@ -14,6 +14,14 @@
 
 namespace tracer::live {
 
+namespace {
+
+bool has_words(const std::string& line, const std::string& words) {
+  return (" " + line + " ").find(" " + words + " ") != std::string::npos;
+}
+
+}  // namespace
+
 std::chrono::seconds patience() {
   const char* wished = std::getenv("TRACER_LIVE_PATIENCE");
   return std::chrono::seconds(wished != nullptr ? std::atoi(wished) : 20);
@@ -99,6 +107,17 @@ bool Process::reaches(const std::string& expected) {
   return false;
 }
 
+std::vector<std::string> Process::up_to(const std::string& words) {
+  std::vector<std::string> lines;
+  while (auto next = line()) {
+    lines.push_back(std::move(*next));
+    if (has_words(lines.back(), words)) {
+      break;
+    }
+  }
+  return lines;
+}
+
 std::vector<std::string> Process::rest() {
   std::vector<std::string> lines;
   const auto until = std::chrono::steady_clock::now() + patience();
@@ -156,14 +175,6 @@ int rounds(int by_default) {
   const char* wished = std::getenv("TRACER_LIVE_ROUNDS");
   return wished != nullptr ? std::atoi(wished) : by_default;
 }
-
-namespace {
-
-bool has_words(const std::string& line, const std::string& words) {
-  return (" " + line + " ").find(" " + words + " ") != std::string::npos;
-}
-
-}  // namespace
 
 std::optional<std::string> find_line(const std::vector<std::string>& lines, const std::string& words) {
   for (const std::string& line : lines) {

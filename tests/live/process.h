@@ -32,6 +32,8 @@ class Process {
   std::optional<std::string> line();
   /// Reads on up to the line `expected`.
   bool reaches(const std::string& expected);
+  /// The lines up to the first that has these words (find_line), or to the end of the output or of our patience.
+  std::vector<std::string> up_to(const std::string& words);
   /// All lines until the end of the output.
   std::vector<std::string> rest();
 
