@@ -13,6 +13,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/memory_map.h"
 #include "base/unique_fd.h"
 #include "spec/signal_names.h"
 #include "spell/escape.h"
@@ -71,25 +72,15 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-/// Where a thread has the beginning of a file of that name in its memory, by the lines of /proc/TID/maps
-/// (`7f00-7f03 rw-s 00000000 00:0f 10   anon_inode:kvm-vcpu:0`); 0 if nowhere.
+/// Where a thread has the beginning of a file of that name in its memory; 0 if nowhere.
 RemoteAddr start_of_mapping(std::int32_t tid, std::string_view name) {
-  PathBuffer path;
-  std::ifstream maps(proc_path(path, tid, "maps"));
-  std::string line;
-  while (std::getline(maps, line)) {
-    const std::string_view text(line);
-    const auto at = text.size() > name.size() ? text.size() - name.size() : 0;
-    if (at == 0 || text.substr(at) != name || text[at - 1] != ' ' ||
-        text.find(" 00000000 ") == std::string_view::npos) {
-      continue;
+  RemoteAddr start;
+  for_each_range(read_memory_map(tid), [&](const MappedRange& range) {
+    if (start.is_null() && range.file_offset == 0 && range.path == name) {
+      start = RemoteAddr(range.start);
     }
-    std::uint64_t start = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), start, 16).ec == std::errc{}) {
-      return RemoteAddr(start);
-    }
-  }
-  return {};
+  });
+  return start;
 }
 
 /// The type of the file system of a mount that a thread sees, by a line of /proc/TID/mountinfo

@@ -1,10 +1,10 @@
 #include "decode/ring_entries.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,13 +12,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_map.h"
+
 namespace tracer::decode {
 namespace {
 
 // linux/io_uring.h: sizeof(struct io_uring_sqe), and with IORING_SETUP_SQE128; IORING_OFF_SQES.
 constexpr std::uint64_t entry_size = 64;
 constexpr std::uint64_t wide_entry_size = 128;
-constexpr std::string_view offset_of_entries = " 10000000 ";
+constexpr std::uint64_t offset_of_entries = 0x10000000;
 
 std::string proc_path(std::int32_t tid, const char* folder, std::int32_t fd) {
   return fmt::format("/proc/{}/{}/{}", tid, folder, fd);
@@ -95,20 +97,14 @@ std::optional<Mapping> mapping_of(std::int32_t tid, std::int32_t fd) {
       0) {
     return std::nullopt;
   }
-  const auto identity = fmt::format(" {:02x}:{:02x} {} ", status.stx_dev_major, status.stx_dev_minor, status.stx_ino);
-  std::ifstream maps(fmt::format("/proc/{}/maps", tid));
-  std::string line;
-  while (std::getline(maps, line)) {
-    if (line.find(offset_of_entries) == std::string::npos || line.find(identity) == std::string::npos) {
-      continue;
+  const auto device = ::makedev(status.stx_dev_major, status.stx_dev_minor);
+  std::optional<Mapping> found;
+  for_each_range(read_memory_map(tid), [&](const MappedRange& range) {
+    if (!found && range.file_offset == offset_of_entries && range.device == device && range.inode == status.stx_ino) {
+      found = Mapping{range.start, range.end - range.start};
     }
-    const auto start = number_in(line, 16);
-    const auto end = number_in(std::string_view(line).substr(std::min(line.find('-') + 1, line.size())), 16);
-    if (start && end && *end > *start) {
-      return Mapping{*start, *end - *start};
-    }
-  }
-  return std::nullopt;
+  });
+  return found;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/memory_map.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
 
@@ -134,23 +135,15 @@ std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
 }
 
 std::vector<Mapping> ProcSurroundings::mappings(pid_t tid) {
-  constexpr std::size_t most = std::size_t{1} << 20;
   std::vector<Mapping> result;
-  std::istringstream lines(read_file(proc(tid, "maps"), most));
-  for (std::string line; std::getline(lines, line);) {
-    Mapping mapping;
-    std::array<char, 8> protection{};
-    int path_at = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %7s %lx %*s %*s %n", &mapping.begin, &mapping.end, protection.data(),
-                    &mapping.offset, &path_at) < 4) {
-      continue;
-    }
-    mapping.protection = protection.data();
-    if (path_at > 0 && static_cast<std::size_t>(path_at) < line.size()) {
-      mapping.path = line.substr(static_cast<std::size_t>(path_at));
-    }
-    result.push_back(std::move(mapping));
-  }
+  for_each_range(read_memory_map(tid), [&](const MappedRange& range) {
+    Mapping& mapping = result.emplace_back();
+    mapping.begin = range.start;
+    mapping.end = range.end;
+    mapping.protection = range.permissions;
+    mapping.offset = range.file_offset;
+    mapping.path = range.path;
+  });
   return result;
 }
 

@@ -8,80 +8,24 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
+#include "base/memory_map.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 
 namespace tracer::library {
 namespace {
 
-constexpr std::size_t most_map_bytes = std::size_t{1} << 25;
 constexpr std::uint64_t lowest_address = 0x10000;  // vm.mmap_min_addr
 
-/// A line of /proc/PID/maps (proc_pid_maps(5)).
-struct Mapping {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t inode = 0;
-  bool executable = false;
-  std::string_view range;
-  std::string_view path;
-};
-
-bool number(std::string_view& text, int base, char end, std::uint64_t& into) {
-  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), into, base);
-  if (error != std::errc{} || next == text.data() + text.size() || *next != end) {
-    return false;
-  }
-  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
-  return true;
-}
-
-bool parse(std::string_view line, Mapping& mapping) {
-  mapping.range = line.substr(0, line.find(' '));
-  if (!number(line, 16, '-', mapping.start) || !number(line, 16, ' ', mapping.end) || line.size() < 5) {
-    return false;
-  }
-  mapping.executable = line[2] == 'x';
-  line.remove_prefix(5);
-  if (!number(line, 16, ' ', mapping.offset)) {
-    return false;
-  }
-  line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);  // the device
-  const std::size_t end = std::min(line.find(' '), line.size());
-  std::from_chars(line.data(), line.data() + end, mapping.inode);
-  line.remove_prefix(end);
-  mapping.path = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-  return true;
-}
-
-template <typename Function>
-void for_each_mapping(const std::string& text, Function function) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    Mapping mapping;
-    if (parse(rest.substr(0, end), mapping)) {
-      function(mapping);
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-}
-
-std::string maps_of(pid_t pid) {
-  return read_file(fmt::format("/proc/{}/maps", pid), most_map_bytes);
-}
-
-std::optional<std::uint64_t> bias_of(const ModuleFile& file, const Mapping& mapping) {
+std::optional<std::uint64_t> bias_of(const ModuleFile& file, const MappedRange& mapping) {
   constexpr std::uint64_t page = 4096;
   for (const Segment& segment : file.segments()) {
     const std::uint64_t slack = segment.offset % page;
     const std::uint64_t first = segment.offset - slack;
-    if (segment.executable && mapping.offset >= first && mapping.offset - first < segment.file_size + slack) {
-      return mapping.start - (segment.address - slack + (mapping.offset - first));
+    if (segment.executable && mapping.file_offset >= first && mapping.file_offset - first < segment.file_size + slack) {
+      return mapping.start - (segment.address - slack + (mapping.file_offset - first));
     }
   }
   return std::nullopt;
@@ -134,8 +78,8 @@ std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string
 
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
   std::vector<Module> modules;
-  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
-    if (!mapping.executable || mapping.inode == 0) {
+  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+    if (!mapping.is_executable() || mapping.inode == 0) {
       return;
     }
     constexpr std::string_view deleted = " (deleted)";
@@ -170,7 +114,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
 std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size, std::uint64_t reach) {
   std::uint64_t best = 0;
   std::uint64_t previous_end = lowest_address;
-  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
     // The biggest page that a kernel has stays free on both sides.
     constexpr std::uint64_t margin = 65536;
     const std::uint64_t hole = mapping.start > previous_end ? mapping.start - previous_end : 0;
@@ -186,15 +130,15 @@ std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t s
 
 bool is_executable(pid_t pid, std::uint64_t address) {
   bool found = false;
-  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
-    found = found || (mapping.executable && address >= mapping.start && address < mapping.end);
+  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+    found = found || (mapping.is_executable() && address >= mapping.start && address < mapping.end);
   });
   return found;
 }
 
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
   std::pair<std::uint64_t, std::uint64_t> found{};
-  for_each_mapping(maps_of(pid), [&](const Mapping& mapping) {
+  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
     if (mapping.path == "[vdso]") {
       found = {mapping.start, mapping.end - mapping.start};
     }

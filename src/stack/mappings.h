@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tracer::stack {
 
 class ElfObject;
 
+/// As base/memory_map.h has it.
 struct Mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint64_t file_offset = 0;  ///< that `start` shows
-  std::uint64_t device = 0;       ///< as makedev(3) has it; 0 with no file
+  std::uint64_t file_offset = 0;
+  std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool executable = false;
-  std::string path;  ///< as the kernel writes it: a line end as \012, " (deleted)" at the end; empty: no file
+  std::string path;
 
   // Found when it is needed first.
   std::shared_ptr<ElfObject> object;
@@ -34,9 +34,6 @@ struct Mapping {
 };
 
 enum class Which : std::uint8_t { executable, all };
-
-/// One line of /proc/PID/maps; false if it is not one.
-bool parse_mapping(std::string_view line, Mapping& into);
 
 /// In the order of their addresses; empty if the thread is gone.
 std::vector<Mapping> read_mappings(pid_t tid, Which which);

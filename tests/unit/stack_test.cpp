@@ -53,24 +53,6 @@ std::optional<std::uint64_t> value_of(std::vector<Dwarf_Op> operations) {
 
 }  // namespace
 
-TEST_CASE("lines of /proc/PID/maps") {
-  Mapping mapping;
-  REQUIRE(
-      parse_mapping("7f0000001000-7f0000003000 r-xp 00002000 08:01 1234    /usr/lib/a b\\012c.so (deleted)", mapping));
-  CHECK(mapping.start == 0x7f0000001000);
-  CHECK(mapping.end == 0x7f0000003000);
-  CHECK(mapping.executable);
-  CHECK(mapping.inode == 1234);
-  CHECK(mapping.path == "/usr/lib/a b\\012c.so (deleted)");
-  CHECK(mapping.offset_of(0x7f0000001234) == 0x2234);
-  REQUIRE(parse_mapping("00400000-00401000 rw-p 00000000 00:00 0 ", mapping));
-  CHECK_FALSE(mapping.executable);
-  CHECK(mapping.path.empty());
-  for (const char* bad : {"", "x", "1-2", "1-2 r-x", "1-2 r-xp 0 0:0", "1-2 r-xp g 0:0 0 /a"}) {
-    CHECK_FALSE(parse_mapping(bad, mapping));
-  }
-}
-
 TEST_CASE("expressions compute") {
   CHECK(value_of({{DW_OP_breg6, 8, 0, 0}}) == 0x608);
   CHECK(value_of({{DW_OP_breg6, 0, 0, 0}, {DW_OP_deref, 0, 0, 2}}) == 0xabcd);
