@@ -1,9 +1,6 @@
 #include "decode/socket_names.h"
 
 #include <arpa/inet.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
-#include <linux/unix_diag.h>
 #include <sys/socket.h>
 #include <sys/xattr.h>
 
@@ -11,10 +8,10 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 
+#include "base/unix_sockets.h"
 #include "decode/bound_sockets.h"
 #include "spell/escape.h"
 
@@ -227,60 +224,22 @@ bool SocketNames::bound(TextBuffer& text, std::uint32_t inode, bool is_v6) {
 
 int SocketNames::diag() {
   if (!diag_.valid()) {
-    diag_.reset(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+    diag_ = open_sock_diag();
   }
   return diag_.get();
 }
 
-/// sock_diag(7): one socket of the AF_UNIX family by its inode.
 bool SocketNames::unix_socket(TextBuffer& text, std::uint32_t inode) {
-  struct {
-    nlmsghdr header;
-    unix_diag_req request;
-  } query{};
-  query.header.nlmsg_len = sizeof(query);
-  query.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  query.header.nlmsg_flags = NLM_F_REQUEST;
-  query.request.sdiag_family = AF_UNIX;
-  query.request.udiag_ino = inode;
-  query.request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER;
-  query.request.udiag_cookie[0] = ~std::uint32_t{0};
-  query.request.udiag_cookie[1] = ~std::uint32_t{0};
-  alignas(nlmsghdr) std::array<char, 4096> answer{};
-  if (send(diag(), &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
+  const auto known = find_unix_socket(diag(), inode);
+  if (!known) {
     return false;
-  }
-  const auto length = recv(diag(), answer.data(), answer.size(), MSG_DONTWAIT);
-  nlmsghdr header{};
-  if (length < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(unix_diag_msg)))) {
-    return false;
-  }
-  std::memcpy(&header, answer.data(), sizeof(header));
-  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY || header.nlmsg_len > static_cast<std::size_t>(length)) {
-    return false;
-  }
-  std::uint32_t peer = 0;
-  std::string_view path;
-  for (std::size_t at = NLMSG_LENGTH(sizeof(unix_diag_msg)); at + sizeof(nlattr) <= header.nlmsg_len;) {
-    nlattr attribute{};
-    std::memcpy(&attribute, answer.data() + at, sizeof(attribute));
-    if (attribute.nla_len < sizeof(attribute) || attribute.nla_len > header.nlmsg_len - at) {
-      break;
-    }
-    const std::string_view payload(answer.data() + at + sizeof(attribute), attribute.nla_len - sizeof(attribute));
-    if (attribute.nla_type == UNIX_DIAG_NAME) {
-      path = payload;
-    } else if (attribute.nla_type == UNIX_DIAG_PEER && payload.size() >= sizeof(peer)) {
-      std::memcpy(&peer, payload.data(), sizeof(peer));
-    }
-    at += NLMSG_ALIGN(attribute.nla_len);
   }
   text.decimal(std::uint64_t{inode});
-  if (peer != 0) {
+  if (known->peer != 0) {
     text.append("->");
-    text.decimal(std::uint64_t{peer});
+    text.decimal(std::uint64_t{known->peer});
   }
-  if (!path.empty()) {
+  if (std::string_view path = known->name; !path.empty()) {
     const bool is_abstract = path.front() == '\0';
     path.remove_prefix(is_abstract ? 1 : 0);
     // Programs often give the whole of sun_path for the length of an abstract name.

@@ -2,9 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
-#include <linux/unix_diag.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,13 +10,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "base/read_file.h"
-#include "base/unique_fd.h"
+#include "base/unix_sockets.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/record.h"
@@ -137,47 +133,6 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
   return std::nullopt;
 }
 
-/// The inode at the other end of a Unix socket, asked from the kernel (sock_diag(7)); 0: none.
-std::uint32_t unix_peer(std::uint32_t inode) {
-  struct Request {
-    nlmsghdr header;
-    unix_diag_req body;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  request.header.nlmsg_flags = NLM_F_REQUEST;
-  request.body.sdiag_family = AF_UNIX;
-  request.body.udiag_states = ~0U;
-  request.body.udiag_ino = inode;
-  request.body.udiag_show = UDIAG_SHOW_PEER;
-  request.body.udiag_cookie[0] = request.body.udiag_cookie[1] = ~0U;
-  const UniqueFd netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  alignas(nlmsghdr) std::array<std::byte, 4096> reply;
-  if (!netlink.valid() || ::send(netlink.get(), &request, sizeof request, 0) < 0) {
-    return 0;
-  }
-  const ssize_t got = ::recv(netlink.get(), reply.data(), reply.size(), MSG_DONTWAIT);
-  std::size_t at = NLMSG_LENGTH(sizeof(unix_diag_msg));
-  nlmsghdr header;
-  if (got < static_cast<ssize_t>(at)) {
-    return 0;
-  }
-  std::memcpy(&header, reply.data(), sizeof header);
-  const std::size_t end = std::min<std::size_t>(header.nlmsg_len, static_cast<std::size_t>(got));
-  constexpr std::size_t attribute_header = 4;  // length and type, 16 bits each
-  while (header.nlmsg_type == SOCK_DIAG_BY_FAMILY && at + attribute_header + sizeof(std::uint32_t) <= end) {
-    std::array<std::uint16_t, 2> attribute;
-    std::memcpy(attribute.data(), reply.data() + at, sizeof attribute);
-    if (attribute[1] == UNIX_DIAG_PEER) {
-      std::uint32_t peer = 0;
-      std::memcpy(&peer, reply.data() + at + attribute_header, sizeof peer);
-      return peer;
-    }
-    at += std::max<std::size_t>(attribute_header, (attribute[0] + 3U) & ~3U);
-  }
-  return 0;
-}
-
 std::string unix_socket(pid_t pid, unsigned long inode) {
   std::istringstream lines(read_file(fmt::format("/proc/{}/net/unix", pid), largest_table));
   std::string path;
@@ -197,7 +152,8 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
   if (listening) {
     return "connections to the socket " + printable(path);
   }
-  const std::uint32_t peer = unix_peer(static_cast<std::uint32_t>(inode));
+  const auto known = find_unix_socket(open_sock_diag().get(), static_cast<std::uint32_t>(inode));
+  const std::uint32_t peer = known ? known->peer : 0;
   const std::vector<pid_t> holders = peer == 0 ? std::vector<pid_t>() : holders_of(fmt::format("socket:[{}]", peer));
   return std::string("a Unix socket") + (path.empty() ? "" : " (" + printable(path) + ")") +
          (holders.empty() ? ", whose other end no process has that can be seen"
