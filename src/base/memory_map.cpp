@@ -27,16 +27,19 @@ std::optional<std::uint64_t> take_number(std::string_view& text, int base, char 
 
 }  // namespace
 
+std::string MappedRange::file_name() const {
+  return fmt::format("{:x}-{:x}", start, end);
+}
+
 std::optional<MappedRange> parse_mapped_range(std::string_view line) {
   MappedRange range;
-  range.range = line.substr(0, line.find(' '));
   const auto start = take_number(line, 16, '-');
   const auto end = start ? take_number(line, 16, ' ') : std::nullopt;
   constexpr std::size_t permissions = 4;
   if (!end || line.size() <= permissions) {
     return std::nullopt;
   }
-  range.permissions = line.substr(0, permissions);
+  range.protection = line.substr(0, permissions);
   line.remove_prefix(permissions + 1);
   const auto offset = take_number(line, 16, ' ');
   const auto major = offset ? take_number(line, 16, ':') : std::nullopt;

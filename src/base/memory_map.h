@@ -11,21 +11,25 @@
 
 namespace tracer {
 
-/// One line. Its texts are parts of the line.
+/// A mapping of a process.
 struct MappedRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;  ///< that `start` shows
   std::uint64_t device = 0;       ///< as makedev(3) has it; 0 with no file
   std::uint64_t inode = 0;
-  std::string_view permissions;  ///< "r-xp"
-  std::string_view range;        ///< both addresses as they are written, which is a name in /proc/PID/map_files
-  std::string_view path;  ///< as the kernel writes it: a line end as \012, " (deleted)" at the end; empty: no file
+  std::string protection;  ///< "r-xp"
+  std::string
+      path;  ///< a file as the process sees it, a line end as \012, " (deleted)" at the end; "[stack]"; or empty
 
-  [[nodiscard]] bool is_executable() const { return permissions.size() > 2 && permissions[2] == 'x'; }
+  /// Its name in /proc/PID/map_files, which has no zeros in front, as the map has.
+  [[nodiscard]] std::string file_name() const;
+  [[nodiscard]] bool is_executable() const { return protection.size() > 2 && protection[2] == 'x'; }
+  [[nodiscard]] bool holds(std::uint64_t address) const { return start <= address && address < end; }
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const { return address - start + file_offset; }
 };
 
-/// Nothing if it is no such line.
+/// A line; nothing if it is not one.
 [[nodiscard]] std::optional<MappedRange> parse_mapped_range(std::string_view line);
 
 /// The text of the whole map; empty if the thread is gone.

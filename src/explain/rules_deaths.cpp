@@ -24,9 +24,9 @@ std::string spell_address(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-const Mapping* mapping_of(const Crash& crash, std::uint64_t address) {
+const MappedRange* mapping_of(const Crash& crash, std::uint64_t address) {
   const auto at = std::find_if(crash.mappings.begin(), crash.mappings.end(),
-                               [&](const Mapping& mapping) { return mapping.holds(address); });
+                               [&](const MappedRange& mapping) { return mapping.holds(address); });
   return at == crash.mappings.end() ? nullptr : &*at;
 }
 
@@ -77,11 +77,11 @@ std::string place(const Crash& crash) {
   if (crash.signal.instruction_pointer == 0 && crash.mappings.empty()) {
     return crash.signal.stack.empty() ? "a place that the trace does not tell" : spell(crash.signal.stack.front());
   }
-  const Mapping* mapping = mapping_of(crash, crash.signal.instruction_pointer);
+  const MappedRange* mapping = mapping_of(crash, crash.signal.instruction_pointer);
   if (mapping == nullptr) {
     return spell_address(crash.signal.instruction_pointer);
   }
-  const std::uint64_t offset = crash.signal.instruction_pointer - mapping->begin + mapping->offset;
+  const std::uint64_t offset = mapping->offset_of(crash.signal.instruction_pointer);
   return (mapping->path.empty() ? "memory without a file" : mapping->path) + " at " + spell_address(offset);
 }
 
@@ -97,7 +97,7 @@ std::string what_is_at(const Crash& crash, std::uint64_t fault) {
   if (fault < lowest_mapping) {
     return ": a null pointer";
   }
-  const Mapping* mapping = mapping_of(crash, fault);
+  const MappedRange* mapping = mapping_of(crash, fault);
   if (mapping == nullptr) {  // not all may be known of a run that is over; the kernel has told the signal's code
     return spell(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so" : ", where no memory is";
   }
@@ -108,8 +108,8 @@ bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t faul
   const std::uint64_t pointer = crash.stack_pointer;
   constexpr std::uint64_t reach = 0x20000;  // a large frame, or a probe of one
   const bool near_pointer = pointer != 0 && fault + reach > pointer && fault < pointer + 0x1000;
-  for (const Mapping& mapping : crash.mappings) {
-    if (mapping.path == "[stack]" && fault < mapping.begin && (near_pointer || fault + 0x100000 > mapping.begin)) {
+  for (const MappedRange& mapping : crash.mappings) {
+    if (mapping.path == "[stack]" && fault < mapping.start && (near_pointer || fault + 0x100000 > mapping.start)) {
       return true;
     }
     // A thread's stack ends in a guard page.
@@ -142,7 +142,7 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
     finding.weight = 10;
     return finding;
   }
-  const Mapping* code = mapping_of(*crash, crash->signal.instruction_pointer);
+  const MappedRange* code = mapping_of(*crash, crash->signal.instruction_pointer);
   const bool in_library = code != nullptr && code->path.find(".so") != std::string::npos;
   // The last thing that mattered was the loading of libraries: main has not done anything yet.
   const std::vector<Frame>& stack = crash->signal.stack;
@@ -190,12 +190,11 @@ std::string extension_of(const std::vector<unsigned char>& code) {
   return {};
 }
 
-std::vector<unsigned char> bytes_at(const Prober& prober, const Mapping& mapping, std::uint64_t address) {
+std::vector<unsigned char> bytes_at(const Prober& prober, const MappedRange& mapping, std::uint64_t address) {
   std::vector<unsigned char> code(16);
   const UniqueFd file(::open(prober.here(mapping.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  const ssize_t got = file.valid() ? ::pread(file.get(), code.data(), code.size(),
-                                             static_cast<off_t>(address - mapping.begin + mapping.offset))
-                                   : 0;
+  const ssize_t got =
+      file.valid() ? ::pread(file.get(), code.data(), code.size(), static_cast<off_t>(mapping.offset_of(address))) : 0;
   code.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return code;
 }
@@ -206,7 +205,7 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
     return std::nullopt;
   }
   Finding finding;
-  const Mapping* mapping = mapping_of(*crash, crash->signal.instruction_pointer);
+  const MappedRange* mapping = mapping_of(*crash, crash->signal.instruction_pointer);
   const std::vector<unsigned char> code = mapping == nullptr
                                               ? std::vector<unsigned char>()
                                               : bytes_at(facts.prober, *mapping, crash->signal.instruction_pointer);
@@ -266,7 +265,7 @@ std::optional<Finding> bus_error(const Case& facts) {
   finding.cause =
       "it used a part of a mapped file that is not there (the file was cut, or the disk or /dev/shm is full), in " +
       place(*crash);
-  const Mapping* data = mapping_of(*crash, address_in(crash->signal.info, "si_addr"));
+  const MappedRange* data = mapping_of(*crash, address_in(crash->signal.info, "si_addr"));
   if (data != nullptr && !data->path.empty()) {
     finding.looked_at.push_back("the address belongs to " + data->path);
   }

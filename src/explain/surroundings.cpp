@@ -12,7 +12,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/memory_map.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
 
@@ -134,16 +133,9 @@ std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   return result;
 }
 
-std::vector<Mapping> ProcSurroundings::mappings(pid_t tid) {
-  std::vector<Mapping> result;
-  for_each_range(read_memory_map(tid), [&](const MappedRange& range) {
-    Mapping& mapping = result.emplace_back();
-    mapping.begin = range.start;
-    mapping.end = range.end;
-    mapping.protection = range.permissions;
-    mapping.offset = range.file_offset;
-    mapping.path = range.path;
-  });
+std::vector<MappedRange> ProcSurroundings::mappings(pid_t tid) {
+  std::vector<MappedRange> result;
+  for_each_range(read_memory_map(tid), [&](const MappedRange& range) { result.push_back(range); });
   return result;
 }
 

@@ -9,18 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_map.h"
 #include "base/unique_fd.h"
 
 namespace tracer::explain {
-
-struct Mapping {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::string protection;  ///< "r-xp"
-  std::uint64_t offset = 0;
-  std::string path;  ///< a file, "[stack]", or empty
-  [[nodiscard]] bool holds(std::uint64_t address) const { return address >= begin && address < end; }
-};
 
 /// A process as it was at one moment. Members are empty where the machine does not tell.
 struct Snapshot {
@@ -62,7 +54,7 @@ class Surroundings {
   /// What it leads to; empty: nothing with a name.
   virtual std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) = 0;
   virtual std::optional<Snapshot> snapshot(pid_t tid) = 0;
-  virtual std::vector<Mapping> mappings(pid_t tid) = 0;
+  virtual std::vector<MappedRange> mappings(pid_t tid) = 0;
   /// A null pointer: the same as ours.
   virtual std::optional<std::shared_ptr<Root>> root(pid_t tid) = 0;
   virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
@@ -75,7 +67,7 @@ class ProcSurroundings final : public Surroundings {
   std::string current_directory(pid_t tid) override;
   std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) override;
   std::optional<Snapshot> snapshot(pid_t tid) override;
-  std::vector<Mapping> mappings(pid_t tid) override;
+  std::vector<MappedRange> mappings(pid_t tid) override;
   std::optional<std::shared_ptr<Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
 

@@ -49,8 +49,10 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
-  const std::array<std::string, 2> names = {fmt::format("/proc/{}/map_files/{}", pid, range),
-                                            fmt::format("/proc/{}/root{}", pid, path)};
+  // The very file that is mapped, which takes privileges; what has its path now; the program, even if it was deleted.
+  const std::array<std::string, 3> names = {fmt::format("/proc/{}/map_files/{}", pid, range),
+                                            fmt::format("/proc/{}/root{}", pid, path),
+                                            fmt::format("/proc/{}/exe", pid)};
   for (const std::string& name : names) {
     struct stat info {};
     if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {
@@ -87,7 +89,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     if (path.ends_with(deleted)) {
       path.resize(path.size() - deleted.size());
     }
-    auto file = cache.open(pid, std::string(mapping.range), path, mapping.inode);
+    auto file = cache.open(pid, mapping.file_name(), path, mapping.inode);
     const auto bias = file != nullptr ? bias_of(*file, mapping) : std::nullopt;
     if (!bias) {
       return;
@@ -99,7 +101,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     Module module;
     module.name = file->soname().empty() ? path.substr(path.rfind('/') + 1) : std::string(file->soname());
     module.file = std::move(file);
-    module.range = mapping.range;
+    module.range = mapping.file_name();
     module.bias = *bias;
     module.start = mapping.start;
     module.end = mapping.end;

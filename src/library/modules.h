@@ -21,7 +21,7 @@ struct Module {
   std::uint64_t end = 0;
   std::string path;
   std::uint64_t inode = 0;
-  std::string range;  ///< of its first code, as in /proc/PID/map_files
+  std::string range;  ///< of its first code, its name in /proc/PID/map_files
   std::string name;   ///< soname, or the file's own name
   bool is_program = false;
 };

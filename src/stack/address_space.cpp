@@ -30,15 +30,8 @@ void AddressSpace::begin_walk(pid_t tid, std::span<const MappedRange> then) {
   begin(tid);
   std::vector<Mapping> now;
   for (const MappedRange& range : then) {
-    if (range.protection.find('x') != std::string::npos) {
-      Mapping& mapping = now.emplace_back();
-      mapping.start = range.start;
-      mapping.end = range.end;
-      mapping.file_offset = range.file_offset;
-      mapping.device = range.device;
-      mapping.inode = range.inode;
-      mapping.executable = true;
-      mapping.path = range.path;
+    if (range.is_executable()) {
+      now.emplace_back(range);
     }
   }
   replace(std::move(now));
@@ -80,14 +73,13 @@ void AddressSpace::replace(std::vector<Mapping> now) {
 }
 
 Mapping* AddressSpace::find(std::uint64_t address) {
-  const auto holds = [address](const Mapping& mapping) { return mapping.start <= address && address < mapping.end; };
-  if (last_ < mappings_.size() && holds(mappings_[last_])) {
+  if (last_ < mappings_.size() && mappings_[last_].holds(address)) {
     return &mappings_[last_];
   }
   for (;;) {
     const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
                                         [](std::uint64_t value, const Mapping& each) { return value < each.start; });
-    if (after != mappings_.begin() && holds(*std::prev(after))) {
+    if (after != mappings_.begin() && std::prev(after)->holds(address)) {
       last_ = static_cast<std::size_t>(std::prev(after) - mappings_.begin());
       return &mappings_[last_];
     }

@@ -5,28 +5,22 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
+
+#include "base/memory_map.h"
 
 namespace tracer::stack {
 
 class ElfObject;
 
-/// As base/memory_map.h has it.
-struct Mapping {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t file_offset = 0;
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  bool executable = false;
-  std::string path;
-
+/// And what is known of the code in it.
+struct Mapping : MappedRange {
   // Found when it is needed first.
   std::shared_ptr<ElfObject> object;
   bool object_known = false;
 
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const { return address - start + file_offset; }
+  Mapping() = default;
+  explicit Mapping(const MappedRange& range) : MappedRange(range) {}
   [[nodiscard]] bool same_as(const Mapping& other) const {
     return start == other.start && end == other.end && file_offset == other.file_offset && device == other.device &&
            inode == other.inode && path == other.path;

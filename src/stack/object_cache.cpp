@@ -16,7 +16,7 @@ namespace {
 
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  return debuginfo::open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
+  return debuginfo::open_regular(fmt::format("/proc/{}/map_files/{}", tid, mapping.file_name()));
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.

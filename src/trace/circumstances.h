@@ -8,18 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace tracer {
+#include "base/memory_map.h"
 
-/// A mapping of a process, as /proc/PID/maps would have it.
-struct MappedRange {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t file_offset = 0;  ///< that `start` shows
-  std::uint64_t device = 0;       ///< as makedev(3) has it; 0 with no file
-  std::uint64_t inode = 0;
-  std::string protection;  ///< "r-xp"
-  std::string path;        ///< as the process sees it, " (deleted)" at the end; "[stack]"; empty: no file, or unknown
-};
+namespace tracer {
 
 /// What is empty is not known.
 struct Circumstances {

@@ -90,15 +90,8 @@ std::optional<explain::Snapshot> PastSurroundings::snapshot(pid_t tid) {
   return result;
 }
 
-std::vector<explain::Mapping> PastSurroundings::mappings(pid_t tid) {
-  if (then_ == nullptr) {
-    return live_.mappings(tid);
-  }
-  std::vector<explain::Mapping> result;
-  for (const MappedRange& range : then_->mappings) {
-    result.push_back({range.start, range.end, range.protection, range.file_offset, range.path});
-  }
-  return result;
+std::vector<MappedRange> PastSurroundings::mappings(pid_t tid) {
+  return then_ == nullptr ? live_.mappings(tid) : then_->mappings;
 }
 
 std::uint64_t PastSurroundings::stack_pointer(pid_t tid) {

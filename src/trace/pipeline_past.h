@@ -24,7 +24,7 @@ class PastSurroundings final : public explain::Surroundings {
   std::string current_directory(pid_t tid) override;
   std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) override;
   std::optional<explain::Snapshot> snapshot(pid_t tid) override;
-  std::vector<explain::Mapping> mappings(pid_t tid) override;
+  std::vector<MappedRange> mappings(pid_t tid) override;
   std::optional<std::shared_ptr<explain::Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
 

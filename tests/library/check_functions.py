@@ -108,6 +108,16 @@ def function_pointers(bench):
         expect([line for line in lines if 'runs in' not in line] == POINTERS, f'{flags}: got: ' + '\n'.join(lines))
 
 
+def deleted(bench):
+    """A program whose file nobody can open by a name any more."""
+    for flags in ([], ['-no-pie'], *NARROW):
+        program = bench.build('calls.c', ['gcc', *flags], 'deleted')
+        lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=@MAIN'], '/bin/sh',
+                                    ['-c', 'exec 3< "$0"; rm "$0"; exec /proc/self/fd/3', str(program)])
+        expect(calls_in(lines)[-len(EXPECTED):] == EXPECTED, f'{flags}: got: ' + '\n'.join(lines))
+        expect(status == 3, f'{flags}: status {status}')
+
+
 def symbols_of_the_program(bench):
     program = bench.build('jumps.c', ['gcc', '-O0'])
     lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=main+in_order@MAIN'], program)
@@ -309,7 +319,7 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, symbols_of_the_program, longjmp, longjmp_unseen, threads,
+         for case in (static, static_pie, function_pointers, deleted, symbols_of_the_program, longjmp, longjmp_unseen, threads,
                       children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
                       demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
 
