@@ -13,7 +13,9 @@ struct scratch {
   struct capture_plan plan; /* of the call */
   __u32 used;
   __u32 faults;
-  __u32 lost; /* records, since the last that found room */
+  __u32 lost;     /* records, since the last that found room */
+  __u32 block;    /* how many blocks this CPU has filled */
+  __u32 in_block; /* bytes that are in the present one */
   __u32 padding;
   union {
     struct trace_record head;

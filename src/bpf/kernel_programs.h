@@ -38,6 +38,14 @@ class KernelPrograms {
     Result<void*> mapped = live(section, sizeof(T));
     return mapped ? Result<T*>(static_cast<T*>(mapped.value())) : Result<T*>(mapped.error());
   }
+  /// The same of all elements of an array.
+  template <typename T>
+  Result<std::span<T>> live_elements(const char* map) {
+    const std::size_t count = map_entries(map);
+    Result<void*> mapped = live(map, count * sizeof(T));
+    return mapped ? Result<std::span<T>>(std::span(static_cast<T*>(mapped.value()), count))
+                  : Result<std::span<T>>(mapped.error());
+  }
 
   /// Writes into an array that can be mapped, from its start on; after load(). Its elements have to be as far from each
   /// other as the kernel has them: a multiple of eight bytes.

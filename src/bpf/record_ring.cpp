@@ -41,29 +41,36 @@ std::size_t RecordRing::waiting() const {
   return __atomic_load_n(static_cast<const std::uint64_t*>(producer_.get()), __ATOMIC_ACQUIRE) - position_;
 }
 
-bool RecordRing::next(Record& record) {
+RecordRing::Look RecordRing::next(std::span<const std::byte>& record) {
+  taken_ = position_;
+  // The kernel wants its room back early, but not the cache line with every record.
+  if (taken_ - returned_ >= room_returned_at_once) {
+    give_back();
+  }
   for (;;) {
     // Seldom looked at: whoever writes records waits for the cache line as long as we have it.
     if (position_ == known_ && (known_ = position_ + waiting()) == position_) {
-      return false;
+      return Look::nothing;
     }
     const std::byte* at = data_ + (position_ & mask_);
     const std::uint32_t head = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE);
     if ((head & BPF_RINGBUF_BUSY_BIT) != 0) {
-      return false;  // it is being written
+      return Look::busy;
     }
     const std::size_t length = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
-    record.step = (length + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
-    position_ += record.step;
+    position_ += (length + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
     if ((head & BPF_RINGBUF_DISCARD_BIT) == 0) {
-      record.bytes = {at + BPF_RINGBUF_HDR_SZ, length};
-      return true;
+      record = {at + BPF_RINGBUF_HDR_SZ, length};
+      return Look::record;
     }
   }
 }
 
 void RecordRing::give_back() {
-  __atomic_store_n(static_cast<std::uint64_t*>(consumer_.get()), position_, __ATOMIC_RELEASE);
+  if (returned_ != taken_) {
+    returned_ = taken_;
+    __atomic_store_n(static_cast<std::uint64_t*>(consumer_.get()), returned_, __ATOMIC_RELEASE);
+  }
 }
 
 }  // namespace tracer

@@ -18,20 +18,23 @@ class RecordRing {
   /// (POLLIN: there are records).
   static Result<RecordRing> open(int map, std::size_t size);
 
+  enum class Look : std::uint8_t { record, nothing, busy };
+
+  /// Passes on to the next record, which is valid until the call after; those before it have been taken. Busy: it is
+  /// being written, and nothing behind it can be had before.
+  Look next(std::span<const std::byte>& record);
+
+  /// Lets the kernel have the room of all records before the last one.
+  void give_back();
+
   /// Hands out up to `most` records, oldest first; each is valid only during its `take`, which must not throw. Returns
   /// how many there were.
   template <typename Take>
   std::size_t consume(std::size_t most, const Take& take) {
     std::size_t taken = 0;
-    std::size_t bytes = 0;
-    for (Record record; taken < most && next(record); ++taken) {
-      take(record.bytes);
-      bytes += record.step;
-      // The kernel wants its room back early, but not the cache line with every record.
-      if (bytes >= room_returned_at_once || taken + 1 == most) {
-        bytes = 0;
-        give_back();
-      }
+    for (std::span<const std::byte> record; taken < most && next(record) == Look::record; ++taken) {
+      take(record);
+      taken_ = position_;
     }
     give_back();
     return taken;
@@ -49,21 +52,16 @@ class RecordRing {
     void operator()(void* mapping) const;
   };
   using Mapping = std::unique_ptr<void, Unmap>;
-  struct Record {
-    std::span<const std::byte> bytes;
-    std::size_t step = 0;
-  };
 
   RecordRing(Mapping consumer, Mapping producer, std::size_t page, std::size_t size);
-  /// The record at `position_`, which goes on behind it. False: there is none yet.
-  bool next(Record& record);
-  void give_back();
 
   Mapping consumer_;
   Mapping producer_;
   const std::byte* data_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t position_ = 0;  ///< what we have taken up to
+  std::uint64_t position_ = 0;  ///< behind the last record that was handed out
+  std::uint64_t taken_ = 0;     ///< behind the last that has been taken
+  std::uint64_t returned_ = 0;  ///< what the kernel knows of that
   std::uint64_t known_ = 0;     ///< what there was up to when we looked last
 };
 

@@ -256,6 +256,7 @@ int adopt(struct bpf_iter__task* ctx) {
     shared.threads.level = BPF_CORE_READ(pid, level);
   }
   shared.threads.tracer = (__u32)tracer->tgid;
+  shared.threads.clock = bpf_ktime_get_ns();
   const __u32 id = shared.threads.adopt_threads ? local_id(BPF_CORE_READ(task, group_leader)) : local_id(task);
   struct thread_state* state = state_of(task);
   if (id != shared.threads.adopt || id == 0 || (state && state->origin != origin_scope)) {

@@ -27,8 +27,9 @@ struct thread_settings {
 
 /* Changes while the programs run; the loader reads and writes it in place. */
 struct thread_shared {
-  __u64 live; /* threads that are watched, those of a scope left out */
-  __u64 lost; /* births that could not be followed, and reports that found no room */
+  __u64 live;  /* threads that are watched, those of a scope left out */
+  __u64 lost;  /* births that could not be followed, and reports that found no room */
+  __u64 clock; /* of the programs, when the iterator below looked at a thread last; nanoseconds */
   /* For the iterator that adopts threads. */
   __u32 adopt;           /* id in the tracer's pid namespace */
   __u32 adopt_threads;   /* all of that process, not that thread alone */

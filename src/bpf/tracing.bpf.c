@@ -15,12 +15,8 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/capture.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/crash.bpf.h"
+#include "bpf/records.bpf.h"
 #include "bpf/threads.bpf.h"
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 64 * 1024 * 1024);
-} records SEC(".maps");
 
 /* The record of an entry whose end decides whether it is wanted. */
 struct pending_entry {
@@ -35,26 +31,6 @@ struct {
   __type(key, int);
   __type(value, struct pending_entry);
 } pending SEC(".maps");
-
-static __always_inline __u64 wake_up(void) {
-  return shared.sleeping ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-}
-
-static __always_inline void submit(struct scratch* s) {
-  __u64 size = s->used;
-  asm volatile("" : "+r"(size)); /* one register, so that the verifier sees that what is compared is what is used */
-  if (size > sizeof s->bytes) {
-    return;
-  }
-  s->head.size = (__u32)size;
-  s->head.lost = s->lost;
-  if (bpf_ringbuf_output(&records, s->bytes, size, wake_up()) == 0) {
-    s->lost = 0;
-  } else {
-    s->lost++;
-    __sync_fetch_and_add(&shared.lost, 1);
-  }
-}
 
 static __always_inline void begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
                                          __u32 size) {
@@ -178,7 +154,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   const __u32 slot = state->slot;
   const __u32 abi = slot / numbers_per_abi;
-  const __u64 now = bpf_ktime_get_ns();
+  __u64 now = bpf_ktime_get_ns();
   struct pending_entry* entry = pending_of(task);
   if (entry && !is_wanted_end(result, bpf_is_32_bit(abi), now - state->entered)) {
     entry->size = 0;
@@ -186,6 +162,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   if (entry) {
     submit_pending(s, entry);
+    now = bpf_ktime_get_ns(); /* what follows from a record is later than it */
   }
   bpf_call_arguments(regs, abi, s->slot);
   choose_plan(slot);

@@ -122,8 +122,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   }
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
-  programs_.resize("records", in_kernel);
-  programs_.resize("scratches", static_cast<std::uint32_t>(std::max(libbpf_num_possible_cpus(), 1)));
+  make_room(in_kernel);
   CapturePlans plans = make_capture_plans(tables, machine_abis(), tracing.limits);
   if (tracing.circumstances) {
     const auto tell = [&wanted = *tracing.circumstances](capture_plan& plan, std::size_t slot) {
@@ -149,15 +148,19 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
     return shared.error();
   }
   shared_ = shared.value();
-  auto ring = RecordRing::open(programs_.map_fd("records"), in_kernel);
-  if (!ring) {
-    return ring.error();
+  if (const Status opened = open_records(); !opened) {
+    return opened.error();
   }
-  ring_ = std::move(ring).value();
-  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
+  const auto before = clock_now(CLOCK_MONOTONIC);
   if (const Status watched = watch_threads(shared_->threads); !watched) {
     return watched.error();
   }
+  const auto after = clock_now(CLOCK_MONOTONIC);
+  // The programs know nothing of time namespaces (time_namespaces(7)).
+  const std::chrono::nanoseconds theirs(shared_->threads.clock);
+  const auto offset = theirs < before || theirs > after ? theirs - after : std::chrono::nanoseconds(0);
+  records_->set_clock_offset(offset);
+  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC) - offset;
   programs_.attach_if_possible("on_group_exit");
   return Done{};
 }
@@ -165,6 +168,34 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
 std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {
   // What is missing at the end are segments.
   return CapturedMemory(entry_).read(RemoteAddr(registers_address), into) == 0 ? 0 : into.size();
+}
+
+void TracingEngine::make_room(std::uint32_t size) {
+  const auto cpus = static_cast<std::uint32_t>(std::max(libbpf_num_possible_cpus(), 1));
+  // Half of it: a CPU that is busier than the others goes on in the ring buffer when its own blocks are full.
+  std::uint32_t each = 1;
+  while (each * 2 * cpus * sizeof(record_block) <= size / 2) {
+    each *= 2;
+  }
+  each = each == 1 ? 0 : each;
+  programs_.initial<tracing_settings>(".rodata.settings").blocks = each;
+  programs_.resize("blocks", std::max(each * cpus, 1U));
+  programs_.resize("records", each == 0 ? size : size / 2);
+  programs_.resize("scratches", cpus);
+}
+
+Status TracingEngine::open_records() {
+  auto ring = RecordRing::open(programs_.map_fd("records"), programs_.map_entries("records"));
+  if (!ring) {
+    return ring.error();
+  }
+  const auto blocks = programs_.live_elements<record_block>("blocks");
+  if (!blocks) {
+    return blocks.error();
+  }
+  const auto each = programs_.initial<tracing_settings>(".rodata.settings").blocks;
+  records_.emplace(std::move(ring).value(), blocks.value(), each);
+  return Done{};
 }
 
 Status TracingEngine::fill_plans(const CapturePlans& plans) {
@@ -185,7 +216,7 @@ int TracingEngine::nap_milliseconds() const {
   // A wake-up costs as much as a dozen calls. At a million calls a second the usual buffer is full in 0.2 s.
   constexpr std::size_t bytes_each = std::size_t{6} << 20;
   constexpr std::size_t shortest = 1;
-  return static_cast<int>(std::max(ring_->size() / bytes_each, shortest));
+  return static_cast<int>(std::max(records_->size() / bytes_each, shortest));
 }
 
 void TracingEngine::conclude() {
@@ -202,12 +233,12 @@ void TracingEngine::conclude() {
 bool TracingEngine::take_some() {
   const auto record = [this](Bytes bytes) { on_record(bytes); };
   // The kernel's room is what runs out: it is emptied first where much waits.
-  if (ring_->waiting() > ring_->size() / 4 && !backlog_.full()) {
+  if (records_->waiting() > records_->size() / 4 && !backlog_.full()) {
     while (!backlog_.full() &&
-           ring_->consume(records_between_looks, [this](Bytes bytes) { backlog_.add(bytes); }) != 0) {
+           records_->consume(records_between_looks, [this](Bytes bytes) { backlog_.add(bytes); }) != 0) {
     }
   }
-  return (backlog_.empty() ? ring_->consume(records_between_looks, record)
+  return (backlog_.empty() ? records_->consume(records_between_looks, record)
                            : backlog_.consume(records_between_looks, record)) != 0;
 }
 
@@ -217,7 +248,7 @@ KernelEngine::Next TracingEngine::take_reports() {
   release_held(false);
   if (any) {
     idle_rounds_ = 0;
-    return ring_->waiting() > ring_->size() / 64 || !backlog_.empty() ? Next::now : Next::soon;
+    return records_->waiting() > records_->size() / 64 || !backlog_.empty() ? Next::now : Next::soon;
   }
   if (idle_rounds_ < naps_before_sleep || !held_.empty()) {
     ++idle_rounds_;

@@ -12,7 +12,7 @@
 #include "bpf/backlog.h"
 #include "bpf/capture_plans.h"
 #include "bpf/kernel_engine.h"
-#include "bpf/record_ring.h"
+#include "bpf/record_stream.h"
 #include "bpf/tracing.h"
 #include "trace/circumstances.h"
 #include "trace/stack.h"
@@ -64,6 +64,10 @@ class TracingEngine final : public KernelEngine {
     std::span<const MappedRange> mappings_;
   };
 
+  /// Divides `size` bytes between the ring buffer and the blocks of the CPUs; before the programs are loaded.
+  void make_room(std::uint32_t size);
+  /// Maps what the programs will write to.
+  Status open_records();
   Status fill_plans(const CapturePlans& plans);
   [[nodiscard]] int reports() const override;
   [[nodiscard]] int nap_milliseconds() const override;
@@ -92,7 +96,7 @@ class TracingEngine final : public KernelEngine {
   bool stacks_ = false;
   bool circumstances_ = false;
   const Circumstances unknown_{};  ///< of events that tell none
-  std::optional<RecordRing> ring_;
+  std::optional<RecordStream> records_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;
   ThreadState* last_ = nullptr;  ///< of those, asked for last
@@ -102,7 +106,7 @@ class TracingEngine final : public KernelEngine {
   std::size_t held_bytes_ = 0;
   unsigned idle_rounds_ = 0;
   std::uint64_t lost_ = 0;
-  std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to CLOCK_MONOTONIC
+  std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to the clock of the programs
 };
 
 }  // namespace tracer
