@@ -55,6 +55,12 @@ static __always_inline _Bool bpf_is_32_bit(__u32 abi) {
   return abi == 1;
 }
 
+/* What has been stored before, other CPUs see before. Here every store is like that. */
+static __always_inline void bpf_store_release(__u64* place, __u64 value) {
+  asm volatile("" ::: "memory");
+  *(volatile __u64*)place = value;
+}
+
 /* `id` as the tracepoint has it. The status is right from the entry of a call to its exit, and before an execve. */
 static __always_inline struct bpf_call_number bpf_call_number_of(const struct thread_info* thread, __u64 id) {
   const __u32 ts_compat = 2;
@@ -159,6 +165,11 @@ static __always_inline _Bool bpf_is_execve(struct bpf_call_number call) {
 
 static __always_inline _Bool bpf_is_32_bit(__u32 abi) {
   return abi == 4;
+}
+
+/* What has been stored before, other CPUs see before. */
+static __always_inline void bpf_store_release(__u64* place, __u64 value) {
+  __sync_lock_test_and_set(place, value); /* in BPF it orders all that is around it */
 }
 
 #endif

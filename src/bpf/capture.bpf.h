@@ -3,36 +3,11 @@
 #define TRACER_BPF_CAPTURE_BPF_H
 
 #include "bpf/kernel_types.h"
+#include "bpf/records.bpf.h"
 #include "bpf/tracing.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-
-struct scratch {
-  __u64 slot[slots];
-  struct capture_plan plan; /* of the call */
-  __u32 used;
-  __u32 faults;
-  __u32 lost;     /* records, since the last that found room */
-  __u32 block;    /* how many blocks this CPU has filled */
-  __u32 in_block; /* bytes that are in the present one */
-  __u32 padding;
-  union {
-    struct trace_record head;
-    struct enter_record enter;
-    struct exit_record exit;
-    struct life_record life;
-    __u8 bytes[largest_record + sizeof(struct trace_chunk) + largest_text];
-  };
-};
-
-/* One for each CPU; the loader says how many. An array for each CPU would be too small. */
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, struct scratch);
-} scratches SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -58,26 +33,23 @@ struct {
   __type(value, struct capture_operation);
 } operations SEC(".maps");
 
-static __always_inline struct scratch* scratch_of_cpu(void) {
-  const __u32 cpu = bpf_get_smp_processor_id();
-  return bpf_map_lookup_elem(&scratches, &cpu);
-}
-
 /* Where the next chunk's bytes go; there is room for the largest. Nothing: the record is full. */
 static __always_inline __u8* chunk_data(struct scratch* s) {
+  __u8* front = record_place(s);
   __u32 at = s->used;
-  if (at > largest_record) {
+  if (!front || at > largest_record) {
     return 0;
   }
-  return s->bytes + at + sizeof(struct trace_chunk);
+  return front + at + sizeof(struct trace_chunk);
 }
 
 static __always_inline void end_chunk(struct scratch* s, __u64 address, __u32 size, enum chunk_kind kind) {
+  __u8* front = record_place(s);
   __u32 at = s->used;
-  if (at > largest_record) {
+  if (!front || at > largest_record) {
     return;
   }
-  struct trace_chunk* chunk = (void*)(s->bytes + at);
+  struct trace_chunk* chunk = (void*)(front + at);
   chunk->address = address;
   chunk->size = size;
   chunk->kind = kind;

@@ -1,6 +1,5 @@
-/* Where the programs leave most records: blocks of which each belongs to one CPU, so that CPUs wait neither for each
- * other nor for a cache line. What finds no room there, or is too large, goes through the ring buffer that all share.
- * Plain C, for both compilers. */
+/* Where the programs make records: in blocks, most of which each belong to one CPU, so that CPUs wait neither for each
+ * other nor for a cache line. Plain C, for both compilers. */
 #ifndef TRACER_BPF_RECORD_BLOCK_H
 #define TRACER_BPF_RECORD_BLOCK_H
 
@@ -8,9 +7,9 @@
 
 enum {
   block_size = 262144,
-  largest_in_block = 4096,         /* a record */
-  block_bytes = block_size - 64,   /* the rest keeps what both ends write apart from what one of them writes */
-  block_room = block_bytes - 4096, /* no record begins behind */
+  block_bytes = block_size - 64,           /* the rest keeps what both ends write apart from what one of them writes */
+  largest_made = 45056 + 64,               /* a record while it is made */
+  block_room = block_bytes - largest_made, /* no record begins behind */
 };
 
 /* The CPU's programs fill it, record after record, each filled up to eight bytes; then the CPU's next block; after the

@@ -13,7 +13,7 @@ namespace tracer {
 
 RecordStream::RecordStream(RecordRing ring, std::span<record_block> blocks, std::size_t each)
     : ring_(std::move(ring)), each_(each) {
-  for (; each != 0 && blocks.size() >= each; blocks = blocks.subspan(each)) {
+  for (; each != 0 && blocks.size() > each; blocks = blocks.subspan(each + 1)) {
     readers_.emplace_back(blocks.first(each));
   }
   fronts_.resize(1 + readers_.size());

@@ -21,7 +21,7 @@ class RecordStream {
  public:
   using Bytes = std::span<const std::byte>;
 
-  /// `blocks` are those of the first CPU, then those of the next; `each` has so many.
+  /// `blocks` are those of the first CPU, then those of the next; each has `each` to look into, and one more.
   RecordStream(RecordRing ring, std::span<record_block> blocks, std::size_t each);
 
   /// So far is the clock of the kernel's programs before CLOCK_MONOTONIC here, at least.

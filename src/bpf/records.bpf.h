@@ -1,16 +1,40 @@
-/* How records leave the kernel. */
+/* How records are made, and how they leave the kernel: in place, where the reader looks for them, in the blocks that
+ * each CPU has for itself. What finds no room there goes through a ring buffer that all CPUs share, and so do the
+ * records of signals, which may interrupt the making of another. */
 #ifndef TRACER_BPF_RECORDS_BPF_H
 #define TRACER_BPF_RECORDS_BPF_H
 
-#include "bpf/capture.bpf.h"
+#include "arch/bpf_abi.h"
 #include "bpf/record_block.h"
+#include "bpf/tracing.h"
 
+#include <bpf/bpf_helpers.h>
+
+_Static_assert(largest_made >= largest_record + sizeof(struct trace_chunk) + largest_text, "there is room for a chunk");
+
+/* What the making of a record needs beside the record, and where that is. */
+struct scratch {
+  __u64 slot[slots];
+  struct capture_plan plan; /* of the call */
+  __u32 used;               /* bytes of the record */
+  __u32 faults;
+  __u32 lost;     /* records, since the last that found room */
+  __u32 filled;   /* how many blocks this CPU has filled */
+  __u32 in_block; /* bytes that the reader may see of the present one */
+  __u32 block;    /* that the record is in */
+  __u32 start;    /* where */
+  __u32 is_shown; /* the reader looks there */
+};
+
+/* One for each CPU; the loader says how many. An array for each CPU would be too small. */
 struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 64 * 1024 * 1024);
-} records SEC(".maps");
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct scratch);
+} scratches SEC(".maps");
 
-/* `settings.blocks` for each CPU. */
+/* For each CPU `settings.blocks` that the reader looks into, and one for what it hands to the ring buffer. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -19,45 +43,84 @@ struct {
   __type(value, struct record_block);
 } blocks SEC(".maps");
 
-static __always_inline __u64 wake_up(void) {
-  return shared.sleeping ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 64 * 1024 * 1024);
+} records SEC(".maps");
+
+static __always_inline struct scratch* scratch_of_cpu(void) {
+  const __u32 cpu = bpf_get_smp_processor_id();
+  return bpf_map_lookup_elem(&scratches, &cpu);
 }
 
-/* False: there is no room. Only for programs that do not interrupt each other, which those of signals may. */
-static __always_inline bool put_in_block(struct scratch* s, __u64 size) {
-  if (settings.blocks == 0 || size > largest_in_block) {
-    return false;
-  }
-  const __u32 index = bpf_get_smp_processor_id() * settings.blocks + (s->block & (settings.blocks - 1));
+/* The record that is being made; from here on there is room for largest_made bytes. */
+static __always_inline void* record_place(struct scratch* s) {
+  const __u32 index = s->block;
   struct record_block* block = bpf_map_lookup_elem(&blocks, &index);
-  __u64 at = s->in_block;
-  asm volatile("" : "+r"(at)); /* as in submit() */
-  if (!block || at > block_room || (at == 0 && *(volatile __u64*)&block->end != 0) ||
-      bpf_probe_read_kernel(block->bytes + at, size, s->bytes) != 0) {
-    return false;
+  __u64 start = s->start;
+  if (!block || start > block_room) {
+    return 0;
   }
-  at += (size + 7) & ~7ULL;
-  const bool full = at > block_room;
-  s->in_block = full ? 0 : (__u32)at;
-  s->block += full;
-  __sync_lock_test_and_set(&block->end, full ? at | block_is_full : at); /* after the bytes */
-  return true;
+  asm volatile("" : "+r"(start)); /* so that what the verifier has seen compared is what is used */
+  return block->bytes + start;
+}
+
+/* Chooses the place of the next record, and returns it. */
+static __always_inline void* next_place(struct scratch* s) {
+  const __u32 own = bpf_get_smp_processor_id() * (settings.blocks + 1);
+  if (settings.blocks != 0) {
+    s->block = own + (s->filled & (settings.blocks - 1));
+    s->start = s->in_block;
+    s->is_shown = 1;
+    const __u32 index = s->block;
+    const struct record_block* block = bpf_map_lookup_elem(&blocks, &index);
+    if (s->in_block != 0 || (block && *(const volatile __u64*)&block->end == 0)) {
+      return record_place(s);
+    }
+  }
+  s->block = own + settings.blocks;
+  s->start = 0;
+  s->is_shown = 0;
+  return record_place(s);
+}
+
+static __always_inline __u64 wake_up(void) {
+  return *(volatile __u32*)&shared.sleeping ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void show(struct scratch* s) {
+  const __u32 index = s->block;
+  struct record_block* block = bpf_map_lookup_elem(&blocks, &index);
+  if (!block) {
+    return;
+  }
+  const __u32 end = s->start + ((s->used + 7) & ~7U);
+  const bool full = end > block_room;
+  s->in_block = full ? 0 : end;
+  s->filled += full;
+  bpf_store_release(&block->end, full ? end | block_is_full : end);
+  if (wake_up() == BPF_RB_FORCE_WAKEUP) {
+    void* nothing = bpf_ringbuf_reserve(&records, sizeof(__u64), 0);
+    if (nothing) {
+      bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+    }
+  }
 }
 
 static __always_inline void submit(struct scratch* s) {
+  struct trace_record* head = record_place(s);
   __u64 size = s->used;
   asm volatile("" : "+r"(size)); /* one register, so that the verifier sees that what is compared is what is used */
-  if (size > sizeof s->bytes) {
+  if (!head || size > largest_made) {
     return;
   }
-  s->head.size = (__u32)size;
-  s->head.lost = s->lost;
-  const __u64 flags = wake_up();
-  if ((flags == BPF_RB_NO_WAKEUP && put_in_block(s, size)) ||
-      bpf_ringbuf_output(&records, s->bytes, size, flags) == 0) {
-    s->lost = 0;
-  } else {
-    s->lost++;
+  head->size = (__u32)size;
+  head->lost = s->lost;
+  s->lost = 0;
+  if (s->is_shown) {
+    show(s);
+  } else if (bpf_ringbuf_output(&records, head, size, wake_up()) != 0) {
+    s->lost = head->lost + 1;
     __sync_fetch_and_add(&shared.lost, 1);
   }
 }

@@ -15,7 +15,6 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/capture.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/crash.bpf.h"
-#include "bpf/records.bpf.h"
 #include "bpf/threads.bpf.h"
 
 /* The record of an entry whose end decides whether it is wanted. */
@@ -32,24 +31,31 @@ struct {
   __type(value, struct pending_entry);
 } pending SEC(".maps");
 
-static __always_inline void begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
-                                         __u32 size) {
+/* Nothing: there is no place for it. */
+static __always_inline void* begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
+                                          __u32 size) {
+  struct trace_record* head = next_place(s);
   s->used = size;
   s->faults = 0;
-  s->head.kind = kind;
-  s->head.abi = (__u8)(state->slot / numbers_per_abi);
-  s->head.arguments = 0;
-  s->head.incomplete = 0;
-  s->head.tid = state->tid;
-  s->head.tgid = state->tgid;
-  s->head.time = time;
-  s->head.number = state->slot % numbers_per_abi;
+  if (head) {
+    head->kind = kind;
+    head->abi = (__u8)(state->slot / numbers_per_abi);
+    head->arguments = 0;
+    head->incomplete = 0;
+    head->tid = state->tid;
+    head->tgid = state->tgid;
+    head->time = time;
+    head->number = state->slot % numbers_per_abi;
+  }
+  return head;
 }
 
 static __always_inline void submit_life(struct scratch* s, __u8 kind, const struct thread_state* state, __s64 value) {
-  begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof s->life);
-  s->life.value = value;
-  submit(s);
+  struct life_record* life = begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof *life);
+  if (life) {
+    life->value = value;
+    submit(s);
+  }
 }
 
 static __always_inline void submit_entry(struct scratch* s, struct task_struct* task) {
@@ -59,7 +65,8 @@ static __always_inline void submit_entry(struct scratch* s, struct task_struct* 
   if (settings.filter.any && size <= largest_pending) {
     entry = bpf_task_storage_get(&pending, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   }
-  if (entry && bpf_probe_read_kernel(entry->bytes, size, s->bytes) == 0) {
+  const void* made = entry ? record_place(s) : 0;
+  if (made && bpf_probe_read_kernel(entry->bytes, size, made) == 0) {
     entry->size = (__u32)size;
   } else {
     submit(s);
@@ -74,7 +81,8 @@ static __always_inline struct pending_entry* pending_of(struct task_struct* task
 static __always_inline void submit_pending(struct scratch* s, struct pending_entry* entry) {
   __u64 size = entry->size;
   asm volatile("" : "+r"(size));
-  if (size <= largest_pending && bpf_probe_read_kernel(s->bytes, size, entry->bytes) == 0) {
+  void* place = next_place(s);
+  if (place && size <= largest_pending && bpf_probe_read_kernel(place, size, entry->bytes) == 0) {
     s->used = (__u32)size;
     submit(s);
   }
@@ -98,19 +106,21 @@ static __always_inline bool is_wanted_end(long result, bool is_32_bit, __u64 dur
 static __always_inline void enter(struct scratch* s, struct task_struct* task, struct thread_state* state,
                                   const struct pt_regs* regs) {
   const __u32 slot = state->slot;
-  struct enter_record* record = &s->enter;
   if (state->tid == 0) {
     name_thread(task, state);
   }
-  begin_record(s, record_enter, state, state->entered, sizeof *record);
+  struct enter_record* record = begin_record(s, record_enter, state, state->entered, sizeof *record);
+  if (!record) {
+    return;
+  }
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->stack_pointer = bpf_stack_pointer(regs);
-  bpf_call_arguments(regs, slot / numbers_per_abi, record->args);
-  __builtin_memcpy(s->slot, record->args, sizeof record->args);
+  bpf_call_arguments(regs, slot / numbers_per_abi, s->slot);
+  __builtin_memcpy(record->args, s->slot, sizeof record->args);
   choose_plan(slot);
-  s->head.arguments = most_arguments;
+  record->head.arguments = most_arguments;
   if (s->plan.arguments < most_arguments) {
-    s->head.arguments = s->plan.arguments;
+    record->head.arguments = s->plan.arguments;
     s->used -= (most_arguments - s->plan.arguments) * sizeof record->args[0];
   }
   if (settings.stack_bytes != 0) {
@@ -121,7 +131,7 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
     run_plan(s->plan.entry_first, s->plan.entry_count);
   }
   state->incomplete = s->faults != 0;
-  s->head.incomplete = s->faults != 0;
+  record->head.incomplete = s->faults != 0;
   submit_entry(s, task);
 }
 
@@ -166,8 +176,10 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   bpf_call_arguments(regs, abi, s->slot);
   choose_plan(slot);
-  struct exit_record* record = &s->exit;
-  begin_record(s, record_exit, state, now, sizeof *record);
+  struct exit_record* record = begin_record(s, record_exit, state, now, sizeof *record);
+  if (!record) {
+    return 0;
+  }
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->off_time = settings.threads.cpu_time ? time_off_cpu(task, state->not_charged) : 0;

@@ -36,7 +36,7 @@ struct tracing_settings {
   struct end_filter filter;
   __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
   __u32 circumstances; /* of calls that fail, and of deaths, it is told as whom and where the process ran */
-  __u32 blocks;        /* for each CPU, see bpf/record_block.h; a power of two, or 0 */
+  __u32 blocks;        /* for each CPU, that the reader looks into; a power of two, or 0 */
   __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
 };
 

@@ -179,7 +179,7 @@ void TracingEngine::make_room(std::uint32_t size) {
   }
   each = each == 1 ? 0 : each;
   programs_.initial<tracing_settings>(".rodata.settings").blocks = each;
-  programs_.resize("blocks", std::max(each * cpus, 1U));
+  programs_.resize("blocks", (each + 1) * cpus);
   programs_.resize("records", each == 0 ? size : size / 2);
   programs_.resize("scratches", cpus);
 }

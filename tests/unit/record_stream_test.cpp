@@ -96,11 +96,11 @@ class Ring {
 
 constexpr std::size_t each = 2;
 
-/// Two CPUs with two blocks each, and the ring.
+/// Two CPUs with two blocks each, and one that nobody looks into, and the ring.
 struct Machine {
-  std::vector<record_block> blocks = std::vector<record_block>(2 * each);
+  std::vector<record_block> blocks = std::vector<record_block>(2 * (each + 1));
   Cpu first{std::span(blocks).first(each)};
-  Cpu second{std::span(blocks).last(each)};
+  Cpu second{std::span(blocks).subspan(each + 1, each)};
   Ring ring;
   RecordStream stream{ring.reader(), blocks, each};
 
