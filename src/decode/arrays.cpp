@@ -25,6 +25,9 @@ constexpr std::uint64_t most_like_fields = 4;
 /// Of one record of a stream no more than this is shown; the tracee may say anything.
 constexpr std::uint64_t max_record = 1U << 20;
 
+/// Bytes of records of one size: nobody has more than this.
+constexpr std::uint64_t max_records = 0x7fffffff;
+
 }  // namespace
 
 std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope) {
@@ -192,7 +195,10 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   if (!readable && !ends_here) {
     unreadable_rest(place.address + i * size);
   } else if (i < count) {
-    out_.more();
+    std::byte next{};
+    const bool goes_on =
+        i * size < place.bytes.size() || memory_.read(place.address + i * size, std::span(&next, 1)) == 1;
+    goes_on ? out_.more() : unreadable_rest(place.address + i * size);
   }
   out_.end_array();
   return true;
@@ -338,8 +344,17 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   const auto enclosing_rest = rest_;
   const auto enclosing_nth = nth_;
   const bool is_list = tables_.structs[type.index].is_list;
+  // Records of one size are like the elements of an array, of which those show that are there to their ends.
+  const auto step =
+      is_constant(tables_.structs[type.index].step) ? evaluate(tables_.structs[type.index].step, scope) : Value{};
+  if (step && *step > 0) {
+    if (size > max_records) {
+      return false;
+    }
+    size -= size % static_cast<std::uint64_t>(*step);
+  }
   // As with any other piece of memory: what is not there to its end shows as an address.
-  if (!is_list && size != 0 && (place.address + size < place.address || !copy(place.at(size - 1), 1))) {
+  if (!is_list && !step && size != 0 && (place.address + size < place.address || !copy(place.at(size - 1), 1))) {
     return false;
   }
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;

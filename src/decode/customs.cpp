@@ -11,10 +11,11 @@ using spec::Type;
 bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
   const CustomFunction function = setting_.functions[type.custom];
   std::uint64_t size = size_of(type);
-  if (type.target != spec::none && size == 0) {
+  const bool says_length = type.target != spec::none && tables_.types[type.target].length != spec::none;
+  if (size == 0 && says_length) {
     size = length(tables_.types[type.target], scope).value_or(0);
   }
-  if (rest_ != unlimited && size == 0) {
+  if (rest_ != unlimited && size == 0 && !says_length) {
     size = rest_;
   }
   Place here = place;

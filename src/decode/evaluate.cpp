@@ -104,6 +104,26 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
   }
 }
 
+/// Whether it says the same of all memory on an ABI.
+bool Walker::is_constant(spec::ExprId id) const {
+  if (id == spec::none) {
+    return false;
+  }
+  const Expr& e = tables_.exprs[id];
+  switch (e.op) {
+    case ExprOp::literal:
+    case ExprOp::variable_literal:
+    case ExprOp::word:
+      return true;
+    case ExprOp::add:
+    case ExprOp::subtract:
+    case ExprOp::multiply:
+      return is_constant(e.a) && is_constant(e.b);
+    default:
+      return false;
+  }
+}
+
 Walker::Value Walker::binary(const Expr& expr, const Scope* scope) {
   const auto left = evaluate(expr.a, scope);
   const auto right = evaluate(expr.b, scope);

@@ -61,7 +61,10 @@ void Walker::emit_second_half(const Param& param) {
     }
     return;
   }
-  if (!state_.half_readable || !succeeded() || !holds(param.when, nullptr)) {
+  // As with what only comes out, `when 1` says that there always is something to see.
+  const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
+  const bool filled = always ? outcome_->known : succeeded();
+  if (!state_.half_readable || !filled || !holds(param.when, nullptr)) {
     return;
   }
   const auto bits = *load(type, Place::in_register(raw_argument(param)));

@@ -119,7 +119,8 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
   }
   const std::uint64_t full = layout.layout.size[index_of(abi_)];
   std::uint64_t wanted = std::min(full, available);
-  if (layout.variable && available != unlimited) {
+  // What is always of one size is there to its end, whatever of it is described.
+  if ((layout.variable && available != unlimited) || is_constant(layout.sized_by)) {
     wanted = std::min(available, max_struct_size);
   }
   const auto read = copy(place, wanted);
@@ -347,7 +348,8 @@ bool Walker::field(const Field& field, const Scope& scope) {
   if (field.direction == Direction::inout && view_ == View::output) {
     const Place before = saved_at(place.address, size_of(type));
     const auto old_bits = load(type, before);
-    if (before.kind == Place::Kind::copied && old_bits && old_bits != load(type, place)) {
+    const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, &scope);
+    if (before.kind == Place::Kind::copied && old_bits && (always || old_bits != load(type, place))) {
       value(type, before, &scope);
       out_.changed();
     }

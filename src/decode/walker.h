@@ -152,6 +152,7 @@ class Walker {
   Value target_value(const spec::Type& pointer, std::uint64_t address);
   Value sibling_value(std::uint64_t kind, const Scope* scope);
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
+  [[nodiscard]] bool is_constant(spec::ExprId id) const;
   bool holds(spec::ExprId condition, const Scope* scope);
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 

@@ -301,13 +301,45 @@ bool tone(CustomContext& context) {
   return true;
 }
 
-/// What the call has left where its argument points, for a note behind the result.
-bool left_behind(CustomContext& context) {
-  const RemoteAddr address{context.argument("argp").value_or(0)};
-  if (!context.described_at(address)) {
-    context.out().address(address);
+/// Thousandths: `125 /* 12.5% */`.
+bool per_mille(CustomContext& context) {
+  constexpr std::uint64_t ten = 10;
+  constexpr std::uint64_t whole = 1000;
+  std::array<std::byte, 8> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto number = number_at(raw, 0, raw.size());
+  context.number(number, spec::Style::number, raw.size(), false);
+  if (number > whole) {
+    return true;
+  }
+  TextBuffer text;
+  text.decimal(number / ten);
+  text.append('.');
+  text.decimal(number % ten);
+  text.append('%');
+  context.out().comment(text.view());
+  return true;
+}
+
+/// The flags of features of btrfs, with what can be done with them: the three stand one behind the other.
+/// linux/btrfs.h.
+bool btrfs_feature_use(CustomContext& context) {
+  static constexpr std::array<std::string_view, 3> uses = {"supported", "safe to set", "safe to clear"};
+  const auto offset = context.address().value() - context.argument("argp").value_or(0);
+  if (!context.described()) {
+    return false;
+  }
+  if (const auto index = offset / context.size(); index < uses.size()) {
+    context.out().comment(uses.at(index));
   }
   return true;
+}
+
+/// What the call has left where its argument points, for a note behind the result.
+bool left_behind(CustomContext& context) {
+  return context.described_at(RemoteAddr{context.argument("argp").value_or(0)});
 }
 
 }  // namespace tracer::decoders

@@ -29,7 +29,7 @@ bool kb_table(CustomContext& context) {
 
 /// What a key does: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
 bool kb_value(CustomContext& context) {
-  constexpr std::uint64_t latin = 0, meta = 8, letter = 11;
+  constexpr std::uint64_t latin = 0, meta = 8, letter = 11, dead2 = 13;
   const auto bits = load(context, 2);
   if (!bits) {
     return false;
@@ -44,8 +44,9 @@ bool kb_value(CustomContext& context) {
     text.append("K(");
     type_name.empty() ? text.hex(type) : text.append(type_name);
     text.append(", ");
-    type == latin || type == meta || type == letter ? append_character(text, static_cast<unsigned>(*bits & 0xff))
-                                                    : text.hex(*bits & 0xff);
+    type == latin || type == meta || type == letter || type == dead2
+        ? append_character(text, static_cast<unsigned>(*bits & 0xff))
+        : text.hex(*bits & 0xff);
     text.append(')');
   }
   context.out().comment(text.view());
@@ -73,22 +74,23 @@ bool input_bits(CustomContext& context) {
   struct Kind {
     std::uint64_t number;  ///< of the request
     std::string_view set;
+    std::size_t most;  ///< bits that mean something: …_CNT of linux/input-event-codes.h
   };
-  static constexpr std::array<Kind, 15> kinds = {{{0x09, "input_property"},
-                                                  {0x18, "input_key"},
-                                                  {0x19, "input_led"},
-                                                  {0x1a, "input_sound"},
-                                                  {0x1b, "input_switch"},
-                                                  {0x20, "input_event_type"},
-                                                  {0x21, "input_key"},
-                                                  {0x22, "input_relative"},
-                                                  {0x23, "input_axis"},
-                                                  {0x24, "input_misc"},
-                                                  {0x25, "input_switch"},
-                                                  {0x31, "input_led"},
-                                                  {0x32, "input_sound"},
-                                                  {0x34, "input_repeat"},
-                                                  {0x35, "input_force"}}};
+  static constexpr std::array<Kind, 15> kinds = {{{0x09, "input_property", 0x20},
+                                                  {0x18, "input_key", 0x300},
+                                                  {0x19, "input_led", 0x10},
+                                                  {0x1a, "input_sound", 0x8},
+                                                  {0x1b, "input_switch", 0x12},
+                                                  {0x20, "input_event_type", 0x20},
+                                                  {0x21, "input_key", 0x300},
+                                                  {0x22, "input_relative", 0x10},
+                                                  {0x23, "input_axis", 0x40},
+                                                  {0x24, "input_misc", 0x8},
+                                                  {0x25, "input_switch", 0x12},
+                                                  {0x31, "input_led", 0x10},
+                                                  {0x32, "input_sound", 0x8},
+                                                  {0x34, "input_repeat", 0x2},
+                                                  {0x35, "input_force", 0x80}}};
   std::array<std::byte, 128> raw{};  // the keys, of which there are most, take 96 bytes
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   const auto number = context.argument("op").value_or(0) & 0xff;
@@ -102,7 +104,7 @@ bool input_bits(CustomContext& context) {
   auto& out = context.out();
   TextBuffer text;
   out.begin_list();
-  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+  for (std::size_t bit = 0; bit < std::min(bytes.size() * 8, kind->most); ++bit) {
     if (bit_of(bytes, bit) == 0) {
       continue;
     }
