@@ -28,6 +28,8 @@ constexpr std::uint64_t max_record = 1U << 20;
 /// Bytes of records of one size: nobody has more than this.
 constexpr std::uint64_t max_records = 0x7fffffff;
 
+constexpr std::uint64_t smallest_page = 4096;
+
 }  // namespace
 
 std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope) {
@@ -338,6 +340,22 @@ std::uint64_t Walker::count_records(const Type& type, const Place& place, const 
   return n;
 }
 
+/// As with any other piece of memory: records that are not there to their end show as an address.
+bool Walker::is_there(const Place& place, std::uint64_t size) {
+  if (size == 0) {
+    return true;
+  }
+  if (place.address + size < place.address) {
+    return false;
+  }
+  for (std::uint64_t at = 0; at < std::min(size, max_record); at += smallest_page) {
+    if (!copy(place.at(at), 1)) {
+      return false;
+    }
+  }
+  return copy(place.at(size - 1), 1).has_value();
+}
+
 bool Walker::records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
   const ScratchGuard guard(state_.scratch);
   const auto params = evaluate_params(type.args, scope);
@@ -353,8 +371,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     }
     size -= size % static_cast<std::uint64_t>(*step);
   }
-  // As with any other piece of memory: what is not there to its end shows as an address.
-  if (!is_list && !step && size != 0 && (place.address + size < place.address || !copy(place.at(size - 1), 1))) {
+  if (!is_list && !step && !is_there(place, size)) {
     return false;
   }
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;

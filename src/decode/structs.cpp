@@ -238,7 +238,7 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   }
   if (left_out) {
     out_.more();
-  } else if (braces) {
+  } else if (braces || has_unnamed_rest(*scope.type)) {
     unknown_bytes(scope, available);
   }
   braces ? out_.end_struct() : void();

@@ -189,7 +189,11 @@ bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope)
   }
   const RemoteAddr address(*bits);
   const bool unfilled = pointer.direction == Direction::out && !succeeded() && !filled_;
-  const bool nothing = address.is_null() && !counts_nothing(tables_.types[pointer.target]);
+  const Type& pointed = tables_.types[pointer.target];
+  const bool nothing = address.is_null() && !counts_nothing(pointed);
+  if (nothing && pointed.budget != spec::none) {
+    length(pointed, scope);  // uses up its share nevertheless
+  }
   if (nothing || unfilled || !target(pointer, address, scope)) {
     out_.address(address);
     shown_ = shown_ && address.is_null();
@@ -234,6 +238,12 @@ bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope)
   return done;
 }
 
+/// How many bytes there must be for it to show: fewer than it has if it is `sized by` and says so.
+std::uint64_t Walker::least_of(const Type& type) const {
+  const bool says = type.kind == TypeKind::structure && tables_.structs[type.index].min_size != 0;
+  return says ? tables_.structs[type.index].min_size : size_of(type);
+}
+
 /// The row of a table that its values choose; nullptr: none.
 const Type* Walker::chosen(const Type& type, const Scope& inner) {
   const spec::Choice& table = tables_.choices[type.index];
@@ -246,6 +256,7 @@ const Type* Walker::chosen(const Type& type, const Scope& inner) {
       const auto key = evaluate(row.keys[i], &inner);
       matches = matches && key && i < inner.params.size() && *key == inner.params[i];
     }
+    matches = matches && (!row.whole || rest_ >= least_of(tables_.types[row.type]));
     if (matches) {
       return row.type == spec::none ? nullptr : &tables_.types[row.type];
     }

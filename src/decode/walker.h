@@ -202,6 +202,8 @@ class Walker {
   bool array(const spec::Type& type, const Place& place, const Scope* scope);
   bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
+  [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
+  bool is_there(const Place& place, std::uint64_t size);
   bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Scope* scope);

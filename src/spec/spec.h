@@ -259,6 +259,7 @@ inline constexpr std::int64_t absent_key = std::numeric_limits<std::int64_t>::mi
 struct ChoiceRow {
   std::array<ExprId, 2> keys{none, none};  ///< literals (or variable_literals)
   TypeId type = none;                      ///< none: an address
+  bool whole = false;                      ///< matches only where as many bytes are left as the type needs
 };
 
 struct Choice {

@@ -195,6 +195,7 @@ struct TableRow {
   Position at;
   std::vector<std::vector<Expr>> keys;
   Type type;
+  std::optional<Type> otherwise{};  ///< `or TYPE`: where there are too few bytes
 };
 struct Table {
   Name name;

@@ -95,7 +95,7 @@ void write(Entry& out, const Field& f) {
               f.in_short, f.inlined, f.at);
 }
 void write(Entry& out, const ChoiceRow& r) {
-  out.members(r.keys, r.type);
+  out.members(r.keys, r.type, r.whole);
 }
 void write(Entry& out, const Choice& c) {
   out.members(c.name, c.param_count, c.rows);

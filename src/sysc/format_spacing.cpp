@@ -13,7 +13,7 @@ bool any_of(const Token& token, std::initializer_list<std::string_view> words) {
 /// Words that something follows, so that a bracket, `*` or `-` after them begins it.
 bool is_prefix_word(const Token& token) {
   return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "of", "as", "mask", "shift",
-                        "redirect", "was", "unpassed", "else"});
+                        "redirect", "was", "unpassed", "else", "or"});
 }
 
 bool ends_operand(const Token& token) {

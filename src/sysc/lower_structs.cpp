@@ -303,7 +303,14 @@ void Lowering::lower_table(spec::Index index) {
       }
       expanded = std::move(next);
     }
-    rows.insert(rows.end(), expanded.begin(), expanded.end());
+    const auto otherwise = row.otherwise ? lower_type(*row.otherwise, scope) : none;
+    for (auto& one : expanded) {
+      one.whole = otherwise != none;
+      rows.push_back(one);
+      if (one.whole) {
+        rows.push_back({one.keys, otherwise});
+      }
+    }
   }
   set_.choices[index] = {builder_.string(table.name.text), static_cast<std::uint8_t>(table.params.size()),
                          append(set_.choice_rows, rows)};

@@ -66,7 +66,7 @@ ast::Type plain_bytes(Position at) {
 }
 
 ast::TableRow row_at(Position at) {
-  ast::TableRow row{at, {}, {}};
+  ast::TableRow row{at, {}, {}, {}};
   row.keys.emplace_back();
   return row;
 }

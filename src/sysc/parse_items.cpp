@@ -304,7 +304,7 @@ ast::Table parse_table(TokenStream& in) {
   }
   in.expect("{");
   while (!in.accept("}")) {
-    ast::TableRow row{in.position(), {}, {}};
+    ast::TableRow row{in.position(), {}, {}, {}};
     bool is_else = false;
     while (!in.accept(":")) {
       std::vector<Expr> alternatives;
@@ -336,6 +336,9 @@ ast::Table parse_table(TokenStream& in) {
       in.fail(row.at, fmt::format("found {} keys, expected {}, or 'else'", row.keys.size(), keyed));
     }
     row.type = parse_type(in);
+    if (in.accept_word("or")) {
+      row.otherwise = parse_type(in);
+    }
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -159,6 +159,17 @@ TEST_CASE("keys of a table that an ABI does not have match nothing there") {
   CHECK(c.set.abi_values[c.set.exprs[key].a + index_of(Abi::arm)] == absent_key);
 }
 
+TEST_CASE("a row with another type for fewer bytes is two") {
+  const auto c =
+      compile_text("struct s { a: u64 }\ntable t(k) { 1: s or bytes[rest] else: u8 }\nstruct u { k: u32 v: t(k) }\n");
+  REQUIRE(c.messages.empty());
+  REQUIRE(c.set.choice_rows.size() == 3);
+  CHECK(c.set.choice_rows[0].whole);
+  CHECK(!c.set.choice_rows[1].whole);
+  CHECK(c.set.choice_rows[0].keys == c.set.choice_rows[1].keys);
+  CHECK(c.set.types[c.set.choice_rows[1].type].kind == TypeKind::bytes);
+}
+
 TEST_CASE("redirected calls are found by value") {
   const auto c = compile_text(
       "enum nr : u32 { SYS_SOCKET=1 }\nsocket(family: int)\n"
