@@ -89,6 +89,23 @@ void Walker::emit_raw_arguments() {
   }
 }
 
+/// Whether the argument cannot show in full before the exit. One whose length cannot be read is an address whatever
+/// comes.
+bool Walker::waits_for_exit(const Param& param) {
+  if (!param.at_exit) {
+    return comes_in_halves(param);
+  }
+  const Type& type = tables_.types[param.type];
+  if (type.direction != Direction::out || type.kind != TypeKind::pointer) {
+    return true;
+  }
+  const Type& target = tables_.types[type.target];
+  const std::array lengths = {type.sized_by, target.length, target.budget};
+  return std::none_of(lengths.begin(), lengths.end(), [&](spec::ExprId length) {
+    return length != spec::none && !mentions_result(length) && !evaluate(length, nullptr);
+  });
+}
+
 void Walker::emit_arguments() {
   if (state_.call == nullptr) {
     return;
@@ -112,14 +129,16 @@ void Walker::emit_arguments() {
     if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, nullptr))) {
       continue;
     }
-    const bool in_halves = comes_in_halves(param);
-    if (outcome_ == nullptr && (param.at_exit || in_halves)) {
-      begin_argument(param);
-      if (in_halves) {
-        state_.half_emitted = true;
-        state_.half_readable = emit_first_half(param);
+    if (outcome_ == nullptr && waits_for_exit(param)) {
+      if (!param.late) {
+        begin_argument(param);
       }
-      return;
+      if (!comes_in_halves(param) || emit_first_half(param)) {
+        return;
+      }
+      state_.argument_open = false;
+      out_.end_argument();
+      continue;
     }
     if (!std::exchange(state_.argument_open, false)) {
       begin_argument(param);

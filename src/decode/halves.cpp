@@ -35,19 +35,19 @@ bool Walker::comes_in_halves(const Param& param) const {
   return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.after; });
 }
 
+/// False if there is no second half to come.
 bool Walker::emit_first_half(const Param& param) {
   const Type& type = tables_.types[param.type];
-  const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
+  const auto bits = *load(type, Place::in_register(raw_argument(param)));
+  const RemoteAddr address(bits);
   view_ = View::before;
   state_.half_deferred = !holds(param.when, nullptr);
-  if (state_.half_deferred) {
-    return false;
-  }
-  if (address.is_null() || !target(type, address, nullptr)) {
+  if (address.is_null() || (!state_.half_deferred && !target(type, address, nullptr))) {
     out_.address(address);
     return false;
   }
-  return true;
+  state_.half_emitted = state_.half_deferred || type.direction == Direction::inout || has_after_fields(type, bits);
+  return state_.half_emitted;
 }
 
 void Walker::emit_second_half(const Param& param) {
@@ -64,7 +64,7 @@ void Walker::emit_second_half(const Param& param) {
   // As with what only comes out, `when 1` says that there always is something to see.
   const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
   const bool filled = always ? outcome_->known : succeeded();
-  if (!state_.half_readable || !filled || !holds(param.when, nullptr)) {
+  if (!filled || !holds(param.when, nullptr)) {
     return;
   }
   const auto bits = *load(type, Place::in_register(raw_argument(param)));
@@ -171,8 +171,9 @@ void Walker::emit_as_it_was(const Type& pointer, std::uint64_t bits) {
   }
 }
 
-/// ` => {parent_tid=[123]}`: fields that point to what the call has filled in.
-void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
+/// Calls `found(field, address, scope)` for each field that points to what the call fills in.
+template <typename Found>
+void Walker::for_each_after_field(const Type& pointer, std::uint64_t bits, const Found& found) {
   const Type& type = tables_.types[pointer.target];
   if (type.kind != TypeKind::structure) {
     return;
@@ -186,25 +187,36 @@ void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
     return;
   }
   scope.place = Place::copied(*bytes, RemoteAddr(bits));
-  bool any = false;
   for (const spec::Field& field : Tables::slice(tables_.fields, scope.type->fields)) {
     if (!field.after || !holds(field.condition, &scope)) {
       continue;
     }
-    const Type& field_type = tables_.types[field.type];
-    const auto address = load(field_type, scope.place.at(field.offset[index_of(abi_)]));
-    if (!address || *address == 0) {
-      continue;
+    const auto address = load(tables_.types[field.type], scope.place.at(field.offset[index_of(abi_)]));
+    if (address && *address != 0) {
+      found(field, *address, scope);
     }
-    if (!any) {
+  }
+}
+
+bool Walker::has_after_fields(const Type& pointer, std::uint64_t bits) {
+  bool any = false;
+  for_each_after_field(pointer, bits, [&](const auto&...) { any = true; });
+  return any;
+}
+
+/// ` => {parent_tid=[123]}`
+void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
+  bool any = false;
+  for_each_after_field(pointer, bits, [&](const spec::Field& field, std::uint64_t address, const Scope& scope) {
+    if (!std::exchange(any, true)) {
       out_.changed();
       out_.begin_struct();
-      any = true;
     }
-    out_.begin_field(tables_.text(field.name), tables_.text(field_type.name));
+    const Type& type = tables_.types[field.type];
+    out_.begin_field(tables_.text(field.name), tables_.text(type.name));
     view_ = View::output;
-    follow(field_type, Place::in_register(*address), &scope);
-  }
+    follow(type, Place::in_register(address), &scope);
+  });
   if (any) {
     out_.end_struct();
   }

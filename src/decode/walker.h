@@ -113,6 +113,7 @@ class Walker {
   void emit_guesses();
   void emit_guess(std::uint64_t bits);
   void emit_raw_arguments();
+  [[nodiscard]] bool waits_for_exit(const spec::Param& param);
   void emit_arguments();
   void begin_argument(const spec::Param& param);
   void emit_argument(const spec::Param& param);
@@ -124,6 +125,9 @@ class Walker {
   void emit_second_half(const spec::Param& param);
   [[nodiscard]] bool nothing_after(const spec::Type& type, RemoteAddr address);
   void emit_both_halves(const spec::Type& pointer, std::uint64_t bits);
+  template <typename Found>
+  void for_each_after_field(const spec::Type& pointer, std::uint64_t bits, const Found& found);
+  [[nodiscard]] bool has_after_fields(const spec::Type& pointer, std::uint64_t bits);
   void emit_after_fields(const spec::Type& pointer, std::uint64_t bits);
   void save_targets();
   [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;

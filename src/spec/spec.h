@@ -285,6 +285,7 @@ struct Param {
   bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
   bool named = false;       ///< `named`: shown as name=value
   bool unpassed = false;    ///< `unpassed`: shown, though no register has it; `slot` means nothing
+  bool late = false;        ///< `late`: nothing of it shows at entry, not even the comma before it
   bool was = false;         ///< `was`: what it points to is shown as it stood at entry, though the exit is waited for
 };
 

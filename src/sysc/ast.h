@@ -212,6 +212,7 @@ struct Param {
   bool named = false;                ///< `named`: shown with its name
   bool unpassed = false;             ///< `unpassed`: no register has it
   bool was = false;                  ///< `was`: shown as it stood at entry
+  bool late = false;                 ///< `late`: shown at exit, with the comma before it
 };
 struct Row;
 struct Signature {

@@ -101,7 +101,8 @@ void write(Entry& out, const Choice& c) {
   out.members(c.name, c.param_count, c.rows);
 }
 void write(Entry& out, const Param& p) {
-  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named, p.unpassed, p.was);
+  out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named, p.unpassed, p.late,
+              p.was);
 }
 void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);

@@ -86,6 +86,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
       lowered.when = lower_optional(param.when, scope);
       lowered.named = param.named;
       lowered.was = param.was;
+      lowered.late = param.late;
       lowered.unpassed = param.unpassed;
     }
     set_.params[row.params.first + i] = lowered;
@@ -115,6 +116,15 @@ void Lowering::assign_slots(const std::vector<const ast::Param*>& params, spec::
   }
 }
 
+/// What a request only fills in has nothing to show at entry, not even a place: it may as well take none.
+void Lowering::delay_what_is_filled_in(spec::Range params) {
+  for (spec::Index i = params.first; i < params.first + params.count; ++i) {
+    auto& param = set_.params[i];
+    param.late = param.late || (param.type != none && set_.types[param.type].kind == spec::TypeKind::pointer &&
+                                set_.types[param.type].direction == spec::Direction::out);
+  }
+}
+
 void Lowering::lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params,
                           const Scope& scope, spec::Signature& row, AbiMask abis) {
   row.selector = lower_expr(*signature.selector, scope);
@@ -141,8 +151,9 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
     for (const auto* block : symbols_.ioctls) {
       for (const auto& ioctl : block->rows) {
         if (ioctl.signature) {
-          add_rows(ioctl_numbers_.at(&ioctl), open_bits_of(ioctl),
-                   lower_signature(*ioctl.signature, params, &signature, abis), abis, rows);
+          const auto index = lower_signature(*ioctl.signature, params, &signature, abis);
+          delay_what_is_filled_in(set_.signatures[index].params);
+          add_rows(ioctl_numbers_.at(&ioctl), open_bits_of(ioctl), index, abis, rows);
         }
       }
     }

@@ -118,6 +118,7 @@ class Lowering {
                               const ast::Signature* enclosing, AbiMask abis);
   Scope lower_params(const std::vector<const ast::Param*>& params, spec::Signature& row);
   void assign_slots(const std::vector<const ast::Param*>& params, spec::Range range);
+  void delay_what_is_filled_in(spec::Range params);
   void lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params, const Scope& scope,
                   spec::Signature& row, AbiMask abis);
   [[nodiscard]] spec::Index number_set(const ast::IoctlRow& row);

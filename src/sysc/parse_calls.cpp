@@ -34,13 +34,16 @@ ast::Param parse_param(TokenStream& in) {
       param.named = true;
     } else if (in.accept("was")) {
       param.was = true;
+    } else if (in.accept("late")) {
+      param.late = true;
     } else if (in.accept("unpassed")) {
       param.unpassed = true;
     } else if (in.at(",") || in.at(")")) {
       return param;
     } else {
-      in.unexpected("',', ')' or one of if, when, at, named, was, unpassed, as, wide, halves, brief count, sized by",
-                    {"if", "when", "at", "named", "was", "unpassed", "as", "wide", "halves", "brief", "sized"});
+      in.unexpected(
+          "',', ')' or one of if, when, at, named, was, late, unpassed, as, wide, halves, brief count, sized by",
+          {"if", "when", "at", "named", "was", "late", "unpassed", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }

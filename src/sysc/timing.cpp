@@ -33,7 +33,7 @@ class Timing {
         continue;
       }
       const auto needs = of_type(param.type);
-      param.at_exit = needs.exit || of_expr(param.condition) || of_expr(param.when);
+      param.at_exit = param.late || needs.exit || of_expr(param.condition) || of_expr(param.when);
       const auto& type = set_.types[param.type];
       param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry || param.was);
     }
