@@ -69,10 +69,9 @@ std::string why_not_by_bpf(const cli::Options& options) {
     return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
   }
   const cli::Format& format = options.format;
-  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
-      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
-    return "what a descriptor or a process id stands for is looked up while the call lasts, and its thread goes on "
-           "(-y, -Y, -P, --namespace, --kvm, --secontext, --io-uring)";
+  if (format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
+    return "what a process has is looked up while the call lasts, and its thread goes on (--namespace, --kvm, "
+           "--secontext, --io-uring)";
   }
   if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
     return "-e read= and -e write= want more of a buffer than is captured";
@@ -91,6 +90,11 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
   tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
   tracing.limits.string_limit = std::max(options.format.string_limit, options.extras.explain ? explained_text : 0U);
   tracing.limits.whole = !options.format.abbrev.full();
+  const auto& fds = options.format.fd_details;
+  tracing.limits.descriptors = !fds.empty() || !options.filters.paths.empty();
+  tracing.limits.details = fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||
+                           fds.has(cli::FdDetail::eventfd) || fds.has(cli::FdDetail::signalfd);
+  tracing.limits.processes = !options.format.pid_details.empty();
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
     auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);

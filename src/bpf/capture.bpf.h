@@ -3,6 +3,7 @@
 #define TRACER_BPF_CAPTURE_BPF_H
 
 #include "bpf/kernel_types.h"
+#include "bpf/names.h"
 #include "bpf/records.bpf.h"
 #include "bpf/tracing.h"
 
@@ -127,6 +128,16 @@ static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
   }
 }
 
+/* Puts a descriptor or an id on the list of what is to be named. */
+static __always_inline void want_name(struct scratch* s, __u32 kind, __u32 number) {
+  const __u32 working_directory = (__u32)-100; /* AT_FDCWD */
+  const __u32 at = s->named_count;
+  if (((__s32)number >= 0 || number == working_directory) && at < most_names) {
+    s->named[at] = (__u64)kind << 32 | number;
+    s->named_count = at + 1;
+  }
+}
+
 struct pieces_job {
   __u64 address;
   __u64 size;
@@ -210,6 +221,112 @@ static long copy_within(__u32 i, struct list_job* job) {
   return 0;
 }
 
+static long name_element(__u32 i, struct list_job* job) {
+  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
+  struct scratch* s = scratch_of_cpu();
+  if (!op || !s) {
+    return 1;
+  }
+  const __u32 faults = s->faults;
+  const __u32 number = (__u32)read_number(s, job->base + (__u64)i * op->element + op->pointer_offset, sizeof number);
+  if (s->faults != faults) {
+    return 1;
+  }
+  want_name(s, op->to, number);
+  return 0;
+}
+
+struct set_job {
+  __u64 base;
+  __u64 bits; /* of the current word */
+  __u32 count;
+  __u32 padding;
+};
+
+/* 64 descriptors of a set: bytes follow each other as bits do, on machines of either word size. */
+static long name_bit(__u32 fd, struct set_job* job) {
+  struct scratch* s = scratch_of_cpu();
+  if (!s || fd >= job->count) {
+    return 1;
+  }
+  if (fd % 64 == 0) {
+    const __u32 faults = s->faults;
+    const __u32 bytes = (job->count - fd + 31) / 32 * 4;
+    job->bits = read_number(s, job->base + fd / 8, bytes < 8 ? 4 : 8);
+    if (s->faults != faults) {
+      return 1;
+    }
+  }
+  if (job->bits >> (fd % 64) & 1) {
+    want_name(s, named_descriptor, fd);
+  }
+  return 0;
+}
+
+struct rights_job {
+  __u64 address;
+  __u64 size;
+  __u32 wide; /* words of eight bytes */
+  __u32 left; /* descriptors of the current message */
+};
+
+/* One step along control messages: a descriptor of SCM_RIGHTS, or the next message. */
+static long name_right(__u32 i, struct rights_job* job) {
+  const __u32 word = job->wide ? 8 : 4;
+  const __u32 front = word + 8; /* struct cmsghdr */
+  struct scratch* s = scratch_of_cpu();
+  if (!s) {
+    return 1;
+  }
+  if (job->left != 0) {
+    want_name(s, named_descriptor, (__u32)read_number(s, job->address, 4));
+    --job->left;
+    job->address += 4;
+    if (job->left == 0) {
+      const __u64 over = -job->address & (word - 1);
+      job->address += over;
+      job->size = job->size > over ? job->size - over : 0;
+    }
+    return 0;
+  }
+  if (job->size < front) {
+    return 1;
+  }
+  const __u64 length = read_number(s, job->address, word == 8 ? 8 : 4);
+  const __u64 level_and_type = read_number(s, job->address + word, 8);
+  if (length < front || length > job->size) {
+    return 1;
+  }
+  if (level_and_type == 0x100000001ULL && length - front >= 4) { /* SOL_SOCKET, SCM_RIGHTS */
+    job->left = (__u32)((length - front) / 4);
+    job->address += front;
+    job->size -= length;
+    return 0;
+  }
+  const __u64 aligned = (length + word - 1) & ~(__u64)(word - 1);
+  job->address += aligned;
+  job->size = job->size > aligned ? job->size - aligned : 0;
+  return 0;
+}
+
+/* Finds what else than a plain number of the call is to be named. */
+static __always_inline void want_names(struct scratch* s, const struct capture_operation* op,
+                                       const struct list_job* list, __u64 count) {
+  if (op->kind == capture_all_named) {
+    struct list_job elements = *list;
+    if (op->length != slot_none) {
+      count = op->element == 0 ? 0 : count * op->scale / op->element;
+    }
+    bpf_loop(count < most_names ? (__u32)count : most_names, name_element, &elements, 0);
+  } else if (op->kind == capture_fd_set) {
+    struct set_job set = {list->base, 0, count < 65536 ? (__u32)count : 65536, 0};
+    bpf_loop(set.count, name_bit, &set, 0);
+  } else {
+    struct rights_job rights = {list->base, count, op->width == 8, 0};
+    bpf_loop(most_names, name_right, &rights, 0);
+  }
+}
+
 static long copy_element(__u32 i, struct list_job* job) {
   const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
   struct scratch* s = scratch_of_cpu();
@@ -253,10 +370,19 @@ static long run_operation(__u32 i, struct plan_job* job) {
     copy_netlink(s, (__u32)base);
     return 0;
   }
+  const bool names = settings.descriptors || settings.processes;
+  if (names && op->kind == capture_named) {
+    want_name(s, op->to, (__u32)base);
+    return 0;
+  }
   if (base == 0) {
     return 0;
   }
   list.base = base + op->offset;
+  if (names && op->kind >= capture_all_named) {
+    want_names(s, op, &list, count);
+    return 0;
+  }
   switch (op->kind) {
     case capture_block: {
       __u64 size = op->most;

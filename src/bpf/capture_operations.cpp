@@ -22,7 +22,7 @@ capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t b
 void CaptureOperations::add(const capture_operation& op) {
   for (capture_operation& known : operations_) {
     const auto place = [](const capture_operation& o) {
-      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element);
+      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element, o.to);
     };
     if (place(known) == place(op)) {
       known.most = std::max(known.most, op.most);

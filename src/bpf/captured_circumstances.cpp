@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bpf/captured_path.h"
 #include "bpf/chunks.h"
 #include "bpf/circumstances.h"
 
@@ -36,25 +37,6 @@ std::optional<Circumstances::Rights> rights_of(const process_facts& facts) {
   return rights;
 }
 
-/// A path that is told from its end to its beginning.
-class Path {
- public:
-  void add(std::string_view name) {
-    text_.insert(0, name);
-    text_.insert(0, "/");
-  }
-  /// The whole; empty if it is not known, or does not begin where it should.
-  [[nodiscard]] std::string whole(const path_end& end, path_ending beginning) const {
-    if (end.ending != beginning) {
-      return {};
-    }
-    return (text_.empty() ? "/" : text_) + (end.deleted != 0 ? " (deleted)" : "");
-  }
-
- private:
-  std::string text_;
-};
-
 std::string protection_of(std::uint64_t flags) {
   constexpr std::uint64_t readable = 1;
   constexpr std::uint64_t writable = 2;
@@ -76,7 +58,7 @@ MappedRange range_of(const captured_mapping& mapping) {
     range.path = mapping.is_stack != 0 ? "[stack]" : "";
     return range;
   }
-  Path path;
+  CapturedPath path;
   std::string_view names(reinterpret_cast<const char*>(mapping.path),
                          std::min<std::size_t>(mapping.path_used, mapping_path_size));
   while (!names.empty()) {
@@ -104,7 +86,7 @@ void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::sp
 
 Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
   Circumstances result;
-  Path paths[path_first_argument + 1];
+  CapturedPath paths[path_first_argument + 1];
   for_each_chunk(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     const std::size_t which = chunk.address;
     if (chunk.kind == chunk_process && bytes.size() == sizeof(process_facts)) {

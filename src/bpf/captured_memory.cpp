@@ -38,17 +38,4 @@ CapturedMemory::Area CapturedMemory::find(std::uint64_t address) const {
   return {};
 }
 
-std::optional<std::int32_t> CapturedMemory::netlink_protocol(std::int32_t fd) const {
-  std::int32_t protocol = -1;
-  for (const Area area : areas_) {
-    for_each_chunk(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
-      if (chunk.kind == chunk_netlink && chunk.address == static_cast<std::uint32_t>(fd) &&
-          bytes.size() >= sizeof protocol) {
-        std::memcpy(&protocol, bytes.data(), sizeof protocol);
-      }
-    });
-  }
-  return protocol;
-}
-
 }  // namespace tracer

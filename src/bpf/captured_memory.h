@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "bpf/captured_names.h"
 #include "trace/memory.h"
 
 namespace tracer {
@@ -14,16 +15,19 @@ namespace tracer {
 class CapturedMemory final : public Memory {
  public:
   using Area = std::span<const std::byte>;
-  explicit CapturedMemory(Area area, Area more = {}) : areas_{area, more} {}
+  /// `commands`: see CapturedNames.
+  explicit CapturedMemory(Area area, Area more = {}, const KnownCommands* commands = nullptr)
+      : areas_{area, more}, names_(area, more, commands) {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
-  [[nodiscard]] std::optional<std::int32_t> netlink_protocol(std::int32_t fd) const override;
+  [[nodiscard]] const Capture* capture() const override { return &names_; }
 
  private:
   /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.
   [[nodiscard]] Area find(std::uint64_t address) const;
 
   std::array<Area, 2> areas_;
+  CapturedNames names_;
 };
 
 }  // namespace tracer

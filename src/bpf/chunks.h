@@ -23,4 +23,12 @@ void for_each_chunk(std::span<const std::byte> area, const Look& look) {
   }
 }
 
+/// The front of a chunk's bytes as what its kind says it is; zeros where they are fewer.
+template <typename T>
+T chunk_as(std::span<const std::byte> bytes) {
+  T value{};
+  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
+  return value;
+}
+
 }  // namespace tracer

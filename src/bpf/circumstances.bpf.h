@@ -12,7 +12,7 @@ struct path_job {
   __u64 mount; /* struct vfsmount */
   __u64 root_entry;
   __u64 root_mount;
-  __u32 which;
+  __u64 which;
   __u32 ending;
   __u32 done;
 };
@@ -62,6 +62,16 @@ static __always_inline bool is_deleted(__u64 entry) {
   return dentry && BPF_CORE_READ(dentry, d_hash.pprev) == 0 && BPF_CORE_READ(dentry, d_parent) != dentry;
 }
 
+static __always_inline bool copy_one_name(struct scratch* s, const void* name, __u64 which) {
+  __u8* data = chunk_data(s);
+  const long size = data ? bpf_probe_read_kernel_str(data, longest_name, name) : 0;
+  if (size <= 1 || size > longest_name) {
+    return false;
+  }
+  end_chunk(s, which, (__u32)size - 1, chunk_name);
+  return true;
+}
+
 static long copy_name(__u32 i, struct path_job* job) {
   struct scratch* s = scratch_of_cpu();
   if (!s) {
@@ -71,14 +81,8 @@ static long copy_name(__u32 i, struct path_job* job) {
   if (!name) {
     return job->done ? 1 : 0;
   }
-  __u8* data = chunk_data(s);
-  const long size = data ? bpf_probe_read_kernel_str(data, longest_name, name) : 0;
-  if (size <= 1 || size > longest_name) {
-    job->done = 1;
-    return 1;
-  }
-  end_chunk(s, job->which, (__u32)size - 1, chunk_name);
-  return 0;
+  job->done = !copy_one_name(s, name, job->which);
+  return job->done;
 }
 
 static __always_inline void copy_path(struct scratch* s, struct task_struct* task, const struct path* path,

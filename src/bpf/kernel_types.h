@@ -13,13 +13,42 @@ enum { false, true };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct pid_namespace;
+
 struct upid {
   int nr;
+  struct pid_namespace* ns;
+};
+
+struct hlist_node {
+  struct hlist_node* next;
+};
+
+struct hlist_head {
+  struct hlist_node* first;
 };
 
 struct pid {
   unsigned int level;
+  struct hlist_head tasks[1]; /* the first of PIDTYPE_* are the process or thread itself */
   struct upid numbers[1];
+};
+
+struct xarray {
+  void* xa_head;
+};
+
+struct idr {
+  struct xarray idr_rt;
+};
+
+struct pid_namespace {
+  struct idr idr;
+};
+
+struct xa_node {
+  unsigned char shift;
+  void* slots[64];
 };
 
 typedef struct {
@@ -42,11 +71,14 @@ struct signal_struct {
 
 struct super_block {
   __u32 s_dev;
+  unsigned long s_magic;
 };
 
 struct inode {
   unsigned short i_mode;
   unsigned long i_ino;
+  __u32 i_rdev;
+  void* i_private;
   struct super_block* i_sb;
 };
 
@@ -58,11 +90,16 @@ struct qstr {
   const unsigned char* name;
 };
 
+struct dentry_operations {
+  void* d_dname;
+};
+
 struct dentry {
   struct hlist_bl_node d_hash;
   struct dentry* d_parent;
   struct qstr d_name;
   struct inode* d_inode;
+  const struct dentry_operations* d_op;
 };
 
 struct vfsmount {
@@ -91,8 +128,13 @@ struct fs_struct {
   struct path pwd;
 };
 
+struct proc_ns_operations {
+  const char* name;
+};
+
 struct ns_common {
   unsigned int inum;
+  const struct proc_ns_operations* ops;
 };
 
 struct mnt_namespace {
@@ -175,17 +217,65 @@ struct files_struct {
   struct fdtable* fdt;
 };
 
-struct sock_common {
-  unsigned short skc_family;
+struct in6_addr {
+  __u8 bytes[16];
 };
+
+struct sock_common {
+  __u32 skc_daddr;
+  __u32 skc_rcv_saddr;
+  __u16 skc_dport;
+  __u16 skc_num;
+  unsigned short skc_family;
+  unsigned char skc_state;
+  struct in6_addr skc_v6_daddr;
+  struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct socket;
 
 struct sock {
   struct sock_common __sk_common;
   __u16 sk_protocol;
+  struct socket* sk_socket;
 };
 
 struct socket {
   struct sock* sk;
+};
+
+struct socket_alloc {
+  struct socket socket;
+  struct inode vfs_inode;
+};
+
+struct sockaddr_un {
+  unsigned short sun_family;
+  char sun_path[108];
+};
+
+struct unix_address {
+  int len;
+  struct sockaddr_un name[1];
+};
+
+struct unix_sock {
+  struct unix_address* addr;
+  struct sock* peer;
+};
+
+struct netlink_sock {
+  __u32 portid;
+};
+
+struct eventfd_ctx {
+  __u64 count;
+  unsigned int flags;
+  int id;
+};
+
+struct signalfd_ctx {
+  sigset_t sigmask;
 };
 
 struct task_struct {
@@ -199,6 +289,7 @@ struct task_struct {
   struct task_struct* group_leader;
   struct task_struct* real_parent;
   struct pid* thread_pid;
+  struct hlist_node pid_links[1]; /* in the lists of struct pid */
   struct signal_struct* signal;
   struct sigpending pending;
   struct files_struct* files;

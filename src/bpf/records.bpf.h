@@ -5,6 +5,7 @@
 #define TRACER_BPF_RECORDS_BPF_H
 
 #include "arch/bpf_abi.h"
+#include "bpf/names.h"
 #include "bpf/record_block.h"
 #include "bpf/tracing.h"
 
@@ -24,6 +25,9 @@ struct scratch {
   __u32 block;    /* that the record is in */
   __u32 start;    /* where */
   __u32 is_shown; /* the reader looks there */
+  __u32 named_count;
+  __u32 padding;
+  __u64 named[most_names]; /* what is to be named: enum named_kind in the upper half, the number in the lower */
 };
 
 /* One for each CPU; the loader says how many. An array for each CPU would be too small. */

@@ -15,6 +15,7 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/capture.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/crash.bpf.h"
+#include "bpf/names.bpf.h"
 #include "bpf/threads.bpf.h"
 
 /* The record of an entry whose end decides whether it is wanted. */
@@ -37,6 +38,7 @@ static __always_inline void* begin_record(struct scratch* s, __u8 kind, const st
   struct trace_record* head = next_place(s);
   s->used = size;
   s->faults = 0;
+  s->named_count = 0;
   if (head) {
     head->kind = kind;
     head->abi = (__u8)(state->slot / numbers_per_abi);
@@ -129,6 +131,7 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   if (s->plan.entry_count != 0) {
     s->slot[slot_stack] = record->stack_pointer;
     run_plan(s->plan.entry_first, s->plan.entry_count);
+    name_wanted(s);
   }
   state->incomplete = s->faults != 0;
   record->head.incomplete = s->faults != 0;
@@ -189,10 +192,12 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (operations != 0 || state->incomplete) {
     s->slot[slot_result] = (__u64)record->result;
     run_plan(s->plan.exit_first, operations);
+    name_wanted(s);
     if (state->incomplete) {
       record->late = s->used;
       s->slot[slot_stack] = bpf_stack_pointer(regs);
       run_plan(s->plan.entry_first, s->plan.entry_count);
+      name_wanted(s);
     }
   }
   if (settings.circumstances && (s->plan.circumstances || failed)) {

@@ -38,6 +38,10 @@ struct tracing_settings {
   __u32 circumstances; /* of calls that fail, and of deaths, it is told as whom and where the process ran */
   __u32 blocks;        /* for each CPU, that the reader looks into; a power of two, or 0 */
   __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
+  __u32 descriptors;   /* what those stand for is told that a call names */
+  __u32 details;       /* and more than a path: of sockets, pidfds and the like */
+  __u32 processes;     /* the same of ids of threads, processes and groups */
+  __u32 padding;
 };
 
 /* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
@@ -47,6 +51,9 @@ struct tracing_shared {
   struct thread_shared threads;
   __u64 lost;     /* records that found no room */
   __u32 sleeping; /* the reader wants to be woken */
+  __u32 padding;
+  __u64 root_entry; /* the tracer's root folder */
+  __u64 root_mount;
 };
 
 /* Capture plans: what to copy out of the tracee at the entry and at the exit of a call. An operation finds addresses
@@ -62,6 +69,10 @@ enum capture_kind {
   capture_within,    /* only so */
   capture_netlink,   /* the protocol of a netlink socket, whose descriptor the base has */
   capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
+  capture_named,     /* what a number stands for, which the base has; `to` is its enum named_kind */
+  capture_all_named, /* the same of elements of an array, with the number at pointer_offset in each */
+  capture_fd_set,    /* of the bits in a set of descriptors, below the count */
+  capture_rights,    /* of the descriptors that a list of control messages passes on */
 };
 
 /* Of this and of the plans, the sizes are multiples of eight. */
@@ -164,6 +175,10 @@ enum chunk_kind {
   chunk_process,
   chunk_name,
   chunk_path_end,
+  /* See bpf/names.h. */
+  chunk_descriptor,
+  chunk_socket,
+  chunk_named_process,
 };
 
 struct trace_chunk {

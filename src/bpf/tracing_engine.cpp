@@ -135,6 +135,12 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
       tell(form.plan, form.slot == 0 ? 0 : form.slot - 1);
     }
   }
+  settings.descriptors = tracing.limits.descriptors ? 1 : 0;
+  settings.details = tracing.limits.details ? 1 : 0;
+  settings.processes = tracing.limits.processes ? 1 : 0;
+  if (!tracing.limits.descriptors) {
+    programs_.leave_out("find_root");
+  }
   settings.form_mask = static_cast<std::uint32_t>(plans.forms.size() - 1);
   programs_.resize("forms", static_cast<std::uint32_t>(plans.forms.size()));
   if (const Status loaded = programs_.load(); !loaded) {
@@ -162,7 +168,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   records_->set_clock_offset(offset);
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC) - offset;
   programs_.attach_if_possible("on_group_exit");
-  return Done{};
+  return tracing.limits.descriptors ? programs_.iterate("find_root") : Done{};
 }
 
 std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {

@@ -69,9 +69,7 @@ class MeteredMemory final : public Memory {
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
     return budget_.spend_read(into.size()) ? memory_.read(address, into) : 0;
   }
-  [[nodiscard]] std::optional<std::int32_t> netlink_protocol(std::int32_t fd) const override {
-    return memory_.netlink_protocol(fd);
-  }
+  [[nodiscard]] const Capture* capture() const override { return memory_.capture(); }
 
  private:
   const Memory& memory_;

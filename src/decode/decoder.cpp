@@ -41,6 +41,10 @@ std::string_view Decoder::missing_custom() const {
   return implementation_->setting.missing_custom;
 }
 
+Names& Decoder::names() const {
+  return implementation_->setting.names;
+}
+
 std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
   return {new CallState, [](CallState* state) { delete state; }};
 }

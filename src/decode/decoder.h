@@ -26,6 +26,9 @@ struct DescriptorName {
 class Names {
  public:
   virtual ~Names() = default;
+  /// From now on questions are about a moment that has passed, of which `capture` tells; null: about now. It has to
+  /// outlive them.
+  virtual void look_back(const Capture* capture) { static_cast<void>(capture); }
   // What these return stays valid until the next question.
   virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
   /// The same of a descriptor of the process that `pidfd` of `tid` stands for.
@@ -162,6 +165,9 @@ class Decoder {
 
   /// A custom that the tables ask for and that is not there (its values then show as their plain type); empty: none.
   [[nodiscard]] std::string_view missing_custom() const;
+
+  /// Whom it asks.
+  [[nodiscard]] Names& names() const;
 
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 

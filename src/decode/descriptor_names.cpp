@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,9 +16,9 @@
 
 #include "base/memory_map.h"
 #include "base/unique_fd.h"
-#include "spec/signal_names.h"
+#include "decode/descriptor_text.h"
+#include "decode/socket_text.h"
 #include "spell/escape.h"
-#include "spell/signal_sets.h"
 
 namespace tracer::decode {
 namespace {
@@ -112,8 +113,50 @@ bool is_name_of(std::int32_t tid, std::string_view type, std::string_view name, 
   return status && status->stx_ino == inode;
 }
 
-void append_escaped(TextBuffer& text, std::string_view name) {
-  spell::append_escaped(text, std::as_bytes(std::span(name)), "<>");
+std::string command_now(std::int32_t tid) {
+  PathBuffer path;
+  std::array<char, 64> buffer;
+  const auto name = read_file(proc_path(path, tid, "comm"), buffer);
+  return std::string(name.substr(0, name.find('\n')));
+}
+
+/// As the link in /proc had it.
+void append_link(TextBuffer& text, const OpenFile& file) {
+  text.append(file.link);
+  text.append(file.deleted ? " (deleted)" : "");
+}
+
+/// From fdinfo. Older kernels tell less.
+std::optional<OpenFile::EventCounter> counter_in(std::string_view information) {
+  const auto number = [information](std::string_view name, int base) -> std::optional<std::uint64_t> {
+    auto value = line_of(information, "\neventfd-" + std::string(name) + ':');
+    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+    std::uint64_t found = 0;
+    const auto end = std::from_chars(value.data(), value.data() + value.size(), found, base);
+    return end.ec == std::errc{} ? std::optional(found) : std::nullopt;
+  };
+  const auto count = number("count", 16);
+  if (!count) {
+    return std::nullopt;
+  }
+  OpenFile::EventCounter counter;
+  counter.count = *count;
+  if (const auto id = number("id", 10)) {
+    counter.id = static_cast<std::uint32_t>(*id);
+  }
+  if (const auto semaphore = number("semaphore", 10)) {
+    counter.is_semaphore = *semaphore != 0;
+  }
+  return counter;
+}
+
+/// What this kernel's fdinfo tells of an eventfd, by one of our own.
+OpenFile::EventCounter told_of_counters() {
+  const UniqueFd counter(::eventfd(0, EFD_CLOEXEC));
+  PathBuffer path;
+  std::array<char, 1024> text;
+  const auto told = counter_in(read_file(fd_path(path, ::getpid(), counter.get(), "fdinfo"), text));
+  return told ? *told : OpenFile::EventCounter{};
 }
 
 }  // namespace
@@ -122,6 +165,10 @@ DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
   text_.clear();
   if (!options_.any_descriptors()) {
     return {};
+  }
+  if (capture_ != nullptr) {
+    const auto file = capture_->descriptor(fd);
+    return file ? describe(*file) : DescriptorName{};
   }
   PathBuffer path;
   TargetBuffer buffer;
@@ -144,7 +191,7 @@ DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
     deleted = status && (status->stx_nlink == 0 || type.empty() || !is_name_of(tid, type, target, status->stx_ino));
     target.remove_suffix(deleted ? mark.size() : 0);
   }
-  append_escaped(text_, target);
+  append_escaped_name(text_, target);
   return {text_.view(), deleted};
 }
 
@@ -152,8 +199,54 @@ std::string_view DescriptorNames::path(std::int32_t tid, std::int32_t fd) {
   PathBuffer path;
   TargetBuffer buffer;
   text_.clear();
+  if (capture_ != nullptr) {
+    const auto file = capture_->descriptor(fd);
+    file ? append_link(text_, *file) : void();
+    return text_.view();
+  }
   text_.append(read_link(fd_path(path, tid, fd), buffer));
   return text_.view();
+}
+
+DescriptorName DescriptorNames::describe(const OpenFile& file) {
+  if (detail(file)) {
+    return {text_.view(), false};
+  }
+  if (!options_.paths) {
+    return {};
+  }
+  append_escaped_name(text_, file.link);
+  return {text_.view(), file.deleted};
+}
+
+/// The same as below of what was captured.
+bool DescriptorNames::detail(const OpenFile& file) {
+  if (options_.sockets && file.socket) {
+    append_socket(text_, *file.socket) ? void() : text_.append(file.link);
+    return true;
+  }
+  if (options_.pidfds && file.process) {
+    return append_process(text_, {file.process->id, options_.commands ? file.process->command : std::string{}});
+  }
+  if (options_.eventfds && file.counter) {
+    auto counter = *file.counter;
+    if (!fdinfo_) {
+      fdinfo_ = told_of_counters();
+    }
+    counter.id = fdinfo_->id ? counter.id : std::nullopt;
+    counter.is_semaphore = fdinfo_->is_semaphore ? counter.is_semaphore : std::nullopt;
+    append_counter(text_, counter);
+    return true;
+  }
+  if (options_.signalfds && file.signals) {
+    append_signals(text_, *file.signals);
+    return true;
+  }
+  if (options_.devices && file.device) {
+    append_device(text_, file.link, *file.device);
+    return true;
+  }
+  return false;
 }
 
 /// What -yy tells beyond the path; false if there is nothing.
@@ -168,10 +261,12 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
     return true;
   }
   if (options_.pidfds && target == "anon_inode:[pidfd]") {
-    return pidfd(tid, fd);
+    return append_process(text_, pidfd(tid, fd));
   }
   if (options_.eventfds && target == "anon_inode:[eventfd]") {
-    return eventfd(tid, fd);
+    const auto counter = counter_in(information(tid, fd));
+    counter ? append_counter(text_, *counter) : void();
+    return counter.has_value();
   }
   if (options_.signalfds && target == "anon_inode:[signalfd]") {
     return signalfd(tid, fd);
@@ -182,18 +277,16 @@ bool DescriptorNames::detail(std::int32_t tid, std::int32_t fd, std::string_view
     if (!status || (!S_ISCHR(status->stx_mode) && !S_ISBLK(status->stx_mode))) {
       return false;
     }
-    append_escaped(text_, target);
-    text_.append(S_ISCHR(status->stx_mode) ? "<char " : "<block ");
-    text_.decimal(std::uint64_t{status->stx_rdev_major});
-    text_.append(':');
-    text_.decimal(std::uint64_t{status->stx_rdev_minor});
-    text_.append('>');
+    append_device(text_, target, {S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor});
     return true;
   }
   return false;
 }
 
 std::int32_t DescriptorNames::netlink_protocol(std::int32_t tid, std::int32_t fd) {
+  if (capture_ != nullptr) {
+    return capture_->netlink_protocol(fd);
+  }
   static constexpr std::string_view socket_prefix = "socket:[";
   PathBuffer path;
   TargetBuffer buffer;
@@ -212,76 +305,45 @@ std::string_view DescriptorNames::information(std::int32_t tid, std::int32_t fd)
   return read_file(fd_path(path, tid, fd, "fdinfo"), information_);
 }
 
-bool DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
+OpenFile::Process DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
+  OpenFile::Process process{-1, {}};
   const auto pid = line_of(information(tid, fd), "\nPid:\t");
-  std::int32_t number = -1;  // as of a process that is no more
-  std::from_chars(pid.data(), pid.data() + pid.size(), number);
-  if (number < 0) {
-    return false;
+  std::from_chars(pid.data(), pid.data() + pid.size(), process.id);
+  if (options_.commands && process.id > 0) {
+    process.command = command_now(process.id);
   }
-  text_.append("pid:");
-  text_.append(pid);
-  if (options_.commands && number > 0) {
-    text_.append('<');
-    append_command(number);
-    text_.append('>');
-  }
-  return true;
+  return process;
 }
 
-/// Under the kernel's own names: `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`. Older kernels have fewer.
-bool DescriptorNames::eventfd(std::int32_t tid, std::int32_t fd) {
-  const auto info = information(tid, fd);
-  static constexpr std::array<std::pair<std::string_view, int>, 3> facts = {
-      {{"eventfd-count", 16}, {"eventfd-id", 10}, {"eventfd-semaphore", 10}}};
-  for (const auto& [name, base] : facts) {
-    auto value = line_of(info, '\n' + std::string(name) + ':');
-    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-    std::uint64_t number = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), number, base).ec != std::errc{}) {
-      continue;
-    }
-    text_.append(text_.empty() ? "{" : ", ");
-    text_.append(name);
-    text_.append('=');
-    text_.decimal(number);
-  }
-  if (text_.empty()) {
-    return false;
-  }
-  text_.append('}');
-  return true;
-}
-
-/// `signalfd:[INT TERM]`
 bool DescriptorNames::signalfd(std::int32_t tid, std::int32_t fd) {
   const auto mask = line_of(information(tid, fd), "\nsigmask:\t");
   std::uint64_t set = 0;
   if (std::from_chars(mask.data(), mask.data() + mask.size(), set, 16).ec != std::errc{}) {
     return false;
   }
-  text_.append("signalfd:");
-  spell::append_signal_set(text_, set, spec::max_signal, spell::ConstantForm::abbreviate);
+  append_signals(text_, set);
   return true;
 }
 
 std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
-  const bool named = options_.commands && pid > 0;
-  const std::int32_t here = named ? pids_.here(tid, pid, PidKind::process) : 0;
-  return here == 0 ? std::string_view{} : command(here);
+  text_.clear();
+  if (!options_.commands || pid <= 0) {
+    return {};
+  }
+  if (capture_ != nullptr) {
+    const auto process = capture_->process(pid);
+    process ? append_escaped_name(text_, process->command) : void();
+  } else if (const std::int32_t here = pids_.here(tid, pid, PidKind::process); here != 0) {
+    append_escaped_name(text_, command_now(here));
+  }
+  return text_.view();
 }
 
 std::string_view DescriptorNames::command(std::int32_t tid) {
   text_.clear();
-  append_command(tid);
+  const auto known = capture_ == nullptr ? std::nullopt : capture_->command(tid);
+  append_escaped_name(text_, known ? *known : command_now(tid));
   return text_.view();
-}
-
-void DescriptorNames::append_command(std::int32_t tid) {
-  PathBuffer path;
-  std::array<char, 64> buffer;
-  const auto name = read_file(proc_path(path, tid, "comm"), buffer);
-  append_escaped(text_, name.substr(0, name.find('\n')));
 }
 
 DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) {
@@ -289,17 +351,18 @@ DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t
   if (!options_.any_descriptors()) {
     return {};
   }
-  const auto pid = line_of(information(tid, pidfd), "\nPid:\t");
-  std::int32_t number = 0;
-  std::from_chars(pid.data(), pid.data() + pid.size(), number);
-  return number > 0 ? descriptor(number, fd) : DescriptorName{};
+  const std::int32_t process = capture_ == nullptr ? this->pidfd(tid, pidfd).id : 0;
+  return process > 0 ? descriptor(process, fd) : DescriptorName{};
 }
 
 std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, bool group) {
   if (!options_.pids_here || pid <= 0) {
     return 0;
   }
-  const std::int32_t here = pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
+  const auto captured = capture_ == nullptr ? std::nullopt : capture_->process(pid);
+  const std::int32_t here = captured              ? captured->id
+                            : capture_ != nullptr ? 0
+                                                  : pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
   return here == pid ? 0 : here;
 }
 
@@ -328,7 +391,14 @@ std::string_view DescriptorNames::current_directory(std::int32_t tid) {
   PathBuffer path;
   TargetBuffer buffer;
   text_.clear();
-  append_escaped(text_, read_link(proc_path(path, tid, "cwd"), buffer));
+  if (capture_ != nullptr) {
+    const auto folder = capture_->working_directory();
+    TextBuffer link;
+    folder ? append_link(link, *folder) : void();
+    append_escaped_name(text_, link.view());
+    return text_.view();
+  }
+  append_escaped_name(text_, read_link(proc_path(path, tid, "cwd"), buffer));
   return text_.view();
 }
 

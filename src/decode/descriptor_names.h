@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,7 @@ class DescriptorNames final : public Names {
   using FunctionNamer = std::function<std::string(std::int32_t tid, std::uint64_t address)>;
   void set_functions(FunctionNamer functions) { functions_ = std::move(functions); }
 
+  void look_back(const Capture* capture) override { capture_ = capture; }
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
@@ -64,10 +66,10 @@ class DescriptorNames final : public Names {
 
  private:
   bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
+  DescriptorName describe(const OpenFile& file);
+  bool detail(const OpenFile& file);
   std::string_view information(std::int32_t tid, std::int32_t fd);
-  bool pidfd(std::int32_t tid, std::int32_t fd);
-  void append_command(std::int32_t tid);
-  bool eventfd(std::int32_t tid, std::int32_t fd);
+  OpenFile::Process pidfd(std::int32_t tid, std::int32_t fd);
   bool signalfd(std::int32_t tid, std::int32_t fd);
 
   NameOptions options_;
@@ -77,8 +79,10 @@ class DescriptorNames final : public Names {
   GenericFamilies families_;
   PidNamespaces pids_;
   RingEntries rings_;
-  std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
-  TextBuffer text_;                       ///< what the last answer stands in
+  std::array<char, 1024> information_{};          ///< the start of a file in /proc/PID/fdinfo
+  const Capture* capture_ = nullptr;              ///< what look_back() was told
+  std::optional<OpenFile::EventCounter> fdinfo_;  ///< which facts the kernel tells; empty: not looked yet
+  TextBuffer text_;                               ///< what the last answer stands in
 };
 
 }  // namespace tracer::decode

@@ -91,9 +91,7 @@ Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       if (!number) {
         return std::nullopt;
       }
-      const auto fd = static_cast<std::int32_t>(*number);
-      const auto captured = memory_.netlink_protocol(fd);
-      return captured ? *captured : setting_.names.netlink_protocol(state_.entry.tid, fd);
+      return setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
     }
     case ExprOp::sibling: {
       const auto kind = evaluate(e.a, scope);

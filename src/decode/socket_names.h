@@ -7,6 +7,7 @@
 
 #include "base/text_buffer.h"
 #include "base/unique_fd.h"
+#include "trace/capture.h"
 
 namespace tracer::decode {
 
@@ -18,10 +19,11 @@ class SocketNames {
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:
-  bool inet(TextBuffer& text, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
-  bool netlink(TextBuffer& text, std::int32_t tid, std::string_view inode);
-  bool bound(TextBuffer& text, std::uint32_t inode, bool is_v6);
-  bool unix_socket(TextBuffer& text, std::uint32_t inode);
+  // Add what they find.
+  bool inet(SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
+  void netlink(SocketFacts& facts, std::int32_t tid, std::string_view inode);
+  void bound(SocketFacts& facts, bool is_v6);
+  void unix_socket(SocketFacts& facts);
   /// The socket to ask sock_diag(7) over; opened at the first question.
   int diag();
 

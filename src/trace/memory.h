@@ -3,12 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "base/remote_addr.h"
 
 namespace tracer {
+
+class Capture;
 
 class Memory {
  public:
@@ -22,11 +23,9 @@ class Memory {
   /// reads of one place can differ.
   [[nodiscard]] virtual std::size_t read(RemoteAddr address, std::span<std::byte> into) const = 0;
 
-  /// What was captured beside memory: the protocol (NETLINK_ROUTE, …) of the tracee's descriptor if it is a netlink
-  /// socket, else -1. Nothing: who wants to know looks itself.
-  [[nodiscard]] virtual std::optional<std::int32_t> netlink_protocol([[maybe_unused]] std::int32_t fd) const {
-    return std::nullopt;
-  }
+  /// What was captured beside memory, of a thread that has gone on since; null: it stands still, and /proc tells. Valid
+  /// as long as the memory.
+  [[nodiscard]] virtual const Capture* capture() const { return nullptr; }
 };
 
 /// Of a thread that nothing can be read from.

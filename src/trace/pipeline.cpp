@@ -29,6 +29,7 @@ Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const de
       filter_(options_.filter, tables, decoder, names),
       tamper_rules_(std::move(options_.tampering), tables),
       decoder_(decoder),
+      names_(names),
       view_(view),
       summary_(summary),
       note_(std::move(note)) {}
@@ -39,13 +40,20 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
   }
   Thread& thread = thread_of(event);
   thread.circumstances = event.circumstances;
+  look_back(memory.capture());
   const Verdict verdict = std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
+  look_back(nullptr);
   view_.event_done();
   if (event.time.monotonic - last_flush_ >= oldest_output) {
     last_flush_ = event.time.monotonic;
     view_.flush();
   }
   return verdict;
+}
+
+void Pipeline::look_back(const Capture* capture) {
+  names_.look_back(capture);
+  decoder_.names().look_back(capture);
 }
 
 void Pipeline::lost(std::uint64_t events) {

@@ -9,6 +9,7 @@
 #include "decode/decoder.h"
 #include "filter/syscall_set.h"
 #include "render/summary.h"
+#include "trace/capture.h"
 #include "trace/engine.h"
 #include "trace/pipeline_filter.h"
 #include "trace/pipeline_tampering.h"
@@ -65,6 +66,8 @@ class Pipeline final : public EventHandler {
   Verdict on_alarm() override;
 
  private:
+  /// Whoever is asked for names answers of this moment from now on.
+  void look_back(const Capture* capture);
   Thread& thread_of(const Event& event);
   void forget(Thread& thread);
   /// A call that will have no result: the thread is gone, or an execve has taken it.
@@ -117,6 +120,7 @@ class Pipeline final : public EventHandler {
   Filter filter_;
   TamperRules tamper_rules_;
   const decode::Decoder& decoder_;
+  decode::Names& names_;  ///< the decoder has others, by what the user wants to see
   View& view_;
   render::Summary* summary_;
   Note note_;

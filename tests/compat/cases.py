@@ -143,8 +143,8 @@ THRESHOLDS = {'everyday': 99.5, 'stacks': 99.5, 'probes': 99.0, 'decoration': 99
 
 # Between our two engines. What is missing: stops of job control, and calls that restart because a tracer came, as only
 # a stop can see them; that PTRACE_TRACEME fails under a tracer; memory that a rare choice of a call points to.
-OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'sweep': 99.5}
-NOT_BY_BPF = re.compile(r'-y+|-Y|--decode-.*|-P|-k|--pidns-translation|(?:inject|fault|read|write)=.*')
+OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'decoration': 99.0, 'sweep': 99.5}
+NOT_BY_BPF = re.compile(r'-k|(?:inject|fault|read|write)=.*')
 
 # Probing programs whose lines are counted by themselves.
 GROUPS = {'decoration': 'decoration'}

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     'library': ['base', 'spec', 'trace', 'arch', 'debuginfo'],
     'stack': ['base', 'spec', 'trace', 'arch', 'debuginfo'],
     'render': ['base', 'spec', 'spell'],
-    'decode': ['base', 'spec', 'spell', 'trace/memory.h', 'render/emitter.h'],
+    'decode': ['base', 'spec', 'spell', 'trace/memory.h', 'trace/capture.h', 'render/emitter.h'],
     'decoders': ['base', 'spec', 'spell', 'decode', 'trace/memory.h', 'render/emitter.h'],
     'filter': ['base', 'spec', 'trace/event.h'],
     'sink': ['base'],

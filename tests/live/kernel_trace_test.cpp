@@ -130,7 +130,8 @@ TEST_CASE("events that found no room are counted where they are missing and in a
 }
 
 TEST_CASE("what takes a stop is refused with the kernel's trace, with the reason") {
-  for (const std::string option : {"-y", "-P /etc", "-e inject=getpid:retval=1", "-e read=0", "-D", "-b execve"}) {
+  for (const std::string option :
+       {"--namespace", "--io-uring", "-e inject=getpid:retval=1", "-e read=0", "-D", "-b execve"}) {
     INFO(option);
     const Ran ran = run("exec $T --engine=bpf " + option + " true");
     REQUIRE(ran.lines.size() == 1);

@@ -1,0 +1,207 @@
+#include "bpf/captured_names.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/magic.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <string_view>
+
+#include "bpf/captured_path.h"
+#include "bpf/chunks.h"
+#include "bpf/names.h"
+
+namespace tracer {
+namespace {
+
+constexpr std::uint32_t pidfd_magic = 0x50494446;  // of linux/magic.h, where that is new enough
+constexpr std::uint32_t dma_buffer_magic = 0x444d4142;
+constexpr unsigned semaphore = 1;  // EFD_SEMAPHORE
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <std::size_t Size>
+std::string text_of(const std::uint8_t (&bytes)[Size], std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), std::min(size, Size)};
+}
+
+/// TASK_COMM_LEN bytes.
+std::string command_of(const __u64* words) {
+  const auto* text = reinterpret_cast<const char*>(words);
+  return {text, ::strnlen(text, comm_size)};
+}
+
+/// What the kernel tells of one descriptor.
+struct Told {
+  CapturedPath path;
+  std::string name;  ///< the innermost of the path, and the only one of what is made up
+  std::optional<descriptor_facts> facts;
+  std::optional<socket_facts> socket;
+};
+
+/// The text that the file's system makes up (d_path), without its mark of a deleted file; empty: unknown.
+std::string made_up_link(const Told& told, bool& deleted) {
+  const descriptor_facts& facts = *told.facts;
+  switch (facts.system) {
+    case PIPEFS_MAGIC:
+      return fmt::format("pipe:[{}]", facts.inode);
+    case SOCKFS_MAGIC:
+      return fmt::format("socket:[{}]", facts.inode);
+    case NSFS_MAGIC:
+      return told.name.empty() ? std::string{} : fmt::format("{}:[{}]", told.name, facts.inode);
+    case ANON_INODE_FS_MAGIC:
+      return "anon_inode:" + told.name;
+    case pidfd_magic:
+      return "anon_inode:[pidfd]";
+    case dma_buffer_magic:
+      return {};
+    default:  // memfd_create and its like
+      deleted = true;
+      return "/" + told.name;
+  }
+}
+
+std::optional<SocketFacts::Endpoint> endpoint(bool is_v6, std::uint16_t port, const std::uint8_t (&address)[16]) {
+  if (port == 0) {
+    return std::nullopt;
+  }
+  SocketFacts::Endpoint result;
+  result.is_v6 = is_v6;
+  result.port = port;
+  std::memcpy(result.address.data(), address, sizeof address);
+  return result;
+}
+
+SocketFacts socket_of(const Told& told) {
+  const socket_facts& facts = *told.socket;
+  SocketFacts result;
+  result.protocol = told.name;
+  result.inode = told.facts->inode;
+  if (facts.family == AF_INET || facts.family == AF_INET6) {
+    const bool is_v6 = facts.family == AF_INET6;
+    result.local = endpoint(is_v6, facts.local_port, facts.local);
+    result.remote = endpoint(is_v6, facts.remote_port, facts.remote);
+    if (result.protocol.starts_with("TCP") && facts.state == TCP_CLOSE) {
+      result.remote.reset();
+    }
+  } else if (facts.family == AF_UNIX) {
+    result.peer = facts.peer;
+    result.name = text_of(facts.name, facts.name_size);
+  } else if (facts.family == AF_NETLINK) {
+    result.netlink_family = facts.protocol;
+    result.port_id = facts.port_id;
+  }
+  return result;
+}
+
+std::optional<OpenFile> file_of(const Told& told) {
+  if (!told.facts) {
+    return std::nullopt;
+  }
+  const descriptor_facts& facts = *told.facts;
+  OpenFile file;
+  if (facts.made_up != 0) {
+    file.link = made_up_link(told, file.deleted);
+  } else if (facts.path.ending == path_at_root || facts.path.ending == path_at_top) {
+    file.link = told.path.text();
+    file.deleted = facts.path.deleted != 0;
+  }
+  // A longer one has no link.
+  constexpr std::size_t mark = std::string_view(" (deleted)").size();
+  if (file.link.empty() || file.link.size() + (file.deleted ? mark : 0) >= PATH_MAX) {
+    return std::nullopt;
+  }
+  constexpr unsigned minor_bits = 20;
+  if (S_ISCHR(facts.mode) || S_ISBLK(facts.mode)) {
+    file.device = {S_ISBLK(facts.mode), facts.device >> minor_bits, facts.device & ((1U << minor_bits) - 1)};
+  }
+  if (told.socket) {
+    file.socket = socket_of(told);
+  } else if (file.link == "anon_inode:[pidfd]") {
+    file.process = {static_cast<std::int32_t>(facts.detail[0]), command_of(&facts.detail[1])};
+  } else if (file.link == "anon_inode:[eventfd]") {
+    file.counter = {facts.detail[0], static_cast<std::uint32_t>(facts.detail[1]), (facts.detail[2] & semaphore) != 0};
+  } else if (file.link == "anon_inode:[signalfd]") {
+    file.signals = ~facts.detail[0];
+  }
+  return file;
+}
+
+/// The first that an area tells of `number`.
+Told find(std::span<const std::byte> area, std::uint32_t number) {
+  Told told;
+  for_each_chunk(area, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
+    if (chunk.kind == chunk_name && chunk.address == (names_of_descriptor | number) && !told.facts) {
+      told.path.add(text_of(bytes));
+      if (told.name.empty()) {
+        told.name = text_of(bytes);
+      }
+    } else if (chunk.kind == chunk_descriptor && chunk.address == number && !told.facts) {
+      told.facts = chunk_as<descriptor_facts>(bytes);
+    } else if (chunk.kind == chunk_socket && chunk.address == number && !told.socket) {
+      told.socket = chunk_as<socket_facts>(bytes);
+    }
+  });
+  return told;
+}
+
+}  // namespace
+
+std::optional<OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
+  for (const Area area : areas_) {
+    const Told told = find(area, static_cast<std::uint32_t>(fd));
+    if (told.facts) {
+      return file_of(told);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<OpenFile> CapturedNames::working_directory() const {
+  return descriptor(AT_FDCWD);
+}
+
+std::int32_t CapturedNames::netlink_protocol(std::int32_t fd) const {
+  std::int32_t protocol = -1;
+  for (const Area area : areas_) {
+    for_each_chunk(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
+      if (chunk.kind == chunk_netlink && chunk.address == static_cast<std::uint32_t>(fd)) {
+        protocol = chunk_as<std::int32_t>(bytes);
+      }
+    });
+  }
+  return protocol;
+}
+
+std::optional<Capture::Process> CapturedNames::process(std::int32_t id) const {
+  std::optional<process_name> found;
+  for (const Area area : areas_) {
+    for_each_chunk(area, [&found, id](const trace_chunk& chunk, Area bytes) {
+      if (chunk.kind == chunk_named_process && chunk.address == static_cast<std::uint32_t>(id) && !found) {
+        found = chunk_as<process_name>(bytes);
+      }
+    });
+  }
+  if (!found || found->exists == 0) {
+    return std::nullopt;
+  }
+  return Process{static_cast<std::int32_t>(found->here), command_of(found->comm)};
+}
+
+std::optional<std::string> CapturedNames::command(std::int32_t tid) const {
+  if (commands_ != nullptr) {
+    if (const auto known = commands_->find(tid); known != commands_->end()) {
+      return known->second;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracer

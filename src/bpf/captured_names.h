@@ -1,0 +1,35 @@
+// What descriptors and process ids of a call stood for, as the kernel's programs told it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "trace/capture.h"
+
+namespace tracer {
+
+/// Names of the programs of threads, by the tracer's numbers.
+using KnownCommands = std::unordered_map<std::int32_t, std::string>;
+
+/// Looks at areas of chunks as CapturedMemory does: at the second for what the first does not have.
+class CapturedNames final : public Capture {
+ public:
+  using Area = std::span<const std::byte>;
+  /// `commands`: of threads that are traced; null: none are known. All have to outlive it.
+  CapturedNames(Area area, Area more, const KnownCommands* commands) : areas_{area, more}, commands_(commands) {}
+
+  [[nodiscard]] std::optional<OpenFile> descriptor(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<OpenFile> working_directory() const override;
+  [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<Process> process(std::int32_t id) const override;
+  [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
+
+ private:
+  std::array<Area, 2> areas_;
+  const KnownCommands* commands_;
+};
+
+}  // namespace tracer
