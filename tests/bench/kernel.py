@@ -58,7 +58,8 @@ class Workload:
 
 def with_tracefs(command):
     """Of tools that look tracepoints up there; nobody else sees the mount."""
-    return ['unshare', '-m', 'sh', '-c', 'mount -t tracefs none /sys/kernel/tracing && exec "$@"', 'sh', *command]
+    mounted = 'mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing'
+    return ['unshare', '-m', 'sh', '-c', mounted + ' && exec "$@"', 'sh', *command]
 
 
 def tools(ours):

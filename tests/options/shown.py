@@ -186,8 +186,8 @@ ROWS = [
                    'longest', 'avg-time', 'time-avg', 'calls', 'count', 'errors', 'error', 'name', 'syscall', 'syscall-name')],
     *[(f'-c --summary-columns={name} -e trace=chdir', 'fail', [r'chdir$'], 'new')
       for name in ('wall-total', 'total_wall', 'wall-min', 'min-wall', 'wall-max', 'max-wall', 'wall-avg', 'avg-wall', 'p50', 'p95', 'p99')],
-    ('-c -w -e trace=clock_nanosleep', 'wait', [r'0\.0[2-9]\d+ +[2-9]\d{4} +1 +clock_nanosleep']),
-    ('-c --summary-wall-clock -e trace=clock_nanosleep', 'wait', [r'0\.0[2-9]\d+ +[2-9]\d{4} +1 +clock_nanosleep']),
+    ('-c -w -e trace=clock_nanosleep', 'wait', [r'\d\.\d{6} +(?:[2-9]\d{4}|\d{6,}) +1 +clock_nanosleep']),
+    ('-c --summary-wall-clock -e trace=clock_nanosleep', 'wait', [r'\d\.\d{6} +(?:[2-9]\d{4}|\d{6,}) +1 +clock_nanosleep']),
     ('-c --summary-histogram -e trace=chdir', 'fail', [r'chdir'], 'new'),
     # Tampering
     ('--inject=getppid:error=EPERM', 'ppid', [r'^getppid\(\) += -1 EPERM \(Operation not permitted\) \(INJECTED\)$']),
