@@ -14,7 +14,6 @@ ARGS ?= --help
 PREFIX ?= /usr/local
 PYTHON := /usr/bin/python3
 jobs := $(shell nproc)
-sources_built_here = grep -oE '"file": "$(CURDIR)/src/[^"]*\.cpp"' build-clang/compile_commands.json | cut -d'"' -f4 | sort -u
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
 # $(call configure,DIRECTORY,OPTIONS): once; CMake itself notices later changes.
@@ -65,7 +64,7 @@ format: lint-packages
 # What the sources include from generated files has to exist: hence after the build. Those of another architecture cannot
 # be read without its headers.
 tidy: clang
-	$(sources_built_here) | xargs -P$(jobs) -n1 clang-tidy-14 --quiet -p build-clang
+	.ci/tidy build-clang
 
 bench: test-packages all
 	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)
