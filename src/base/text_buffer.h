@@ -42,6 +42,13 @@ class TextBuffer {
   /// At least `width` digits, filled with zeros.
   void decimal_padded(std::uint64_t value, unsigned width);
 
+  /// Room for up to `most` characters, of which `write(char*)` fills some; it returns where they end.
+  template <typename Write>
+  void append_by(std::size_t most, const Write& write) {
+    char* begin = more(most);
+    size_ -= most - static_cast<std::size_t>(write(begin) - begin);
+  }
+
   /// Moves what stands from `position` on and puts `text` before it.
   void insert(std::size_t position, std::string_view text);
   void clear();  ///< Keeps the memory, unless it has become much.

@@ -406,12 +406,15 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
-    std::optional<Circumstances> then;
+    const CapturedMemory memory(chunks, state.entry);
     if (circumstances_) {
-      event.circumstances = &then.emplace(circumstances_of(all, state.first_argument));
+      const Circumstances then = circumstances_of(all, state.first_argument);
+      event.circumstances = &then;
+      hand_out(event, memory);
+      event.circumstances = &unknown_;
+    } else {
+      hand_out(event, memory);
     }
-    hand_out(event, CapturedMemory(chunks, state.entry));
-    event.circumstances = &unknown_;
   }
   if (!state.ignored.empty()) {
     event.stack = nullptr;  // which was that of the call

@@ -32,7 +32,7 @@ constexpr std::uint64_t smallest_page = 4096;
 
 }  // namespace
 
-std::optional<std::uint64_t> Walker::length(const Type& type, const Scope* scope) {
+Count Walker::length(const Type& type, const Scope* scope) {
   std::uint64_t n = unlimited;
   if (type.length != spec::none) {
     const auto said = evaluate(type.length, scope);

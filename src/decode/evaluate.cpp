@@ -38,7 +38,7 @@ bool Walker::mentions_result(spec::ExprId id) const {
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
 }
 
-Walker::Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
+Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
   const Expr& e = tables_.exprs[id];
   switch (e.op) {
     case ExprOp::literal:
@@ -122,7 +122,7 @@ bool Walker::is_constant(spec::ExprId id) const {
   }
 }
 
-Walker::Value Walker::binary(const Expr& expr, const Scope* scope) {
+Value Walker::binary(const Expr& expr, const Scope* scope) {
   const auto left = evaluate(expr.a, scope);
   const auto right = evaluate(expr.b, scope);
   if (!left || !right) {
@@ -157,7 +157,7 @@ Walker::Value Walker::binary(const Expr& expr, const Scope* scope) {
 }
 
 /// A field, or what of the given type is `offset` bytes into it.
-Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset, const Type* type) {
+Value Walker::field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset, const Type* type) {
   for (; scope != nullptr; scope = scope->outer) {
     if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
       const spec::Field& f = tables_.fields[field];
@@ -171,7 +171,7 @@ Walker::Value Walker::field_value(spec::FieldId field, const Scope* scope, std::
   return std::nullopt;
 }
 
-Walker::Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
+Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
   for (scope = scope != nullptr ? scope->outer : nullptr; scope != nullptr; scope = scope->outer) {
     if (scope->type == nullptr) {
       continue;
@@ -191,7 +191,7 @@ Walker::Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
   return std::nullopt;
 }
 
-Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
+Value Walker::target_value(const Type& pointer, std::uint64_t address) {
   if (pointer.kind != TypeKind::pointer || address == 0) {
     return std::nullopt;
   }
@@ -208,7 +208,7 @@ Walker::Value Walker::target_value(const Type& pointer, std::uint64_t address) {
 
 /// The begin of an attribute of that type, among the first ones of the attributes that are being decoded: as many as
 /// any honest message has, so that a long one costs no more than its length. linux/netlink.h: struct nlattr.
-Walker::Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
+Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
   constexpr std::size_t most_siblings = 64;
   constexpr std::uint64_t header_size = 4;
   constexpr std::uint64_t type_mask = 0x3fff;
@@ -245,7 +245,7 @@ Walker::Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
 }
 
 /// The scalar that a pointer argument pointed to at entry.
-std::optional<std::uint64_t> Walker::saved_value(spec::ParamId param) const {
+Count Walker::saved_value(spec::ParamId param) const {
   for (const SavedTarget& saved : state_.saved) {
     if (saved.param == param) {
       const auto& pointer = tables_.types[tables_.params[param].type];

@@ -206,7 +206,7 @@ bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope)
   if (!state_.depth.dereference && !is_text(type, scope)) {
     // There is nothing to look at in an array of no elements.
     const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
-    if (!counted || type.brief != spec::none || length(type, scope) != 0) {
+    if (!counted || type.brief != spec::none || length(type, scope).value_or(1) != 0) {
       return false;
     }
     out_.begin_array();

@@ -10,6 +10,7 @@
 
 #include "decode/call_state.h"
 #include "decode/custom.h"
+#include "decode/value.h"
 
 namespace tracer::decode {
 
@@ -92,7 +93,6 @@ class Walker {
   }
 
  private:
-  using Value = std::optional<std::int64_t>;
   static constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
   /// Which of a struct's fields show: those that go in, or those that came out.
@@ -104,7 +104,7 @@ class Walker {
   void settle_on_signature();
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
-  [[nodiscard]] std::optional<std::uint64_t> saved_value(spec::ParamId param) const;
+  [[nodiscard]] Count saved_value(spec::ParamId param) const;
   [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
 
   // arguments.cpp
@@ -173,10 +173,10 @@ class Walker {
   void show_context(std::string_view context);
   void annotate_directory(std::int64_t fd);
   void annotate_process(std::int64_t pid, bool group);
-  [[nodiscard]] std::optional<std::uint64_t> load(const spec::Type& type, const Place& place) const {
+  [[nodiscard]] Count load(const spec::Type& type, const Place& place) const {
     // Returned as it is from a function of its own, an optional is read wider than it was written: slow enough to see.
     std::uint64_t bits = 0;
-    return load(type, place, bits) ? std::optional(bits) : std::nullopt;
+    return load(type, place, bits) ? Count(bits) : Count();
   }
   bool load(const spec::Type& type, const Place& place, std::uint64_t& bits) const;
   [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
@@ -221,7 +221,7 @@ class Walker {
   std::uint64_t count_records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   void unreadable_rest(RemoteAddr address);
   /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
-  std::optional<std::uint64_t> length(const spec::Type& type, const Scope* scope);
+  Count length(const spec::Type& type, const Scope* scope);
 
   // strings.cpp
   static bool in_list(const Scope* scope);

@@ -32,57 +32,69 @@ char escape_letter(unsigned c) {
   }
 }
 
-void append_octal(TextBuffer& text, unsigned c, bool all_digits) {
-  text.append('\\');
+char* put_octal(char* at, unsigned c, bool all_digits) {
+  *at++ = '\\';
   if (all_digits || c >= 0100) {
-    text.append(static_cast<char>('0' + (c >> 6)));
+    *at++ = static_cast<char>('0' + (c >> 6));
   }
   if (all_digits || c >= 010) {
-    text.append(static_cast<char>('0' + ((c >> 3) & 7)));
+    *at++ = static_cast<char>('0' + ((c >> 3) & 7));
   }
-  text.append(static_cast<char>('0' + (c & 7)));
+  *at++ = static_cast<char>('0' + (c & 7));
+  return at;
 }
 
-/// `unprintable(character, index)` writes what has neither a letter nor is plain.
+char* put_hex(char* at, unsigned c) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  *at++ = '\\';
+  *at++ = 'x';
+  *at++ = digits[c >> 4];
+  *at++ = digits[c & 0xf];
+  return at;
+}
+
+constexpr std::size_t longest_escape = 4;
+
+/// `unprintable(at, character, index)` puts at most longest_escape characters for what has neither a letter nor is
+/// plain, and returns where they end.
 template <typename Unprintable>
 void escape(TextBuffer& text, std::span<const std::byte> data, std::string_view also, Unprintable unprintable) {
-  const std::string_view all(reinterpret_cast<const char*>(data.data()), data.size());
-  std::size_t done = 0;  // what comes before it stands in the text: characters are mostly plain, and go there together
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const auto c = std::to_integer<unsigned>(data[i]);
-    const char letter = escape_letter(c);
-    if (letter == 0 && is_plain(c) && also.find(static_cast<char>(c)) == std::string_view::npos) {
-      continue;
-    }
-    text.append(all.substr(done, i - done));
-    done = i + 1;
-    if (letter != 0) {
-      text.append('\\');
-      text.append(letter);
-    } else {
-      unprintable(c, i);
-    }
+  constexpr std::size_t most_at_once = 256;  // so that room is taken for little that is not used
+  for (std::size_t begin = 0; begin < data.size(); begin += most_at_once) {
+    const std::size_t end = std::min(data.size(), begin + most_at_once);
+    text.append_by((end - begin) * longest_escape, [&](char* at) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto c = std::to_integer<unsigned>(data[i]);
+        if (is_plain(c) && c != '"' && c != '\\' && (also.empty() || also.find(static_cast<char>(c)) == also.npos)) {
+          *at++ = static_cast<char>(c);
+        } else if (const char letter = escape_letter(c); letter != 0) {
+          *at++ = '\\';
+          *at++ = letter;
+        } else {
+          at = unprintable(at, c, i);
+        }
+      }
+      return at;
+    });
   }
-  text.append(all.substr(done));
 }
 
 }  // namespace
 
 void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
-  escape(text, data, also, [&](unsigned c, std::size_t i) {
+  escape(text, data, also, [&](char* at, unsigned c, std::size_t i) {
     const auto next = i + 1 < data.size() ? std::to_integer<unsigned>(data[i + 1]) : 0;
-    append_octal(text, c, next >= '0' && next <= '7');
+    return put_octal(at, c, next >= '0' && next <= '7');
   });
 }
 
 void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data) {
-  escape(text, data, {}, [&](unsigned, std::size_t i) { append_hex(text, data.subspan(i, 1)); });
+  escape(text, data, {}, [](char* at, unsigned c, std::size_t) { return put_hex(at, c); });
 }
 
 void append_hex(TextBuffer& text, std::span<const std::byte> data) {
   for (const std::byte b : data) {
-    text.append("\\x");
-    text.hex_byte(b);
+    text.append_by(longest_escape, [b](char* at) { return put_hex(at, std::to_integer<unsigned>(b)); });
   }
 }
 
