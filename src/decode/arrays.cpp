@@ -190,6 +190,8 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   }
   nth_ = enclosing_nth;
   rest_ = enclosing_rest;
+  // Where no element is to show, the first has to be there all the same.
+  readable = readable && (shown != 0 || count == 0 || copy(place, size).has_value());
   if (!begun && !readable) {
     return false;
   }

@@ -76,7 +76,7 @@ bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
   }
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
-    const bool says = state_.signature->note_prefix != spec::none;
+    const bool says = state_.signature->note_prefix != spec::none || state_.signature->note_styled;
     return set.is_flags ? !spell::has_name_for_zero(tables_, note.set) && (bits == 0 || (!says && !has_flag(set, bits)))
                         : spell::constant_name(tables_, note.set, bits, abi_).empty();
   }
@@ -88,7 +88,7 @@ void Walker::emit_note(std::uint64_t bits) {
   if ((state_.unreadable && note.kind == TypeKind::scalar) || explains_nothing(note, bits)) {
     return;
   }
-  out_.begin_note(tables_.text(state_.signature->note_prefix));
+  out_.begin_note(tables_.text(state_.signature->note_prefix), state_.signature->note_styled);
   if (note.style == spec::Style::time && note.kind == TypeKind::scalar) {
     TextBuffer& date = state_.words;
     date.clear();

@@ -57,11 +57,15 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (!n) {
     return false;
   }
+  if (type.style == spec::Style::terminated && place.kind == Place::Kind::remote) {
+    return terminated_bytes(place, *n);
+  }
   const bool whole = type.style == spec::Style::whole || type.style == spec::Style::bit_set;
   const auto shown = std::min<std::uint64_t>(*n, whole ? max_whole_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
   const auto data = copy(place, shown);
-  if (!data) {
+  // Where none of them is to show, they have to be there all the same.
+  if (!data || (shown == 0 && *n != 0 && !copy(place, 1))) {
     return false;
   }
   if (type.style == spec::Style::bit_set) {
@@ -72,17 +76,26 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
     return true;
   }
   render::StringForm form;
-  if (type.style == spec::Style::terminated) {
-    const auto end = std::find(data->begin(), data->end(), std::byte{0});
-    form.cut = end == data->end() && shown < *n;
-    out_.bytes(data->first(static_cast<std::size_t>(end - data->begin())), form);
-    return true;
-  }
   form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0};
   form.cut = form.cut && !form.text;
   out_.bytes(*data, form);
+  return true;
+}
+
+/// Bytes up to a NUL, or to their number.
+bool Walker::terminated_bytes(const Place& place, std::uint64_t size) {
+  const std::uint64_t limit = setting_.options.string_limit;
+  const ScratchGuard guard(state_.scratch);
+  const auto data = read_text(place.address, std::min(size, limit + 1));
+  if (!data) {
+    return false;
+  }
+  const auto found = static_cast<std::size_t>(std::find(data->begin(), data->end(), std::byte{0}) - data->begin());
+  render::StringForm form;
+  form.cut = found == data->size() && limit < size;
+  out_.bytes(data->first(std::min<std::size_t>(found, limit)), form);
   return true;
 }
 

@@ -228,6 +228,7 @@ class Walker {
   bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
   bool holds_more(const spec::Type& type, const Scope* scope);
   bool hardware_address(const spec::Type& type, const Place& place, const Scope* scope);
+  bool terminated_bytes(const Place& place, std::uint64_t size);
   bool inet6_address(const spec::Type& type, const Place& place, std::string_view field);
   void network_number(const spec::Type& type, std::uint64_t bits);
   bool text(const spec::Type& type, const Place& place, const Scope* scope);

@@ -12,7 +12,8 @@ bool flags_and_mode(CustomContext& context) {
     TextBuffer flags;
     context.described(word & ~mode_bits);
     context.spell(flags, word & ~mode_bits, spell::ConstantForm::abbreviate);
-    const bool named = flags.view().substr(0, 2) != "0x" || flags.view().find('<') != std::string_view::npos;
+    const bool named = flags.view().substr(0, 2) != "0x" || flags.view().find('<') != std::string_view::npos ||
+                       context.out().constant_form() == spell::ConstantForm::raw;
     context.out().symbol(named || context.described_name() == "shmget_flags" ? "|" : "");
   }
   context.number(word & mode_bits, spec::Style::octal, 4, false);

@@ -27,7 +27,8 @@ void unreadable_from(render::Emitter& out, RemoteAddr address) {
 bool nodemask(CustomContext& context) {
   const unsigned width = word_size(context.entry().abi);
   const auto maxnode = context.argument("maxnode").value_or(0);
-  if (maxnode == 1) {
+  const auto most = ~std::uint64_t{0};
+  if (maxnode == 1 || maxnode == most) {  // nothing, more than anybody has
     return false;
   }
   const auto bits = maxnode == 0 ? 0 : maxnode - 1;

@@ -48,7 +48,18 @@ bool swap_priority(CustomContext& context) {
 
 /// prctl(PR_SVE_SET_VL): `PR_SVE_VL_INHERIT|0x10`.
 bool sve_length(CustomContext& context) {
-  return flags_above(context, 0xffff, spec::Style::hex, true);
+  constexpr std::uint64_t length_bits = 0xffff;
+  const auto word = context.value();
+  TextBuffer text;
+  if ((word & ~length_bits) != 0) {
+    context.spell(text, word & ~length_bits, spell::ConstantForm::abbreviate);
+    // A comment would stand within another one.
+    text.truncate(std::min(text.view().find(" /*"), text.size()));
+    text.append('|');
+  }
+  (word & length_bits) != 0 ? text.hex(word & length_bits) : text.append('0');
+  context.named(text.view(), word);
+  return true;
 }
 
 /// PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`; the first two always

@@ -98,15 +98,13 @@ bool perf_hw_cache(CustomContext& context) {
   TextBuffer text;
   const auto part = [&](std::span<const std::string_view> names, std::string_view prefix, unsigned shift) {
     const auto value = bits >> shift & 0xff;
-    if (value < names.size()) {
-      text.append(prefix);
-      text.append(names[value]);
-    } else {
-      text.hex(value);
-      text.append(" /* ");
-      text.append(prefix);
-      text.append("??? */");
-    }
+    TextBuffer name;
+    TextBuffer unknown;
+    name.append(value < names.size() ? prefix : "");
+    name.append(value < names.size() ? names[value] : "");
+    unknown.append(prefix);
+    unknown.append("???");
+    append_named(text, value, name.view(), unknown.view(), context.out().constant_form());
     if (shift != 0) {
       text.append("<<");
       text.decimal(std::uint64_t{shift});

@@ -14,21 +14,6 @@ void append_signal(TextBuffer& text, std::uint64_t number) {
   name.empty() ? text.decimal(number) : text.append(name);
 }
 
-/// A constant in a spelling: by its name, its number or both. Without a name, `unknown` stands behind the number.
-void append_named(TextBuffer& text, std::uint64_t bits, std::string_view name, std::string_view unknown,
-                  spell::ConstantForm form) {
-  if (form == spell::ConstantForm::abbreviate && !name.empty()) {
-    text.append(name);
-    return;
-  }
-  text.hex(bits);
-  if (form != spell::ConstantForm::raw) {
-    text.append(" /* ");
-    text.append(name.empty() ? unknown : name);
-    text.append(" */");
-  }
-}
-
 /// PTRACE_EVENT_* of ptrace(2), which a stop with SIGTRAP or a group stop carries above its signal.
 std::string_view ptrace_event(std::uint64_t event) {
   static constexpr std::array<std::string_view, 9> names = {"",
@@ -52,7 +37,7 @@ void append_event(TextBuffer& text, std::uint64_t event, spell::ConstantForm for
   text.append("<<16");
 }
 
-void emit_priority(CustomContext& context, std::uint64_t value) {
+void emit_priority(CustomContext& context, std::uint64_t value, spec::Style style) {
   static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
                                                               "IOPRIO_CLASS_IDLE"};
   const auto priority_class = value >> 13;
@@ -63,7 +48,7 @@ void emit_priority(CustomContext& context, std::uint64_t value) {
   text.append(", ");
   text.decimal(value & 0x1fff);
   text.append(')');
-  context.named(text.view(), value, spec::Style::number, true);
+  context.named(text.view(), value, style, true);
 }
 
 }  // namespace
@@ -144,7 +129,7 @@ bool cpuset(CustomContext& context) {
 
 /// IOPRIO_PRIO_VALUE of linux/ioprio.h.
 bool ioprio(CustomContext& context) {
-  emit_priority(context, context.value() & 0xffffffff);
+  emit_priority(context, context.value() & 0xffffffff, spec::Style::number);
   return true;
 }
 
@@ -161,7 +146,7 @@ bool aio_priority(CustomContext& context) {
   if (!known || (number_at(flags, 0, 4) & is_priority) == 0) {
     return context.described();
   }
-  emit_priority(context, number_at(raw, 0, 2));
+  emit_priority(context, number_at(raw, 0, 2), spec::Style::hex);
   return true;
 }
 

@@ -24,6 +24,21 @@ inline std::uint64_t bit_of(std::span<const std::byte> bytes, std::size_t bit) {
   return bit / 8 < bytes.size() ? std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1U : 0U;
 }
 
+/// A constant in a spelling: by its name, its number or both. Without a name, `unknown` stands behind the number.
+inline void append_named(TextBuffer& text, std::uint64_t bits, std::string_view name, std::string_view unknown,
+                         spell::ConstantForm form) {
+  if (form == spell::ConstantForm::abbreviate && !name.empty()) {
+    text.append(name);
+    return;
+  }
+  text.hex(bits);
+  if (form != spell::ConstantForm::raw) {
+    text.append(" /* ");
+    text.append(name.empty() ? unknown : name);
+    text.append(" */");
+  }
+}
+
 /// devices.cpp: as in C, what cannot be printed in hexadecimal: `'S'`, `'\t'`, `'\x05'`. `by_name`: a tabulator and
 /// the like by what C calls them.
 void append_character(TextBuffer& text, unsigned character, bool by_name = true);

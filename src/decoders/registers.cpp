@@ -159,7 +159,7 @@ bool user_desc(CustomContext& context) {
 
 /// The note of set_thread_area: `entry_number=12`, which the kernel has chosen.
 bool thread_area_entry(CustomContext& context) {
-  std::array<std::byte, 4> raw{};
+  std::array<std::byte, 16> raw{};
   if (context.depth().dereference && context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
     TextBuffer text;
     text.append("entry_number=");

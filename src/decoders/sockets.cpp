@@ -211,6 +211,12 @@ bool recvmmsg_result(CustomContext& context) {
   return true;
 }
 
+/// By its name too wherever names are wanted.
+void append_with_name(const CustomContext& context, TextBuffer& text, std::uint64_t bits) {
+  const bool is_raw = context.out().constant_form() == spell::ConstantForm::raw;
+  context.spell(text, bits, is_raw ? spell::ConstantForm::raw : spell::ConstantForm::verbose);
+}
+
 /// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
 bool with_name(CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
@@ -218,7 +224,7 @@ bool with_name(CustomContext& context) {
     return false;
   }
   TextBuffer text;
-  context.spell(text, *bits, spell::ConstantForm::verbose);
+  append_with_name(context, text, *bits);
   context.in_memory() ? context.out().begin_target() : void();
   context.out().symbol(text.view());
   context.in_memory() ? context.out().end_target() : void();
@@ -257,7 +263,7 @@ bool named_number(CustomContext& context) {
     return false;
   }
   TextBuffer text;
-  context.spell(text, *bits, spell::ConstantForm::verbose);
+  append_with_name(context, text, *bits);
   context.out().symbol(text.view());
   return true;
 }

@@ -187,28 +187,34 @@ bool futex_wake_op(CustomContext& context) {
   const auto operation = (word >> 28) & 7;
   const auto comparison = (word >> 24) & 0xf;
   TextBuffer text;
+  // Where numbers alone are asked for, each is one that nobody names.
+  const auto part = [&](std::uint64_t bits, std::span<const std::string_view> names, std::string_view prefix,
+                        std::string_view shift) {
+    const auto form = context.out().constant_form();
+    TextBuffer name;
+    if (bits < names.size()) {
+      name.append(prefix);
+      name.append(names[bits]);
+    }
+    if (name.view().empty() || form == spell::ConstantForm::raw) {
+      text.hex(bits);
+      text.append(shift);
+      text.append(" /* ");
+      text.append(prefix);
+      text.append("??? */");
+    } else {
+      append_named(text, bits, name.view(), {}, form);
+      text.append(shift);
+    }
+  };
   if ((word >> 31 & 1) != 0) {
     text.append("FUTEX_OP_OPARG_SHIFT<<28|");
   }
-  if (operation < operations.size()) {
-    text.append("FUTEX_OP_");
-    text.append(operations[operation]);
-    text.append("<<28");
-  } else {
-    text.hex(operation);
-    text.append("<<28 /* FUTEX_OP_??? */");
-  }
+  part(operation, operations, "FUTEX_OP_", "<<28");
   text.append('|');
   text.hex((word >> 12) & 0xfff);
   text.append("<<12|");
-  if (comparison < comparisons.size()) {
-    text.append("FUTEX_OP_CMP_");
-    text.append(comparisons[comparison]);
-    text.append("<<24");
-  } else {
-    text.hex(comparison);
-    text.append("<<24 /* FUTEX_OP_CMP_??? */");
-  }
+  part(comparison, comparisons, "FUTEX_OP_CMP_", "<<24");
   text.append('|');
   text.hex(word & 0xfff);
   context.out().symbol(text.view());

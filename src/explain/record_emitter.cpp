@@ -51,7 +51,7 @@ void RecordEmitter::begin_result(const render::CallResult& result) {
   open_.assign(1, {nullptr, &call_.result_value});
 }
 
-void RecordEmitter::begin_note(std::string_view) {
+void RecordEmitter::begin_note(std::string_view, bool) {
   note_ = {};
   open_.assign(1, {nullptr, &note_});
 }

@@ -24,7 +24,7 @@ class RecordEmitter final : public render::Emitter {
   void end_argument() override { open_.clear(); }
   void end_arguments() override { open_.clear(); }
   void begin_result(const render::CallResult& result) override;
-  void begin_note(std::string_view prefix) override;
+  void begin_note(std::string_view prefix, bool styled) override;
   void end_note() override;
   void end_result() override { open_.clear(); }
   void begin_struct() override { begin(Value::Kind::object); }

@@ -69,8 +69,8 @@ class Emitter {
   virtual void end_arguments() = 0;
   /// Brackets the emission of the result's value or, for errors and `?`, stands for all of it.
   virtual void begin_result(const CallResult& result) = 0;
-  /// ` (prefix` … `)` after the result; nothing at all if nothing is emitted in between.
-  virtual void begin_note(std::string_view prefix) = 0;
+  /// ` (prefix` … `)` after the result; nothing at all if nothing is emitted in between. `styled`: -X holds for it.
+  virtual void begin_note(std::string_view prefix, bool styled) = 0;
   virtual void end_note() = 0;
   virtual void end_result() = 0;
 

@@ -141,7 +141,7 @@ void JsonEmitter::begin_result(const CallResult& result) {
   }
 }
 
-void JsonEmitter::begin_note(std::string_view) {
+void JsonEmitter::begin_note(std::string_view, bool) {
   end_slot();
   note_start_ = text_->size();
   text_->append(",\"note\":");

@@ -43,7 +43,7 @@ class JsonEmitter final : public Emitter {
   void end_argument() override;
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
-  void begin_note(std::string_view prefix) override;
+  void begin_note(std::string_view prefix, bool styled) override;
   void end_note() override;
   void end_result() override;
   void begin_struct() override;

@@ -87,7 +87,7 @@ void LtraceEmitter::begin_result(const CallResult& result) {
   }
 }
 
-void LtraceEmitter::begin_note(std::string_view) {
+void LtraceEmitter::begin_note(std::string_view, bool) {
   note_start_ = text().size();
 }
 

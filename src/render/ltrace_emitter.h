@@ -29,7 +29,7 @@ class LtraceEmitter final : public TextEmitter {
   void end_argument() override { lead(); }
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
-  void begin_note(std::string_view) override;
+  void begin_note(std::string_view, bool) override;
   void end_note() override;
   void begin_struct() override;
   void begin_field(std::string_view, std::string_view) override;

@@ -108,8 +108,9 @@ void TextEmitter::begin_result(const CallResult& result) {
   text_->append(')');
 }
 
-void TextEmitter::begin_note(std::string_view prefix) {
+void TextEmitter::begin_note(std::string_view prefix, bool styled) {
   in_note_ = true;
+  note_styled_ = styled;
   note_start_ = text_->size();
   text_->append(" (");
   text_->append(prefix);
@@ -118,6 +119,7 @@ void TextEmitter::begin_note(std::string_view prefix) {
 
 void TextEmitter::end_note() {
   in_note_ = false;
+  note_styled_ = false;
   if (text_->size() == note_content_) {
     text_->truncate(note_start_);
   } else {
@@ -220,7 +222,17 @@ void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
   spell::append_scalar(*text_, bits, type, form());
 }
 
+/// The number is the result already: what would name its parts has nothing to say under -X raw.
+bool TextEmitter::is_silent_note() const {
+  constexpr std::size_t bare = 2;  // ` (`
+  return in_note_ && !note_styled_ && options_.constants == spell::ConstantForm::raw && depth_ == 0 &&
+         note_content_ - note_start_ == bare;
+}
+
 void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
+  if (is_silent_note() && tables_.sets[type.set].is_flags) {
+    return;
+  }
   const Brush paint = brush(Color::constant);
   spell::append_constant(*text_, tables_, type, bits, abi, form());
 }
@@ -268,6 +280,9 @@ void TextEmitter::write(const Spelling& name) {
 }
 
 void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Type& number) {
+  if (is_silent_note()) {
+    return;
+  }
   if (form() == spell::ConstantForm::abbreviate) {
     const Brush paint = brush(Color::call);
     write(name);

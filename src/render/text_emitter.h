@@ -54,7 +54,7 @@ class TextEmitter : public Emitter {
   void end_argument() override {}
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
-  void begin_note(std::string_view prefix) override;
+  void begin_note(std::string_view prefix, bool styled) override;
   void end_note() override;
   void end_result() override;
   void begin_struct() override;
@@ -100,10 +100,11 @@ class TextEmitter : public Emitter {
   void write(const Spelling& name);
 
  private:
-  /// -X concerns arguments and what a note lists, but not a result or the one name in a note.
+  /// -X concerns arguments and what a note lists, but not a result or, unless it is styled, the one name in a note.
   [[nodiscard]] spell::ConstantForm form() const {
-    return in_result_ && depth_ == 0 ? spell::ConstantForm::abbreviate : options_.constants;
+    return in_result_ && depth_ == 0 && !note_styled_ ? spell::ConstantForm::abbreviate : options_.constants;
   }
+  [[nodiscard]] bool is_silent_note() const;
   [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }
   /// What a plain value is: an argument's or the result's.
   [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
@@ -117,6 +118,7 @@ class TextEmitter : public Emitter {
   bool first_argument_ = true;
   bool in_result_ = false;
   bool in_note_ = false;
+  bool note_styled_ = false;
   std::size_t note_start_ = 0;
   std::size_t note_content_ = 0;
   std::uint64_t spaced_ = 0;  ///< likewise: its elements are separated by spaces only

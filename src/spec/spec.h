@@ -296,9 +296,10 @@ struct Signature {
   TypeId result = none;    ///< none: void
   TypeId note = none;      ///< explanation after the result: `(flags O_RDWR)`
   StringRef note_prefix = none;
-  ExprId selector = none;  ///< none: this is final
-  Range rows;              ///< into Tables::signature_rows, sorted by value
-  Index otherwise = none;  ///< signature if no row matches; none: this one as it stands
+  bool note_styled = false;  ///< -X holds for it as for an argument, else names alone show
+  ExprId selector = none;    ///< none: this is final
+  Range rows;                ///< into Tables::signature_rows, sorted by value
+  Index otherwise = none;    ///< signature if no row matches; none: this one as it stands
 };
 
 struct SignatureRow {

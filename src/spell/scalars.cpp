@@ -267,6 +267,10 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     }
     return;
   }
+  if (form == ConstantForm::raw && type.style == Style::clock_ticks) {
+    text.decimal(bits);
+    return;
+  }
   const bool is_id = type.style == Style::uid || type.style == Style::gid;
   if (is_id && type.width == 2 && bits == 0xffff) {
     text.append("-1");  // as the calls with ids of 16 bits take it

@@ -224,6 +224,7 @@ struct Signature {
   std::optional<Name> nothing;  ///< `-> void`
   std::optional<Type> note;
   std::string note_prefix;
+  bool note_styled = false;
   Box<Expr> selector;
   std::vector<Row> rows;
 };

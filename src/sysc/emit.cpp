@@ -105,7 +105,7 @@ void write(Entry& out, const Param& p) {
               p.was);
 }
 void write(Entry& out, const Signature& s) {
-  out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.selector, s.rows, s.otherwise);
+  out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.note_styled, s.selector, s.rows, s.otherwise);
 }
 void write(Entry& out, const SignatureRow& r) {
   out.members(r.value, r.abis, r.signature, r.open_bits);

@@ -48,6 +48,7 @@ spec::Index Lowering::lower_signature(const ast::Signature& signature, std::vect
   row.result = result.nothing ? none : result.result ? lower_type(*result.result, scope) : builtin("int");
   row.note = result.note ? lower_type(*result.note, scope) : none;
   row.note_prefix = builder_.optional_string(result.note_prefix);
+  row.note_styled = result.note_styled;
   const bool is_shown_by_row = signature.shown.empty() && enclosing != nullptr;
   row.shown = builder_.optional_string(is_shown_by_row ? enclosing->shown : signature.shown);
   if (signature.never && enclosing != nullptr) {

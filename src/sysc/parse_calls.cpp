@@ -78,6 +78,7 @@ void parse_result(TokenStream& in, ast::Signature& signature) {
     if (in.at_kind(TokenKind::string)) {
       signature.note_prefix = in.expect_string("a string");
     }
+    signature.note_styled = in.accept("styled");
   }
 }
 

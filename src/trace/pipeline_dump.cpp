@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t header_cost = 64;  // what the line above a buffer counts for, also above an unreadable one
 constexpr std::size_t row = 16;
+constexpr std::uint64_t everything = ~std::uint64_t{0};  // that a call was given to write
 
 /// How a call carries its data.
 enum class Carrier : std::uint8_t { buffer, vector, message, messages };
@@ -25,7 +26,7 @@ struct DumpedCall {
 };
 
 // What strace dumps; the buffer is always the second argument and its length the third.
-constexpr std::array<DumpedCall, 20> dumped_calls = {{
+constexpr std::array<DumpedCall, 24> dumped_calls = {{
     {"read", Carrier::buffer, true},
     {"pread64", Carrier::buffer, true},
     {"recv", Carrier::buffer, true},
@@ -34,6 +35,10 @@ constexpr std::array<DumpedCall, 20> dumped_calls = {{
     {"pwrite64", Carrier::buffer, false},
     {"send", Carrier::buffer, false},
     {"sendto", Carrier::buffer, false},
+    {"mq_timedreceive", Carrier::buffer, true},
+    {"mq_timedreceive_time64", Carrier::buffer, true},
+    {"mq_timedsend", Carrier::buffer, false},
+    {"mq_timedsend_time64", Carrier::buffer, false},
     {"readv", Carrier::vector, true},
     {"preadv", Carrier::vector, true},
     {"preadv2", Carrier::vector, true},
@@ -53,8 +58,13 @@ class Dumper {
   Dumper(TextBuffer& text, const EndedCall& call)
       : text_(text), memory_(call.memory), word_(word_size(call.state.entry.abi)) {}
 
+  /// All of it or, where not all of it is there, nothing.
   void buffer(RemoteAddr address, std::uint64_t length) {
     std::array<std::byte, 256 * row> chunk;
+    if (length == 0 || memory_.read(address + (length - 1), std::span(chunk).first(1)) != 1) {
+      return;
+    }
+    const auto before = text_.size();
     length = std::min(length, left_);
     for (std::uint64_t offset = 0; offset < length;) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), length - offset));
@@ -63,6 +73,7 @@ class Dumper {
       render::append_dump(text_, bytes, static_cast<std::size_t>(offset));
       left_ -= got;
       if (got < wanted) {
+        text_.truncate(before);
         break;
       }
       offset += got;
@@ -71,6 +82,9 @@ class Dumper {
 
   /// Up to `total` bytes, in the buffers of an array of struct iovec.
   void vector(RemoteAddr array, std::uint64_t count, std::uint64_t total) {
+    if (count == 0 || count > everything / (2 * word_) || !word(array + (count - 1) * 2 * word_)) {
+      return;
+    }
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && total > 0 && left_ > 0; ++i) {
       const auto base = word(array + i * 2 * word_);
       const auto size = word(array + i * 2 * word_ + word_);
@@ -157,11 +171,12 @@ void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet&
   if (fd < 0 || !wanted.contains(static_cast<std::uint32_t>(fd))) {
     return;
   }
-  // A failed call has carried nothing; only what write, pwrite64, send and sendto were given is shown all the same.
-  if (call.outcome.is_error && (found->reads || found->carrier != Carrier::buffer)) {
+  // A failed call has read nothing; what a call was given to write shows all the same, of several messages those sent.
+  if (call.outcome.is_error && found->reads) {
     return;
   }
-  const auto carried = static_cast<std::uint64_t>(call.outcome.value);
+  const bool tells = !call.outcome.is_error && (found->reads || found->carrier == Carrier::messages);
+  const auto carried = tells ? static_cast<std::uint64_t>(call.outcome.value) : everything;
   Dumper dumper(text, call);
   switch (found->carrier) {
     case Carrier::buffer:
@@ -174,7 +189,7 @@ void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet&
       dumper.message(RemoteAddr(args[1]), carried);
       break;
     case Carrier::messages:
-      dumper.messages(RemoteAddr(args[1]), carried);
+      dumper.messages(RemoteAddr(args[1]), std::min<std::uint64_t>(carried, static_cast<std::uint32_t>(args[2])));
       break;
   }
 }

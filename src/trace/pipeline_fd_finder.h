@@ -25,7 +25,7 @@ class FdFinder final : public render::Emitter {
   void end_argument() override {}
   void end_arguments() override {}
   void begin_result(const render::CallResult&) override {}
-  void begin_note(std::string_view) override {}
+  void begin_note(std::string_view, bool) override {}
   void end_note() override {}
   void end_result() override {}
   void begin_struct() override {}

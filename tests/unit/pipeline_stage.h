@@ -56,7 +56,18 @@ class FakeNames final : public decode::Names {
 };
 
 /// Calls for tests; the number is the index.
-enum Call : std::uint64_t { getpid, close_fd, wait_for, read_fd, open_path, execve, exit_group, one_arg };
+enum Call : std::uint64_t {
+  getpid,
+  close_fd,
+  wait_for,
+  read_fd,
+  open_path,
+  execve,
+  exit_group,
+  one_arg,
+  write_fd,
+  write_many
+};
 
 inline spec::TableSet test_tables() {
   const std::string description =
@@ -70,8 +81,11 @@ inline spec::TableSet test_tables() {
       "open(path: path) -> fd\n"
       "execve(path: path) -> i32\n"
       "exit_group(code: i32) -> never\n"
-      "result(into: out *i32) -> i32\n";
-  const std::string numbers = "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n";
+      "result(into: out *i32) -> i32\n"
+      "write(fd: fd, buf: ulong as address, count: size) -> size\n"
+      "writev(fd: fd, iov: ulong as address, count: size) -> size\n";
+  const std::string numbers =
+      "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n8 write\n9 writev\n";
   std::vector<sysc::Source> sources{{"test.sys", description}};
   for (const auto abi : abi_names) {
     sources.push_back({std::string(abi) + ".nr", numbers});

@@ -394,4 +394,34 @@ TEST_CASE("option -e read= dumps what came in, in rows of sixteen") {
         "read(4, \"0\", 100)                       = 1\n");
 }
 
+TEST_CASE("option -e write= dumps all that a call was given, sent or not, if all of it is there") {
+  StageOptions options;
+  options.text.dump_writes.add(3);
+  Stage stage(options);
+  const auto number = [](std::uint64_t value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  stage.memory.put(0x1000, "abc");
+  stage.memory.put(0x2000, number(0x1000) + number(2) + number(0x1001) + number(3) + number(0x1001) + number(2));
+  stage.enter(10, write_fd, 3, 0x1000, 3);
+  stage.exit(10, -4);
+  stage.enter(10, write_fd, 3, 0x1000, 4);
+  stage.exit(10, 4);
+  stage.enter(10, write_many, 3, 0x2000, 3);
+  stage.exit(10, 1);
+  stage.enter(10, write_many, 3, 0x2000, 4);
+  stage.exit(10, 1);
+  CHECK(stage.text() ==
+        "write(3, 0x1000, 3)                     = -1 EINTR (Interrupted system call)\n"
+        " | 00000  61 62 63                                          abc              |\n"
+        "write(3, 0x1000, 4)                     = 4\n"
+        "writev(3, 0x2000, 3)                    = 1\n"
+        " * 2 bytes in buffer 0\n"
+        " | 00000  61 62                                             ab               |\n"
+        " * 3 bytes in buffer 1\n"
+        " * 2 bytes in buffer 2\n"
+        " | 00000  62 63                                             bc               |\n"
+        "writev(3, 0x2000, 4)                    = 1\n");
+}
+
 }  // namespace tracer::test
