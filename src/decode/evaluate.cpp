@@ -91,6 +91,10 @@ Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       if (!number) {
         return std::nullopt;
       }
+      constexpr std::int64_t no_messages = -1;
+      if (!state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
+        return no_messages;
+      }
       return setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
     }
     case ExprOp::sibling: {

@@ -299,6 +299,18 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
   }
 }
 
+/// strace's column is a character wider than the longest name in it; ltrace's is not.
+std::size_t Summary::width_of_names(const Rows& rows, Abi abi) const {
+  std::size_t width = form_of(SummaryColumn::name, options_.ltrace).width;
+  TextBuffer name;
+  for (const Row& row : rows) {
+    name.clear();
+    write_name(name, abi, row.number);
+    width = options_.ltrace ? width : std::max(width, name.view().size() + 1);
+  }
+  return width;
+}
+
 void Summary::write_table(TextBuffer& text, Abi abi) const {
   Rows rows = rows_[index_of(abi)];
   Row total;
@@ -314,17 +326,19 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
   sort(rows, abi);
 
   const auto& columns = options_.columns;
+  const auto width_of = [&, names = width_of_names(rows, abi)](SummaryColumn column) {
+    return column == SummaryColumn::name ? names : form_of(column, options_.ltrace).width;
+  };
   const auto write_line = [&](auto write_cell_of) {
     TextBuffer cell;
     for (const SummaryColumn& column : columns) {
       cell.clear();
       write_cell_of(cell, column);
-      append_cell(text, cell.view(), column, form_of(column, options_.ltrace).width, &column == &columns.back());
+      append_cell(text, cell.view(), column, width_of(column), &column == &columns.back());
     }
   };
   const auto write_rule = [&] {
-    write_line(
-        [&](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column, options_.ltrace).width, '-'); });
+    write_line([&](TextBuffer& cell, SummaryColumn column) { cell.append(width_of(column), '-'); });
   };
   write_line([&](TextBuffer& cell, SummaryColumn column) { cell.append(form_of(column, options_.ltrace).heading); });
   write_rule();

@@ -103,6 +103,7 @@ class Summary {
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;
   void write_name(TextBuffer& text, Abi abi, std::uint64_t number) const;
+  [[nodiscard]] std::size_t width_of_names(const Rows& rows, Abi abi) const;
 
   const spec::Tables& tables_;
   SummaryOptions options_;

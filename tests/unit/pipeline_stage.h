@@ -66,7 +66,8 @@ enum Call : std::uint64_t {
   exit_group,
   one_arg,
   write_fd,
-  write_many
+  write_many,
+  long_name
 };
 
 inline spec::TableSet test_tables() {
@@ -75,6 +76,7 @@ inline spec::TableSet test_tables() {
       "type path = *cstr as path\n"
       "type size = ulong\n"
       "getpid() -> i32\n"
+      "sched_get_priority_max() -> i32\n"
       "close(fd: fd) -> i32\n"
       "wait(pid: i32, status: out *i32) -> i32\n"
       "read(fd: fd, buf: out *bytes[ret], count: size) -> size\n"
@@ -85,7 +87,8 @@ inline spec::TableSet test_tables() {
       "write(fd: fd, buf: ulong as address, count: size) -> size\n"
       "writev(fd: fd, iov: ulong as address, count: size) -> size\n";
   const std::string numbers =
-      "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n8 write\n9 writev\n";
+      "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n8 write\n9 writev\n10 "
+      "sched_get_priority_max\n";
   std::vector<sysc::Source> sources{{"test.sys", description}};
   for (const auto abi : abi_names) {
     sources.push_back({std::string(abi) + ".nr", numbers});

@@ -64,6 +64,19 @@ TEST_CASE("columns come in the order asked for, and a name that is not last is f
         "total                    2\n");
 }
 
+TEST_CASE("the column of names is wider than the longest of them") {
+  auto options = counting();
+  options.summary.columns = {SummaryColumn::name, SummaryColumn::calls};
+  Stage stage(options);
+  stage.call(10, long_name);
+  CHECK(stage.table() ==
+        "syscall                     calls\n"
+        "----------------------- ---------\n"
+        "sched_get_priority_max          1\n"
+        "----------------------- ---------\n"
+        "total                           1\n");
+}
+
 TEST_CASE("shortest and longest are the times of single calls") {
   auto options = counting();
   options.summary.wall_clock = true;
