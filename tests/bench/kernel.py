@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """What watching from inside the kernel costs, beside bpftrace, strace and perf: nanoseconds for each system call.
 
-Every workload runs --rounds times under each tool, in turns; medians count. Two figures: how much longer the workload
-takes (the start of the tool is not in it; behind it how far the middle half of the runs lies around the median, as a
-build is short of calls and never takes the same time twice), and how much more CPU time is used in all, the tool's own included (less
-what the tool uses for a program that does nothing), which is what counts on a machine that has other work.
+Every workload runs --rounds times or more under each tool, in turns, and each time without any; what counts is the
+median of the differences. Two figures, each with the error of its median: how much longer the workload takes (the start
+of the tool is not in it), and how much more CPU time is used in all, the tool's own included (less what the tool uses
+for a program that does nothing), which is what counts on a machine that has other work. A build is short of calls and
+never takes the same time twice: what counting costs it may be less than the error. A third figure is steadier, but no
+cost: the time of the tool's programs in the kernel, without what it takes to get to them (for bpftrace, most of all).
     kernel.py --ours build/tracer            about ten minutes
     kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
 At last, ten million calls at 500,000 a second: is an event lost, does the tracer grow?
@@ -13,6 +15,7 @@ The run fails if less is gained than --demand says of a tool (see DEMANDS), if a
 
 import argparse
 import dataclasses
+import math
 import os
 import pathlib
 import re
@@ -27,6 +30,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'machines'))
 import kernel_engine  # noqa: E402
+import program_times  # noqa: E402
 
 TIMEOUT = 600  # seconds
 ONE_LINER = 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }'
@@ -34,6 +38,8 @@ ONE_LINER = 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }'
 # Ours may cost at most so much of theirs, of a workload of many short calls.
 RATE = 500_000  # calls a second at which no event may be lost
 MOST_GROWTH = 65536  # kilobytes, after the first quarter
+SHORTEST_MEASURE = 8  # seconds that a workload shall run for in all rounds together, so that a short one runs often
+MOST_ROUNDS = 25
 SHORTEST_STEADY = 4  # seconds: in a shorter run the tracer may still be starting at the end of the first quarter
 
 DEMANDS = {('count', 'bpftrace'): 0.7, ('count', 'strace -c'): 1 / 15, ('trace', 'strace'): 1 / 8, ('trace', 'perf trace'): 1 / 10}
@@ -63,6 +69,7 @@ def with_tracefs(command):
 
 
 def tools(ours):
+    """Ours stands before those that it is compared with."""
     def quoted(program):
         return ' '.join(program)  # bpftrace parts words at blanks and knows no quotes
 
@@ -117,12 +124,20 @@ def workloads(scratch, smoke):
             Workload('find / -xdev', find, find)]
 
 
-def middle_half(values):
-    """How wide it is."""
+@dataclasses.dataclass
+class Median:
+    value: float
+    error: float  # of the median: one standard deviation, from the middle half, which stragglers do not change
+
+    def per_call(self, calls):
+        return Median(self.value / calls * 1e9, self.error / calls * 1e9)
+
+
+def median(values):
     if len(values) < 2:
-        return 0
+        return Median(values[0], 0)
     low, _, high = statistics.quantiles(values, n=4, method='inclusive')
-    return high - low
+    return Median(statistics.median(values), 1.2533 * (high - low) / 1.349 / math.sqrt(len(values)))
 
 
 def used():
@@ -131,9 +146,10 @@ def used():
 
 
 class Bench:
-    def __init__(self, scratch, ours):
+    def __init__(self, scratch, ours, patient):
         self.scratch = scratch
         self.ours = ours
+        self.patient = patient  # short workloads may run more often than asked
         self.timed = compile_c(scratch, 'timed')
         self.lost = False
 
@@ -162,26 +178,38 @@ class Bench:
         return int(re.search(r'(\d+) +(?:\d+ +)?total$', out.read_text(), re.M)[1])
 
     def measure(self, workload, found, rounds, nothing):
-        """Nanoseconds for a call by tool: (wall, CPU, half the spread of the wall's middle half)."""
-        samples = {tool.name: [] for tool in found}
-        bare_slow = []
-        for _ in range(rounds):
-            for tool in found:
-                samples[tool.name].append(self.run(tool, workload.slow_program if tool.slow else workload.program))
-            bare_slow.append(self.run(found[0], workload.slow_program))
-
-        def medians(pairs):
-            return [statistics.median(values) for values in zip(*pairs)]
-
-        bare, bare_slow = medians(samples['bare']), medians(bare_slow)
+        """Nanoseconds for a call by tool: longer, and more CPU; and how often it ran."""
+        longer = {tool.name: [] for tool in found}
+        more_cpu = {tool.name: [] for tool in found}
+        first = time.monotonic()
+        bare, tools_found = found[0], found[1:]
+        done = 0
+        while done < rounds or (done < MOST_ROUNDS and self.patient and time.monotonic() - first < SHORTEST_MEASURE * len(tools_found)):
+            # There and back, so that what drifts hits all alike.
+            for tool in tools_found if done % 2 == 0 else tools_found[::-1]:
+                if tool.slow and done >= rounds:
+                    continue
+                program = workload.slow_program if tool.slow else workload.program
+                without, without_cpu = self.run(bare, program)
+                seconds, cpu = self.run(tool, program)
+                longer[tool.name].append(seconds - without)
+                more_cpu[tool.name].append(cpu - without_cpu - nothing[tool.name])
+            done += 1
         result = {}
-        for tool in found[1:]:
-            wall, cpu = medians(samples[tool.name])
-            base, calls = (bare_slow, workload.slow_calls) if tool.slow else (bare, workload.calls)
-            spread = middle_half([seconds for seconds, _ in samples[tool.name]]) / 2
-            result[tool.name] = ((wall - base[0]) / calls * 1e9, (cpu - base[1] - nothing[tool.name]) / calls * 1e9,
-                                 spread / calls * 1e9)
+        for tool in tools_found:
+            calls = workload.slow_calls if tool.slow else workload.calls
+            result[tool.name] = (median(longer[tool.name]).per_call(calls), median(more_cpu[tool.name]).per_call(calls),
+                                 len(longer[tool.name]))
         return result
+
+    def program_times(self, workload, found):
+        """Nanoseconds for a call by tool, of those that have programs in the kernel."""
+        if why := program_times.why_not():
+            print(f'no times of programs in the kernel: {why}')
+            return {}
+        times = {tool.name: program_times.nanoseconds_per_call(lambda tool=tool: self.run(tool, workload.program), workload.calls)
+                 for tool in found[1:] if not tool.slow}
+        return {name: value for name, value in times.items() if value is not None}
 
 
 def check_steady(bench, calls):
@@ -203,11 +231,16 @@ def check_steady(bench, calls):
     return [said] * bool(said) + [f'the tracer grows from {early} to {late} kB'] * grows
 
 
+def share(ours, theirs):
+    return f'{ours / theirs:9.3f}' if ours is not None and theirs and theirs > 0 else f'{"":9}'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--ours', required=True)
     parser.add_argument('--rounds', type=int, default=0)
-    parser.add_argument('--only', default='', help='workloads whose name contains this')
+    parser.add_argument('--only', default='', help='workloads whose name contains this; steady: the long run alone')
+    parser.add_argument('--tools', default='', help='only these, parted by commas')
     parser.add_argument('--demand', default='', help='tools, parted by commas, that DEMANDS is held against')
     parser.add_argument('--smoke', action='store_true')
     arguments = parser.parse_args()
@@ -217,8 +250,9 @@ def main():
         print(f'SKIPPED: {reason}')
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix='bench.') as name:
-        bench = Bench(pathlib.Path(name), ours)
-        found = tools(ours)
+        bench = Bench(pathlib.Path(name), ours, patient=not (arguments.rounds or arguments.smoke))
+        chosen = arguments.tools.split(',') if arguments.tools else None
+        found = [tool for tool in tools(ours) if tool.group == 'bare' or chosen is None or tool.name in chosen]
         nothing = {tool.name: statistics.median(bench.run(tool, ['true'])[1] for _ in range(rounds)) for tool in found}
         failures = []
         for workload in workloads(bench.scratch, arguments.smoke):
@@ -226,17 +260,22 @@ def main():
                 continue
             workload.calls, workload.slow_calls = bench.calls(workload.program), bench.calls(workload.slow_program)
             costs = bench.measure(workload, found, rounds, nothing)
-            print(f'\n{workload.name}: {workload.calls} calls; ns for each call, median of {rounds}\n'
-                  f'{"":22} {"longer":>9} {"":>8} {"more CPU":>9}   ours to theirs')
+            programs = bench.program_times(workload, found)
+            print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n'
+                  f'{"":22} {"longer":>9} {"":>8} {"more CPU":>9} {"":>8} {"programs":>9} {"runs":>5}   ours to theirs')
             for tool in found[1:]:
-                mine = next((other.name for other in found if other.group == tool.group), tool.name)
-                shares = [f'{a / b:9.3f}' if b > 0 and mine != tool.name else f'{"":9}' for a, b in zip(costs[mine][:2], costs[tool.name][:2])]
-                wall, cpu, spread = costs[tool.name]
-                print(f'{tool.name:22} {wall:9.0f} {f"± {spread:.0f}":>8} {cpu:9.0f} {"".join(shares)}', flush=True)
+                mine = next(other.name for other in found if other.group == tool.group)
+                wall, cpu, runs = costs[tool.name]
+                shares = '' if mine == tool.name else ' '.join(share(ours, theirs) for ours, theirs in (
+                    (costs[mine][0].value, wall.value), (costs[mine][1].value, cpu.value), (programs.get(mine), programs.get(tool.name))))
+                program = f'{programs[tool.name]:.0f}' if tool.name in programs else ''
+                print(f'{tool.name:22} {wall.value:9.0f} {f"± {wall.error:.0f}":>8} {cpu.value:9.0f} {f"± {cpu.error:.0f}":>8} '
+                      f'{program:>9} {runs:5} {shares}', flush=True)
                 limit = DEMANDS.get((tool.group, tool.name))
-                if limit and tool.name in arguments.demand.split(',') and costs[mine][0] > limit * costs[tool.name][0]:
+                if limit and tool.name in arguments.demand.split(',') and costs[mine][0].value > limit * wall.value:
                     failures.append(f'{workload.name}: {mine} costs more than {limit:.2f} of {tool.name}')
-        failures += check_steady(bench, 100_000 if arguments.smoke else 10_000_000)
+        if arguments.only in 'steady':
+            failures += check_steady(bench, 100_000 if arguments.smoke else 10_000_000)
     if bench.lost:
         failures.append('events were lost')
     if failures:
