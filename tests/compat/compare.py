@@ -52,11 +52,11 @@ def read_differences(path):
     return rules
 
 
-def with_ours_between(theirs, ours, match):
-    """Their line with what we show at the place of the match; as it is if ours differs around the place."""
-    before, after = theirs[:match.start()], re.sub(r'\) +=', ') =', theirs[match.end():])
+def with_ours_at(theirs, ours, pattern):
+    """Their line with what we show at all places that match; as it is if ours differs around the places."""
+    around = re.sub(r'\) +=', ') =', pattern.sub('\0', theirs)).split('\0')
     shown = canonical.without_padding(ours)
-    fits = shown.startswith(before) and shown.endswith(after) and len(shown) >= len(before) + len(after)
+    fits = len(around) > 1 and re.fullmatch('.*?'.join(re.escape(text) for text in around), shown, re.DOTALL)
     return ours if fits else theirs
 
 
@@ -94,8 +94,8 @@ class Comparison:
     def _alike(self, theirs, ours):
         """Whether lines that lie beside each other differ in nothing but where anything may stand."""
         return len(theirs) == len(ours) and all(
-            their == our or any(with_ours_between(their, our, match) == our for pattern in self.anything
-                                if (match := pattern.search(their))) for their, our in zip(theirs, ours))
+            their == our or any(with_ours_at(their, our, pattern) == our for pattern in self.anything)
+            for their, our in zip(theirs, ours))
 
     @property
     def share(self):

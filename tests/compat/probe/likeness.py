@@ -215,8 +215,8 @@ class Likeness:
         for pattern, replacement in self.rules:
             if replacement != compare.ANYTHING:
                 theirs = pattern.sub(replacement, theirs)
-            elif match := pattern.search(theirs):
-                theirs = compare.with_ours_between(theirs, ours, match)
+            else:
+                theirs = compare.with_ours_at(theirs, ours, pattern)
         theirs = with_all_names(theirs, ours)
         plain = [canonical.without_padding(line) for line in (theirs, ours)]
         return (plain[0] == plain[1] and len(theirs) == len(ours)) or (
