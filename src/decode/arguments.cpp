@@ -70,15 +70,15 @@ void Walker::emit_unknown_call() {
   }
 }
 
-/// -e raw: the registers as they are.
+/// -e raw: the registers as they are; of a form that stands for another call, those behind the number of that.
 void Walker::emit_raw_arguments() {
+  const bool is_renamed = state_.signature->shown != spec::none;
+  const auto& signature = is_renamed ? *state_.signature : tables_.signatures[state_.call->signature];
   const std::span<const std::uint64_t> values =
-      state_.entry.function != nullptr
-          ? std::span<const std::uint64_t>(state_.values)
-          : std::span(state_.entry.args)
-                .first(tables_.register_count(tables_.signatures[state_.call->signature], abi_));
+      state_.entry.function != nullptr ? std::span<const std::uint64_t>(state_.values)
+                                       : std::span(state_.entry.args).first(tables_.register_count(signature, abi_));
   const auto params = Tables::slice(tables_.params, state_.signature->params);
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = is_renamed ? 1 : 0; i < values.size(); ++i) {
     const auto param =
         std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.slot[index_of(abi_)] == i; });
     const bool described = param != params.end() && param->type != spec::none;

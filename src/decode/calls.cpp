@@ -38,7 +38,7 @@ void Walker::enter() {
     emit_unknown_call();
     return;
   }
-  const bool is_renamed = state_.signature->shown != spec::none && !state_.depth.raw;
+  const bool is_renamed = state_.signature->shown != spec::none;
   out_.begin_call(!state_.entry.function_name.empty()
                       ? state_.entry.function_name
                       : tables_.text(is_renamed ? state_.signature->shown : state_.call->name));
@@ -82,7 +82,9 @@ void Walker::settle_on_call() {
 
 void Walker::follow_redirect() {
   const auto chosen = evaluate(state_.call->redirect, nullptr);
-  if (!chosen) {
+  // Registers as they are: of the old form of a call, an address.
+  const bool is_old_form = tables_.exprs[state_.call->redirect].op == spec::ExprOp::literal;
+  if (!chosen || (state_.depth.raw && is_old_form)) {
     return;
   }
   const auto rows = Tables::slice(tables_.redirects, state_.call->redirects);
