@@ -149,6 +149,9 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   if (like_fields && element.kind == TypeKind::structure && count == 1 && says_too_little(element, place, scope)) {
     return false;
   }
+  if (like_fields && shown < count && !copy(place.at((count - 1) * size), size)) {
+    return false;
+  }
   bool begun = false;
   const auto begin = [&] {
     begun ? void() : out_.begin_array();
@@ -190,8 +193,9 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   }
   nth_ = enclosing_nth;
   rest_ = enclosing_rest;
-  // Where no element is to show, the first has to be there all the same.
-  readable = readable && (shown != 0 || count == 0 || copy(place, size).has_value());
+  if (readable && i == shown && i < count && place.kind == Place::Kind::remote) {
+    readable = copy(place.at(i * size), size).has_value();
+  }
   if (!begun && !readable) {
     return false;
   }

@@ -63,24 +63,25 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   const bool whole = type.style == spec::Style::whole || type.style == spec::Style::bit_set;
   const auto shown = std::min<std::uint64_t>(*n, whole ? max_whole_bytes : setting_.options.string_limit);
   const ScratchGuard guard(state_.scratch);
-  const auto data = copy(place, shown);
-  // Where none of them is to show, they have to be there all the same.
-  if (!data || (shown == 0 && *n != 0 && !copy(place, 1))) {
+  // One byte more than is shown has to be there, if there are more.
+  const auto there = copy(place, std::min(*n, shown + 1));
+  if (!there) {
     return false;
   }
+  const auto data = there->first(static_cast<std::size_t>(shown));
   if (type.style == spec::Style::bit_set) {
     TextBuffer& words = state_.words;
     words.clear();
-    spell::append_bits(words, *data);
+    spell::append_bits(words, data);
     out_.symbol(words.view());
     return true;
   }
   render::StringForm form;
   form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
-  form.text = type.style == spec::Style::text && shown != 0 && data->back() == std::byte{0};
+  form.text = type.style == spec::Style::text && shown != 0 && data.back() == std::byte{0};
   form.cut = form.cut && !form.text;
-  out_.bytes(*data, form);
+  out_.bytes(data, form);
   return true;
 }
 
