@@ -100,6 +100,8 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
     auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
     tracing.circumstances = turning_points ? turning_points.value().bits() : WantedCalls{};
   }
+  tracing.commands =
+      options.format.pid_details.has(cli::PidDetail::comm) || options.format.output != cli::OutputFormat::text;
   const auto wants = [&options](int signal) {
     return options.filters.signals.contains(static_cast<std::uint32_t>(signal));
   };

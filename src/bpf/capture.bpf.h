@@ -263,15 +263,18 @@ static long name_bit(__u32 fd, struct set_job* job) {
   return 0;
 }
 
-struct rights_job {
+struct passed_job {
   __u64 address;
   __u64 size;
   __u32 wide; /* words of eight bytes */
   __u32 left; /* descriptors of the current message */
 };
 
-/* One step along control messages: a descriptor of SCM_RIGHTS, or the next message. */
-static long name_right(__u32 i, struct rights_job* job) {
+/* One step along control messages: a descriptor that is passed on, or the next message. */
+static long name_passed(__u32 i, struct passed_job* job) {
+  const __u64 rights = 0x100000001ULL; /* SOL_SOCKET and, above it, SCM_RIGHTS */
+  const __u64 credentials = 0x200000001ULL;
+  const __u64 pidfd = 0x400000001ULL;
   const __u32 word = job->wide ? 8 : 4;
   const __u32 front = word + 8; /* struct cmsghdr */
   struct scratch* s = scratch_of_cpu();
@@ -292,16 +295,19 @@ static long name_right(__u32 i, struct rights_job* job) {
   if (job->size < front) {
     return 1;
   }
-  const __u64 length = read_number(s, job->address, word == 8 ? 8 : 4);
-  const __u64 level_and_type = read_number(s, job->address + word, 8);
+  const __u64 length = read_number(s, job->address, (__u8)word);
+  const __u64 what = read_number(s, job->address + word, 8);
   if (length < front || length > job->size) {
     return 1;
   }
-  if (level_and_type == 0x100000001ULL && length - front >= 4) { /* SOL_SOCKET, SCM_RIGHTS */
+  if ((what == rights || what == pidfd) && length - front >= 4) {
     job->left = (__u32)((length - front) / 4);
     job->address += front;
     job->size -= length;
     return 0;
+  }
+  if (what == credentials && length - front >= 4) {
+    want_name(s, named_process, (__u32)read_number(s, job->address + front, 4));
   }
   const __u64 aligned = (length + word - 1) & ~(__u64)(word - 1);
   job->address += aligned;
@@ -322,8 +328,8 @@ static __always_inline void want_names(struct scratch* s, const struct capture_o
     struct set_job set = {list->base, 0, count < 65536 ? (__u32)count : 65536, 0};
     bpf_loop(set.count, name_bit, &set, 0);
   } else {
-    struct rights_job rights = {list->base, count, op->width == 8, 0};
-    bpf_loop(most_names, name_right, &rights, 0);
+    struct passed_job passed = {list->base, count, op->width == 8, 0};
+    bpf_loop(most_names, name_passed, &passed, 0);
   }
 }
 

@@ -4,8 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "bpf/capture_operations.h"
-#include "bpf/names.h"
+#include "bpf/naming_operations.h"
 
 namespace tracer {
 namespace {
@@ -19,21 +18,18 @@ constexpr std::uint32_t frame_size = 1024;   // of a signal, as much as sigretur
 constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
 constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
 constexpr unsigned deepest = 4;
-constexpr std::uint32_t most_elements_named = 4;  // of an array of constant length
 
 /// What of the descriptions leads where.
-class Planner : public CaptureOperations {
+class Planner : public NamingOperations {
  public:
   Planner(const PlannerSetting& setting, Abi abi, CapturePhase phase)
-      : CaptureOperations(setting.tables, abi), setting_(setting), phase_(phase) {}
+      : NamingOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
 
   /// `forms`: of a call whose forms with values of their own have plans of their own.
   void signature(Index index, bool forms = false) {
     const Signature& signature = t_.signatures[index];
     for (const Param& param : Tables::slice(t_.params, signature.params)) {
-      if (t_.text(param.name) == "nfds") {
-        set_size_ = slot_of(param);
-      }
+      look_at_name(param);
       if (param.type != none) {
         parameter(param, signature.note != none);
       }
@@ -87,92 +83,6 @@ class Planner : public CaptureOperations {
   [[nodiscard]] PlannedCapture result() const { return {operations(), matters_if_failed_}; }
 
  private:
-  /// If a value is one of which it is to be told what it stands for.
-  [[nodiscard]] std::optional<named_kind> kind_of(const Type& type) const {
-    if (type.kind != TypeKind::scalar) {
-      return std::nullopt;
-    }
-    switch (type.style) {
-      case Style::fd:
-      case Style::dirfd:
-        return setting_.limits.descriptors ? std::optional(named_descriptor) : std::nullopt;
-      case Style::tid:
-      case Style::tgid:
-      case Style::pgid:
-        return setting_.limits.processes ? std::optional(named_process) : std::nullopt;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  /// The value in a slot.
-  void named(const Type& type, std::uint8_t slot) {
-    if (const auto kind = kind_of(type)) {
-      capture_operation op = operation(capture_named, slot, 0);
-      op.to = *kind;
-      add(op);
-    }
-  }
-
-  /// The value in memory; with a count of bytes, those at `shift` in elements of `size` bytes.
-  void named_in_memory(const Type& type, std::uint8_t base, std::uint32_t offset, const Length* count = nullptr,
-                       std::uint32_t shift = 0, std::uint32_t size = 0) {
-    const auto kind = kind_of(type);
-    if (!kind || base == slot_none) {
-      return;
-    }
-    capture_operation op = operation(capture_all_named, base, offset);
-    op.to = *kind;
-    op.pointer_offset = static_cast<std::uint16_t>(shift);
-    if (count != nullptr && count->slot != slot_none) {
-      op.length = count->slot;
-      op.count_width = count->width;
-      op.scale = count->scale;
-      op.element = static_cast<std::uint16_t>(size);
-      add(op);
-      return;
-    }
-    // One, or a few as with pipe(2).
-    const std::uint64_t all = count == nullptr || size == 0 ? 1 : count->constant * count->scale / size;
-    for (std::uint32_t i = 0; i < std::min<std::uint64_t>(all, most_elements_named); ++i) {
-      op.offset = offset + i * size;
-      add(op);
-    }
-  }
-
-  /// Of the elements of an array that has been copied.
-  void named_in_array(const Type& element, std::uint8_t base, std::uint32_t offset, const Length& count,
-                      std::uint32_t size) {
-    named_in_memory(element, base, offset, &count, 0, size);
-    if (element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::plain) {
-      for (const Field& field : Tables::slice(t_.fields, t_.structs[element.index].fields)) {
-        named_in_memory(t_.types[field.type], base, offset, &count, field.offset[index_of(abi_)], size);
-      }
-    }
-  }
-
-  /// The descriptors in a set, below the number that the call has for that.
-  void fd_set(std::uint8_t base, std::uint32_t offset) {
-    capture_operation op = operation(capture_fd_set, base, offset);
-    op.length = set_size_;
-    op.count_width = sizeof(std::int32_t);
-    add(op);
-  }
-
-  /// The descriptors that control messages pass on.
-  void passed_on(const Type& array, std::uint8_t base, std::uint32_t offset, const std::optional<Length>& size) {
-    const Type& element = t_.types[array.target];
-    if (!setting_.limits.descriptors || !size || size->slot == slot_none || element.kind != TypeKind::structure ||
-        t_.text(t_.structs[element.index].name) != "cmsg") {
-      return;
-    }
-    capture_operation op = operation(capture_rights, base, offset);
-    op.length = size->slot;
-    op.count_width = size->width;
-    op.width = static_cast<std::uint8_t>(word_size(abi_));
-    add(op);
-  }
-
   /// `noted`: the note after the result looks at the arguments again.
   void parameter(const Param& param, bool noted) {
     const Type& type = t_.types[param.type];
@@ -252,9 +162,7 @@ class Planner : public CaptureOperations {
         pointers(type, base, offset, scope, depth + 1);
         break;
       case TypeKind::custom:
-        if (setting_.limits.descriptors && t_.text(t_.customs[type.custom]) == "fd_set") {
-          fd_set(base, offset);
-        }
+        named_by_custom(type, base, offset);
         block(base, offset, type.target == none ? room : std::nullopt, room ? variable_size : unknown_size);
         if (type.target != none) {
           const bool already = std::exchange(within_custom_, true);
@@ -471,7 +379,6 @@ class Planner : public CaptureOperations {
   CapturePhase phase_;
   bool within_custom_ = false;
   bool matters_if_failed_ = false;
-  std::uint8_t set_size_ = 0;
 };
 
 }  // namespace

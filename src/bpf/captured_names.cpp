@@ -68,11 +68,11 @@ std::string made_up_link(const Told& told, bool& deleted) {
   }
 }
 
-std::optional<SocketFacts::Endpoint> endpoint(bool is_v6, std::uint16_t port, const std::uint8_t (&address)[16]) {
+std::optional<SocketEndpoint> endpoint(bool is_v6, std::uint16_t port, const std::uint8_t (&address)[16]) {
   if (port == 0) {
     return std::nullopt;
   }
-  SocketFacts::Endpoint result;
+  SocketEndpoint result;
   result.is_v6 = is_v6;
   result.port = port;
   std::memcpy(result.address.data(), address, sizeof address);
@@ -189,10 +189,11 @@ std::optional<Capture::Process> CapturedNames::process(std::int32_t id) const {
       }
     });
   }
-  if (!found || found->exists == 0) {
+  if (!found || (found->is_thread == 0 && found->is_group == 0)) {
     return std::nullopt;
   }
-  return Process{static_cast<std::int32_t>(found->here), command_of(found->comm)};
+  return Process{static_cast<std::int32_t>(found->here), found->is_thread != 0, found->is_group != 0,
+                 command_of(found->comm)};
 }
 
 std::optional<std::string> CapturedNames::command(std::int32_t tid) const {

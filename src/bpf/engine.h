@@ -47,6 +47,7 @@ struct TracingOptions {
   bool stacks = false;            ///< events say where their thread was: Event::stack
   bool signals = true;            ///< somebody wants to hear of signals; deaths by them are told in any case
   bool group_stops = true;        ///< and of processes that they stop
+  bool commands = false;          ///< somebody wants to know the names of the threads' programs
   /// Event::circumstances are told of calls that fail, of those of this set also if they succeed, and where a signal
   /// kills as a crash does, with a stack; empty: nowhere.
   std::optional<WantedCalls> circumstances;

@@ -272,7 +272,7 @@ void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<E
   Event event;
   event.abi = native_abi();
   event.time = time ? *time : time_now();
-  const NoMemory memory;
+  const Memory& memory = no_memory();
   if (const auto creator = tracees_.find(parent); creator != tracees_.end()) {
     event.tid = creator->first;
     event.tgid = creator->second;
@@ -314,7 +314,7 @@ void KernelEngine::hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what) {
   event.abi = native_abi();
   event.time = time_now();
   event.what = what;
-  hand_out(event, NoMemory());
+  hand_out(event, no_memory());
 }
 
 void KernelEngine::complain_of_losses() {

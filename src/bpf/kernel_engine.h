@@ -42,6 +42,8 @@ class KernelEngine : public Engine {
   /// What is to be told at the end; the programs do not run any more.
   virtual void conclude() = 0;
   void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time = std::nullopt);
+  /// Of an event that has captured none.
+  [[nodiscard]] virtual const Memory& no_memory() const { return no_memory_; }
   void hand_out(const Event& event, const Memory& memory);
   void hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what);
 
@@ -75,6 +77,7 @@ class KernelEngine : public Engine {
   void reap_program();
   void let_go();
 
+  const NoMemory no_memory_;
   thread_shared* shared_ = nullptr;
   std::optional<StartedProgram> program_;
   bool program_runs_ = false;

@@ -30,7 +30,7 @@ struct hlist_head {
 
 struct pid {
   unsigned int level;
-  struct hlist_head tasks[1]; /* the first of PIDTYPE_* are the process or thread itself */
+  struct hlist_head tasks[4]; /* by PIDTYPE_*: of threads, of processes, of groups and of sessions */
   struct upid numbers[1];
 };
 

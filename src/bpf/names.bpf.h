@@ -58,21 +58,28 @@ static __always_inline __u32 local_number(struct pid* pid) {
   return (__u32)number.nr;
 }
 
-static __always_inline void copy_process(struct scratch* s, struct task_struct* task, __u32 number) {
+/* What `task` calls `number`, into zeros. */
+static __always_inline void fill_process(struct process_name* name, struct task_struct* task, __u32 number) {
   struct pid* pid = find_pid(task, number);
-  struct process_name* name = (struct process_name*)chunk_data(s);
-  if (!name) {
+  if (!pid) {
     return;
   }
-  name->exists = pid != 0;
-  name->here = pid ? local_number(pid) : 0;
-  name->comm[0] = 0;
-  name->comm[1] = 0;
-  struct task_struct* found = pid ? task_of_pid(pid) : 0;
+  struct task_struct* found = task_of_pid(pid);
+  name->here = local_number(pid);
+  name->is_group = BPF_CORE_READ(pid, tasks[2].first) || BPF_CORE_READ(pid, tasks[3].first);
   if (found) {
+    name->is_thread = 1;
     BPF_CORE_READ_INTO(&name->comm, found, comm);
   }
-  end_chunk(s, number, sizeof *name, chunk_named_process);
+}
+
+static __always_inline void copy_process(struct scratch* s, struct task_struct* task, __u32 number) {
+  struct process_name* name = (struct process_name*)chunk_data(s);
+  if (name) {
+    __builtin_memset(name, 0, sizeof *name);
+    fill_process(name, task, number);
+    end_chunk(s, number, sizeof *name, chunk_named_process);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------ descriptors */

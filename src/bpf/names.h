@@ -51,8 +51,16 @@ struct socket_facts {
 /* Of chunk_named_process, which has the number of the call for an address. */
 struct process_name {
   __u32 here; /* in the tracer's pid namespace; 0: it has no number there */
-  __u32 exists;
-  __u64 comm[2]; /* empty: there is none, as of a group without its leader */
+  __u16 is_thread;
+  __u16 is_group; /* or a session */
+  __u64 comm[2];  /* of the thread */
+};
+
+/* A signal, and who its siginfo says that it comes from. */
+struct named_signal_record {
+  struct signal_record signal;
+  struct trace_chunk chunk;
+  struct process_name sender;
 };
 
 #endif

@@ -38,6 +38,7 @@ struct thread_state {
   __u8 origin;
   __u8 incomplete; /* not all could be read that the entry wanted */
   __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
+  __u8 told;       /* the name of its program */
 };
 
 struct {

@@ -60,6 +60,18 @@ static __always_inline void submit_life(struct scratch* s, __u8 kind, const stru
   }
 }
 
+static __always_inline void submit_name(struct scratch* s, struct task_struct* task, struct thread_state* state,
+                                        const void* name, __u64 time) {
+  struct name_record* record = begin_record(s, record_name, state, time, sizeof *record);
+  if (record) {
+    record->head.tid = local_id(task); /* which another thread's execve may have given it */
+    __builtin_memset(record->comm, 0, sizeof record->comm);
+    bpf_probe_read_kernel_str(record->comm, sizeof record->comm, name);
+    submit(s);
+  }
+  state->told = 1;
+}
+
 static __always_inline void submit_entry(struct scratch* s, struct task_struct* task) {
   struct pending_entry* entry = 0;
   __u64 size = s->used;
@@ -110,6 +122,9 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   const __u32 slot = state->slot;
   if (state->tid == 0) {
     name_thread(task, state);
+  }
+  if (settings.commands && !state->told) {
+    submit_name(s, task, state, &task->comm, state->entered);
   }
   struct enter_record* record = begin_record(s, record_enter, state, state->entered, sizeof *record);
   if (!record) {
@@ -213,6 +228,9 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     name_thread(child, state);
+    if (settings.commands) {
+      submit_name(s, child, state, &child->comm, bpf_ktime_get_ns());
+    }
     submit_life(s, record_birth, state, local_id(parent));
   }
   return 0;
@@ -233,6 +251,16 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
       submit_pending(s, entry);
     }
     submit_life(s, record_exec, state, former_tid);
+  }
+  return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
+  struct thread_state* state = state_of(task);
+  struct scratch* s = scratch_of_cpu();
+  if (state && s && state->told) {
+    submit_name(s, task, state, name, bpf_ktime_get_ns());
   }
   return 0;
 }
@@ -294,18 +322,20 @@ int BPF_PROG(on_end, struct task_struct* task) {
 }
 
 /* Signals come at any time, also while another program of ours makes a record on this CPU. */
-static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value,
-                                          const struct thread_state* state, bool crashes) {
+static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value, struct task_struct* task,
+                                          bool crashes) {
+  const struct thread_state* state = state_of(task);
   if (!state || state->phase == phase_silent) {
     return;
   }
-  struct signal_record* made = bpf_ringbuf_reserve(&records, sizeof *made, 0);
-  if (!made) {
+  struct named_signal_record* named = bpf_ringbuf_reserve(&records, sizeof *named, 0);
+  if (!named) {
     __sync_fetch_and_add(&shared.lost, 1);
     return;
   }
-  __builtin_memset(made, 0, sizeof *made);
-  made->head.size = sizeof *made;
+  __builtin_memset(named, 0, sizeof *named);
+  struct signal_record* made = &named->signal;
+  made->head.size = settings.processes ? sizeof *named : sizeof *made;
   made->head.kind = kind;
   made->head.tid = state->tid;
   made->head.tgid = state->tgid;
@@ -315,7 +345,14 @@ static __always_inline void report_signal(__u8 kind, int signal, const void* inf
   made->head.incomplete = crashes;
   /* The kernel's own signals come with 0 or 1 in the place of the pointer, which no read follows. */
   bpf_probe_read_kernel(made->siginfo, sizeof(struct kernel_siginfo), info);
-  bpf_ringbuf_submit(made, wake_up());
+  if (settings.processes) {
+    const __u32 sender = (__u32) * (const __u64*)&made->siginfo[16]; /* si_pid */
+    named->chunk.address = sender;
+    named->chunk.size = sizeof named->sender;
+    named->chunk.kind = chunk_named_process;
+    fill_process(&named->sender, task, sender);
+  }
+  bpf_ringbuf_submit(named, wake_up());
 }
 
 static __always_inline bool is_stopped(const struct task_struct* task) {
@@ -334,14 +371,14 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigact
     state->fault = 0;
     bpf_probe_read_kernel(&state->fault, sizeof state->fault, &info->words[2]); /* si_addr */
   }
-  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), state, crashes);
+  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), task, crashes);
   return 0;
 }
 
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
              int fate) {
-  report_signal(record_signal_generated, signal, info, fate, state_of(task), false);
+  report_signal(record_signal_generated, signal, info, fate, task, false);
   return 0;
 }
 
@@ -350,7 +387,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct* previous) {
   const __u64 signal_bits = 0xffff; /* JOBCTL_STOP_SIGMASK */
   if (!preempted && is_stopped(previous)) {
-    report_signal(record_stop, (int)(previous->jobctl & signal_bits), 0, 0, state_of(previous), false);
+    report_signal(record_stop, (int)(previous->jobctl & signal_bits), 0, 0, previous, false);
   }
   return 0;
 }

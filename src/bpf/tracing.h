@@ -41,7 +41,7 @@ struct tracing_settings {
   __u32 descriptors;   /* what those stand for is told that a call names */
   __u32 details;       /* and more than a path: of sockets, pidfds and the like */
   __u32 processes;     /* the same of ids of threads, processes and groups */
-  __u32 padding;
+  __u32 commands;      /* what program each thread runs */
 };
 
 /* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
@@ -72,7 +72,7 @@ enum capture_kind {
   capture_named,     /* what a number stands for, which the base has; `to` is its enum named_kind */
   capture_all_named, /* the same of elements of an array, with the number at pointer_offset in each */
   capture_fd_set,    /* of the bits in a set of descriptors, below the count */
-  capture_rights,    /* of the descriptors that a list of control messages passes on */
+  capture_passed,    /* of the descriptors and processes that a list of control messages passes on */
 };
 
 /* Of this and of the plans, the sizes are multiples of eight. */
@@ -132,6 +132,7 @@ enum record_kind {
   record_signal_generated, /* and perhaps ignored: `value` says */
   record_crash,            /* see bpf/circumstances.h */
   record_stop,             /* of a thread by a signal that stops its process */
+  record_name,             /* of a thread's program: when it is first heard of, and when it changes */
 };
 
 /* What stands at the front of each record. What its kind has follows, then chunks of memory up to `size`. */
@@ -166,6 +167,11 @@ struct exit_record {
 struct life_record {
   struct trace_record head;
   __s64 value; /* birth: parent; end: wait status; exec: former tid */
+};
+
+struct name_record {
+  struct trace_record head;
+  __u64 comm[comm_size / 8];
 };
 
 enum chunk_kind {

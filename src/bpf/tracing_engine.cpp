@@ -59,6 +59,19 @@ std::span<const std::byte> late_chunks(std::span<const std::byte> exit) {
   return late >= sizeof(exit_record) && late <= exit.size() ? exit.subspan(late) : std::span<const std::byte>{};
 }
 
+std::string text_of(const __u64 (&comm)[comm_size / sizeof(__u64)]) {
+  const auto* text = reinterpret_cast<const char*>(comm);
+  return {text, ::strnlen(text, comm_size)};
+}
+
+/// si_pid; what it means depends on the signal.
+std::int32_t sender_of(std::span<const std::byte> siginfo) {
+  constexpr std::size_t place = 16;
+  std::int32_t sender = 0;
+  std::memcpy(&sender, siginfo.data() + place, sizeof sender);
+  return sender;
+}
+
 bool is_failure(std::int64_t result) {
   return result < 0 && result >= -largest_errno;
 }
@@ -138,6 +151,10 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   settings.descriptors = tracing.limits.descriptors ? 1 : 0;
   settings.details = tracing.limits.details ? 1 : 0;
   settings.processes = tracing.limits.processes ? 1 : 0;
+  settings.commands = tracing.commands ? 1 : 0;
+  if (!tracing.commands) {
+    programs_.leave_out("on_rename");
+  }
   if (!tracing.limits.descriptors) {
     programs_.leave_out("find_root");
   }
@@ -334,6 +351,9 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
       return on_exit(event, record);
     case record_birth:
       return on_birth(event.tid, event.tgid, static_cast<pid_t>(front_of<life_record>(record).value), event.time);
+    case record_name:
+      commands_[event.tid] = text_of(front_of<name_record>(record).comm);
+      return;
     case record_end:
       return on_end(event, front_of<life_record>(record).value);
     case record_exec:
@@ -341,7 +361,8 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     case record_signal:
     case record_signal_generated: {
       const auto made = front_of<signal_record>(record);
-      Signal signal{static_cast<int>(head.number), made.value, {}};
+      const Bytes names = record.subspan(std::min(sizeof made, record.size()));
+      Signal signal{static_cast<int>(head.number), made.value, {}, {names.begin(), names.end()}};
       std::memcpy(signal.info.data(), made.siginfo, siginfo_size);
       if (head.kind == record_signal_generated) {
         return on_signal_generated(event, signal);
@@ -350,7 +371,7 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     }
     case record_stop:
       event.what = GroupStop{static_cast<int>(head.number)};
-      return hand_out(event, NoMemory());
+      return hand_out(event, nothing_);
     default:
       break;
   }
@@ -388,7 +409,7 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   state.entry.insert(state.entry.end(), late.begin(), late.end());
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
-  hand_out(event, CapturedMemory(state.entry));
+  hand_out(event, CapturedMemory(state.entry, {}, &commands_));
 }
 
 void TracingEngine::on_exit(Event& event, Bytes record) {
@@ -403,10 +424,11 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   exit.instruction_pointer = front.instruction_pointer;
   const std::uint64_t wall = front.head.time - state.entered;
   exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
+  const std::int64_t exit_value = exit.value;
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
-    const CapturedMemory memory(chunks, state.entry);
+    const CapturedMemory memory(chunks, state.entry, &commands_);
     if (circumstances_) {
       const Circumstances then = circumstances_of(all, state.first_argument);
       event.circumstances = &then;
@@ -418,7 +440,10 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   }
   if (!state.ignored.empty()) {
     event.stack = nullptr;  // which was that of the call
-    for (const Signal& signal : std::exchange(state.ignored, {})) {
+    for (Signal& signal : std::exchange(state.ignored, {})) {
+      if (sender_of(signal.info) == exit_value) {
+        signal.names.clear();  // the call has waited for it, and it is no more
+      }
       signal_stop(event, signal);
     }
   }
@@ -427,12 +452,13 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
 void TracingEngine::on_end(Event& event, std::int64_t status) {
   if (thread(event.tid).in_call) {
     event.what = SyscallLost{};
-    hand_out(event, NoMemory());
+    hand_out(event, nothing_);
   }
   forget(event.tid);
+  commands_.erase(event.tid);
   tracees_.erase(event.tid);
   event.what = Exited{static_cast<int>(status)};
-  hand_out(event, NoMemory());
+  hand_out(event, nothing_);
 }
 
 void TracingEngine::on_exec(Event& event, pid_t former) {
@@ -440,12 +466,13 @@ void TracingEngine::on_exec(Event& event, pid_t former) {
     ThreadState caller = std::move(thread(former));
     thread(event.tid) = std::move(caller);
     forget(former);
+    commands_.erase(former);
     tracees_.erase(former);
   }
   event.abi = thread(event.tid).abi;
   tracees_[event.tid] = event.tgid;
   event.what = Exec{former};
-  hand_out(event, NoMemory());
+  hand_out(event, nothing_);
 }
 
 void TracingEngine::on_signal(Event& event, const Signal& signal) {
@@ -485,11 +512,10 @@ void TracingEngine::on_crash(Event& event, const Signal& signal, Bytes record) {
   const CapturedStack stack(crash.memory, crash.circumstances.mappings);
   event.stack = &stack;
   event.circumstances = &crash.circumstances;
-  signal_stop(event, signal, crash.instruction_pointer, CapturedMemory(crash.memory));
+  signal_stop(event, signal, crash.instruction_pointer, crash.memory);
 }
 
-void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer,
-                                const Memory& memory) {
+void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer, Bytes memory) {
   SignalStop stop;
   stop.instruction_pointer = instruction_pointer;
   stop.signal = signal.number;
@@ -499,7 +525,7 @@ void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_
     stop.siginfo = signal.info;
   }
   event.what = stop;
-  hand_out(event, memory);
+  hand_out(event, CapturedMemory(memory, signal.names, &commands_));
 }
 
 }  // namespace tracer

@@ -11,6 +11,7 @@
 
 #include "bpf/backlog.h"
 #include "bpf/capture_plans.h"
+#include "bpf/captured_memory.h"
 #include "bpf/kernel_engine.h"
 #include "bpf/record_stream.h"
 #include "bpf/tracing.h"
@@ -39,6 +40,7 @@ class TracingEngine final : public KernelEngine {
     int number = 0;
     std::int64_t value = 0;  ///< signal_record::value
     std::array<std::byte, siginfo_size> info{};
+    std::vector<std::byte> names;  ///< chunks: who sent it
   };
   static constexpr std::size_t most_ignored = 8;
   struct ThreadState {
@@ -72,6 +74,7 @@ class TracingEngine final : public KernelEngine {
   [[nodiscard]] int reports() const override;
   [[nodiscard]] int nap_milliseconds() const override;
   void conclude() override;
+  [[nodiscard]] const Memory& no_memory() const override { return nothing_; }
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
   bool take_some();
@@ -89,8 +92,7 @@ class TracingEngine final : public KernelEngine {
   void on_signal_generated(Event& event, const Signal& signal);
   /// A signal that has killed its thread; `record`: what that looked like then.
   void on_crash(Event& event, const Signal& signal, Bytes record);
-  void signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0,
-                   const Memory& memory = NoMemory());
+  void signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0, Bytes memory = {});
 
   tracing_shared* shared_ = nullptr;
   bool stacks_ = false;
@@ -104,6 +106,8 @@ class TracingEngine final : public KernelEngine {
   std::map<std::pair<pid_t, int>, Signal> on_their_way_;  ///< by process and number
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
+  KnownCommands commands_;
+  const CapturedMemory nothing_{{}, {}, &commands_};  ///< of an event that has captured none
   unsigned idle_rounds_ = 0;
   std::uint64_t lost_ = 0;
   std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to the clock of the programs

@@ -127,7 +127,7 @@ void append_link(TextBuffer& text, const OpenFile& file) {
 }
 
 /// From fdinfo. Older kernels tell less.
-std::optional<OpenFile::EventCounter> counter_in(std::string_view information) {
+std::optional<EventCounter> counter_in(std::string_view information) {
   const auto number = [information](std::string_view name, int base) -> std::optional<std::uint64_t> {
     auto value = line_of(information, "\neventfd-" + std::string(name) + ':');
     value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
@@ -139,7 +139,7 @@ std::optional<OpenFile::EventCounter> counter_in(std::string_view information) {
   if (!count) {
     return std::nullopt;
   }
-  OpenFile::EventCounter counter;
+  EventCounter counter;
   counter.count = *count;
   if (const auto id = number("id", 10)) {
     counter.id = static_cast<std::uint32_t>(*id);
@@ -151,12 +151,12 @@ std::optional<OpenFile::EventCounter> counter_in(std::string_view information) {
 }
 
 /// What this kernel's fdinfo tells of an eventfd, by one of our own.
-OpenFile::EventCounter told_of_counters() {
+EventCounter told_of_counters() {
   const UniqueFd counter(::eventfd(0, EFD_CLOEXEC));
   PathBuffer path;
   std::array<char, 1024> text;
   const auto told = counter_in(read_file(fd_path(path, ::getpid(), counter.get(), "fdinfo"), text));
-  return told ? *told : OpenFile::EventCounter{};
+  return told ? *told : EventCounter{};
 }
 
 }  // namespace
@@ -305,8 +305,8 @@ std::string_view DescriptorNames::information(std::int32_t tid, std::int32_t fd)
   return read_file(fd_path(path, tid, fd, "fdinfo"), information_);
 }
 
-OpenFile::Process DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
-  OpenFile::Process process{-1, {}};
+PidfdProcess DescriptorNames::pidfd(std::int32_t tid, std::int32_t fd) {
+  PidfdProcess process{-1, {}};
   const auto pid = line_of(information(tid, fd), "\nPid:\t");
   std::from_chars(pid.data(), pid.data() + pid.size(), process.id);
   if (options_.commands && process.id > 0) {
@@ -360,9 +360,12 @@ std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, b
     return 0;
   }
   const auto captured = capture_ == nullptr ? std::nullopt : capture_->process(pid);
-  const std::int32_t here = captured              ? captured->id
-                            : capture_ != nullptr ? 0
-                                                  : pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
+  std::int32_t here = 0;
+  if (capture_ == nullptr) {
+    here = pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
+  } else if (captured && (group ? captured->is_group : captured->is_thread)) {
+    here = captured->id;
+  }
   return here == pid ? 0 : here;
 }
 

@@ -69,7 +69,7 @@ class DescriptorNames final : public Names {
   DescriptorName describe(const OpenFile& file);
   bool detail(const OpenFile& file);
   std::string_view information(std::int32_t tid, std::int32_t fd);
-  OpenFile::Process pidfd(std::int32_t tid, std::int32_t fd);
+  PidfdProcess pidfd(std::int32_t tid, std::int32_t fd);
   bool signalfd(std::int32_t tid, std::int32_t fd);
 
   NameOptions options_;
@@ -79,10 +79,10 @@ class DescriptorNames final : public Names {
   GenericFamilies families_;
   PidNamespaces pids_;
   RingEntries rings_;
-  std::array<char, 1024> information_{};          ///< the start of a file in /proc/PID/fdinfo
-  const Capture* capture_ = nullptr;              ///< what look_back() was told
-  std::optional<OpenFile::EventCounter> fdinfo_;  ///< which facts the kernel tells; empty: not looked yet
-  TextBuffer text_;                               ///< what the last answer stands in
+  std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
+  const Capture* capture_ = nullptr;      ///< what look_back() was told
+  std::optional<EventCounter> fdinfo_;    ///< which facts the kernel tells; empty: not looked yet
+  TextBuffer text_;                       ///< what the last answer stands in
 };
 
 }  // namespace tracer::decode

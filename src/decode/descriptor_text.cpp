@@ -8,7 +8,7 @@
 
 namespace tracer::decode {
 
-void append_device(TextBuffer& text, std::string_view path, const OpenFile::Device& device) {
+void append_device(TextBuffer& text, std::string_view path, const DeviceNumber& device) {
   append_escaped_name(text, path);
   text.append(device.is_block ? "<block " : "<char ");
   text.decimal(std::uint64_t{device.major});
@@ -17,7 +17,7 @@ void append_device(TextBuffer& text, std::string_view path, const OpenFile::Devi
   text.append('>');
 }
 
-bool append_process(TextBuffer& text, const OpenFile::Process& process) {
+bool append_process(TextBuffer& text, const PidfdProcess& process) {
   if (process.id < 0) {
     return false;
   }
@@ -31,7 +31,7 @@ bool append_process(TextBuffer& text, const OpenFile::Process& process) {
   return true;
 }
 
-void append_counter(TextBuffer& text, const OpenFile::EventCounter& counter) {
+void append_counter(TextBuffer& text, const EventCounter& counter) {
   text.append("{eventfd-count=");
   text.decimal(counter.count);
   if (counter.id) {

@@ -10,13 +10,13 @@
 namespace tracer::decode {
 
 /// `/dev/null<char 1:3>`
-void append_device(TextBuffer& text, std::string_view path, const OpenFile::Device& device);
+void append_device(TextBuffer& text, std::string_view path, const DeviceNumber& device);
 
 /// `pid:17391<sleep>`, with the name if it is not empty; false, with nothing appended, for a process that has gone.
-bool append_process(TextBuffer& text, const OpenFile::Process& process);
+bool append_process(TextBuffer& text, const PidfdProcess& process);
 
 /// Under the kernel's own names: `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`.
-void append_counter(TextBuffer& text, const OpenFile::EventCounter& counter);
+void append_counter(TextBuffer& text, const EventCounter& counter);
 
 /// `signalfd:[INT TERM]`
 void append_signals(TextBuffer& text, std::uint64_t signals);

@@ -58,8 +58,8 @@ std::uint32_t hex(std::string_view digits) {
 }
 
 /// An address as these tables have it: 32-bit words of the network's bytes as the machine reads them, and a port.
-SocketFacts::Endpoint endpoint(std::string_view text, bool is_v6) {
-  SocketFacts::Endpoint result;
+SocketEndpoint endpoint(std::string_view text, bool is_v6) {
+  SocketEndpoint result;
   result.is_v6 = is_v6;
   for (std::size_t i = 0; i < (is_v6 ? 4U : 1U); ++i) {
     const std::uint32_t word = hex(text.substr(std::min(8 * i, text.size()), 8));

@@ -21,7 +21,7 @@ std::string_view netlink_family(std::uint64_t number) {
   return number < names.size() ? names[number] : std::string_view{};
 }
 
-void append_endpoint(TextBuffer& text, const SocketFacts::Endpoint& endpoint) {
+void append_endpoint(TextBuffer& text, const SocketEndpoint& endpoint) {
   std::array<char, INET6_ADDRSTRLEN> name{};
   inet_ntop(endpoint.is_v6 ? AF_INET6 : AF_INET, endpoint.address.data(), name.data(), name.size());
   text.append(endpoint.is_v6 ? "[" : "");

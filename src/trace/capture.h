@@ -10,44 +10,50 @@
 
 namespace tracer {
 
+struct SocketEndpoint {
+  std::array<std::byte, 16> address{};  ///< as the network has it; of IPv4 the first four
+  bool is_v6 = false;
+  std::uint16_t port = 0;
+};
+
 struct SocketFacts {
-  struct Endpoint {
-    std::array<std::byte, 16> address{};  ///< as the network has it; of IPv4 the first four
-    bool is_v6 = false;
-    std::uint16_t port = 0;
-  };
   std::string protocol;  ///< the kernel's word for it: `TCP`, `UNIX-STREAM`
   std::uint64_t inode = 0;
-  std::optional<Endpoint> local;   ///< of a TCP or UDP socket that has an address
-  std::optional<Endpoint> remote;  ///< of one that is connected
-  std::uint64_t peer = 0;          ///< AF_UNIX: inode of the other end; 0: none
-  std::string name;                ///< AF_UNIX: sun_path, from its NUL on if that is abstract
+  std::optional<SocketEndpoint> local;   ///< of a TCP or UDP socket that has an address
+  std::optional<SocketEndpoint> remote;  ///< of one that is connected
+  std::uint64_t peer = 0;                ///< AF_UNIX: inode of the other end; 0: none
+  std::string name;                      ///< AF_UNIX: sun_path, from its NUL on if that is abstract
   std::uint32_t netlink_family = 0;
   std::uint32_t port_id = 0;  ///< of a netlink socket with an address
+};
+
+struct DeviceNumber {
+  bool is_block = false;
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+};
+
+/// Of a pidfd.
+struct PidfdProcess {
+  std::int32_t id = 0;  ///< as the tracer sees it; 0: not at all, -1: it has gone
+  std::string command;
+};
+
+/// Of an eventfd.
+struct EventCounter {
+  std::uint64_t count = 0;
+  std::optional<std::uint32_t> id;  ///< these where the kernel's fdinfo tells them
+  std::optional<bool> is_semaphore;
 };
 
 /// What a descriptor stood for.
 struct OpenFile {
   std::string link;      ///< what /proc/PID/fd/N would have said to the tracer, without ` (deleted)` at the end
   bool deleted = false;  ///< which would have stood there
-  /// Of a device's file. The rest only as far as it was asked for.
-  struct Device {
-    bool is_block = false;
-    std::uint32_t major = 0;
-    std::uint32_t minor = 0;
-  };
-  std::optional<Device> device;
-  struct Process {
-    std::int32_t id = 0;  ///< as the tracer sees it; 0: not at all, -1: it has gone
-    std::string command;
-  };
-  std::optional<Process> process;  ///< of a pidfd
-  struct EventCounter {
-    std::uint64_t count = 0;
-    std::optional<std::uint32_t> id;  ///< these where the kernel's fdinfo tells them
-    std::optional<bool> is_semaphore;
-  };
-  std::optional<EventCounter> counter;   ///< of an eventfd
+  std::optional<DeviceNumber> device;
+  // These only as far as they were asked for.
+  std::optional<PidfdProcess> process;
+  std::optional<EventCounter> counter;
   std::optional<std::uint64_t> signals;  ///< of a signalfd: those that it takes, the first in the lowest bit
   std::optional<SocketFacts> socket;
 };
@@ -67,7 +73,9 @@ class Capture {
 
   struct Process {
     std::int32_t id = 0;  ///< as the tracer sees it; 0: not at all
-    std::string command;  ///< empty for a group
+    bool is_thread = false;
+    bool is_group = false;  ///< or a session
+    std::string command;    ///< of the thread
   };
   /// What the thread of the event called `id`: a thread, a process or a group. Nothing: none was called so, or it was
   /// not captured.

@@ -97,4 +97,31 @@ TEST_CASE("what a call has not filled is copied of a failed one only where it sh
   CHECK(plan_of(plans, accept_number).exit_if_failed == 1);  // the length, which went in
 }
 
+TEST_CASE("what descriptors and ids stand for is captured only if somebody wants to know") {
+  constexpr std::uint32_t close_number = 3;
+  constexpr std::uint32_t poll_number = 7;
+  constexpr std::uint32_t dup_number = 32;
+  constexpr std::uint32_t kill_number = 62;
+  CaptureLimits limits;
+  limits.descriptors = true;
+  const CapturePlans usual = usual_plans();
+  const CapturePlans named = make_capture_plans(spec::builtin_tables(), mask_of(abi), limits);
+  CHECK(plan_of(usual, close_number).entry_count == 0);
+  REQUIRE(plan_of(named, close_number).entry_count == 1);
+  CHECK(named.operations[plan_of(named, close_number).entry_first].kind == capture_named);
+  // What a call returns is known at its end.
+  CHECK(plan_of(usual, dup_number).exit_count == 0);
+  REQUIRE(plan_of(named, dup_number).exit_count == 1);
+  CHECK(named.operations[plan_of(named, dup_number).exit_first].base == slot_result);
+  const auto first = named.operations.begin() + plan_of(named, poll_number).entry_first;
+  CHECK(std::any_of(first, first + plan_of(named, poll_number).entry_count, [](const capture_operation& operation) {
+    return operation.kind == capture_all_named && operation.length == 1 && operation.element == 8;
+  }));
+  CHECK(plan_of(named, kill_number).entry_count == 0);
+  limits.processes = true;
+  CHECK(make_capture_plans(spec::builtin_tables(), mask_of(abi), limits)
+            .by_slot[index_of(abi) * numbers_per_abi + kill_number]
+            .entry_count == 1);
+}
+
 }  // namespace tracer::test

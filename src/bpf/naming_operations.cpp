@@ -1,0 +1,117 @@
+#include "bpf/naming_operations.h"
+
+#include <algorithm>
+
+namespace tracer {
+
+using namespace spec;
+
+namespace {
+
+constexpr std::uint32_t most_one_by_one = 4;  // elements of an array of constant length, such as that of pipe(2)
+constexpr unsigned deepest = 4;
+
+}  // namespace
+
+template <typename Use>
+void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
+  if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "ptracer") {
+    wanted_.processes ? use(named_process) : void();
+  } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest) {
+    for_each_kind(t_.types[type.target], use, depth + 1);
+  } else if (type.kind == TypeKind::choice && depth < deepest) {
+    for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[type.index].rows)) {
+      for_each_kind(t_.types[row.type], use, depth + 1);
+    }
+  } else if (type.kind == TypeKind::scalar) {
+    const Style style = type.style;
+    if (wanted_.descriptors && (style == Style::fd || style == Style::dirfd)) {
+      use(named_descriptor);
+    } else if (wanted_.processes && (style == Style::tid || style == Style::tgid || style == Style::pgid)) {
+      use(named_process);
+    }
+  }
+}
+
+void NamingOperations::named(const Type& type, std::uint8_t slot) {
+  for_each_kind(type, [&](named_kind kind) {
+    capture_operation op = operation(capture_named, slot, 0);
+    op.to = kind;
+    add(op);
+  });
+}
+
+void NamingOperations::named_in_memory(const Type& type, std::uint8_t base, std::uint32_t offset) {
+  for_each_kind(type, [&](named_kind kind) {
+    capture_operation op = operation(capture_all_named, base, offset);
+    op.to = kind;
+    add(op);
+  });
+}
+
+void NamingOperations::in_elements(const Type& type, std::uint8_t base, std::uint32_t offset, const Length& count,
+                                   std::uint32_t shift, std::uint32_t size) {
+  if (count.slot == slot_none) {
+    const std::uint64_t all = size == 0 ? 0 : count.constant * count.scale / size;
+    for (std::uint32_t i = 0; i < std::min<std::uint64_t>(all, most_one_by_one); ++i) {
+      named_in_memory(type, base, offset + i * size + shift);
+    }
+    return;
+  }
+  for_each_kind(type, [&](named_kind kind) {
+    capture_operation op = operation(capture_all_named, base, offset);
+    op.to = kind;
+    op.pointer_offset = static_cast<std::uint16_t>(shift);
+    op.length = count.slot;
+    op.count_width = count.width;
+    op.scale = count.scale;
+    op.element = static_cast<std::uint16_t>(size);
+    add(op);
+  });
+}
+
+void NamingOperations::named_in_array(const Type& element, std::uint8_t base, std::uint32_t offset, const Length& count,
+                                      std::uint32_t size) {
+  in_elements(element, base, offset, count, 0, size);
+  if (element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::plain) {
+    for (const Field& field : Tables::slice(t_.fields, t_.structs[element.index].fields)) {
+      in_elements(t_.types[field.type], base, offset, count, field.offset[index_of(abi_)], size);
+    }
+  }
+}
+
+void NamingOperations::named_by_custom(const Type& type, std::uint8_t base, std::uint32_t offset) {
+  const std::string_view name = t_.text(t_.customs[type.custom]);
+  if (wanted_.descriptors && name == "fd_set") {
+    capture_operation op = operation(capture_fd_set, base, offset);
+    op.length = set_size_;
+    op.count_width = sizeof(std::int32_t);
+    add(op);
+  } else if (wanted_.processes && name == "siginfo") {
+    capture_operation op = operation(capture_all_named, base, offset + (word_size(abi_) == 8 ? 16 : 12));  // si_pid
+    op.to = named_process;
+    add(op);
+  }
+}
+
+void NamingOperations::passed_on(const Type& array, std::uint8_t base, std::uint32_t offset,
+                                 const std::optional<Length>& size) {
+  const Type& element = t_.types[array.target];
+  if ((!wanted_.descriptors && !wanted_.processes) || !size || size->slot == slot_none ||
+      element.kind != TypeKind::structure || t_.text(t_.structs[element.index].name) != "cmsg") {
+    return;
+  }
+  capture_operation op = operation(capture_passed, base, offset);
+  op.length = size->slot;
+  op.count_width = size->width;
+  op.width = static_cast<std::uint8_t>(word_size(abi_));
+  add(op);
+}
+
+void NamingOperations::look_at_name(const Param& param) {
+  if (t_.text(param.name) == "nfds") {
+    set_size_ = slot_of(param);
+  }
+}
+
+}  // namespace tracer

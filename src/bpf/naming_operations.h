@@ -1,0 +1,47 @@
+// Operations of a capture plan that tell what the descriptors and process ids of a call stand for. Private to this
+// folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "bpf/capture_limits.h"
+#include "bpf/capture_operations.h"
+#include "bpf/names.h"
+
+namespace tracer {
+
+class NamingOperations : public CaptureOperations {
+ public:
+  NamingOperations(const spec::Tables& tables, const CaptureLimits& limits, Abi abi)
+      : CaptureOperations(tables, abi), wanted_(limits) {}
+
+ protected:
+  // Each adds nothing for a type of which nobody wants to know what it stands for.
+
+  /// The value in a slot.
+  void named(const spec::Type& type, std::uint8_t slot);
+  /// The value in memory.
+  void named_in_memory(const spec::Type& type, std::uint8_t base, std::uint32_t offset);
+  /// The elements of an array, each of `size` bytes, and the fields in them.
+  void named_in_array(const spec::Type& element, std::uint8_t base, std::uint32_t offset, const Length& count,
+                      std::uint32_t size);
+  /// What a custom finds in memory.
+  void named_by_custom(const spec::Type& type, std::uint8_t base, std::uint32_t offset);
+  /// What an array of control messages passes on.
+  void passed_on(const spec::Type& array, std::uint8_t base, std::uint32_t offset, const std::optional<Length>& size);
+  /// Before the types of a call: a custom may need this parameter.
+  void look_at_name(const spec::Param& param);
+
+ private:
+  /// Calls `use(named_kind)` for what a value may be, whatever a table chooses.
+  template <typename Use>
+  void for_each_kind(const spec::Type& type, const Use& use, unsigned depth = 0) const;
+  void in_elements(const spec::Type& type, std::uint8_t base, std::uint32_t offset, const Length& count,
+                   std::uint32_t shift, std::uint32_t size);
+
+  CaptureLimits wanted_;
+  std::uint8_t set_size_ = 0;  ///< slot that has how many descriptors sets have
+};
+
+}  // namespace tracer
