@@ -16,6 +16,7 @@
 
 #include "base/read_file.h"
 #include "base/unix_sockets.h"
+#include "explain/mounts.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/record.h"
@@ -181,8 +182,10 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
     const auto internet = internet_socket(pid, inode);
     return number + ": " + (internet ? *internet : unix_socket(pid, inode));
   }
+  const auto mounted = mount_of_descriptor(pid, fd);
+  const bool remote = mounted && may_not_answer(*mounted);
   struct stat info;
-  const bool known = ::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &info) == 0;
+  const bool known = !remote && ::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &info) == 0;
   std::string kind;
   if (known && S_ISFIFO(info.st_mode)) {
     const std::vector<pid_t> holders = others(holders_of(link), pid);
@@ -190,6 +193,8 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
                            : " (a FIFO that " + names_of(holders) + " has open, too)";
   } else if (link.compare(0, 8, "/dev/pts") == 0 || link.compare(0, 8, "/dev/tty") == 0) {
     kind = " (a terminal: it waits for input)";
+  } else if (remote) {
+    kind = ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")";
   }
   return number + ", " + printable(link) + kind;
 }

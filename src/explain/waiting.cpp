@@ -19,6 +19,7 @@
 #include "base/unique_fd.h"
 #include "explain/explanation.h"
 #include "explain/file_header.h"
+#include "explain/mounts.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
 #include "explain/words.h"
@@ -49,9 +50,18 @@ std::vector<pid_t> threads_of(pid_t pid) {
   return threads;
 }
 
-Abi abi_of(pid_t pid) {
-  const FileHeader header = read_header(fmt::format("/proc/{}/exe", pid));
-  return abi_of_elf(header.machine, header.bits == 64).value_or(Abi::x86_64);
+/// By the size of the words in which the kernel told the process where it is; its file may be where nobody answers.
+Abi abi_of(pid_t pid, std::uint64_t number) {
+  constexpr std::uint64_t x32_bit = 0x40000000;
+  const std::string told = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  std::array<std::uint64_t, 2> pair{};  // a kind and a value
+  for (std::size_t at = 0; at + sizeof pair <= told.size(); at += sizeof pair) {
+    std::copy_n(told.data() + at, sizeof pair, reinterpret_cast<char*>(pair.data()));
+    if (pair == std::array<std::uint64_t, 2>{AT_PHENT, sizeof(Elf64_Phdr)}) {
+      return abi_of_elf(native_machine(), true).value_or(Abi::x86_64);
+    }
+  }
+  return native_machine() == EM_AARCH64 ? Abi::arm : (number & x32_bit) != 0 ? Abi::x32 : Abi::i386;
 }
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
@@ -81,7 +91,8 @@ class Sleeper {
     long number = -1;
     if (words >> number && number >= 0) {
       const spec::Tables& tables = spec::builtin_tables();
-      const spec::Call* call = tables.find(abi_of(pid), static_cast<std::uint64_t>(number));
+      const spec::Call* call =
+          tables.find(abi_of(pid, static_cast<std::uint64_t>(number)), static_cast<std::uint64_t>(number));
       call_ = call == nullptr ? fmt::format("system call {}", number) : std::string(tables.text(call->name));
       for (std::uint64_t& argument : args_) {
         std::string word;
@@ -108,7 +119,7 @@ class Sleeper {
     std::string_view calls;
     std::string (Sleeper::*describe)() const;
   };
-  static const std::array<Kind, 11> kinds;
+  static const std::array<Kind, 12> kinds;
 
   /// Of the thread's memory; false if it cannot be read.
   bool peek(std::uint64_t address, void* into, std::size_t size) const {
@@ -206,10 +217,10 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string lock() const {
-    struct stat info;
     const std::string path = fmt::format("/proc/{}/fd/{}", pid_, static_cast<int>(args_[0]));
+    const auto mounted = mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
-    if (::stat(path.c_str(), &info) == 0) {
+    if (struct stat info; !(mounted && may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
           holders.push_back(describe_process(holder));
@@ -233,14 +244,34 @@ class Sleeper {
     return names.empty() ? "waits for a child" : "waits for its child " + join(names, ", ") + " to end";
   }
 
-  [[nodiscard]] std::string opening() const {
-    const std::string path = text_at(call_ == "open" || call_ == "creat" ? args_[0] : args_[1]);
-    struct stat info;
-    const std::string folder = fmt::format("/proc/{}{}", pid_, path.empty() || path.front() != '/' ? "/cwd/" : "/root");
-    const bool fifo = ::stat((folder + path).c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
-    return fifo ? "waits until somebody opens the other end of the FIFO " + printable(path)
-                : "waits for " + printable(path) + " to be opened (a slow device or file system)";
+  /// Of a call that takes a path: `open(path, …)`, but `openat(folder, path, …)`.
+  [[nodiscard]] std::string path() const {
+    const bool after_folder = is_listed(call_,
+                                        "openat openat2 newfstatat fstatat64 statx faccessat faccessat2 readlinkat "
+                                        "execveat mkdirat unlinkat fchmodat utimensat");
+    return text_at(after_folder ? args_[1] : args_[0]);
   }
+
+  /// "/mnt/x, on /mnt (fuse.sshfs)". Nobody looks at the file itself: who does would wait, too.
+  [[nodiscard]] std::string placed(const std::string& path) const {
+    const std::string whole =
+        path.empty() || path.front() != '/' ? read_link(fmt::format("/proc/{}/cwd", pid_)) + '/' + path : path;
+    const auto mounted = mount_of_path(pid_, whole);
+    return printable(path) +
+           (mounted ? ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")" : std::string());
+  }
+
+  [[nodiscard]] std::string opening() const {
+    // Where in the kernel it sleeps; `0` where that is nobody's business. fs/pipe.c has these two.
+    const std::string sleeps_in = read_file(fmt::format("/proc/{}/wchan", tid_), 128);
+    if (is_listed(sleeps_in, "wait_for_partner fifo_open")) {
+      return "waits until somebody opens the other end of the FIFO " + printable(path());
+    }
+    return "waits for " + placed(path()) + ", to be opened (" +
+           (sleeps_in.size() > 1 ? "" : "a FIFO whose other end nobody has open, ") + "a slow device or file system)";
+  }
+
+  [[nodiscard]] std::string asking() const { return "waits for an answer about " + placed(path()); }
 
   [[nodiscard]] std::string sleeping() const { return "sleeps for a time that it chose itself"; }
   /// A call with a time limit that was interrupted, by our attaching for one, and goes on. Its arguments are where they
@@ -265,7 +296,7 @@ class Sleeper {
   std::array<std::uint64_t, 6> args_{};
 };
 
-const std::array<Sleeper::Kind, 11> Sleeper::kinds = {{
+const std::array<Sleeper::Kind, 12> Sleeper::kinds = {{
     {"poll ppoll", &Sleeper::polled},
     {"select pselect6 _newselect", &Sleeper::selected},
     {"epoll_wait epoll_pwait epoll_pwait2", &Sleeper::epoll},
@@ -273,9 +304,15 @@ const std::array<Sleeper::Kind, 11> Sleeper::kinds = {{
     {"flock fcntl fcntl64", &Sleeper::lock},
     {"wait4 waitid", &Sleeper::children},
     {"open openat openat2 creat", &Sleeper::opening},
+    {"stat lstat stat64 lstat64 newfstatat fstatat64 statx access faccessat faccessat2 readlink readlinkat chdir "
+     "execve "
+     "execveat mkdir mkdirat unlink unlinkat rmdir statfs chmod fchmodat truncate utimensat",
+     &Sleeper::asking},
     {"nanosleep clock_nanosleep", &Sleeper::sleeping},
     {"pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64", &Sleeper::signal},
-    {"read readv pread64 recvfrom recvmsg accept accept4 connect write writev sendto sendmsg ioctl splice sendfile",
+    {"read readv pread64 recvfrom recvmsg accept accept4 connect write writev pwrite64 sendto sendmsg ioctl splice "
+     "sendfile "
+     "fstat fsync fdatasync close ftruncate getdents64",
      &Sleeper::descriptor},
     {"restart_syscall", &Sleeper::restarted},
 }};

@@ -52,6 +52,7 @@ void PtraceEngine::begin_detach_all() {
     let_go(*tracees_.find(tid));
   }
   held_.clear();
+  waiter_->expect_reports();
 }
 
 bool PtraceEngine::must_free_silent() {

@@ -76,12 +76,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
       return NothingLeft{};
     }
     if (got.value()) {
-      anything_since_tick_ = true;
-      if (mode_ != Mode::busy) {
-        mode_ = Mode::busy;
-        set_ticking(true);
-        tuner_.resumed(monotonic_now());
-      }
+      expect_reports();
       tuner_.came(monotonic_now);
       if (reports_until_look_-- == 0) {
         // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
@@ -131,6 +126,15 @@ Result<std::optional<Report>> Waiter::wait() {
     got = wait_for_any(Waiting::poll, with_system_time_);
   }
   return got;
+}
+
+void Waiter::expect_reports() {
+  anything_since_tick_ = true;
+  if (mode_ != Mode::busy) {
+    mode_ = Mode::busy;
+    set_ticking(true);
+    tuner_.resumed(monotonic_now());
+  }
 }
 
 void Waiter::ignore_signals() {

@@ -50,6 +50,9 @@ class Waiter {
   Outcome next(std::optional<std::chrono::nanoseconds> due = std::nullopt,
                std::optional<std::chrono::nanoseconds> alarm = std::nullopt);
 
+  /// Reports are about to come: Quiet says if they do not, even of one that slept already.
+  void expect_reports();
+
   /// From now on no signal ends anything, and the terminal's do not stop us.
   void ignore_signals();
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/fuse.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <netdb.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -33,6 +35,40 @@ static char** arg;
 static void fail(const char* what) {
   fprintf(stderr, "fatal: %s: %s\n", what, strerror(errno));
   exit(1);
+}
+
+/* Mounts a file system whose server, this program, answers nothing after the first request, and asks it for a file. */
+static void wait_for_server(const char* folder, const char* call) {
+  struct {
+    struct fuse_in_header header;
+    char rest[8192];
+  } request;
+  struct {
+    struct fuse_out_header header;
+    struct fuse_init_out init;
+  } answer = {0};
+  char options[100];
+  char path[4096];
+  int server = open("/dev/fuse", O_RDWR);
+  snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%d,group_id=%d", server, getuid(), getgid());
+  snprintf(path, sizeof path, "%s/file", folder);
+  if (server < 0 || unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+      mount("server", folder, "fuse", 0, options) < 0 || read(server, &request, sizeof request) < 0) {
+    fail("no file system");
+  }
+  answer.header.len = sizeof answer;
+  answer.header.unique = request.header.unique;
+  answer.init.major = FUSE_KERNEL_VERSION;
+  answer.init.minor = FUSE_KERNEL_MINOR_VERSION;
+  answer.init.max_write = 4096;
+  if (write(server, &answer, sizeof answer) < 0) {
+    fail("no answer");
+  }
+  if (strcmp(call, "open") == 0) {
+    open(path, O_RDONLY);
+  } else if (strcmp(call, "access") == 0) {
+    access(path, R_OK);
+  }
 }
 
 static void quietly(const char* what) {
@@ -245,6 +281,8 @@ int main(int count, char** argv) {
     sleep(1000);
   } else if (is("read-fifo")) {
     open(arg[2], O_RDONLY);
+  } else if (is("wait-server")) {
+    wait_for_server(arg[2], arg[3]);
   } else if (is("wait-lock")) {
     flock(open(arg[2], O_RDWR | O_CREAT, 0644), LOCK_EX);
   } else if (is("deadlock")) {

@@ -107,6 +107,24 @@ def fifo(place):
     return [place.fail, 'read-fifo', str(place.folder / 'fifo')]
 
 
+def unanswering(place, call):
+    """A program that asks a file system whose server says nothing any more. To look there is to hang as well."""
+    folder = place.folder / 'served'
+    folder.mkdir(exist_ok=True)
+    place.run(place.fail, 'wait-server', str(folder), 'nothing')
+    return [place.fail, 'wait-server', str(folder), call]
+
+
+@hang('waits for FOLDER/served/file, on FOLDER/served (fuse), to be opened')
+def opened_where_nobody_answers(place):
+    return unanswering(place, 'open')
+
+
+@hang('waits for an answer about FOLDER/served/file, on FOLDER/served (fuse)')
+def asked_where_nobody_answers(place):
+    return unanswering(place, 'access')
+
+
 @hang('waits for the lock of FOLDER/lock, which python3', 'holds')
 def lock(place):
     return [place.fail, 'wait-lock', place.lock('lock')]

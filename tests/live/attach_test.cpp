@@ -57,6 +57,18 @@ TEST_CASE("an interrupted tracer lets go") {
   }
 }
 
+TEST_CASE("an interrupted tracer does not wait for a thread that cannot stop") {
+  Process parent({TRACEE, "vfork_sleep"});
+  REQUIRE(parent.line() == "asleep");
+  Process tracer({EVENT_LOG, "-p", std::to_string(parent.pid())});
+  REQUIRE(tracer.line());
+  tracer.signal(SIGINT);
+  const auto lines = tracer.rest();
+  CHECK(tracer.wait() == 0);
+  CHECK(count_lines(lines, "detached") == 1);
+  CHECK(lines.back() == "# interrupted by " + std::to_string(SIGINT));
+}
+
 TEST_CASE("a tracer killed at any moment leaves no tracee stopped") {
   Busy busy(16);
   for (int round = 0; round < rounds(20); ++round) {

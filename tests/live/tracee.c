@@ -107,6 +107,18 @@ static int vfork_exec(const char* arg) {
   return WEXITSTATUS(status);
 }
 
+// Waits for a child that says so and then sleeps for long in its parent's memory.
+static int vfork_sleep(const char* arg) {
+  (void)arg;
+  if (vfork() == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)!write(STDOUT_FILENO, "asleep\n", 7);
+    sleep(1000);
+    _exit(0);
+  }
+  return 0;
+}
+
 static volatile sig_atomic_t caught;
 static void count_signal(int signal) {
   (void)signal;
@@ -388,6 +400,7 @@ static const struct {
     {"hello", hello},
     {"zombie_leader", zombie_leader},
     {"vfork_exec", vfork_exec},
+    {"vfork_sleep", vfork_sleep},
     {"signals", signals},
     {"fork_storm", fork_storm},
     {"own_filter", own_filter},
