@@ -32,7 +32,7 @@ bool Walker::mentions_result(spec::ExprId id) const {
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
   }
-  if (e.op == ExprOp::netlink || e.op == ExprOp::sibling) {
+  if (e.op == ExprOp::netlink || e.op == ExprOp::sibling || e.op == ExprOp::generic) {
     return mentions_result(e.a);
   }
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
@@ -96,6 +96,11 @@ Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
         return no_messages;
       }
       return setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
+    }
+    case ExprOp::generic: {
+      const auto number = evaluate(e.a, scope);
+      return number ? Value(spec::text_number(setting_.names.generic_family(static_cast<std::uint16_t>(*number))))
+                    : std::nullopt;
     }
     case ExprOp::sibling: {
       const auto kind = evaluate(e.a, scope);

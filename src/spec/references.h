@@ -59,6 +59,7 @@ void for_each_reference(Expr& e, Visit visit) {
       return visit_index(Part::strings, e.a, visit);
     case ExprOp::netlink:
     case ExprOp::sibling:
+    case ExprOp::generic:
       return visit_index(Part::exprs, e.a, visit);
     case ExprOp::literal:
     case ExprOp::param:

@@ -95,6 +95,7 @@ class Verifier {
           break;
         case ExprOp::netlink:
         case ExprOp::sibling:
+        case ExprOp::generic:
           good = e.a < i;
           break;
         case ExprOp::outer:

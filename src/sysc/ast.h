@@ -64,7 +64,7 @@ struct Binary {
   Box<Expr> left;
   Box<Expr> right;
 };
-/// `align(a, b)`, `netlink(fd)`, `sibling(TYPE)`
+/// `align(a, b)`, `netlink(fd)`, `sibling(TYPE)`, `generic(NUMBER)`
 struct Applied {
   spec::ExprOp op;
   Box<Expr> first;

@@ -82,6 +82,8 @@ std::string expr_text(const Tables& t, ExprId id) {
       return "netlink(" + expr_text(t, e.a) + ")";
     case ExprOp::sibling:
       return "sibling(" + expr_text(t, e.a) + ")";
+    case ExprOp::generic:
+      return "generic(" + expr_text(t, e.a) + ")";
     case ExprOp::align:
       return "align(" + expr_text(t, e.a) + ", " + expr_text(t, e.b) + ")";
     default:

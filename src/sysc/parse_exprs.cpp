@@ -19,8 +19,10 @@ struct Function {
   ExprOp op;
   bool takes_two;
 };
-constexpr Function functions[] = {
-    {"align", ExprOp::align, true}, {"netlink", ExprOp::netlink, false}, {"sibling", ExprOp::sibling, false}};
+constexpr Function functions[] = {{"align", ExprOp::align, true},
+                                  {"netlink", ExprOp::netlink, false},
+                                  {"sibling", ExprOp::sibling, false},
+                                  {"generic", ExprOp::generic, false}};
 
 struct Operator {
   std::string_view text;

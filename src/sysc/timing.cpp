@@ -61,6 +61,7 @@ class Timing {
       }
       case ExprOp::netlink:
       case ExprOp::sibling:
+      case ExprOp::generic:
         return of_expr(e.a);
       case ExprOp::align:
       case ExprOp::bit_and:

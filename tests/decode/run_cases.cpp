@@ -58,7 +58,13 @@ class FakeNames final : public decode::Names {
   std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
-  std::string_view generic_family(std::uint16_t number) override { return number == 30 ? "made \"up\"" : ""; }
+  /// From 31 on the families that have descriptions; as README.md says.
+  std::string_view generic_family(std::uint16_t number) override {
+    constexpr std::array<std::string_view, 18> known = {
+        "made \"up\"", "nl80211", "ethtool",     "devlink", "wireguard", "macsec", "TASKSTATS", "mptcp_pm", "netdev",
+        "team",        "thermal", "tcp_metrics", "l2tp",    "fou",       "gtp",    "psample",   "NET_DM",   "IPVS"};
+    return number >= 30 && number < 30 + known.size() ? known[number - 30] : "";
+  }
   std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
   std::string_view path(std::int32_t, std::int32_t fd) override { return fd == 6 ? "net:[4026531840]" : ""; }
   RemoteAddr vcpu_area(std::int32_t, std::int32_t fd) override {
