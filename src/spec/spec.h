@@ -66,8 +66,8 @@ enum class ExprOp : std::uint8_t {
                // unknown
   sibling,     // `sibling(TYPE)`: the begin of the netlink attribute of type `a` beside the one that is being decoded,
                // as text_number() has it; nothing if there is none
-  generic,     // `generic(TYPE)`: the begin of the name of the generic netlink family of number `a`, as text_number() has
-               // it; 0 if it has none
+  generic,     // `generic(NUMBER)`: the begin of the name of the generic netlink family `a`, as text_number() has it;
+               // 0 if it has none
   align,       // `a` rounded up to a multiple of `b`
   bit_and,
   bit_or,
