@@ -19,7 +19,7 @@ struct Optional {
 };
 
 // What programs look for and can do without.
-constexpr std::array<Optional, 31> optional_files = {{
+constexpr std::array<Optional, 32> optional_files = {{
     {".gch", "precompiled headers (optional)"},
     {"/dev/tty", "the controlling terminal (optional)"},
     {"/etc/ld.so.preload", "files of the loader (optional)"},
@@ -48,6 +48,7 @@ constexpr std::array<Optional, 31> optional_files = {{
     {"._pth", "Python's search for its modules (optional)"},
     {"/pybuilddir.txt", "Python's search for its modules (optional)"},
     {"/.config/", "a user's settings (optional)"},
+    {"/etc/default/su", "settings of su (optional)"},
     {"/etc/inputrc", "a user's settings (optional)"},
     {"/sys/kernel/mm", "settings of the kernel (optional)"},
     {"/sys/fs/", "settings of the kernel (optional)"},

@@ -117,9 +117,10 @@ class Search {
     }
     Answer answer;
     answer.rule = finding->rule.empty() ? std::string(rule.name) : finding->rule;
-    answer.cause = std::move(finding->cause);
-    answer.looked_at = std::move(finding->looked_at);
-    answer.remedy = std::move(finding->remedy);
+    answer.cause = harmless(finding->cause);
+    std::transform(finding->looked_at.begin(), finding->looked_at.end(), std::back_inserter(answer.looked_at),
+                   harmless);
+    answer.remedy = harmless(finding->remedy);
     answer.evidence = std::move(finding->evidence);
     answer.score = score + finding->weight;
     if (step != nullptr) {

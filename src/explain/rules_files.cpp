@@ -206,6 +206,12 @@ std::optional<Finding> missing_file(const Case& facts) {
   finding.cause = folder_missing ? "the folder " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
                                  : "a file is missing: " + what + facts.path() + " does not exist";
   finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (facts.path().back() == '\r') {
+    finding.rule = "dos-line-ends";
+    finding.cause += "; its name ends with a carriage return, so that whatever names it has DOS line ends";
+    finding.remedy = "sed -i 's/\\r$//' on the script or the list that names it";
+    return finding;
+  }
   const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
     finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + printable(join(similar, ", ")));

@@ -216,12 +216,27 @@ std::optional<Finding> missing_module(const Case& facts) {
   return std::nullopt;
 }
 
+/// What the linker does not find when a program is built.
+std::optional<Finding> library_to_link(const Case& facts) {
+  constexpr std::string_view words = "cannot find -l";
+  const std::string name = printable(word_after(line_with(facts.said, words), words, ": "));
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the linker finds no library " + name + ": neither lib" + name + ".so nor lib" + name + ".a";
+  finding.remedy = "install what programs are built with (Debian: apt-file search lib" + name +
+                   ".so), or name its folder: -L FOLDER";
+  return finding;
+}
+
 constexpr Rule rules[] = {
     {"missing-library", 30, "", "", ": cannot open shared object file", "", missing_library},
+    {"missing-library-to-link", 40, "", "", "cannot find -l", "", library_to_link},
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
-    {"missing-module", 20, "", "",
+    {"missing-module", 40, "", "",
      "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- ", "", missing_module},
 };
 

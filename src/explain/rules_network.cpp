@@ -339,8 +339,11 @@ constexpr Rule rules[] = {
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},
-    {"name-not-resolved", 25, "", "", "name resolution|resolve|Name or service not known|getaddrinfo|nodename", "",
-     name_service},
+    {"name-not-resolved", 25, "", "",
+     "name resolution|resolve host|resolve name|not resolve|unable to resolve|failed to resolve|Name or service not "
+     "known|"
+     "getaddrinfo|nodename",
+     "", name_service},
     {"name-not-resolved", 10, "", "", "", "exit", name_service},
 };
 

@@ -247,6 +247,40 @@ std::optional<Finding> unknown_user(const Case& facts) {
   return std::nullopt;
 }
 
+std::optional<Finding> not_authenticated(const Case&) {
+  Finding finding;
+  finding.cause =
+      "it did not accept who asks: the password was wrong, or none could be typed, or the account is locked or has "
+      "none";
+  finding.remedy = "start it on a terminal and type the right password, or run it as root";
+  return finding;
+}
+
+/// SQLite opens a database that may not be written for reading, and complains when it is to be changed.
+std::optional<Finding> database_for_reading_only(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  const auto refused = std::find_if(steps.rbegin(), steps.rend(), [](const Step& step) {
+    return step.kind == Step::Kind::failure && is_listed(step.call.name, "open openat") &&
+           is_listed(step.call.error, "EACCES EPERM EROFS");
+  });
+  if (refused == steps.rend()) {
+    return std::nullopt;
+  }
+  const bool fixed = refused->call.error == "EROFS";
+  Finding finding;
+  finding.cause = "the database " + refused->path + " is open for reading only: " +
+                  (fixed ? "its file system may not be written" : facts.prober.user() + " may not write it");
+  const Walk walk = facts.prober.walk(refused->path);
+  if (walk.exists()) {
+    finding.looked_at.push_back(walk.real + ": " + Prober::describe(walk.info()));
+  }
+  finding.remedy = fixed
+                       ? "put it elsewhere, or mount that file system for writing"
+                       : "give the user the right to write the file and the folder that it is in, or run as its owner";
+  finding.evidence.push_back(&*refused);
+  return finding;
+}
+
 constexpr std::string_view watched_for_filters =
     "socket connect bind listen clone clone3 unshare mount setns keyctl bpf perf_event_open userfaultfd ptrace chroot "
     "mkdir mkdirat openat open execve execveat io_uring_setup personality prctl setuid setgid fork vfork kill getcwd "
@@ -257,6 +291,10 @@ constexpr Rule rules[] = {
     {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
     {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
     {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},
+    {"not-authenticated", 40, "", "",
+     "Authentication failure|authentication failure|Authentication token manipulation error|incorrect password", "",
+     not_authenticated},
+    {"database-read-only", 40, "", "", "attempt to write a readonly database", "", database_for_reading_only},
     {"permissions-too-open", 30, "", "",
      "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
      "world",

@@ -13,6 +13,9 @@ bool contains(std::string_view text, std::string_view part);
 bool is_listed(std::string_view word, std::string_view list);
 /// The line of `text` that holds `part`, without its end; empty if none does.
 std::string line_with(const std::string& text, std::string_view part);
+/// A sentence that holds names of files, safe to print: control characters and what is not UTF-8 are `\33` and the
+/// like.
+std::string harmless(std::string_view sentence);
 /// What stands before `part` in `line`, back to the last of `: ` or the line's begin.
 std::string word_before(const std::string& line, std::string_view part);
 /// What stands after `part`, up to one of `stops` or the line's end.

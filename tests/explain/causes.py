@@ -390,6 +390,43 @@ def folder_that_exists_is_not_to_be_removed(place):
     return ['mkdir', str(place.folder)]
 
 
+@cause('missing-module', 'the Node.js module nosuch is not installed')
+def node_module(place):
+    # As it says it; it has looked for a folder beside its own before.
+    node = place.file('node', '#!/bin/sh\ntest -e /usr/lib/node.none\n'
+                      'echo "Error: Cannot find module \'nosuch\'" >&2\n'
+                      'echo "    at Module._resolveFilename (loader:1)" >&2\nexit 1\n', 0o755)
+    return [node]
+
+
+@cause('missing-library-to-link', 'libnosuch.so', 'apt-file search')
+def library_to_link(place):
+    return ['gcc', '-o', place.folder / 'x', '-x', 'c', place.file('x.c', 'int main(void) { return 0; }'), '-lnosuch']
+
+
+@cause('dos-line-ends', 'carriage return', r'/nonexistent\r')
+def dos_line_ends_inside(place):
+    return [place.file('script', '#!/bin/sh\nls /nonexistent\r\n', 0o755)]
+
+
+@cause('missing-file', r'a\33[31mb', 'ü')
+def hostile_name(place):
+    return ['cat', place.folder / 'a\x1b[31mb\nü']
+
+
+@cause('database-read-only', 'q.db is open for reading only: user')
+def database_for_reading_only(place):
+    database = str(place.folder / 'q.db')
+    place.run('sqlite3', database, 'create table t(a)')
+    os.chmod(database, 0o444)
+    return as_nobody(place, ['sqlite3', database, 'insert into t values(1)'])
+
+
+@cause('not-authenticated', 'the password was wrong')
+def not_authenticated(place):
+    return [place.file('login', '#!/bin/sh\necho "su: Authentication failure" >&2; exit 1\n', 0o755)]
+
+
 @cause('missing-module', 'the Perl module No/Such/Module.pm is not installed')
 def perl_module(place):
     return ['perl', '-MNo::Such::Module', '-e', '1']
