@@ -69,6 +69,7 @@ std::span<const decode::Custom> all() {
       {"ptracer", ptracer},
       {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
+      {"request_elements", request_elements},
       {"restriction", restriction},
       {"ring_workers", ring_workers},
       {"seccomp_program", seccomp_program},

@@ -103,6 +103,7 @@ bool character(CustomContext& context);
 bool fourcc(CustomContext& context);
 bool fraction(CustomContext& context);
 bool left_behind(CustomContext& context);
+bool request_elements(CustomContext& context);
 bool per_mille(CustomContext& context);
 bool btrfs_feature_use(CustomContext& context);
 bool sound(CustomContext& context);

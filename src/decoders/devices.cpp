@@ -337,6 +337,33 @@ bool btrfs_feature_use(CustomContext& context) {
   return true;
 }
 
+/// As many elements as the size in the number of the request holds: `[{…}, {…}]`. asm-generic/ioctl.h.
+bool request_elements(CustomContext& context) {
+  constexpr unsigned size_shift = 16;
+  constexpr std::uint64_t size_mask = 0x3fff;
+  const auto bytes = context.argument("op").value_or(0) >> size_shift & size_mask;
+  const auto count = context.size() != 0 ? bytes / context.size() : 0;
+  std::byte first{};
+  if (context.memory().read(context.address(), std::span(&first, 1)) != 1) {
+    return false;
+  }
+  auto& out = context.out();
+  out.begin_array();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (!context.spend()) {
+      out.more();
+      break;
+    }
+    const RemoteAddr element = context.address() + i * context.size();
+    out.begin_element();
+    if (!context.described_at(element)) {
+      out.address(element);
+    }
+  }
+  out.end_array();
+  return true;
+}
+
 /// What the call has left where its argument points, for a note behind the result.
 bool left_behind(CustomContext& context) {
   return context.described_at(RemoteAddr{context.argument("argp").value_or(0)});
