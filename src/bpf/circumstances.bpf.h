@@ -13,9 +13,14 @@ struct path_job {
   __u64 root_entry;
   __u64 root_mount;
   __u64 which;
+  __u64 sum; /* of all that was followed, so that two walks can be compared */
   __u32 ending;
   __u32 done;
 };
+
+static __always_inline void add_to_sum(struct path_job* job, __u64 number) {
+  job->sum = (job->sum ^ number) * 0x9e3779b97f4a7c15ULL;
+}
 
 /* One step up. Returns the name that was passed; nothing where there was none, and at the end, which sets `done`. */
 static __always_inline const void* step_up(struct path_job* job) {
@@ -37,6 +42,7 @@ static __always_inline const void* step_up(struct path_job* job) {
     }
     job->entry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
     job->mount = (__u64)parent + inside;
+    add_to_sum(job, job->entry);
     return 0;
   }
   struct dentry* parent = BPF_CORE_READ(entry, d_parent);
@@ -45,6 +51,8 @@ static __always_inline const void* step_up(struct path_job* job) {
     return 0;
   }
   job->entry = (__u64)parent;
+  add_to_sum(job, job->entry);
+  add_to_sum(job, BPF_CORE_READ(entry, d_name.hash_len)); /* before the name itself is read */
   return BPF_CORE_READ(entry, d_name.name);
 }
 
@@ -53,6 +61,7 @@ static __always_inline void begin_path(struct path_job* job, struct task_struct*
   job->mount = (__u64)BPF_CORE_READ(path, mnt);
   job->root_entry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
   job->root_mount = (__u64)BPF_CORE_READ(task, fs, root.mnt);
+  job->sum = 0;
   job->ending = path_unknown;
   job->done = 0;
 }
@@ -82,7 +91,7 @@ static long copy_name(__u32 i, struct path_job* job) {
     return job->done ? 1 : 0;
   }
   job->done = !copy_one_name(s, name, job->which);
-  return job->done;
+  return job->done ? 1 : 0;
 }
 
 static __always_inline void copy_path(struct scratch* s, struct task_struct* task, const struct path* path,
@@ -132,11 +141,11 @@ static __always_inline void fill_facts(struct process_facts* facts, struct task_
   facts->root_device = BPF_CORE_READ(root, i_sb, s_dev);
   facts->root_inode = BPF_CORE_READ(root, i_ino);
   facts->padding = 0;
-  struct rlimit limits[limits_of_process] = {};
-  BPF_CORE_READ_INTO(&limits, task, signal, rlim);
+  /* One by one: all together would take half of the stack that a program and what it calls may have. */
+  struct signal_struct* signal = BPF_CORE_READ(task, signal);
 #pragma unroll
   for (int i = 0; i < limits_of_process; ++i) {
-    facts->limits[i] = limits[i].rlim_cur;
+    facts->limits[i] = BPF_CORE_READ(signal, rlim[i].rlim_cur);
   }
 }
 

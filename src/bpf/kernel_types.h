@@ -87,6 +87,7 @@ struct hlist_bl_node {
 };
 
 struct qstr {
+  __u64 hash_len; /* of the name */
   const unsigned char* name;
 };
 

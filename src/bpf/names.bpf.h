@@ -176,25 +176,52 @@ static __always_inline bool is_made_up(struct dentry* entry, struct vfsmount* mo
          !(BPF_CORE_READ(entry, d_parent) == entry && BPF_CORE_READ(mount, mnt_root) == entry);
 }
 
+static long follow_name(__u32 i, struct path_job* job) {
+  step_up(job);
+  return job->done ? 1 : 0;
+}
+
+/* The names up to the tracer's root, and how that ended. What is renamed meanwhile would show a path that never was: a
+ * second walk that finds the same says that all of it held at one time, between the two. */
+static __always_inline __u32 copy_names_up(struct scratch* s, const struct path* path, __u64 which) {
+  const __u32 used = s->used;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    struct path_job job = {};
+    job.entry = (__u64)BPF_CORE_READ(path, dentry);
+    job.mount = (__u64)BPF_CORE_READ(path, mnt);
+    job.root_entry = shared.root_entry;
+    job.root_mount = shared.root_mount;
+    job.which = which;
+    struct path_job again = job;
+    s->used = used;
+    bpf_loop(deepest_named, copy_name, &job, 0);
+    bpf_loop(deepest_named, follow_name, &again, 0);
+    if (job.ending == path_unknown) {
+      break;
+    }
+    if (again.sum == job.sum && again.ending == job.ending) {
+      return job.ending;
+    }
+  }
+  __sync_fetch_and_add(&shared.unnamed, 1);
+  return path_unknown;
+}
+
 static __always_inline void copy_file(struct scratch* s, const struct path* path, struct file* file, __u32 fd) {
   const __u32 pidfd_system = 0x50494446;
-  struct path_job job = {};
-  job.entry = (__u64)BPF_CORE_READ(path, dentry);
-  job.mount = (__u64)BPF_CORE_READ(path, mnt);
-  job.root_entry = shared.root_entry;
-  job.root_mount = shared.root_mount;
-  job.which = names_of_descriptor | fd;
-  struct dentry* entry = (void*)job.entry;
+  const __u64 which = names_of_descriptor | fd;
+  struct dentry* entry = BPF_CORE_READ(path, dentry);
   struct inode* inode = BPF_CORE_READ(entry, d_inode);
   const __u32 system = (__u32)BPF_CORE_READ(inode, i_sb, s_magic);
-  const bool made_up = is_made_up(entry, (void*)job.mount);
-  const bool deleted = is_deleted(job.entry);
+  const bool made_up = is_made_up(entry, BPF_CORE_READ(path, mnt));
+  const bool deleted = is_deleted((__u64)entry);
   const void* name = 0;
+  __u32 ending = path_unknown;
   if (made_up) {
     name = made_up_name(entry, system);
-    copy_one_name(s, name, job.which);
+    copy_one_name(s, name, which);
   } else {
-    bpf_loop(deepest_named, copy_name, &job, 0);
+    ending = copy_names_up(s, path, which);
   }
   struct descriptor_facts* facts = (struct descriptor_facts*)chunk_data(s);
   if (!facts) {
@@ -206,7 +233,7 @@ static __always_inline void copy_file(struct scratch* s, const struct path* path
   facts->device = BPF_CORE_READ(inode, i_rdev);
   facts->system = system;
   facts->made_up = made_up;
-  facts->path.ending = job.ending;
+  facts->path.ending = ending;
   facts->path.deleted = deleted;
   if (file && settings.details && made_up) {
     const __u64 pidfd_name = 0x005d64666469705bULL; /* [pidfd] */

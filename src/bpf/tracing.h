@@ -52,6 +52,7 @@ struct tracing_shared {
   __u64 lost;     /* records that found no room */
   __u32 sleeping; /* the reader wants to be woken */
   __u32 padding;
+  __u64 unnamed;    /* paths that could not be told */
   __u64 root_entry; /* the tracer's root folder */
   __u64 root_mount;
 };

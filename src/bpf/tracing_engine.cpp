@@ -247,6 +247,10 @@ void TracingEngine::conclude() {
   if (shared_->lost > lost_) {
     handler_->lost(shared_->lost - lost_);  // after the last record that found room, or no CPU's own
   }
+  if (const std::uint64_t unnamed = shared_->unnamed; unnamed != 0) {
+    complain_(
+        fmt::format("{} paths of descriptors are not shown: they were too long, or changed all the time", unnamed));
+  }
   if (shared_->lost != 0) {
     complain_(
         fmt::format("{} events were lost in all, as the buffer was full; --bpf-buffer makes it larger", shared_->lost));
