@@ -30,6 +30,7 @@ struct Operator {
   int binding;
 };
 constexpr int comparison = 0;
+constexpr int bit_or = 1;
 constexpr int tightest = 5;
 constexpr Operator operators[] = {{"==", BinaryOp::equal, comparison}, {"!=", BinaryOp::not_equal, comparison},
                                   {"<", BinaryOp::less, comparison},   {">", BinaryOp::greater, comparison},
@@ -182,7 +183,11 @@ Expr parse_expr(TokenStream& in) {
 }
 
 std::int64_t parse_value(TokenStream& in) {
-  return evaluate(parse_binary(in, comparison + 1), in);
+  return evaluate(parse_binary(in, bit_or), in);
+}
+
+std::int64_t parse_alternative(TokenStream& in) {
+  return evaluate(parse_binary(in, bit_or + 1), in);
 }
 
 AbiMask parse_abis(TokenStream& in) {

@@ -317,7 +317,7 @@ ast::Table parse_table(TokenStream& in) {
           } else if (in.at_kind(TokenKind::string)) {
             alternatives.push_back({at, ast::Literal{spec::text_number(in.expect_string("a text"))}});
           } else {
-            alternatives.push_back({at, ast::Literal{parse_value(in)}});
+            alternatives.push_back({at, ast::Literal{parse_alternative(in)}});
           }
         } while (in.accept("|"));
       }

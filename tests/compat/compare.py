@@ -47,6 +47,8 @@ def read_differences(path):
         elif rule:
             if not {'reason', 'theirs', 'ours'} <= rule.keys():
                 sys.exit(f'{path}:{number}: a difference needs reason, theirs and ours')
+            if ANYTHING in rule['ours'] and rule['ours'] != ANYTHING:
+                sys.exit(f'{path}:{number}: {ANYTHING} is a replacement by itself or none')
             rules.append((re.compile(rule.get('options', '')), re.compile(rule['theirs']), rule['ours']))
             rule = {}
     return rules
