@@ -117,7 +117,8 @@ std::string command_now(std::int32_t tid) {
   PathBuffer path;
   std::array<char, 64> buffer;
   const auto name = read_file(proc_path(path, tid, "comm"), buffer);
-  return std::string(name.substr(0, name.find('\n')));
+  constexpr std::size_t longest = 15;  // TASK_COMM_LEN of linux/sched.h; of kernel threads the file tells more
+  return std::string(name.substr(0, std::min(name.find('\n'), longest)));
 }
 
 /// As the link in /proc had it.
