@@ -41,7 +41,7 @@ std::string last_lines(const std::string& said) {
   std::size_t from = 0;
   while (from < text.size()) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
-    out += (out.empty() ? "" : "\n") + printable(text.substr(from, end - from));
+    out += (out.empty() ? "" : "\n") + harmless(text.substr(from, end - from));
     from = end + 1;
   }
   return out;

@@ -342,6 +342,12 @@ def recorded_limits(place):
 
 
 @test
+def words_as_they_are_but_for_what_harms_a_terminal(place):
+    answer, _ = place.explain('sh', '-c', "printf '\\033[2Jno \"luck\" f\\303\\274r \\377\\302\\233you\\n' >&2; exit 3")
+    assert answer['last_words'] == '\\33[2Jno "luck" für \\377\\302\\233you', answer
+
+
+@test
 def words_on_a_copy_of_standard_error(place):
     """`>&2` of a shell writes to descriptor 1."""
     answer, _ = place.explain('sh', '-c', 'echo "no luck today" >&2; exec 1>/dev/null; echo "not this"; exit 3')
