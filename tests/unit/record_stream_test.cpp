@@ -123,10 +123,10 @@ using Times = std::vector<std::uint64_t>;
 
 TEST_CASE("records of all CPUs and of the ring come in the order of their times") {
   Machine machine;
-  for (const std::uint64_t time : {1, 4, 5, 9}) {
+  for (const std::uint64_t time : Times{1, 4, 5, 9}) {
     REQUIRE(machine.first.put(record(time)));
   }
-  for (const std::uint64_t time : {2, 6, 7}) {
+  for (const std::uint64_t time : Times{2, 6, 7}) {
     REQUIRE(machine.second.put(record(time)));
   }
   machine.ring.put(record(3), false);
