@@ -312,9 +312,11 @@ void TracingEngine::release_held(bool all) {
     const auto head = front_of(front.bytes);
     Bytes late;
     if (head.incomplete != 0) {
-      // Whatever comes next from the thread ends the wait.
-      const auto next = std::find_if(held_.begin() + 1, held_.end(),
-                                     [&head](const Held& held) { return front_of(held.bytes).tid == head.tid; });
+      // Whatever comes next from the thread ends the wait, but for the name that the call gives it.
+      const auto next = std::find_if(held_.begin() + 1, held_.end(), [&head](const Held& held) {
+        const auto other = front_of(held.bytes);
+        return other.tid == head.tid && other.kind != record_name;
+      });
       const std::chrono::nanoseconds longest = head.kind == record_enter ? longest_hold : longest_death;
       const bool overdue = clock_now(CLOCK_MONOTONIC) - front.since > longest || held_bytes_ > most_held;
       if (next == held_.end() && !all && !overdue) {
