@@ -163,8 +163,10 @@ def compare_calls(tally, shown, usual, rules, names):
     """`shown`: (label, theirs, ours) of each call; `usual`: the same under no options. Where ours has more without options,
     under others nothing is asked of it, since the values' forms then do not tell what has a name."""
     likeness = Likeness(rules, names, [pair for _, *pair in shown])
-    plain = Likeness(rules, names, [pair for _, *pair in usual])
-    more = {label for label, theirs, ours in usual if plain.of(label.split('\t')[0], theirs, ours) == MORE}
+    more = set()
+    if shown is not usual:
+        plain = Likeness(rules, names, [pair for _, *pair in usual])
+        more = {label for label, theirs, ours in usual if plain.of(label.split('\t')[0], theirs, ours) == MORE}
     for label, theirs, ours in shown:
         call, what = label.split('\t', 1)
         if likeness.knows(theirs):
