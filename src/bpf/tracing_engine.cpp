@@ -3,20 +3,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "arch/syscall_abi.h"
-#include "bpf/captured_circumstances.h"
-#include "bpf/captured_memory.h"
-#include "bpf/circumstances.h"
 #include "bpf/embedded.h"
+#include "bpf/record_front.h"
 
 namespace tracer {
 namespace {
@@ -39,41 +34,6 @@ std::chrono::nanoseconds clock_now(clockid_t clock) {
   timespec now;
   ::clock_gettime(clock, &now);
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-/// The front of a record; zeros where it is shorter.
-template <typename T = trace_record>
-T front_of(std::span<const std::byte> record) {
-  T front{};
-  if (record.size() >= sizeof front) {
-    std::memcpy(&front, record.data(), sizeof front);  // of a length that the compiler knows
-  } else {
-    std::memcpy(&front, record.data(), record.size());
-  }
-  return front;
-}
-
-/// What an exit's record says for its entry, which could not read it; nothing if that is not so.
-std::span<const std::byte> late_chunks(std::span<const std::byte> exit) {
-  const std::uint64_t late = front_of<exit_record>(exit).late;
-  return late >= sizeof(exit_record) && late <= exit.size() ? exit.subspan(late) : std::span<const std::byte>{};
-}
-
-std::string text_of(const __u64 (&comm)[comm_size / sizeof(__u64)]) {
-  const auto* text = reinterpret_cast<const char*>(comm);
-  return {text, ::strnlen(text, comm_size)};
-}
-
-/// si_pid; what it means depends on the signal.
-std::int32_t sender_of(std::span<const std::byte> siginfo) {
-  constexpr std::size_t place = 16;
-  std::int32_t sender = 0;
-  std::memcpy(&sender, siginfo.data() + place, sizeof sender);
-  return sender;
-}
-
-bool is_failure(std::int64_t result) {
-  return result < 0 && result >= -largest_errno;
 }
 
 end_filter kernel_filter(const EndFilter& filter) {
@@ -186,11 +146,6 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC) - offset;
   programs_.attach_if_possible("on_group_exit");
   return tracing.limits.descriptors ? programs_.iterate("find_root") : Done{};
-}
-
-std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {
-  // What is missing at the end are segments.
-  return CapturedMemory(entry_).read(RemoteAddr(registers_address), into) == 0 ? 0 : into.size();
 }
 
 void TracingEngine::make_room(std::uint32_t size) {
@@ -335,203 +290,6 @@ void TracingEngine::release_held(bool all) {
     held_bytes_ -= front.bytes.size();
     held_.pop_front();
   }
-}
-
-void TracingEngine::deliver(Bytes record, Bytes late) {
-  const auto head = front_of(record);
-  if (head.lost != 0) {
-    lost_ += head.lost;
-    handler_->lost(head.lost);
-  }
-  Event event;
-  event.tid = static_cast<pid_t>(head.tid);
-  event.tgid = static_cast<pid_t>(head.tgid);
-  event.abi = native_abi();
-  event.time.monotonic = std::chrono::nanoseconds(head.time);
-  event.time.realtime = event.time.monotonic + realtime_offset_;
-  event.circumstances = &unknown_;
-  switch (head.kind) {
-    case record_enter:
-      return on_enter(event, record, late);
-    case record_exit:
-      return on_exit(event, record);
-    case record_birth:
-      return on_birth(event.tid, event.tgid, static_cast<pid_t>(front_of<life_record>(record).value), event.time);
-    case record_name:
-      commands_[event.tid] = text_of(front_of<name_record>(record).comm);
-      return;
-    case record_end:
-      return on_end(event, front_of<life_record>(record).value);
-    case record_exec:
-      return on_exec(event, static_cast<pid_t>(front_of<life_record>(record).value));
-    case record_signal:
-    case record_signal_generated: {
-      const auto made = front_of<signal_record>(record);
-      const Bytes names = record.subspan(std::min(sizeof made, record.size()));
-      Signal signal{static_cast<int>(head.number), made.value, {}, {names.begin(), names.end()}};
-      std::memcpy(signal.info.data(), made.siginfo, siginfo_size);
-      if (head.kind == record_signal_generated) {
-        return on_signal_generated(event, signal);
-      }
-      return late.empty() ? on_signal(event, signal) : on_crash(event, signal, late);
-    }
-    case record_stop:
-      event.what = GroupStop{static_cast<int>(head.number)};
-      return hand_out(event, nothing_);
-    default:
-      break;
-  }
-}
-
-TracingEngine::ThreadState& TracingEngine::thread(pid_t tid) {
-  if (last_ == nullptr || last_tid_ != tid) {
-    last_ = &threads_[tid];  // which stays where it is
-    last_tid_ = tid;
-  }
-  return *last_;
-}
-
-void TracingEngine::forget(pid_t tid) {
-  last_ = nullptr;
-  threads_.erase(tid);
-}
-
-void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
-  const auto front = front_of<enter_record>(record);
-  const std::size_t arguments = std::min<std::size_t>(front.head.arguments, most_arguments);
-  const Bytes chunks = record.subspan(std::min(offsetof(enter_record, args) + arguments * sizeof front.args[0],  //
-                                               record.size()));
-  ThreadState& state = thread(event.tid);
-  state.in_call = true;
-  state.entered = front.head.time;
-  state.first_argument = arguments == 0 ? 0 : front.args[0];
-  state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  auto& enter = event.what.emplace<SyscallEnter>();
-  enter.number = front.head.number;
-  std::copy_n(front.args, arguments, enter.args.begin());
-  enter.instruction_pointer = front.instruction_pointer;
-  enter.stack_pointer = front.stack_pointer;
-  state.entry.assign(chunks.begin(), chunks.end());
-  state.entry.insert(state.entry.end(), late.begin(), late.end());
-  const CapturedStack stack(state.entry);
-  event.stack = stacks_ ? &stack : nullptr;
-  hand_out(event, CapturedMemory(state.entry, {}, &commands_));
-}
-
-void TracingEngine::on_exit(Event& event, Bytes record) {
-  const auto front = front_of<exit_record>(record);
-  const Bytes all = record.subspan(std::min(sizeof front, record.size()));
-  const Bytes chunks = all.first(all.size() - late_chunks(record).size());
-  ThreadState& state = thread(event.tid);
-  event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  auto& exit = event.what.emplace<SyscallExit>();
-  exit.value = front.result;
-  exit.is_error = is_failure(front.result);
-  exit.instruction_pointer = front.instruction_pointer;
-  const std::uint64_t wall = front.head.time - state.entered;
-  exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
-  const std::int64_t exit_value = exit.value;
-  const CapturedStack stack(state.entry);
-  event.stack = stacks_ ? &stack : nullptr;
-  if (std::exchange(state.in_call, false)) {
-    const CapturedMemory memory(chunks, state.entry, &commands_);
-    if (circumstances_) {
-      const Circumstances then = circumstances_of(all, state.first_argument);
-      event.circumstances = &then;
-      hand_out(event, memory);
-      event.circumstances = &unknown_;
-    } else {
-      hand_out(event, memory);
-    }
-  }
-  if (!state.ignored.empty()) {
-    event.stack = nullptr;  // which was that of the call
-    for (Signal& signal : std::exchange(state.ignored, {})) {
-      if (sender_of(signal.info) == exit_value) {
-        signal.names.clear();  // the call has waited for it, and it is no more
-      }
-      signal_stop(event, signal);
-    }
-  }
-}
-
-void TracingEngine::on_end(Event& event, std::int64_t status) {
-  if (thread(event.tid).in_call) {
-    event.what = SyscallLost{};
-    hand_out(event, nothing_);
-  }
-  forget(event.tid);
-  commands_.erase(event.tid);
-  tracees_.erase(event.tid);
-  event.what = Exited{static_cast<int>(status)};
-  hand_out(event, nothing_);
-}
-
-void TracingEngine::on_exec(Event& event, pid_t former) {
-  if (former != event.tid) {
-    ThreadState caller = std::move(thread(former));
-    thread(event.tid) = std::move(caller);
-    forget(former);
-    commands_.erase(former);
-    tracees_.erase(former);
-  }
-  event.abi = thread(event.tid).abi;
-  tracees_[event.tid] = event.tgid;
-  event.what = Exec{former};
-  hand_out(event, nothing_);
-}
-
-void TracingEngine::on_signal(Event& event, const Signal& signal) {
-  if (signal.number != SIGKILL) {
-    on_their_way_.erase({event.tgid, signal.number});
-    signal_stop(event, signal);
-    return;
-  }
-  // Where another signal is fatal, the kernel lets SIGKILL carry it out at once.
-  const int killer = static_cast<int>(signal.value & 0x7f);
-  const auto generated = on_their_way_.find({event.tgid, killer});
-  if (killer != SIGKILL && generated != on_their_way_.end()) {
-    const Signal fatal = generated->second;
-    on_their_way_.erase(generated);
-    signal_stop(event, fatal);
-  }
-}
-
-void TracingEngine::on_signal_generated(Event& event, const Signal& signal) {
-  constexpr std::int64_t queued = 0;  // TRACE_SIGNAL_* of the tracepoint
-  constexpr std::int64_t ignored = 1;
-  if (signal.value == queued && signal.number != SIGKILL) {
-    on_their_way_[{event.tgid, signal.number}] = signal;
-  } else if (signal.value == ignored) {
-    ThreadState& state = thread(event.tid);
-    if (!state.in_call) {
-      signal_stop(event, signal);
-    } else if (state.ignored.size() < most_ignored) {
-      state.ignored.push_back(signal);
-    }
-  }
-}
-
-void TracingEngine::on_crash(Event& event, const Signal& signal, Bytes record) {
-  on_their_way_.erase({event.tgid, signal.number});
-  const CapturedCrash crash = crash_of(record);
-  const CapturedStack stack(crash.memory, crash.circumstances.mappings);
-  event.stack = &stack;
-  event.circumstances = &crash.circumstances;
-  signal_stop(event, signal, crash.instruction_pointer, crash.memory);
-}
-
-void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer, Bytes memory) {
-  SignalStop stop;
-  stop.instruction_pointer = instruction_pointer;
-  stop.signal = signal.number;
-  int number = 0;
-  std::memcpy(&number, signal.info.data(), sizeof number);
-  if (number == signal.number) {
-    stop.siginfo = signal.info;
-  }
-  event.what = stop;
-  hand_out(event, CapturedMemory(memory, signal.names, &commands_));
 }
 
 }  // namespace tracer

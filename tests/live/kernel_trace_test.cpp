@@ -16,7 +16,7 @@ std::vector<std::string> trace_by(const std::string& engine, const std::string& 
   const std::string out = folder.file("out");
   const Ran ran = run("exec setarch -R $T --engine=" + engine + " -o " + out + " " + command + " 2>&1 >/dev/null");
   std::vector<std::string> lines = run("sed -E 's/^[0-9]+ +//; s/(pid=|kill\\(|= )[0-9]{3,}/\\1N/g; "
-                                       "s/\"(ts|pid|tid|dur)\":\"?[0-9]+\"?/\\1/g; s/:(1407|9)[0-9]{11,13}/:ADDRESS/g; "
+                                       "s/\"(ts|pid|tid|dur)\":\"?[0-9]+\"?/\\1/g; s/:[0-9]{12,}/:ADDRESS/g; "
                                        "s/pipe:.[0-9]+/pipe/g; s/time=[0-9]+( \\/\\* [0-9.]+ s "
                                        "\\*\\/)?/time=N/g; s/0x(7fff|ffff)[0-9a-f]{8}/STACK/g' " +
                                        out)
