@@ -3,6 +3,7 @@
 import concurrent.futures
 import fcntl
 import json
+import multiprocessing
 import os
 import pathlib
 import shutil
@@ -119,6 +120,23 @@ def all_words(answer):
                      *(step['call'] for step in answer['evidence'])])
 
 
+class Tasks:
+    """What run_number() can run: workers have it from the process that made them."""
+    tasks = []
+
+
+def run_number(number):
+    return Tasks.tasks[number]()
+
+
+def run_beside_each_other(tasks):
+    """Yields what the tasks return. In processes: threads would hand the files that they write to each other's children,
+    for as long as those have not run their programs, and nobody can run a file that is being written (ETXTBSY)."""
+    Tasks.tasks = tasks
+    with concurrent.futures.ProcessPoolExecutor(4, multiprocessing.get_context('fork')) as pool:
+        yield from pool.map(run_number, range(len(tasks)))
+
+
 def run_all(tests, tracer, fail, engine, only):
     """Runs each test in a folder of its own; returns how many failed."""
     chosen = [test for test in tests if only in test.__name__ and not ('--engine=bpf' in engine and hasattr(test, 'once'))]
@@ -142,11 +160,10 @@ def run_all(tests, tracer, fail, engine, only):
                 place.close()
 
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for name, result, why in pool.map(one, chosen):
-            if result != 'ok':
-                print(f'{result}: {name}: {why}')
-            failed += result == 'FAILED'
+    for name, result, why in run_beside_each_other([lambda test=test: one(test) for test in chosen]):
+        if result != 'ok':
+            print(f'{result}: {name}: {why}')
+        failed += result == 'FAILED'
     shared.cleanup()
     print(f'{len(chosen)} tests, {failed} failed')
     return failed
