@@ -129,8 +129,9 @@ static __always_inline struct bpf_call_number bpf_call_number_of(const struct th
   return (struct bpf_call_number){thread->flags & tif_32bit ? 4 : 3, id};
 }
 
+/* No number is below 0, and none extended by its sign: verifiers have to see that what is compared is what is used. */
 static __always_inline __u64 bpf_raw_number(const struct pt_regs* regs) {
-  return (__u64)(__s64)regs->syscallno;
+  return (__u32)regs->syscallno;
 }
 
 static __always_inline void bpf_call_arguments(const struct pt_regs* regs, __u32 abi, __u64* args) {
