@@ -169,8 +169,13 @@ Status KernelPrograms::load() {
   if (result == 0) {
     return Done{};
   }
-  if (result == -EPERM || result == -EACCES) {
-    return Error{-result,
+  if (result == -EACCES) {
+    return Error{EACCES,
+                 "the kernel does not accept the BPF programs: a security module stands between, or its verifier does "
+                 "not see that they are safe, which is worth a report that names the kernel (uname -a)"};
+  }
+  if (result == -EPERM) {
+    return Error{EPERM,
                  "the kernel refuses to load BPF programs though the capabilities are there: a container's seccomp "
                  "filter or a security module stands between, or this is not the first user namespace"};
   }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 OLDEST = (5, 12)  # kernel that may run the programs
+NOT_TAKEN = ('the kernel cannot run the BPF programs', 'the kernel does not accept the BPF programs')
 
 
 def why_not(tracer):
@@ -17,7 +18,7 @@ def why_not(tracer):
     said = tried.stderr.strip()
     refused = re.fullmatch(r'\S+: --engine=bpf: (.*); leave the option out to trace with ptrace', said)
     release = tuple(int(part) for part in re.findall(r'\d+', os.uname().release)[:2])
-    if not refused or (refused[1].startswith('the kernel cannot run the BPF programs') and release >= OLDEST):
+    if not refused or (refused[1].startswith(NOT_TAKEN) and release >= OLDEST):
         sys.exit(f'--engine=bpf does not work, and that is not for this machine: exit {tried.returncode}: {said}')
     if os.environ.get('CI') and os.geteuid() == 0:
         sys.exit(f'--engine=bpf has to work in CI: {said}')
