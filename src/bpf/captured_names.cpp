@@ -32,12 +32,6 @@ std::string text_of(const std::uint8_t (&bytes)[Size], std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), std::min(size, Size)};
 }
 
-/// TASK_COMM_LEN bytes.
-std::string command_of(const __u64* words) {
-  const auto* text = reinterpret_cast<const char*>(words);
-  return {text, ::strnlen(text, comm_size)};
-}
-
 /// What the kernel tells of one descriptor.
 struct Told {
   CapturedPath path;
@@ -153,6 +147,11 @@ Told find(std::span<const std::byte> area, std::uint32_t number) {
 }
 
 }  // namespace
+
+std::string command_of(const __u64* words) {
+  const auto* text = reinterpret_cast<const char*>(words);
+  return {text, ::strnlen(text, comm_size)};
+}
 
 std::optional<OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
   for (const Area area : areas_) {

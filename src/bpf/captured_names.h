@@ -1,6 +1,8 @@
 // What descriptors and process ids of a call stood for, as the kernel's programs told it.
 #pragma once
 
+#include <linux/types.h>
+
 #include <array>
 #include <cstddef>
 #include <span>
@@ -13,6 +15,9 @@ namespace tracer {
 
 /// Names of the programs of threads, by the tracer's numbers.
 using KnownCommands = std::unordered_map<std::int32_t, std::string>;
+
+/// One of those, from the TASK_COMM_LEN bytes in which the programs hand it over.
+[[nodiscard]] std::string command_of(const __u64* words);
 
 /// Looks at areas of chunks as CapturedMemory does: at the second for what the first does not have.
 class CapturedNames final : public Capture {

@@ -8,16 +8,12 @@
 #include "arch/syscall_abi.h"
 #include "bpf/captured_circumstances.h"
 #include "bpf/captured_memory.h"
+#include "bpf/captured_names.h"
 #include "bpf/record_front.h"
 #include "bpf/tracing_engine.h"
 
 namespace tracer {
 namespace {
-
-std::string text_of(const __u64 (&comm)[comm_size / sizeof(__u64)]) {
-  const auto* text = reinterpret_cast<const char*>(comm);
-  return {text, ::strnlen(text, comm_size)};
-}
 
 /// si_pid; what it means depends on the signal.
 std::int32_t sender_of(std::span<const std::byte> siginfo) {
@@ -59,7 +55,7 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     case record_birth:
       return on_birth(event.tid, event.tgid, static_cast<pid_t>(front_of<life_record>(record).value), event.time);
     case record_name:
-      commands_[event.tid] = text_of(front_of<name_record>(record).comm);
+      commands_[event.tid] = command_of(front_of<name_record>(record).comm);
       return;
     case record_end:
       return on_end(event, front_of<life_record>(record).value);

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
-#include "spell/escape.h"
+#include "decode/descriptor_text.h"
 
 namespace tracer::decode {
 namespace {
@@ -42,7 +41,7 @@ void append_local(TextBuffer& text, const SocketFacts& socket) {
     // Programs often give the whole of sun_path for the length of an abstract name.
     path = is_abstract ? path.substr(0, path.find_last_not_of('\0') + 1) : path.substr(0, path.find('\0'));
     text.append(is_abstract ? ",@\"" : ",\"");
-    spell::append_escaped(text, std::as_bytes(std::span(path)), "<>");
+    append_escaped_name(text, path);
     text.append('"');
   }
 }
@@ -99,7 +98,7 @@ bool append_socket(TextBuffer& text, const SocketFacts& socket) {
   if (!kind) {
     return false;
   }
-  spell::append_escaped(text, std::as_bytes(std::span(socket.protocol)), "<>");
+  append_escaped_name(text, socket.protocol);
   text.append(":[");
   switch (kind->family) {
     case Family::local:

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/auxiliary_vector.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/explanation.h"
@@ -53,13 +54,8 @@ std::vector<pid_t> threads_of(pid_t pid) {
 /// By the size of the words in which the kernel told the process where it is; its file may be where nobody answers.
 Abi abi_of(pid_t pid, std::uint64_t number) {
   constexpr std::uint64_t x32_bit = 0x40000000;
-  const std::string told = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
-  std::array<std::uint64_t, 2> pair{};  // a kind and a value
-  for (std::size_t at = 0; at + sizeof pair <= told.size(); at += sizeof pair) {
-    std::copy_n(told.data() + at, sizeof pair, reinterpret_cast<char*>(pair.data()));
-    if (pair == std::array<std::uint64_t, 2>{AT_PHENT, sizeof(Elf64_Phdr)}) {
-      return abi_of_elf(native_machine(), true).value_or(Abi::x86_64);
-    }
+  if (auxiliary_value(pid, AT_PHENT, sizeof(std::uint64_t)) == sizeof(Elf64_Phdr)) {
+    return abi_of_elf(native_machine(), true).value_or(Abi::x86_64);
   }
   return native_machine() == EM_AARCH64 ? Abi::arm : (number & x32_bit) != 0 ? Abi::x32 : Abi::i386;
 }

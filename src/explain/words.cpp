@@ -1,7 +1,9 @@
 #include "explain/words.h"
 
 #include <algorithm>
+#include <span>
 
+#include "base/utf8.h"
 #include "explain/record.h"
 
 namespace tracer::explain {
@@ -22,21 +24,13 @@ bool is_listed(std::string_view word, std::string_view list) {
 
 namespace {
 
-/// How many bytes from the front are a character beyond ASCII that shows; 0: they are none.
+/// How many bytes from the front are a character that shows; 0: they are none.
 std::size_t shown_character(std::string_view text) {
-  constexpr unsigned char first_printable = 0xa0;  // U+0080 to U+009f are control characters
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t size = byte(0) >= 0xc2 && byte(0) < 0xe0   ? 2
-                           : byte(0) < 0xf0 && byte(0) >= 0xe0 ? 3
-                           : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
-                                                               : 0;
-  if (size == 0 || size > text.size() || (byte(0) == 0xc2 && byte(1) < first_printable)) {
-    return 0;
-  }
-  const std::string_view rest = text.substr(1, size - 1);
-  const bool whole =
-      std::all_of(rest.begin(), rest.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; });
-  return whole ? size : 0;
+  const bool is_control = byte(0) < ' ' || byte(0) == 0x7f;
+  const std::size_t size = is_control ? 0 : utf8_length(std::as_bytes(std::span(text)));
+  const bool is_long_control = size == 2 && byte(0) == 0xc2 && byte(1) < 0xa0;  // U+0080 to U+009f
+  return is_long_control ? 0 : size;
 }
 
 }  // namespace
@@ -44,8 +38,7 @@ std::size_t shown_character(std::string_view text) {
 std::string harmless(std::string_view sentence) {
   std::string text;
   while (!sentence.empty()) {
-    const auto first = static_cast<unsigned char>(sentence.front());
-    const std::size_t shown = first >= 0x80 ? shown_character(sentence) : first >= ' ' && first != 0x7f ? 1 : 0;
+    const std::size_t shown = shown_character(sentence);
     text += shown != 0 ? std::string(sentence.substr(0, shown)) : printable(sentence.substr(0, 1));
     sentence.remove_prefix(std::max<std::size_t>(shown, 1));
   }

@@ -8,10 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "base/auxiliary_vector.h"
 #include "base/memory_map.h"
-#include "base/read_file.h"
 #include "base/unique_fd.h"
 
 namespace tracer::library {
@@ -146,20 +145,6 @@ std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
     }
   });
   return found;
-}
-
-std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size) {
-  const std::string bytes = read_file(fmt::format("/proc/{}/auxv", pid));
-  for (std::size_t at = 0; at + std::size_t{2} * word_size <= bytes.size(); at += std::size_t{2} * word_size) {
-    std::uint64_t key = 0;
-    std::uint64_t value = 0;
-    std::memcpy(&key, bytes.data() + at, word_size);
-    std::memcpy(&value, bytes.data() + at + word_size, word_size);
-    if (key == type) {
-      return value;
-    }
-  }
-  return 0;
 }
 
 }  // namespace tracer::library

@@ -52,7 +52,4 @@ bool is_executable(pid_t pid, std::uint64_t address);
 /// Start and size of the code that the kernel maps into every process; 0 if there is none.
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid);
 
-/// A value of the auxiliary vector (getauxval(3)); 0 if there is none.
-std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size);
-
 }  // namespace tracer::library
