@@ -343,8 +343,8 @@ def recorded_limits(place):
 
 @test
 def words_as_they_are_but_for_what_harms_a_terminal(place):
-    answer, _ = place.explain('sh', '-c', "printf '\\033[2Jno \"luck\" f\\303\\274r \\377\\302\\233you\\n' >&2; exit 3")
-    assert answer['last_words'] == '\\33[2Jno "luck" für \\377\\302\\233you', answer
+    answer, _ = place.explain('sh', '-c', "printf '\\033[2Jno \"luck\" f\\303\\274r \\377\\302\\233\\340\\202\\233you\\n' >&2; exit 3")
+    assert answer['last_words'] == '\\33[2Jno "luck" für \\377\\302\\233\\340\\202\\233you', answer
 
 
 @test
