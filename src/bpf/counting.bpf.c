@@ -2,7 +2,8 @@
  * Nothing leaves the kernel for a call; the loader reads the totals when it is done.
  *
  * The tracepoints sys_enter and sys_exit, through BTF: no copy of the registers, no perf event, no lock. What is known
- * of a thread hangs on its task (task storage), the totals lie in an array for each CPU. */
+ * of a thread hangs on its task (task storage), the totals of each CPU lie in a part of an array of its
+ * own, every call's in one cache line. */
 #include "bpf/counting.h"
 #include "base/latency_bucket.h"
 #include "bpf/kernel_types.h"
@@ -18,8 +19,9 @@ SEC(".data.shared") struct counting_shared shared = {};
 #include "bpf/threads.bpf.h"
 
 struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, watched_abis* numbers_per_abi);
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, counting_slots); /* of each CPU */
   __type(key, __u32);
   __type(value, struct counting_totals);
 } totals SEC(".maps");
@@ -80,7 +82,8 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
     return 0;
   }
   const __u32 slot = state->slot;
-  struct counting_totals* sum = bpf_map_lookup_elem(&totals, &slot);
+  const __u32 place = bpf_get_smp_processor_id() * counting_slots + slot;
+  struct counting_totals* sum = bpf_map_lookup_elem(&totals, &place);
   if (!sum) {
     return 0;
   }
@@ -97,7 +100,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   if (settings.threads.cpu_time) {
     /* What was in its way when it was adopted is only roughly known. */
-    const __u64 off = time_off_cpu(task, state->not_charged);
+    const __u64 off = time_off_cpu(task, &state->stay);
     add_time(&sum->cpu, wall > off ? wall - off : 0, first);
   }
   return 0;

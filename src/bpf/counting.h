@@ -7,6 +7,7 @@
 #include "bpf/threads.h"
 
 enum {
+  counting_slots = watched_abis * numbers_per_abi,
   latency_classes = 32768, /* of all calls together; each has a dozen or two */
   lives_size = 256 * 1024, /* bytes of reports that wait for the tracer */
 };
@@ -27,7 +28,7 @@ struct counting_times {
   __u64 longest;
 };
 
-/* One call of one ABI, on one CPU. */
+/* One call of one ABI, on one CPU: a cache line. */
 struct counting_totals {
   __u64 calls;
   __u64 errors;

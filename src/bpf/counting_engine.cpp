@@ -48,6 +48,7 @@ Status CountingEngine::load() {
   if (!options_.latencies) {
     programs_.resize("latencies", 1);
   }
+  programs_.resize("totals", static_cast<std::uint32_t>(std::max(libbpf_num_possible_cpus(), 1)) * counting_slots);
   if (const Status chosen = choose_threads(settings.threads); !chosen) {
     return chosen.error();
   }
@@ -59,6 +60,11 @@ Status CountingEngine::load() {
     return shared.error();
   }
   shared_ = shared.value();
+  const auto totals = programs_.live_elements<counting_totals>("totals");
+  if (!totals) {
+    return totals.error();
+  }
+  totals_ = totals.value();
   auto ring = RecordRing::open(programs_.map_fd("lives"), programs_.map_entries("lives"));
   if (!ring) {
     return ring.error();
@@ -103,24 +109,13 @@ void CountingEngine::on_life(std::span<const std::byte> record) {
 }
 
 std::vector<CallTotals> CountingEngine::read_totals() const {
-  constexpr std::uint32_t slots = watched_abis * numbers_per_abi;
-  const auto cpus = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
-  std::vector<counting_totals> parts(slots * cpus);
-  std::vector<std::uint32_t> keys(slots);
-  std::uint32_t place = 0;
-  std::uint32_t count = slots;
-  const int read =
-      bpf_map_lookup_batch(programs_.map_fd("totals"), nullptr, &place, keys.data(), parts.data(), &count, nullptr);
-  if (read != 0 && errno != ENOENT) {  // ENOENT: that was all
-    complain_(fmt::format("the counts cannot be read from the kernel: {}", std::strerror(errno)));
-    return {};
-  }
   std::vector<CallTotals> result;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::size_t slot = 0; slot < counting_slots; ++slot) {
     CallTotals sum;
-    sum.abi = static_cast<Abi>(keys[i] / numbers_per_abi);
-    sum.number = keys[i] % numbers_per_abi;
-    for (const counting_totals& part : std::span(parts).subspan(i * cpus, cpus)) {
+    sum.abi = static_cast<Abi>(slot / numbers_per_abi);
+    sum.number = slot % numbers_per_abi;
+    for (std::size_t place = slot; place < totals_.size(); place += counting_slots) {
+      const counting_totals& part = totals_[place];
       if (part.calls == 0) {
         continue;
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bpf/counting.h"
@@ -30,6 +31,7 @@ class CountingEngine final : public KernelEngine {
   void complain_of_unsorted();
 
   counting_shared* shared_ = nullptr;
+  std::span<const counting_totals> totals_;  ///< of all CPUs, one after the other
   std::optional<RecordRing> ring_;
 };
 

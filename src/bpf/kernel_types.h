@@ -299,6 +299,8 @@ struct task_struct {
   const struct cred* cred;
   struct mm_struct* mm;
   struct seccomp seccomp;
+  unsigned long nvcsw;
+  unsigned long nivcsw;
   char comm[16];
 };
 

@@ -27,18 +27,19 @@ enum origin {
   origin_scope,     /* fits a scope */
 };
 
+/* What each call needs stands first, within the cache line that the kernel reads to find this (of 56 bytes). */
 struct thread_state {
-  __u64 entered;     /* when the call began, or when the thread was adopted */
-  __u64 not_charged; /* time_not_charged() then */
-  __u64 fault;       /* address of the last signal that has one */
-  __u32 tid;         /* and its process, in the tracer's pid namespace; 0 until somebody asks */
-  __u32 tgid;
+  __u64 entered; /* when the call began, or when the thread was adopted */
+  struct cpu_stay stay;
   __u32 slot; /* of the call in `totals` */
   __u8 phase;
   __u8 origin;
   __u8 incomplete; /* not all could be read that the entry wanted */
   __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
   __u8 told;       /* the name of its program */
+  __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
+  __u32 tgid;
+  __u64 fault; /* address of the last signal that has one */
 };
 
 struct {
@@ -153,7 +154,7 @@ static __always_inline __u32 local_id(struct task_struct* task) {
 static __always_inline void take_time(struct task_struct* task, struct thread_state* state) {
   state->entered = bpf_ktime_get_ns();
   if (settings.threads.cpu_time) {
-    state->not_charged = time_not_charged(task);
+    begin_stay(task, &state->stay, state->entered);
   }
 }
 
@@ -271,7 +272,8 @@ int adopt(struct bpf_iter__task* ctx) {
   state->origin = shared.threads.adopt_launching ? origin_launching : origin_chosen;
   name_thread(task, state);
   state->entered = bpf_ktime_get_ns();
-  state->not_charged = time_of_charge(tracer) - task->se.sum_exec_runtime;
+  state->stay.switches = never_equal; /* it may have left its CPU already */
+  state->stay.not_charged = time_of_charge(tracer) - task->se.sum_exec_runtime;
   __sync_fetch_and_add(&shared.threads.live, 1);
   shared.threads.adopted++;
   return 0;
