@@ -93,14 +93,15 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (!settings.threads.times) {
     return 0;
   }
-  const __u64 wall = bpf_ktime_get_ns() - state->entered;
+  const __u64 now = bpf_ktime_get_ns();
+  const __u64 wall = now - state->entered;
   add_time(&sum->wall, wall, first);
   if (settings.latencies) {
     sort_in(slot, wall);
   }
   if (settings.threads.cpu_time) {
     /* What was in its way when it was adopted is only roughly known. */
-    const __u64 off = time_off_cpu(task, &state->stay);
+    const __u64 off = time_off_cpu(task, &state->stay, now);
     add_time(&sum->cpu, wall > off ? wall - off : 0, first);
   }
   return 0;

@@ -17,11 +17,8 @@ struct cpu_stay {
   __u64 looked;      /* when, by the clock of the call */
 };
 
-enum {
-  still_fresh =
-      1000000, /* nanoseconds for which `not_charged` holds; interrupts and the hypervisor make it grow, too */
-};
-
+/* Nanoseconds for which `not_charged` holds: interrupts and the hypervisor make it grow, too. */
+static const __u64 still_fresh = 1000000;
 static const __u64 never_equal = ~0ULL;
 
 /* How far the clock by which the scheduler charges threads is behind that of their CPU, which all CPUs have in common:
@@ -50,21 +47,27 @@ static __always_inline __u64 switches_of(const struct task_struct* task) {
   return task->nvcsw + task->nivcsw;
 }
 
+static __always_inline void look_at_stay(const struct task_struct* current, struct cpu_stay* stay, __u64 now) {
+  stay->switches = switches_of(current);
+  stay->not_charged = time_not_charged(current);
+  stay->looked = now;
+}
+
 /* From `now` on, time_off_cpu() is asked for. */
 static __always_inline void begin_stay(const struct task_struct* current, struct cpu_stay* stay, __u64 now) {
-  const __u64 switches = switches_of(current);
-  if (stay->switches != switches || now - stay->looked > still_fresh) {
-    stay->switches = switches;
-    stay->not_charged = time_not_charged(current);
-    stay->looked = now;
+  if (stay->switches != switches_of(current) || now - stay->looked > still_fresh) {
+    look_at_stay(current, stay, now);
   }
 }
 
-static __always_inline __u64 time_off_cpu(const struct task_struct* current, const struct cpu_stay* stay) {
+/* Until `now`. */
+static __always_inline __u64 time_off_cpu(const struct task_struct* current, struct cpu_stay* stay, __u64 now) {
   if (stay->switches == switches_of(current)) {
     return 0;
   }
-  const __s64 off = (__s64)(time_not_charged(current) - stay->not_charged);
+  const __u64 before = stay->not_charged;
+  look_at_stay(current, stay, now);
+  const __s64 off = (__s64)(stay->not_charged - before);
   return off > 0 ? (__u64)off : 0; /* the clock may have been read between a charge and the next */
 }
 

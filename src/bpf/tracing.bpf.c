@@ -200,7 +200,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
-  record->off_time = settings.threads.cpu_time ? time_off_cpu(task, &state->stay) : 0;
+  record->off_time = settings.threads.cpu_time ? time_off_cpu(task, &state->stay, now) : 0;
   record->late = 0;
   const bool failed = is_failure(result, bpf_is_32_bit(abi));
   const __u32 operations = failed && !s->plan.exit_if_failed ? 0 : s->plan.exit_count;
