@@ -62,6 +62,21 @@ std::uint8_t CaptureOperations::slot_of(const Param& param) const {
   return static_cast<std::uint8_t>(slot < slot_result && redirected_ ? slot_first_loaded + slot : slot);
 }
 
+std::uint32_t CaptureOperations::size_of(const Type& type) const {
+  switch (type.kind) {
+    case TypeKind::scalar:
+      return bytes_of(type.width, abi_);
+    case TypeKind::pointer:
+      return pointer_width(type);
+    case TypeKind::structure:
+      return t_.structs[type.index].layout.size[index_of(abi_)];
+    case TypeKind::custom:
+      return type.target == none ? 0 : size_of(t_.types[type.target]);
+    default:
+      return 0;
+  }
+}
+
 std::optional<CaptureLength> CaptureOperations::of_param(ParamId id, bool through_pointer) {
   const Param& param = t_.params[id];
   const std::uint8_t slot = slot_of(param);

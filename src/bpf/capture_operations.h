@@ -12,6 +12,10 @@
 namespace tracer {
 
 inline constexpr std::uint32_t block_size = largest_piece;
+/// Bytes, where a length is more than an operation can say; a page's end cuts them.
+inline constexpr std::uint32_t unknown_size = 128;
+/// Levels of pointers, and of what tables choose; the plan leaves out what is deeper.
+inline constexpr unsigned deepest_followed = 4;
 
 /// How many: a constant, or a slot's value times a constant.
 struct CaptureLength {
@@ -60,6 +64,8 @@ class CaptureOperations {
     return pointer.wide_pointer ? 8 : word_size(abi_);
   }
   [[nodiscard]] std::uint8_t slot_of(const spec::Param& param) const;
+  /// Bytes of one value; 0 if that is not the same of all.
+  [[nodiscard]] std::uint32_t size_of(const spec::Type& type) const;
 
  protected:
   const spec::Tables& t_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "bpf/naming_operations.h"
+#include "bpf/vector_operations.h"
 
 namespace tracer {
 namespace {
@@ -12,18 +12,16 @@ namespace {
 using namespace spec;
 
 constexpr std::uint32_t path_size = largest_text;  // PATH_MAX, and one to see that it is longer
-constexpr std::uint32_t unknown_size = 128;  // where a length is more than an operation can say; a page's end cuts it
 constexpr std::uint32_t variable_size = 512;
 constexpr std::uint32_t frame_size = 1024;   // of a signal, as much as sigreturn shows
 constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
 constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
-constexpr unsigned deepest = 4;
 
 /// What of the descriptions leads where.
-class Planner : public NamingOperations {
+class Planner : public VectorOperations {
  public:
   Planner(const PlannerSetting& setting, Abi abi, CapturePhase phase)
-      : NamingOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
+      : VectorOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
 
   /// `forms`: of a call whose forms with values of their own have plans of their own.
   void signature(Index index, bool forms = false) {
@@ -101,7 +99,7 @@ class Planner : public NamingOperations {
 
   /// What a pointer in `slot` leads to.
   void pointed(const Type& pointer, std::uint8_t slot, const Scope* scope, unsigned depth) {
-    if (slot != slot_none && depth <= deepest && pointer.target != none) {
+    if (slot != slot_none && depth <= deepest_followed && pointer.target != none) {
       std::optional<Length> room;
       if (pointer.sized_by != none) {
         room = length(pointer.sized_by, scope);
@@ -128,7 +126,7 @@ class Planner : public NamingOperations {
   void target(const Type& type, std::uint8_t base, std::uint32_t offset, const std::optional<Length>& room,
               const Scope* scope, unsigned depth) {
     const std::optional<Length> own = type.length == none ? std::nullopt : length(type.length, scope);
-    const std::uint32_t shown = within_custom_ ? custom_size : setting_.limits.string_limit + 2;
+    const std::uint32_t shown = within_custom_ ? custom_size : limits_.string_limit + 2;
     switch (type.kind) {
       case TypeKind::scalar:
         block(base, offset, std::nullopt, bytes_of(type.width, abi_));
@@ -173,27 +171,12 @@ class Planner : public NamingOperations {
     }
   }
 
-  [[nodiscard]] std::uint32_t size_of(const Type& type) const {
-    switch (type.kind) {
-      case TypeKind::scalar:
-        return bytes_of(type.width, abi_);
-      case TypeKind::pointer:
-        return pointer_width(type);
-      case TypeKind::structure:
-        return t_.structs[type.index].layout.size[index_of(abi_)];
-      case TypeKind::custom:
-        return type.target == none ? 0 : size_of(t_.types[type.target]);
-      default:
-        return 0;
-    }
-  }
-
   /// Of what a table may choose.
   [[nodiscard]] std::uint32_t size_of_largest(const Type& choice, unsigned depth = 0) const {
     std::uint32_t largest = 0;
     for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[choice.index].rows)) {
       const Type& type = t_.types[row.type];
-      const bool nested = type.kind == TypeKind::choice && depth < deepest;
+      const bool nested = type.kind == TypeKind::choice && depth < deepest_followed;
       largest = std::max(largest, nested ? size_of_largest(type, depth + 1) : size_of(type));
     }
     return largest;
@@ -206,10 +189,10 @@ class Planner : public NamingOperations {
       block(base, offset, std::nullopt, block_size);
       const bool text = element.kind == TypeKind::pointer && element.target != none &&
                         t_.types[element.target].kind == TypeKind::cstr;
-      if (text && (setting_.limits.whole || type.brief == none)) {
+      if (text && (limits_.whole || type.brief == none)) {
         capture_operation op = operation(capture_texts, base, offset);
         op.width = static_cast<std::uint8_t>(pointer_width(element));
-        op.most = std::min<std::uint32_t>(setting_.limits.string_limit + 2, block_size);
+        op.most = std::min<std::uint32_t>(limits_.string_limit + 2, block_size);
         add(op);
       }
       return;
@@ -219,95 +202,18 @@ class Planner : public NamingOperations {
     }
     const bool by_bytes = type.length_kind == LengthKind::byte_count && element.kind == TypeKind::structure;
     const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
-    const std::uint64_t most = stream                              ? std::uint64_t{largest_block}
-                               : size == 0 || within_custom_       ? custom_size
-                               : setting_.limits.whole || by_bytes ? block_size
-                                                                   : (setting_.limits.string_limit + 1ULL) * size;
+    const std::uint64_t most = stream                        ? std::uint64_t{largest_block}
+                               : size == 0 || within_custom_ ? custom_size
+                               : limits_.whole || by_bytes   ? block_size
+                                                             : (limits_.string_limit + 1ULL) * size;
     block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
     if (count) {
       named_in_array(element, base, offset, *count, size);
       passed_on(type, base, offset, count);
     }
-    if (element.kind == TypeKind::structure && count && depth < deepest) {
+    if (element.kind == TypeKind::structure && count && depth < deepest_followed) {
       vectors(t_.structs[element.index], base, offset, *count, size);
     }
-  }
-
-  /// Pointers in the elements of an array, where another field of the same element has the length; in structs within
-  /// the elements, too, which begin at `shift`.
-  void vectors(const Struct& element, std::uint8_t base, std::uint32_t offset, const Length& count, std::uint32_t size,
-               std::uint32_t shift = 0, unsigned depth = 0) {
-    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
-      const Type& type = t_.types[field.type];
-      if (type.kind == TypeKind::structure && depth < deepest) {
-        vectors(t_.structs[type.index], base, offset, count, size, shift + field.offset[index_of(abi_)], depth + 1);
-        continue;
-      }
-      std::optional<capture_operation> op = vector(field, base, offset, size, shift);
-      if (!op || count.slot == slot_none) {
-        continue;
-      }
-      op->length = count.slot;
-      op->count_width = count.width;
-      if (const auto within = vector_within(type, base)) {
-        op->kind = capture_vectors;
-        add(*op, *within);
-      } else {
-        add(*op);
-      }
-    }
-  }
-
-  /// What a pointer in elements of `size` bytes leads to.
-  std::optional<capture_operation> vector(const Field& field, std::uint8_t base, std::uint32_t offset,
-                                          std::uint32_t size, std::uint32_t shift) {
-    const Type& pointer = t_.types[field.type];
-    if (pointer.kind != TypeKind::pointer || pointer.target == none || size == 0) {
-      return std::nullopt;
-    }
-    const Type* data = &t_.types[pointer.target];
-    while (data->kind == TypeKind::custom && data->target != none) {
-      data = &t_.types[data->target];
-    }
-    ExprId said = data->length;
-    if (said == none && data->args.count != 0) {
-      said = t_.expr_lists[data->args.first];
-    }
-    said = said == none ? pointer.sized_by : said;
-    if (said == none || t_.exprs[said].op != ExprOp::field) {
-      return std::nullopt;
-    }
-    capture_operation op = operation(capture_vector, base, offset);
-    op.width = static_cast<std::uint8_t>(pointer_width(pointer));
-    const Field& length = t_.fields[t_.exprs[said].a];
-    op.pointer_offset = static_cast<std::uint16_t>(shift + field.offset[index_of(abi_)]);
-    op.length_offset = static_cast<std::uint16_t>(shift + length.offset[index_of(abi_)]);
-    op.length_width = static_cast<std::uint8_t>(size_of(t_.types[length.type]));
-    op.element = static_cast<std::uint16_t>(size);
-    op.most =
-        std::max<std::uint32_t>(setting_.limits.string_limit + 2, data->kind == TypeKind::bytes ? 0 : unknown_size);
-    if (data->kind == TypeKind::array && data->length_kind == LengthKind::count) {
-      op.scale = std::max<std::uint32_t>(size_of(t_.types[data->target]), 1);
-      op.most = most_elements * op.scale;
-    }
-    op.most = std::min<std::uint32_t>(op.most, block_size);
-    return op;
-  }
-
-  /// If a pointer in an element leads to an array of structs again: what their pointers lead to.
-  std::optional<capture_operation> vector_within(const Type& pointer, std::uint8_t base) {
-    const Type& array = t_.types[pointer.target];
-    if (array.kind != TypeKind::array || t_.types[array.target].kind != TypeKind::structure) {
-      return std::nullopt;
-    }
-    const Struct& element = t_.structs[t_.types[array.target].index];
-    for (const Field& field : Tables::slice(t_.fields, element.fields)) {
-      if (auto op = vector(field, base, 0, element.layout.size[index_of(abi_)], 0)) {
-        op->kind = capture_within;
-        return op;
-      }
-    }
-    return std::nullopt;
   }
 
   void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,
@@ -340,7 +246,7 @@ class Planner : public NamingOperations {
       if (!field.after || phase_ == CapturePhase::exit) {
         pointers(inner, base, at, &scope, depth + 1);
       }
-      if (inner.kind == TypeKind::structure && depth < deepest) {
+      if (inner.kind == TypeKind::structure && depth < deepest_followed) {
         structure(inner, base, at, std::nullopt, &scope, depth + 1);
       }
       named_in_memory(inner, base, at);
@@ -351,7 +257,7 @@ class Planner : public NamingOperations {
   void pointers(const Type& field, std::uint8_t base, std::uint32_t at, const Scope* scope, unsigned depth) {
     if (field.kind == TypeKind::pointer) {
       pointed(field, load(base, at, pointer_width(field)), scope, depth);
-    } else if (field.kind == TypeKind::choice && depth <= deepest) {
+    } else if (field.kind == TypeKind::choice && depth <= deepest_followed) {
       for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[field.index].rows)) {
         const Type& chosen = t_.types[row.type];
         chosen.kind == TypeKind::structure ? pointers_in(chosen, base, at, scope, depth + 1)

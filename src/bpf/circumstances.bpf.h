@@ -2,8 +2,9 @@
 #ifndef TRACER_BPF_CIRCUMSTANCES_BPF_H
 #define TRACER_BPF_CIRCUMSTANCES_BPF_H
 
-#include "bpf/capture.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/circumstances.h"
+#include "bpf/open_file.bpf.h"
 
 /* ------------------------------------------------------------------------------------------------ paths */
 

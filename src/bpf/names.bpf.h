@@ -3,10 +3,11 @@
 #ifndef TRACER_BPF_NAMES_BPF_H
 #define TRACER_BPF_NAMES_BPF_H
 
-#include "bpf/capture.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/local_id.bpf.h"
 #include "bpf/names.h"
+#include "bpf/open_file.bpf.h"
 
 /* ------------------------------------------------------------------------------------------------ processes */
 
@@ -48,16 +49,6 @@ static __always_inline struct task_struct* task_of_pid(struct pid* pid) {
   return link ? (void*)(link - bpf_core_field_offset(struct task_struct, pid_links)) : 0;
 }
 
-static __always_inline __u32 local_number(struct pid* pid) {
-  struct upid number = {};
-  if (BPF_CORE_READ(pid, level) < shared.threads.level) {
-    return 0;
-  }
-  const void* numbers = &pid->numbers[0];
-  bpf_probe_read_kernel(&number.nr, sizeof number.nr, numbers + shared.threads.level * bpf_core_type_size(struct upid));
-  return (__u32)number.nr;
-}
-
 /* What `task` calls `number`, into zeros. */
 static __always_inline void fill_process(struct process_name* name, struct task_struct* task, __u32 number) {
   struct pid* pid = find_pid(task, number);
@@ -65,7 +56,7 @@ static __always_inline void fill_process(struct process_name* name, struct task_
     return;
   }
   struct task_struct* found = task_of_pid(pid);
-  name->here = local_number(pid);
+  name->here = id_of_pid(pid, shared.threads.level);
   name->is_group = BPF_CORE_READ(pid, tasks[2].first) || BPF_CORE_READ(pid, tasks[3].first);
   if (found) {
     name->is_thread = 1;
@@ -109,7 +100,7 @@ static __always_inline void fill_detail(struct descriptor_facts* facts, struct f
 
 static __always_inline void fill_pidfd(struct descriptor_facts* facts, struct pid* pid) {
   struct task_struct* task = pid ? task_of_pid(pid) : 0;
-  facts->detail[0] = task ? local_number(pid) : ~0ULL;
+  facts->detail[0] = task ? id_of_pid(pid, shared.threads.level) : ~0ULL;
   if (task) {
     bpf_core_read(&facts->detail[1], sizeof facts->detail - sizeof facts->detail[0], &task->comm);
   }
@@ -254,8 +245,7 @@ static __always_inline void copy_file(struct scratch* s, const struct path* path
 }
 
 static __always_inline void copy_descriptor(struct scratch* s, struct task_struct* task, __u32 fd) {
-  const __u32 working_directory = (__u32)-100; /* AT_FDCWD */
-  if (fd == working_directory) {
+  if (fd == descriptor_of_working_directory) {
     struct fs_struct* fs = BPF_CORE_READ(task, fs);
     if (fs) {
       copy_file(s, &fs->pwd, 0, fd);

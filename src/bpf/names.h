@@ -13,6 +13,9 @@ enum {
   socket_name_size = 112, /* sun_path, filled up to eight */
 };
 
+/* AT_FDCWD */
+#define descriptor_of_working_directory ((__u32)-100)
+
 /* What a number of a call stands for. */
 enum named_kind { named_descriptor, named_process };
 

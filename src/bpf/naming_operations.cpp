@@ -9,25 +9,24 @@ using namespace spec;
 namespace {
 
 constexpr std::uint32_t most_one_by_one = 4;  // elements of an array of constant length, such as that of pipe(2)
-constexpr unsigned deepest = 4;
 
 }  // namespace
 
 template <typename Use>
 void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
   if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "ptracer") {
-    wanted_.processes ? use(named_process) : void();
-  } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest) {
+    limits_.processes ? use(named_process) : void();
+  } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest_followed) {
     for_each_kind(t_.types[type.target], use, depth + 1);
-  } else if (type.kind == TypeKind::choice && depth < deepest) {
+  } else if (type.kind == TypeKind::choice && depth < deepest_followed) {
     for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[type.index].rows)) {
       for_each_kind(t_.types[row.type], use, depth + 1);
     }
   } else if (type.kind == TypeKind::scalar) {
     const Style style = type.style;
-    if (wanted_.descriptors && (style == Style::fd || style == Style::dirfd)) {
+    if (limits_.descriptors && (style == Style::fd || style == Style::dirfd)) {
       use(named_descriptor);
-    } else if (wanted_.processes && (style == Style::tid || style == Style::tgid || style == Style::pgid)) {
+    } else if (limits_.processes && (style == Style::tid || style == Style::tgid || style == Style::pgid)) {
       use(named_process);
     }
   }
@@ -82,12 +81,12 @@ void NamingOperations::named_in_array(const Type& element, std::uint8_t base, st
 
 void NamingOperations::named_by_custom(const Type& type, std::uint8_t base, std::uint32_t offset) {
   const std::string_view name = t_.text(t_.customs[type.custom]);
-  if (wanted_.descriptors && name == "fd_set") {
+  if (limits_.descriptors && name == "fd_set") {
     capture_operation op = operation(capture_fd_set, base, offset);
     op.length = set_size_;
     op.count_width = sizeof(std::int32_t);
     add(op);
-  } else if (wanted_.processes && name == "siginfo") {
+  } else if (limits_.processes && name == "siginfo") {
     capture_operation op = operation(capture_all_named, base, offset + (word_size(abi_) == 8 ? 16 : 12));  // si_pid
     op.to = named_process;
     add(op);
@@ -97,7 +96,7 @@ void NamingOperations::named_by_custom(const Type& type, std::uint8_t base, std:
 void NamingOperations::passed_on(const Type& array, std::uint8_t base, std::uint32_t offset,
                                  const std::optional<Length>& size) {
   const Type& element = t_.types[array.target];
-  if ((!wanted_.descriptors && !wanted_.processes) || !size || size->slot == slot_none ||
+  if ((!limits_.descriptors && !limits_.processes) || !size || size->slot == slot_none ||
       element.kind != TypeKind::structure || t_.text(t_.structs[element.index].name) != "cmsg") {
     return;
   }

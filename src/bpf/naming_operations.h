@@ -14,7 +14,7 @@ namespace tracer {
 class NamingOperations : public CaptureOperations {
  public:
   NamingOperations(const spec::Tables& tables, const CaptureLimits& limits, Abi abi)
-      : CaptureOperations(tables, abi), wanted_(limits) {}
+      : CaptureOperations(tables, abi), limits_(limits) {}
 
  protected:
   // Each adds nothing for a type of which nobody wants to know what it stands for.
@@ -33,6 +33,8 @@ class NamingOperations : public CaptureOperations {
   /// Before the types of a call: a custom may need this parameter.
   void look_at_name(const spec::Param& param);
 
+  CaptureLimits limits_;
+
  private:
   /// Calls `use(named_kind)` for what a value may be, whatever a table chooses.
   template <typename Use>
@@ -40,7 +42,6 @@ class NamingOperations : public CaptureOperations {
   void in_elements(const spec::Type& type, std::uint8_t base, std::uint32_t offset, const Length& count,
                    std::uint32_t shift, std::uint32_t size);
 
-  CaptureLimits wanted_;
   std::uint8_t set_size_ = 0;  ///< slot that has how many descriptors sets have
 };
 
