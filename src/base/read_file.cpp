@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 
 #include "base/unique_fd.h"
 
@@ -27,6 +29,12 @@ std::string read_file(const std::string& path, std::size_t most) {
     }
   }
   return text;
+}
+
+std::string read_link(const std::string& path) {
+  std::array<char, PATH_MAX + 1> target;
+  const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string{};
 }
 
 }  // namespace tracer

@@ -1,7 +1,7 @@
-// What descriptors and process ids stand for, from /proc of the machine that runs the tracees (-y, -yy, -Y).
+// What descriptors, process ids and addresses stand for, as text: from what an engine has captured of the time of the
+// event, or else from /proc of the machine that runs the tracees (-y, -yy, -Y and their like).
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,33 +10,18 @@
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
 #include "decode/generic_families.h"
+#include "decode/name_options.h"
+#include "decode/open_files.h"
 #include "decode/pid_namespaces.h"
 #include "decode/ring_entries.h"
 #include "decode/security_contexts.h"
-#include "decode/socket_names.h"
 
 namespace tracer::decode {
-
-/// --decode-fds and --decode-pids.
-struct NameOptions {
-  bool paths = false;       ///< path: what the descriptor's link in /proc says
-  bool sockets = false;     ///< socket: protocol and addresses
-  bool devices = false;     ///< dev: `<char 1:3>`
-  bool pidfds = false;      ///< pidfd: `pid:17391`
-  bool eventfds = false;    ///< eventfd: count and id
-  bool signalfds = false;   ///< signalfd: the mask
-  bool commands = false;    ///< --decode-pids=comm, -Y
-  bool pids_here = false;   ///< --decode-pids=pidns, --pidns-translation
-  bool vcpus = false;       ///< --kvm
-  bool namespaces = false;  ///< --namespace
-
-  [[nodiscard]] bool any_descriptors() const { return paths || sockets || devices || pidfds || eventfds || signalfds; }
-};
 
 class DescriptorNames final : public Names {
  public:
   explicit DescriptorNames(NameOptions options, SecurityContexts contexts = {{}, nullptr})
-      : options_(options), contexts_(std::move(contexts)) {}
+      : options_(options), contexts_(std::move(contexts)), files_(options) {}
 
   /// Who knows the functions of threads; without one they have no names.
   using FunctionNamer = std::function<std::string(std::int32_t tid, std::uint64_t address)>;
@@ -65,24 +50,18 @@ class DescriptorNames final : public Names {
   std::string_view path_context(std::int32_t tid, std::int32_t directory, std::string_view path) override;
 
  private:
-  bool detail(std::int32_t tid, std::int32_t fd, std::string_view target);
-  DescriptorName describe(const OpenFile& file);
-  bool detail(const OpenFile& file);
-  std::string_view information(std::int32_t tid, std::int32_t fd);
-  PidfdProcess pidfd(std::int32_t tid, std::int32_t fd);
-  bool signalfd(std::int32_t tid, std::int32_t fd);
+  [[nodiscard]] std::optional<OpenFile> open_file(std::int32_t tid, std::int32_t fd);
+  bool append_detail(const OpenFile& file);
 
   NameOptions options_;
   SecurityContexts contexts_;
   FunctionNamer functions_;
-  SocketNames sockets_;
+  OpenFiles files_;
   GenericFamilies families_;
   PidNamespaces pids_;
   RingEntries rings_;
-  std::array<char, 1024> information_{};  ///< the start of a file in /proc/PID/fdinfo
-  const Capture* capture_ = nullptr;      ///< what look_back() was told
-  std::optional<EventCounter> fdinfo_;    ///< which facts the kernel tells; empty: not looked yet
-  TextBuffer text_;                       ///< what the last answer stands in
+  const Capture* capture_ = nullptr;  ///< what look_back() was told
+  TextBuffer text_;                   ///< what the last answer stands in
 };
 
 }  // namespace tracer::decode

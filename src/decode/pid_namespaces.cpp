@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <memory>
 #include <vector>
 
+#include "base/proc_text.h"
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 
 namespace tracer::decode {
@@ -28,28 +28,13 @@ std::string proc_path(std::int32_t tid, const char* what) {
   return fmt::format("/proc/{}{}", tid, what);
 }
 
-std::string namespace_of(const std::string& path) {
-  std::array<char, 64> target;
-  const auto length = readlink(path.c_str(), target.data(), target.size());
-  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string{};
-}
-
 /// The numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
 std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
-  std::array<char, 16384> text;
-  const UniqueFd fd(open(proc_path(tid, "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  const auto length = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
-  if (length <= 0) {
-    return {};
-  }
-  const std::string_view all(text.data(), static_cast<std::size_t>(length));
-  const auto at = all.find(label);
-  if (at == std::string_view::npos) {
-    return {};
-  }
+  const std::string status = read_file(proc_path(tid, "/status"), 16384);
+  const std::string_view line = labelled(status, label);
   std::vector<std::int32_t> numbers;
-  const char* next = all.data() + at + label.size();
-  const char* const end = all.data() + std::min(all.find('\n', at + label.size()), all.size());
+  const char* next = line.data();
+  const char* const end = line.data() + line.size();
   while (next < end && numbers.size() < most_levels) {
     std::int32_t number = 0;
     const auto [rest, error] = std::from_chars(next, end, number);
@@ -65,7 +50,7 @@ std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
 bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
   const std::string path = proc_path(tid, "/ns/pid");
   if (up == 0) {
-    return namespace_of(path) == name;
+    return read_link(path) == name;
   }
   UniqueFd space(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   for (; up > 0 && space.valid(); --up) {
@@ -91,15 +76,15 @@ bool any_number_in(const std::string& folder, Visit visit) {
 
 }  // namespace
 
-PidNamespaces::PidNamespaces() : own_(namespace_of("/proc/self/ns/pid")) {}
+PidNamespaces::PidNamespaces() : own_(read_link("/proc/self/ns/pid")) {}
 
 std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind kind) {
   Home home;
-  home.name = namespace_of(proc_path(tid, "/ns/pid"));
+  home.name = read_link(proc_path(tid, "/ns/pid"));
   if (home.name.empty() || home.name == own_) {
     return number;
   }
-  const auto levels = numbers_of(tid, "\nNSpid:");
+  const auto levels = numbers_of(tid, "NSpid");
   if (levels.empty()) {
     return 0;
   }
@@ -122,8 +107,8 @@ std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind 
 
 bool PidNamespaces::answers(const Home& home, std::int32_t candidate, std::int32_t number, PidKind kind,
                             std::int32_t& found) {
-  const auto lists = kind == PidKind::process ? std::vector<std::string_view>{"\nNSpid:"}
-                                              : std::vector<std::string_view>{"\nNSpgid:", "\nNSsid:"};
+  const auto lists = kind == PidKind::process ? std::vector<std::string_view>{"NSpid"}
+                                              : std::vector<std::string_view>{"NSpgid", "NSsid"};
   for (const std::string_view label : lists) {
     const auto numbers = numbers_of(candidate, label);
     if (numbers.size() > home.level && numbers[home.level] == number &&
@@ -145,7 +130,7 @@ std::int32_t PidNamespaces::search(const Home& home, std::int32_t number, PidKin
     return found;
   }
   any_number_in("/proc", [&](std::int32_t process) {
-    return numbers_of(process, "\nNSpid:").size() > home.level && any_number_in(proc_path(process, "/task"), is_it);
+    return numbers_of(process, "NSpid").size() > home.level && any_number_in(proc_path(process, "/task"), is_it);
   });
   return found;
 }

@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <span>
 
+#include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "spell/escape.h"
 
@@ -102,12 +101,11 @@ void SecurityContexts::of_link(TextBuffer& text, const std::string& link) const 
   const auto now = shown_part(*context, options_.full);
   append(text, now);
   struct stat status {};
-  std::array<char, PATH_MAX> target;
-  const ssize_t length = options_.mismatch ? ::readlink(link.c_str(), target.data(), target.size()) : 0;
-  if (length <= 0 || target[0] != '/' || ::stat(link.c_str(), &status) != 0) {
+  const std::string target = options_.mismatch ? read_link(link) : std::string{};
+  if (!target.starts_with('/') || ::stat(link.c_str(), &status) != 0) {
     return;  // not asked for, or no file with a name
   }
-  const auto recorded = source_->recorded(std::string(target.data(), static_cast<std::size_t>(length)), status.st_mode);
+  const auto recorded = source_->recorded(target, status.st_mode);
   const auto wanted = recorded ? shown_part(*recorded, options_.full) : now;
   if (wanted != now) {
     text.append("!!");

@@ -87,15 +87,14 @@ ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
 
 }  // namespace
 
-bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode) {
-  const auto protocol = protocol_name(tid, fd);
-  const std::optional<SocketKind> kind = socket_kind(protocol.view());
-  if (!kind) {
-    return false;
-  }
+SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::string_view inode) {
   SocketFacts facts;
-  facts.protocol = protocol.view();
+  facts.protocol = protocol_name(tid, fd).view();
   std::from_chars(inode.data(), inode.data() + inode.size(), facts.inode);
+  const std::optional<SocketKind> kind = socket_kind(facts.protocol);
+  if (!kind) {
+    return facts;
+  }
   switch (kind->family) {
     case SocketKind::Family::local:
       unix_socket(facts);
@@ -110,7 +109,7 @@ bool SocketNames::append(TextBuffer& text, std::int32_t tid, std::int32_t fd, st
       netlink(facts, tid, inode);
       break;
   }
-  return append_socket(text, facts);
+  return facts;
 }
 
 /// No protocol has this number: it stands for a netlink socket whose protocol cannot be told.

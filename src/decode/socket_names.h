@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/text_buffer.h"
 #include "base/unique_fd.h"
 #include "trace/capture.h"
 
@@ -13,8 +12,8 @@ namespace tracer::decode {
 
 class SocketNames {
  public:
-  /// Appends `TCP:[127.0.0.1:80->127.0.0.1:4711]`; false, with nothing appended, for sockets of other families.
-  bool append(TextBuffer& text, std::int32_t tid, std::int32_t fd, std::string_view inode);
+  /// Protocol and inode, and what else append_socket() shows of sockets of this protocol.
+  [[nodiscard]] SocketFacts facts(std::int32_t tid, std::int32_t fd, std::string_view inode);
   /// The protocol of a netlink socket, -1 for any other socket.
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 

@@ -14,9 +14,9 @@
 #include <sstream>
 #include <vector>
 
+#include "base/mounts.h"
 #include "base/read_file.h"
 #include "base/unix_sockets.h"
-#include "explain/mounts.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/record.h"

@@ -19,6 +19,7 @@
 #include <sstream>
 
 #include "base/near_miss.h"
+#include "base/read_file.h"
 
 namespace tracer::explain {
 

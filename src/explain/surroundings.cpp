@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
 
@@ -44,12 +45,6 @@ std::optional<std::size_t> count_entries(const std::string& path) {
 
 }  // namespace
 
-std::string read_link(const std::string& path) {
-  std::array<char, PATH_MAX> target;
-  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
-  return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
-}
-
 bool Snapshot::same_rights(const Snapshot& other) const {
   constexpr std::array<std::string_view, 6> keys = {"Uid", "Gid", "Groups", "CapEff", "Seccomp", "Seccomp_filters"};
   return limits == other.limits && cgroup == other.cgroup && security_label == other.security_label &&
@@ -72,14 +67,7 @@ void Snapshot::update(Snapshot later) {
 }
 
 std::string Snapshot::field(std::string_view key) const {
-  std::istringstream lines(status);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.compare(0, key.size(), key) == 0 && line.size() > key.size() && line[key.size()] == ':') {
-      const std::size_t from = line.find_first_not_of(" \t", key.size() + 1);
-      return from == std::string::npos ? std::string() : line.substr(from);
-    }
-  }
-  return {};
+  return std::string(labelled(status, key));
 }
 
 std::optional<std::uint64_t> Snapshot::id(std::string_view key, unsigned column) const {

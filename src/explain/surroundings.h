@@ -77,7 +77,4 @@ class ProcSurroundings final : public Surroundings {
   std::string last_other_name_;
 };
 
-/// Empty if it is none.
-std::string read_link(const std::string& path);
-
 }  // namespace tracer::explain

@@ -16,11 +16,12 @@
 #include <thread>
 
 #include "base/auxiliary_vector.h"
+#include "base/mounts.h"
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/explanation.h"
 #include "explain/file_header.h"
-#include "explain/mounts.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
 #include "explain/words.h"
@@ -100,8 +101,8 @@ class Sleeper {
 
   [[nodiscard]] std::string describe() const {
     if (call_.empty()) {
-      const std::string state =
-          word_after(line_with(read_file(fmt::format("/proc/{}/status", tid_)), "State:"), "State:\t", "\n");
+      const std::string status = read_file(fmt::format("/proc/{}/status", tid_));
+      const std::string state(labelled(status, "State"));
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
     const auto at =

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 
 namespace tracer {
@@ -18,14 +19,8 @@ std::string proc_path(pid_t pid, const char* file) {
 }  // namespace
 
 std::string status_field(pid_t pid, const std::string& name) {
-  const std::string status = "\n" + read_file(proc_path(pid, "status"));
-  const std::string key = "\n" + name + ":\t";
-  const std::size_t at = status.find(key);
-  if (at == std::string::npos) {
-    return {};
-  }
-  const std::size_t start = at + key.size();
-  return status.substr(start, status.find('\n', start) - start);
+  const std::string status = read_file(proc_path(pid, "status"));
+  return std::string(labelled(status, name));
 }
 
 pid_t number_field(pid_t pid, const std::string& name) {

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/read_file.h"
+
 namespace tracer::pipeline {
 
 namespace {
@@ -64,7 +66,7 @@ PastSurroundings::PastSurroundings(explain::Surroundings& live) : live_(live) {
     own_.device = root.st_dev;
     own_.inode = root.st_ino;
   }
-  own_.mount_namespace = namespace_number(explain::read_link("/proc/self/ns/mnt"));
+  own_.mount_namespace = namespace_number(read_link("/proc/self/ns/mnt"));
 }
 
 std::string PastSurroundings::current_directory(pid_t tid) {
@@ -117,11 +119,11 @@ std::shared_ptr<explain::Root> PastSurroundings::open_root(pid_t tid, const Circ
     return result->folder.valid();
   };
   result->known = false;
-  if (!root.path.empty() && explain::read_link(proc(tid, "root")) == root.path) {
+  if (!root.path.empty() && read_link(proc(tid, "root")) == root.path) {
     result->mounts.reset(::open(proc(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
     // Of the time before that: the process may have gone on to another namespace.
-    result->known = open_if_it(proc(tid, "root")) &&
-                    namespace_number(explain::read_link(proc(tid, "ns/mnt"))) == root.mount_namespace;
+    result->known =
+        open_if_it(proc(tid, "root")) && namespace_number(read_link(proc(tid, "ns/mnt"))) == root.mount_namespace;
   }
   if (!result->known && root.mount_namespace == own_.mount_namespace && !root.path.empty()) {
     result->known = open_if_it(root.path);

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -48,6 +49,10 @@ static void files(void) {
   use(linked);
   use(open("name (deleted)", O_RDWR | O_CREAT, 0600));
   use(open("/dev/null", O_RDONLY));
+  mknod("device", S_IFCHR | 0600, makedev(1, 3));
+  const int device = open("device", O_RDONLY);
+  unlink("device");
+  use(device);
   use(open(".", O_RDONLY | O_DIRECTORY));
   use(open("data", O_PATH));
   use(open("/proc/self/ns/net", O_RDONLY));

@@ -1,4 +1,4 @@
-#include "explain/mounts.h"
+#include "base/mounts.h"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
-#include "explain/words.h"
 
-namespace tracer::explain {
+namespace tracer {
 
 namespace {
 
@@ -46,9 +46,10 @@ void for_each_mount(pid_t pid, const Found& found) {
     std::string skipped;
     std::string point;
     words >> id >> skipped >> skipped >> skipped >> point;
-    const std::string type = word_after(line, " - ", " ");
-    if (!type.empty()) {
-      found(id, Mounted{without_escapes(point), type});
+    constexpr std::string_view separator = " - ";
+    if (const std::size_t end = line.find(separator); end != std::string::npos) {
+      const std::string type = line.substr(end + separator.size());
+      found(id, Mounted{without_escapes(point), type.substr(0, type.find(' '))});
     }
   }
 }
@@ -57,7 +58,7 @@ void for_each_mount(pid_t pid, const Found& found) {
 
 std::optional<Mounted> mount_of_descriptor(pid_t pid, std::int64_t fd) {
   const std::string info = read_file(fmt::format("/proc/{}/fdinfo/{}", pid, fd), 4096);
-  const std::string wanted = word_after(line_with(info, "mnt_id:"), "mnt_id:\t", "\n");
+  const std::string_view wanted = labelled(info, "mnt_id");
   std::optional<Mounted> mount;
   for_each_mount(pid, [&](const std::string& id, const Mounted& mounted) {
     if (id == wanted) {
@@ -88,4 +89,4 @@ bool may_not_answer(const Mounted& mounted) {
          });
 }
 
-}  // namespace tracer::explain
+}  // namespace tracer

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tracer::explain {
+namespace tracer {
 
 struct Mounted {
   std::string point;
@@ -23,4 +23,4 @@ std::optional<Mounted> mount_of_path(pid_t pid, const std::string& path);
 /// file may wait as long as the process that is stuck there.
 bool may_not_answer(const Mounted& mounted);
 
-}  // namespace tracer::explain
+}  // namespace tracer
