@@ -1,6 +1,7 @@
 #include "base/read_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,21 +14,29 @@
 namespace tracer {
 
 std::string read_file(const std::string& path, std::size_t most) {
-  constexpr std::size_t piece = 16384;
+  constexpr std::size_t least = 16384;
   std::string text;
+  std::size_t used = 0;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  while (file.valid() && text.size() < most) {
-    const std::size_t size = text.size();
-    text.resize(size + std::min(piece, most - size));
+  struct ::stat status {};
+  if (::fstat(file.get(), &status) == 0) {
+    text.resize(
+        std::min(std::max(least, static_cast<std::size_t>(status.st_size) + 1), most));  // with room for the end
+  }
+  while (file.valid() && used < most) {
+    if (used == text.size()) {
+      text.resize(std::min(std::max(least, 2 * used), most));
+    }
     ssize_t count = 0;
     do {
-      count = ::read(file.get(), text.data() + size, text.size() - size);
+      count = ::read(file.get(), text.data() + used, text.size() - used);
     } while (count < 0 && errno == EINTR);
-    text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count <= 0) {
       break;
     }
+    used += static_cast<std::size_t>(count);
   }
+  text.resize(used);
   return text;
 }
 

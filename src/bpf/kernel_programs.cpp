@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/bpf.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,11 +61,7 @@ void KernelPrograms::Free::operator()(bpf_link* link) const {
   bpf_link__destroy(link);
 }
 
-void KernelPrograms::Unmap::operator()(void* mapping) const {
-  ::munmap(mapping, size);
-}
-
-KernelPrograms::KernelPrograms(bpf_object* object) : object_(object) {}
+KernelPrograms::KernelPrograms(bpf_object* object, KernelBtf kernel) : object_(object), kernel_(std::move(kernel)) {}
 KernelPrograms::KernelPrograms(KernelPrograms&&) noexcept = default;
 KernelPrograms& KernelPrograms::operator=(KernelPrograms&&) noexcept = default;
 
@@ -77,14 +72,17 @@ KernelPrograms::~KernelPrograms() {
 Result<KernelPrograms> KernelPrograms::open(std::span<const std::byte> object_file, const char* name) {
   libbpf_set_print(nullptr);   // what went wrong is said in one sentence
   libbpf_set_memlock_rlim(0);  // it would lift the limit for good
+  KernelBtf kernel;
+  const std::string excerpt = kernel.excerpt_path();
   bpf_object_open_opts options{};
   options.sz = sizeof options;
   options.object_name = name;
+  options.btf_custom_path = excerpt.empty() ? nullptr : excerpt.c_str();
   bpf_object* object = bpf_object__open_mem(object_file.data(), object_file.size(), &options);
   if (object == nullptr) {
     return failure(std::string("the BPF programs of this build (") + name + ") cannot be read", errno);
   }
-  return KernelPrograms(object);
+  return KernelPrograms(object, std::move(kernel));
 }
 
 void* KernelPrograms::initial(const char* section, std::size_t size) {
@@ -95,12 +93,12 @@ void* KernelPrograms::initial(const char* section, std::size_t size) {
   return const_cast<void*>(contents);  // libbpf's own skeletons write there, too
 }
 
-Result<KernelPrograms::Mapping> KernelPrograms::mapped(const char* map, std::size_t size) const {
-  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(map), 0);
-  if (mapping == MAP_FAILED) {
+Result<Mapping> KernelPrograms::mapped(const char* map, std::size_t size) const {
+  Mapping mapping = map_file(map_fd(map), size, PROT_READ | PROT_WRITE, MAP_SHARED);
+  if (!mapping) {
     return failure("the data of the BPF programs cannot be mapped", errno);
   }
-  return Mapping(mapping, Unmap{size});
+  return mapping;
 }
 
 Result<void*> KernelPrograms::live(const char* section, std::size_t size) {
@@ -136,12 +134,11 @@ void KernelPrograms::leave_out_unless_possible(const char* program) {
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
   options.expected_attach_type = BPF_TRACE_FENTRY;
-  const int function =
-      libbpf_find_vmlinux_btf_id(std::string(section.substr(section.find('/') + 1)).c_str(), BPF_TRACE_FENTRY);
-  options.attach_btf_id = static_cast<__u32>(std::max(function, 0));
+  options.attach_btf_id = kernel_->function(std::string(section.substr(section.find('/') + 1)).c_str());
   const UnlimitedLocking unlimited;
-  const UniqueFd tried(
-      function <= 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_TRACING, nullptr, "GPL", nothing, std::size(nothing), &options));
+  const UniqueFd tried(options.attach_btf_id == 0 ? -1
+                                                  : bpf_prog_load(BPF_PROG_TYPE_TRACING, nullptr, "GPL", nothing,
+                                                                  std::size(nothing), &options));
   if (!tried.valid()) {
     leave_out(program);
   }
@@ -164,8 +161,14 @@ Status KernelPrograms::load() {
   if (std::string why = why_not_loadable(); !why.empty()) {
     return Error{EPERM, std::move(why)};
   }
+  if (!kernel_->excerpt_path().empty()) {
+    if (Status written = kernel_->write_excerpt(bpf_object__btf(object_.get())); !written) {
+      return written;
+    }
+  }
   const UnlimitedLocking unlimited;
   const int result = bpf_object__load(object_.get());
+  kernel_.reset();
   if (result == 0) {
     return Done{};
   }

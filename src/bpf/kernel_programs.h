@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mapping.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "bpf/kernel_btf.h"
 
 struct bpf_link;
 struct bpf_map;
@@ -86,17 +89,13 @@ class KernelPrograms {
     void operator()(bpf_object* object) const;
     void operator()(bpf_link* link) const;
   };
-  struct Unmap {
-    std::size_t size = 0;
-    void operator()(void* mapping) const;
-  };
-  explicit KernelPrograms(bpf_object* object);
+  KernelPrograms(bpf_object* object, KernelBtf kernel);
   void* initial(const char* section, std::size_t size);
-  using Mapping = std::unique_ptr<void, Unmap>;
   [[nodiscard]] Result<Mapping> mapped(const char* map, std::size_t size) const;
   Result<void*> live(const char* section, std::size_t size);
 
   std::unique_ptr<bpf_object, Free> object_;
+  std::optional<KernelBtf> kernel_;  ///< until they are loaded
   std::vector<Mapping> mappings_;
   std::vector<std::unique_ptr<bpf_link, Free>> links_;
 };

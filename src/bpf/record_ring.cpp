@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <linux/bpf.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,23 +11,15 @@
 
 namespace tracer {
 
-void RecordRing::Unmap::operator()(void* mapping) const {
-  ::munmap(mapping, size);
-}
-
 Result<RecordRing> RecordRing::open(int map, std::size_t size) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t produced = page + 2 * size;
-  void* consumer = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-  void* producer = ::mmap(nullptr, produced, PROT_READ, MAP_SHARED, map, static_cast<off_t>(page));
-  const int number = errno;
-  Mapping first(consumer == MAP_FAILED ? nullptr : consumer, Unmap{page});
-  Mapping second(producer == MAP_FAILED ? nullptr : producer, Unmap{produced});
-  if (!first || !second) {
-    return Error{number,
-                 fmt::format("the ring buffer of the BPF programs cannot be mapped: {}", std::strerror(number))};
+  Mapping consumer = map_file(map, page, PROT_READ | PROT_WRITE, MAP_SHARED);
+  Mapping producer = consumer ? map_file(map, produced, PROT_READ, MAP_SHARED, page) : nullptr;
+  if (!producer) {
+    return Error{errno, fmt::format("the ring buffer of the BPF programs cannot be mapped: {}", std::strerror(errno))};
   }
-  return RecordRing(std::move(first), std::move(second), page, size);
+  return RecordRing(std::move(consumer), std::move(producer), page, size);
 }
 
 RecordRing::RecordRing(Mapping consumer, Mapping producer, std::size_t page, std::size_t size)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/mapping.h"
 #include "base/result.h"
 
 namespace tracer {
@@ -46,12 +47,6 @@ class RecordRing {
 
  private:
   static constexpr std::size_t room_returned_at_once = 16384;
-
-  struct Unmap {
-    std::size_t size = 0;
-    void operator()(void* mapping) const;
-  };
-  using Mapping = std::unique_ptr<void, Unmap>;
 
   RecordRing(Mapping consumer, Mapping producer, std::size_t page, std::size_t size);
 

@@ -1,0 +1,23 @@
+// Owner of memory that shows a file, or something of the kernel's that is mapped like one.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace tracer {
+
+struct Unmap {
+  std::size_t size = 0;  ///< bytes
+  void operator()(void* mapping) const { ::munmap(mapping, size); }
+};
+using Mapping = std::unique_ptr<void, Unmap>;
+
+/// As mmap(2), with its `protection` and `flags`; nothing, with errno, if that fails.
+inline Mapping map_file(int file, std::size_t size, int protection, int flags, std::size_t offset = 0) {
+  void* mapping = ::mmap(nullptr, size, protection, flags, file, static_cast<off_t>(offset));
+  return {mapping == MAP_FAILED ? nullptr : mapping, Unmap{size}};
+}
+
+}  // namespace tracer
