@@ -1,8 +1,22 @@
 // The two stops of a system call: its entry and its exit.
+#include <cerrno>
+
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
+#include "ptrace/seccomp_filter.h"
 
 namespace tracer {
+namespace {
+
+/// A filter of the program's own wanted a tracer to be asked. Without one the kernel denies that call, but now there is
+/// us.
+void deny_call(const Stopped& thread) {
+  if (thread.set_call_number(~std::uint64_t{0}).ok()) {
+    static_cast<void>(thread.set_call_result(-ENOSYS, true));
+  }
+}
+
+}  // namespace
 
 std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccomp) {
   const auto& stopped = stopped_thread(tracee);
@@ -33,6 +47,9 @@ void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
     resume(tracee);
     return;
   }
+  if (state->filter_data.value_or(our_filter_data) != our_filter_data) {
+    deny_call(stopped_thread(tracee));
+  }
   tracee.direction_known = true;
   if (state->direction == Direction::entry) {
     on_entry(tracee, *state);
@@ -48,7 +65,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     return;
   }
   tracee.abi = state.abi;
-  if (tracee.visibility == Visibility::silent) {
+  if (tracee.unheard()) {
     hide_untraced(tracee, state);
     tracee.in_call = tracee.hidden_untraced.has_value();
     resume(tracee);

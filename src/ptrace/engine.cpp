@@ -293,10 +293,10 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
     return;
   }
   tracee.memory.forget();
-  const bool freely = !tracee.tampering.owed && !tracee.hidden_untraced &&
-                      (tracee.visibility == Visibility::silent ||
-                       ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
-                        !tracee.in_call && tracee.visibility != Visibility::launching));
+  const bool freely =
+      !tracee.tampering.owed && !tracee.hidden_untraced &&
+      (tracee.unheard() || ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
+                            !tracee.in_call && tracee.visibility != Visibility::launching));
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }
 

@@ -104,7 +104,11 @@ Tracee* PtraceEngine::on_exec(pid_t tid) {
           functions_->end_calls(*tracee);
         }
       }
+      const bool end_is_told = tracee != nullptr && tracee->visibility != Visibility::silent;
       tracee = &tracees_.take_over(*caller, tid);
+      if (end_is_told && tracee->visibility == Visibility::silent) {
+        tracees_.set_visibility(*tracee, Visibility::end_only);
+      }
     }
   }
   if (tracee == nullptr) {
@@ -145,7 +149,7 @@ void PtraceEngine::on_end(Tracee& tracee, int status) {
   if (tid == program_) {
     end_.program_status = status;
   }
-  if (tracee.visible() || (tid == program_ && end_.exec_error != 0)) {
+  if (tracee.visible() || tracee.visibility == Visibility::end_only || (tid == program_ && end_.exec_error != 0)) {
     emit(tracee, Exited{status});
   }
   tracees_.erase(tid);

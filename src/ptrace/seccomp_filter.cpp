@@ -49,7 +49,7 @@ class ProgramWriter {
       when(BPF_JSET, CLONE_UNTRACED, [this] { finish(Action::trace); });
       action = Action::allow;
     }
-    put(BPF_RET | BPF_K, action == Action::trace ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW);
+    put(BPF_RET | BPF_K, action == Action::trace ? SECCOMP_RET_TRACE | our_filter_data : SECCOMP_RET_ALLOW);
   }
 
   /// Finds the range of the number in the accumulator by halving.

@@ -11,6 +11,9 @@
 
 namespace tracer {
 
+/// What our filter gives to SECCOMP_RET_TRACE. With any other value it was one of the program's own.
+constexpr std::uint16_t our_filter_data = 0x7ace;
+
 /// The program, or nothing where it would be useless (every call is wanted) or the kernel has no such filters.
 /// Besides the wanted calls it traps those that install another filter (see installs_filter()) and those that make a
 /// child with CLONE_UNTRACED, or may (untraced_clones.cpp).

@@ -70,6 +70,7 @@ CallState state_of(const __ptrace_syscall_info& info) {
     case PTRACE_SYSCALL_INFO_SECCOMP:
       raw_number = info.seccomp.nr;
       args = info.seccomp.args;
+      state.filter_data = static_cast<std::uint16_t>(info.seccomp.ret_data);
       break;
     case PTRACE_SYSCALL_INFO_EXIT:
       state.direction = Direction::exit;
@@ -143,6 +144,12 @@ Result<Report> wait_for(pid_t tid) {
     return last_error();
   }
   return report;
+}
+
+bool has_report(pid_t tid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+         info.si_pid != 0;
 }
 
 Result<Running> Running::seize(pid_t tid, unsigned options) {

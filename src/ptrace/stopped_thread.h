@@ -57,6 +57,9 @@ Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_tim
 /// As wait_for_any, for one tracee and blocking; an error if it is gone.
 Result<Report> wait_for(pid_t tid);
 
+/// Whether a wait would report something of this tracee or child at once.
+bool has_report(pid_t tid);
+
 enum class Direction : std::uint8_t { unknown, entry, exit, neither };
 
 /// Where a thread stands, as PTRACE_GET_SYSCALL_INFO or its registers say.
@@ -69,6 +72,7 @@ struct CallState {
   bool is_error = false;
   std::uint64_t instruction_pointer = 0;
   std::uint64_t stack_pointer = 0;
+  std::optional<std::uint16_t> filter_data;  ///< of SECCOMP_RET_TRACE, where that has stopped it and is known
 };
 
 /// How a thread goes on.
@@ -126,7 +130,7 @@ class Stopped {
   Status set_call_number(std::uint64_t raw_number) const;
   /// At a stop in a call.
   Status set_first_argument(Abi abi, std::uint64_t value) const;
-  /// At the exit of a call. `value` is -errno for an error.
+  /// At the exit of a call, or at the entry of one that does not run. `value` is -errno for an error.
   Status set_call_result(std::int64_t value, bool is_error) const;
 
   /// PTRACE_GETEVENTMSG: a child's id or a former thread id.

@@ -20,7 +20,8 @@ namespace tracer {
 enum class Visibility : std::uint8_t {
   launching,  ///< between fork and its execve
   visible,
-  silent,  ///< not reported at all: it is traced only because it has our seccomp filter
+  silent,    ///< not reported at all: it is traced only because it has our seccomp filter
+  end_only,  ///< was silent, but an execve has made it the first thread of a visible one's process
 };
 
 /// What is done to the call that a thread is in.
@@ -45,6 +46,8 @@ struct Tracee {
     return std::visit([](const auto& state) { return state.tid(); }, thread);
   }
   [[nodiscard]] bool visible() const { return visibility == Visibility::visible; }
+  /// Nobody hears of its calls, signals and stops.
+  [[nodiscard]] bool unheard() const { return visibility == Visibility::silent || visibility == Visibility::end_only; }
 
   std::variant<Running, Stopped> thread;
   LiveMemory memory;

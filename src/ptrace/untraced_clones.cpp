@@ -1,7 +1,7 @@
 // CLONE_UNTRACED keeps a child from its parent's tracer, but not from its parent's seccomp filter: calls that are
-// wanted would fail in it with ENOSYS, as nobody is there to be asked. So where there is our filter, the kernel does
-// not get to see the flag; the child is traced silently, and whoever the flag is hidden from finds it again where it
-// was.
+// wanted would fail in it with ENOSYS, as nobody is there to be asked. Nor does it keep breakpoints from it, and it
+// would die of them. So where there are any, or our filter, the kernel does not get to see the flag, if the call stops;
+// the child is traced silently, and whoever the flag is hidden from finds it again where it was.
 #include <linux/sched.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace tracer {
 
 void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
   const FilterArch* arch = filter_arch_of(entry.abi);
-  if (!tracee.filtered || tracee.detaching || tracee.tampering.owed || arch == nullptr) {
+  if ((!tracee.filtered && tracee.library == nullptr) || tracee.detaching || tracee.tampering.owed || arch == nullptr) {
     return;
   }
   const auto& stopped = stopped_thread(tracee);

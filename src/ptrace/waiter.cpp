@@ -28,7 +28,7 @@ std::chrono::nanoseconds monotonic_now() {
 }  // namespace
 
 Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watched)
-    : with_system_time_(with_system_time), tuner_(usable_cpus() > 1) {
+    : reports_(with_system_time), tuner_(usable_cpus() > 1) {
   EndingSignals signals = ending_signals(interruptible);
   if (also_watched != 0) {
     sigaddset(&signals.blocked, also_watched);
@@ -57,9 +57,6 @@ Waiter::~Waiter() {
 }
 
 Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<std::chrono::nanoseconds> alarm) {
-  if (kept_) {
-    return *std::exchange(kept_, std::nullopt);
-  }
   if (due && mode_ == Mode::busy) {
     mode_ = Mode::about_to_sleep;
     set_ticking(false);
@@ -82,7 +79,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
         // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
         reports_until_look_ = reports_between_looks;
         if (const int signal = pending_signal(); signal != 0) {
-          kept_ = got.value();
+          reports_.put_back(*got.value());
           return Interrupted{signal};
         }
       }
@@ -113,17 +110,17 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
 
 Result<std::optional<Report>> Waiter::wait() {
   if (mode_ == Mode::busy && !tuner_.polls()) {
-    return wait_for_any(Waiting::block, with_system_time_);
+    return reports_.next(Waiting::block);
   }
-  auto got = wait_for_any(Waiting::poll, with_system_time_);
+  auto got = reports_.next(Waiting::poll);
   if (mode_ != Mode::busy) {
     return got;
   }
   for (const auto enough = monotonic_now() + PollTuner::patience; got && !got.value();) {
     if (monotonic_now() >= enough) {
-      return wait_for_any(Waiting::block, with_system_time_);
+      return reports_.next(Waiting::block);
     }
-    got = wait_for_any(Waiting::poll, with_system_time_);
+    got = reports_.next(Waiting::poll);
   }
   return got;
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "ptrace/engine.h"
 #include "ptrace/poll_tuner.h"
+#include "ptrace/ready_reports.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer {
@@ -70,12 +71,11 @@ class Waiter {
   sigset_t former_mask_;
   struct sigaction former_alarm_;
   struct sigaction former_child_;
-  bool with_system_time_;
+  ReadyReports reports_;
   Mode mode_ = Mode::about_to_sleep;
   bool anything_since_tick_ = false;
   unsigned reports_until_look_ = 0;
   PollTuner tuner_;
-  std::optional<Report> kept_;  ///< taken from the kernel but not handed out yet
 };
 
 }  // namespace tracer

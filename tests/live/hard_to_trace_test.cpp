@@ -1,0 +1,49 @@
+// Programs that make it hard to trace them come to the same end as untraced.
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+
+#include "program_run.h"
+
+namespace tracer::live {
+
+namespace {
+
+int status_of(const std::string& options, const std::string& what) {
+  const Ran ran = run("exec $T -o /dev/null " + options + " " HARD_TO_TRACE " " + what);
+  CAPTURE(options, what, ran.lines);
+  CHECK(WIFEXITED(ran.status));
+  return WEXITSTATUS(ran.status);
+}
+
+}  // namespace
+
+TEST_CASE("of many that always have something to report, none is kept from its turn") {
+  CHECK(status_of("-f", "crowding") == 40);
+  CHECK(status_of("-f -e trace=getppid", "crowding") == 40);
+  CHECK(status_of("-f -e trace=none -e library=getppid", "crowding") == 40);
+}
+
+TEST_CASE("calls for which a program's own filter has a tracer asked fail as they do without one") {
+  CHECK(status_of("", "asking") == 41);
+  CHECK(status_of("-f -e trace=getppid", "asking") == 41);
+  CHECK(status_of("--seccomp-bpf -e trace=getppid", "asking") == 41);
+  CHECK(run("exec $T -a1 -f -e trace=getppid " HARD_TO_TRACE " asking")
+            .mentions("getppid() = -1 ENOSYS (Function not implemented)"));
+}
+
+TEST_CASE("without -f, a thread that is not traced executes another program, and how that ends is told") {
+  for (const std::string options : {"-e trace=none", "--seccomp-bpf -e trace=getppid"}) {
+    const Ran ran = run("exec $T " + options + " " HARD_TO_TRACE " executing");
+    CAPTURE(options);
+    CHECK(WEXITSTATUS(ran.status) == 42);
+    CHECK(ran.lines == std::vector<std::string>{"+++ exited with 42 +++"});
+  }
+}
+
+TEST_CASE("a child that must not be traced does not die of its parent's breakpoints") {
+  CHECK(status_of("-e library=getppid", "untraced") == 43);
+  CHECK(status_of("-f -e library=getppid", "untraced") == 43);
+}
+
+}  // namespace tracer::live
