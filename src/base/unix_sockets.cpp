@@ -1,35 +1,24 @@
 #include "base/unix_sockets.h"
 
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cstring>
 #include <string_view>
 
+#include "base/sock_diag.h"
+
 namespace tracer {
 
-UniqueFd open_sock_diag() {
-  return UniqueFd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-}
-
 std::optional<UnixSocket> find_unix_socket(int diag, std::uint32_t inode) {
-  struct {
-    nlmsghdr header;
-    unix_diag_req request;
-  } query{};
-  query.header.nlmsg_len = sizeof(query);
-  query.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  query.header.nlmsg_flags = NLM_F_REQUEST;
-  query.request.sdiag_family = AF_UNIX;
-  query.request.udiag_ino = inode;
-  query.request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER;
-  query.request.udiag_cookie[0] = ~std::uint32_t{0};
-  query.request.udiag_cookie[1] = ~std::uint32_t{0};
+  unix_diag_req request{};
+  request.sdiag_family = AF_UNIX;
+  request.udiag_ino = inode;
+  request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER;
+  request.udiag_cookie[0] = ~std::uint32_t{0};
+  request.udiag_cookie[1] = ~std::uint32_t{0};
   alignas(nlmsghdr) std::array<char, 4096> answer{};
-  if (::send(diag, &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
+  if (!ask_sock_diag(diag, request)) {
     return std::nullopt;
   }
   const auto length = ::recv(diag, answer.data(), answer.size(), MSG_DONTWAIT);

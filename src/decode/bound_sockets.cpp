@@ -2,14 +2,13 @@
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
+
+#include "base/sock_diag.h"
 
 namespace tracer::decode {
 namespace {
@@ -21,17 +20,11 @@ constexpr unsigned tcp_bound_inactive = 13;
 constexpr unsigned max_packets = 1024;
 
 bool ask(int diag, bool is_v6) {
-  struct {
-    nlmsghdr header;
-    inet_diag_req_v2 request;
-  } query{};
-  query.header.nlmsg_len = sizeof(query);
-  query.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  query.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  query.request.sdiag_family = is_v6 ? AF_INET6 : AF_INET;
-  query.request.sdiag_protocol = IPPROTO_TCP;
-  query.request.idiag_states = 1U << tcp_bound_inactive;
-  return send(diag, &query, sizeof(query), 0) == static_cast<ssize_t>(sizeof(query));
+  inet_diag_req_v2 request{};
+  request.sdiag_family = is_v6 ? AF_INET6 : AF_INET;
+  request.sdiag_protocol = IPPROTO_TCP;
+  request.idiag_states = 1U << tcp_bound_inactive;
+  return ask_sock_diag(diag, request, NLM_F_DUMP);
 }
 
 /// Looks through one packet; `done` at the end of the whole answer.

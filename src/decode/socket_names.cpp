@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/sock_diag.h"
 #include "base/unix_sockets.h"
 #include "decode/bound_sockets.h"
 #include "decode/socket_text.h"

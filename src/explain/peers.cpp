@@ -16,6 +16,7 @@
 
 #include "base/mounts.h"
 #include "base/read_file.h"
+#include "base/sock_diag.h"
 #include "base/unix_sockets.h"
 #include "explain/owners.h"
 #include "explain/prober.h"

@@ -40,8 +40,30 @@ void visit_index(Part part, Index& index, Visit& visit) {
   }
 }
 
+/// Whether an expression of this kind is made of nothing else in the tables.
+constexpr bool is_leaf(ExprOp op) {
+  switch (op) {
+    case ExprOp::literal:
+    case ExprOp::param:
+    case ExprOp::ret:
+    case ExprOp::ok:
+    case ExprOp::rest:
+    case ExprOp::word:
+    case ExprOp::nth:
+    case ExprOp::full:
+    case ExprOp::rings:
+    case ExprOp::everything:
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <typename Visit>
 void for_each_reference(Expr& e, Visit visit) {
+  if (is_leaf(e.op)) {
+    return;
+  }
   switch (e.op) {
     case ExprOp::variable_literal:
       return visit_index(Part::abi_values, e.a, visit);
@@ -61,17 +83,6 @@ void for_each_reference(Expr& e, Visit visit) {
     case ExprOp::sibling:
     case ExprOp::generic:
       return visit_index(Part::exprs, e.a, visit);
-    case ExprOp::literal:
-    case ExprOp::param:
-    case ExprOp::ret:
-    case ExprOp::ok:
-    case ExprOp::rest:
-    case ExprOp::word:
-    case ExprOp::nth:
-    case ExprOp::full:
-    case ExprOp::rings:
-    case ExprOp::everything:
-      return;
     default:  // of two others
       visit_index(Part::exprs, e.a, visit);
       visit_index(Part::exprs, e.b, visit);

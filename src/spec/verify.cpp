@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/references.h"
 #include "spec/spec.h"
 
 namespace tracer::spec {
@@ -66,18 +67,6 @@ class Verifier {
       const auto& e = t_.exprs[i];
       bool good = false;
       switch (e.op) {
-        case ExprOp::literal:
-        case ExprOp::param:
-        case ExprOp::ret:
-        case ExprOp::ok:
-        case ExprOp::rest:
-        case ExprOp::word:
-        case ExprOp::nth:
-        case ExprOp::full:
-        case ExprOp::rings:
-        case ExprOp::everything:
-          good = true;
-          break;
         case ExprOp::variable_literal:
           good = in(t_.abi_values, Range{e.a, abi_count});
           break;
@@ -103,7 +92,7 @@ class Verifier {
           break;
         default:
           // Operands stand before what is made of them, so there are no circles.
-          good = e.op <= ExprOp::multiply && e.a < i && e.b < i;
+          good = is_leaf(e.op) || (e.op <= ExprOp::multiply && e.a < i && e.b < i);
       }
       expect(good, "exprs", i, "an operand is out of range");
     }

@@ -152,7 +152,7 @@ def parse_arguments():
     parser.add_argument('--only', default='', help='regular expression on "PROGRAM | OPTIONS"')
     parser.add_argument('--threshold', type=float, help='per cent, instead of cases.THRESHOLDS')
     parser.add_argument('--show', type=int, default=3, help='how many differences of a pair are printed')
-    parser.add_argument('--build', type=lambda name: pathlib.Path(name).resolve(), help='where the probing programs are compiled')
+    parser.add_argument('--build', type=pathlib.Path, help='where the probing programs are compiled')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     arguments.ours = os.path.realpath(arguments.ours)
@@ -177,7 +177,7 @@ def main():
     if arguments.bpf or arguments.ours == os.path.realpath(arguments.theirs):
         rules = []
     with tempfile.TemporaryDirectory(prefix='compat.') as scratch:
-        build = arguments.build or pathlib.Path(scratch)
+        build = (arguments.build or pathlib.Path(scratch)).resolve()
         pairs = [(program, options) for program, options in cases.pairs(build, arguments.full, arguments.bpf)
                  if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
         groups = {}

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -22,9 +23,17 @@ bool has_words(const std::string& line, const std::string& words) {
 
 }  // namespace
 
-std::chrono::seconds patience() {
+Patience::Patience() {
   const char* wished = std::getenv("TRACER_LIVE_PATIENCE");
-  return std::chrono::seconds(wished != nullptr ? std::atoi(wished) : 20);
+  left_ = std::chrono::seconds(wished != nullptr ? std::atoi(wished) : 20);
+}
+
+std::chrono::milliseconds Patience::next() {
+  constexpr std::chrono::milliseconds between_looks{100};
+  const auto now = std::chrono::steady_clock::now();
+  left_ -= std::min<std::chrono::steady_clock::duration>(now - last_, 2 * between_looks);
+  last_ = now;
+  return left_.count() > 0 ? between_looks : std::chrono::milliseconds(0);
 }
 
 Process::Process(const std::vector<std::string>& args, bool with_errors) {
@@ -70,10 +79,14 @@ void Process::say(const std::string& line) const {
   [[maybe_unused]] const ssize_t written = ::write(input_.get(), text.data(), text.size());
 }
 
-bool Process::read_more(std::chrono::steady_clock::time_point until) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+bool Process::read_more(Patience& patience) {
   pollfd waiting{output_.get(), POLLIN, 0};
-  if (left.count() <= 0 || ::poll(&waiting, 1, static_cast<int>(left.count())) <= 0) {
+  int ready = 0;
+  while (ready == 0) {
+    const auto time = patience.next();
+    ready = time.count() == 0 ? -1 : ::poll(&waiting, 1, static_cast<int>(time.count()));
+  }
+  if (ready < 0) {
     return false;
   }
   char buffer[65536];
@@ -86,10 +99,10 @@ bool Process::read_more(std::chrono::steady_clock::time_point until) {
 }
 
 std::optional<std::string> Process::line() {
-  const auto until = std::chrono::steady_clock::now() + patience();
+  Patience patience;
   std::size_t end = 0;
   while ((end = pending_.find('\n')) == std::string::npos) {
-    if (!read_more(until)) {
+    if (!read_more(patience)) {
       return std::nullopt;
     }
   }
@@ -120,8 +133,7 @@ std::vector<std::string> Process::up_to(const std::string& words) {
 
 std::vector<std::string> Process::rest() {
   std::vector<std::string> lines;
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (read_more(until)) {
+  for (Patience patience; read_more(patience); patience = Patience()) {
   }
   std::size_t start = 0;
   for (std::size_t end = 0; (end = pending_.find('\n', start)) != std::string::npos; start = end + 1) {

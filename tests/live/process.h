@@ -12,8 +12,18 @@
 
 namespace tracer::live {
 
-/// How long a test waits for what has to come: 20 s, or $TRACER_LIVE_PATIENCE seconds on a slow machine.
-std::chrono::seconds patience();
+/// How long a test waits for what has to come: 20 s, or $TRACER_LIVE_PATIENCE seconds on a slow machine. Of the time
+/// between two looks little counts: while the test itself was not let run, the others may not have been either.
+class Patience {
+ public:
+  Patience();
+  /// How long to wait before the next look; 0: no longer.
+  std::chrono::milliseconds next();
+
+ private:
+  std::chrono::steady_clock::duration left_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 class Process {
  public:
@@ -34,7 +44,7 @@ class Process {
   bool reaches(const std::string& expected);
   /// The lines up to the first that has these words (find_line), or to the end of the output or of our patience.
   std::vector<std::string> up_to(const std::string& words);
-  /// All lines until the end of the output.
+  /// All lines until the end of the output, or until nothing more comes for as long as our patience lasts.
   std::vector<std::string> rest();
 
   /// The wait status; empty if it does not end in time.
@@ -43,7 +53,7 @@ class Process {
   bool stops();
 
  private:
-  bool read_more(std::chrono::steady_clock::time_point until);
+  bool read_more(Patience& patience);
 
   pid_t pid_ = -1;
   bool waited_ = false;
@@ -66,9 +76,9 @@ void pause_briefly(std::chrono::microseconds time);
 
 template <typename Condition>
 bool becomes_true(Condition condition) {
-  const auto until = std::chrono::steady_clock::now() + patience();
+  Patience patience;
   while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) {
+    if (patience.next().count() == 0) {
       return false;
     }
     pause_briefly(std::chrono::milliseconds(2));

@@ -1,6 +1,8 @@
 // Writes a plan of calls that vary everything the descriptions of an ABI speak of, and what each call is about.
 // usage: make_plan x86_64|i386 PLAN INDEX [EVERY [NAME…]]      make_plan --constants x86_64|i386: names and values
-// EVERY: only one scene of so many. NAME: only these calls. INDEX has a line a scene: the call, what is varied.
+// EVERY: only one scene of so many, and the first of each call. NAME: only these calls. INDEX has a line a scene: the
+// call, what is varied.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +49,8 @@ class Prober {
       return;
     }
     // Evenly, but not in step with anything of the plan.
-    if (out_.every > 1 && (out_.counter++ * 0x9e3779b97f4a7c15U >> 32) % out_.every != 0) {
+    const bool in_sample = (out_.counter++ * 0x9e3779b97f4a7c15U >> 32) % out_.every == 0;
+    if (!in_sample && scenes_ != 1) {
       return;
     }
     write(out_.plan, scene);
@@ -153,7 +156,7 @@ int run(int argc, char** argv) {
     return 1;
   }
   if (argc > 4) {
-    out.every = static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10));
+    out.every = std::max(1U, static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10)));
   }
   std::set<std::string_view> wanted;
   for (int i = 5; i < argc; i++) {

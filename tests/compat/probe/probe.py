@@ -204,7 +204,7 @@ def main():
     parser.add_argument('--ours', required=True)
     parser.add_argument('--theirs', default='/usr/bin/strace')
     parser.add_argument('--make-plan', required=True, help='the program that writes plans')
-    parser.add_argument('--build', type=lambda name: pathlib.Path(name).resolve(), help='directory for the executors')
+    parser.add_argument('--build', type=pathlib.Path, help='directory for the executors')
     parser.add_argument('--abi', choices=list(THRESHOLDS), action='append')
     parser.add_argument('--every', type=int, default=1, help='only one scene of so many')
     parser.add_argument('--calls', default='', help='only these calls, separated by commas')
@@ -224,7 +224,7 @@ def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix='probe.') as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
         scratch = pathlib.Path(scratch)
-        build = arguments.build or scratch
+        build = (arguments.build or scratch).resolve()
         build.mkdir(parents=True, exist_ok=True)
         for abi in arguments.abi or list(THRESHOLDS):
             executor = compile_executor(abi, build)
