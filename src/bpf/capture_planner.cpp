@@ -88,7 +88,7 @@ class Planner : public VectorOperations {
       return;
     }
     const std::uint8_t slot = slot_of(param);
-    const bool at_entry = !param.at_exit || param.saved || type.direction == Direction::inout;
+    const bool at_entry = !param.at_exit || param.saved || param.begins || type.direction == Direction::inout;
     const bool at_exit = param.at_exit || noted || t_.shows_after(type.target);
     if (slot < slots && (phase_ == CapturePhase::entry ? at_entry : at_exit)) {
       // What a call that fails has not filled shows as an address, unless the description says when it shows.

@@ -130,6 +130,15 @@ void Walker::emit_arguments() {
       continue;
     }
     if (outcome_ == nullptr && waits_for_exit(param)) {
+      if (shows_beginning(param)) {
+        begin_argument(param);
+        if (emit_beginning(param)) {
+          return;
+        }
+        state_.argument_open = false;
+        out_.end_argument();
+        continue;
+      }
       if (!param.late) {
         begin_argument(param);
       }
@@ -188,7 +197,8 @@ void Walker::emit_argument(const Param& param) {
     filled_ = param.when != spec::none &&
               (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
     shown_ = true;
-    follow(type, Place::in_register(raw), nullptr);
+    std::exchange(state_.struct_open, false) ? emit_rest(type, raw)
+                                             : void(follow(type, Place::in_register(raw), nullptr));
     state_.unreadable = state_.unreadable || (!shown_ && type.direction == Direction::out);
     filled_ = false;
   }

@@ -31,9 +31,12 @@ struct CallState {
   const spec::Signature* signature = nullptr;
   std::int32_t directory = current_directory;  ///< the last that an argument named, where a path may start
   spec::Index next_param = 0;                  ///< of the signature's: the first that is not emitted yet
-  bool argument_open = false;     ///< next_param's argument has begun, and with it the text stops before the exit
-  bool half_emitted = false;      ///< next_param's argument is open: its `before` stands, its `after` is to come
-  bool half_deferred = false;     ///< or its `before` does not stand there, as its `when` says; its `after` may
+  bool argument_open = false;       ///< next_param's argument has begun, and with it the text stops before the exit
+  bool half_emitted = false;        ///< next_param's argument is open: its `before` stands, its `after` is to come
+  bool half_deferred = false;       ///< or its `before` does not stand there, as its `when` says; its `after` may
+  bool struct_open = false;         ///< or its structure is: the first `fields_emitted` of its fields stand, and …
+  bool field_emitted_once = false;  ///< … what the next one was at entry
+  spec::Index fields_emitted = 0;
   bool variable_emitted = false;  ///< the arguments that a format asks for stand
   bool unreadable = false;        ///< what the call should have filled in could not be read
   std::vector<SavedTarget> saved;

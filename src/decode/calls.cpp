@@ -61,6 +61,7 @@ void Walker::settle_on_call() {
   state_.next_param = 0;
   state_.directory = current_directory;
   state_.half_emitted = false;
+  state_.struct_open = false;
   state_.argument_open = false;
   state_.variable_emitted = false;
   state_.unreadable = false;

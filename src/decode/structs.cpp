@@ -213,11 +213,14 @@ void Walker::remaining_bytes(const Place& place, std::uint64_t size) {
 void Walker::fields(const Scope& scope, std::uint64_t available) {
   // Unless these are shown as the enclosing struct's own.
   const bool braces = std::exchange(inlined_, {}).empty();
-  braces ? out_.begin_struct() : void();
+  const Portion portion = std::exchange(portion_, Portion::whole);
+  braces&& portion != Portion::rest ? out_.begin_struct() : void();
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   const bool part = std::exchange(show_part_, false);
   bool left_out = part;
-  for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
+  const auto all = Tables::slice(tables_.fields, scope.type->fields);
+  for (spec::Index i = 0; i < all.size(); ++i) {
+    const Field& f = all[i];
     const auto offset = offset_of(f, scope);
     if ((part && !f.in_short) || offset > available || size_of(tables_.types[f.type]) > available - offset) {
       continue;
@@ -227,14 +230,25 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
       continue;
     }
     rest_ = available == unlimited ? unlimited : available - offset;
-    if (!wanted(f, scope)) {
+    if (portion == Portion::beginning && f.at_exit) {
+      state_.fields_emitted = i;
+      state_.field_emitted_once = emit_field_once(f, scope);
+      return;
+    }
+    if ((portion == Portion::rest && i < state_.fields_emitted) || !wanted(f, scope)) {
       continue;
     }
     if (state_.budget.exhausted()) {
       left_out = true;
       break;
     }
-    field(f, scope);
+    const bool again = portion == Portion::rest && i == state_.fields_emitted && state_.field_emitted_once;
+    again ? emit_field_again(f, scope) : void(field(f, scope));
+  }
+  if (portion == Portion::beginning) {
+    state_.fields_emitted = static_cast<spec::Index>(all.size());
+    state_.field_emitted_once = false;
+    return;
   }
   if (left_out) {
     out_.more();
@@ -322,6 +336,19 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
   return true;
 }
 
+/// Whether what a field was at entry shows beside what it is.
+bool Walker::has_changed(const Field& field, const Scope& scope) {
+  if (field.direction != Direction::inout) {
+    return false;
+  }
+  const Type& type = tables_.types[field.type];
+  const Place place = scope.place.at(offset_of(field, scope));
+  const Place before = saved_at(place.address, size_of(type));
+  const auto old_bits = load(type, before);
+  const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, &scope);
+  return before.kind == Place::Kind::copied && old_bits && (always || old_bits != load(type, place));
+}
+
 bool Walker::field(const Field& field, const Scope& scope) {
   const Type& type = tables_.types[field.type];
   Place place = scope.place.at(offset_of(field, scope));
@@ -345,14 +372,9 @@ bool Walker::field(const Field& field, const Scope& scope) {
     out_.address(RemoteAddr(load(type, place).value_or(0)));
     return true;
   }
-  if (field.direction == Direction::inout && view_ == View::output) {
-    const Place before = saved_at(place.address, size_of(type));
-    const auto old_bits = load(type, before);
-    const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, &scope);
-    if (before.kind == Place::Kind::copied && old_bits && (always || old_bits != load(type, place))) {
-      value(type, before, &scope);
-      out_.changed();
-    }
+  if (view_ == View::output && has_changed(field, scope)) {
+    value(type, saved_at(place.address, size_of(type)), &scope);
+    out_.changed();
   }
   if (!value(type, place, &scope)) {
     out_.address(place.address);

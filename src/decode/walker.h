@@ -97,6 +97,8 @@ class Walker {
 
   /// Which of a struct's fields show: those that go in, or those that came out.
   enum class View : std::uint8_t { input, output, before, after };
+  /// How much of a struct shows now: what stands before the first field that has to wait for the exit, or what is left.
+  enum class Portion : std::uint8_t { whole, beginning, rest };
 
   // calls.cpp
   void settle_on_call();
@@ -131,6 +133,13 @@ class Walker {
   void emit_after_fields(const spec::Type& pointer, std::uint64_t bits);
   void save_targets();
   [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
+
+  // beginnings.cpp
+  [[nodiscard]] bool shows_beginning(const spec::Param& param);
+  bool emit_beginning(const spec::Param& param);
+  void emit_rest(const spec::Type& pointer, std::uint64_t bits);
+  bool emit_field_once(const spec::Field& field, const Scope& scope);
+  void emit_field_again(const spec::Field& field, const Scope& scope);
 
   // result.cpp
   void emit_result();
@@ -193,6 +202,7 @@ class Walker {
   void remaining_bytes(const Place& place, std::uint64_t size);
   [[nodiscard]] bool is_part(const spec::Struct& layout, const Scope* scope) const;
   bool field(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] bool has_changed(const spec::Field& field, const Scope& scope);
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
   void unknown_bytes(const Scope& scope, std::uint64_t available);
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
@@ -244,14 +254,15 @@ class Walker {
   const Outcome* outcome_;
   Abi abi_;
   View view_ = View::input;
-  std::uint64_t rest_ = unlimited;  ///< bytes left in the enclosing sized region
-  bool filled_ = false;             ///< an `out` argument holds something, whatever the result
-  bool shown_ = true;               ///< no pointer showed as an address since this was set
-  std::string_view inlined_;        ///< name of the field whose own fields show as its struct's; empty: none
-  bool splicing_ = false;           ///< the elements of the next value show as its list's own
-  bool show_part_ = false;          ///< of the next struct only a part is there
-  std::uint64_t nth_ = 0;           ///< which element of its array is being decoded
-  std::size_t slot_ = 0;            ///< register of the argument that is being emitted
+  std::uint64_t rest_ = unlimited;    ///< bytes left in the enclosing sized region
+  bool filled_ = false;               ///< an `out` argument holds something, whatever the result
+  bool shown_ = true;                 ///< no pointer showed as an address since this was set
+  std::string_view inlined_;          ///< name of the field whose own fields show as its struct's; empty: none
+  bool splicing_ = false;             ///< the elements of the next value show as its list's own
+  bool show_part_ = false;            ///< of the next struct only a part is there
+  Portion portion_ = Portion::whole;  ///< of the next struct
+  std::uint64_t nth_ = 0;             ///< which element of its array is being decoded
+  std::size_t slot_ = 0;              ///< register of the argument that is being emitted
   unsigned depth_ = 0;
   std::size_t written_;  ///< by the emitter, as far as the budget is charged with it
 };

@@ -59,6 +59,9 @@ class Emitter {
   /// Whether names of types come to anything, and those of arguments that show_argument_name() does not ask for.
   [[nodiscard]] virtual bool tells_names() const { return true; }
 
+  /// Whether anybody sees what stands of a call before it is over.
+  [[nodiscard]] virtual bool shows_unfinished() const { return false; }
+
   // The call.
   virtual void begin_call(std::string_view name) = 0;
   virtual void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) = 0;

@@ -20,7 +20,8 @@ class LtraceEmitter final : public TextEmitter {
   /// Whether the call that goes on now is a system call.
   void set_is_syscall(bool is_syscall) { is_syscall_ = is_syscall; }
 
-  [[nodiscard]] Progress progress() const override { return {first_argument(), pending_}; }
+  [[nodiscard]] bool shows_unfinished() const override { return false; }
+  [[nodiscard]] Progress progress() const override { return {first_argument(), pending_, false}; }
   void resume(Progress progress) override;
 
   void begin_call(std::string_view name) override;

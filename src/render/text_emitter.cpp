@@ -18,6 +18,15 @@ void TextEmitter::reset() {
   spaced_ = 0;
 }
 
+void TextEmitter::resume(Progress progress) {
+  reset();
+  first_argument_ = progress.first_argument;
+  if (progress.in_struct) {
+    depth_ = 1;
+    first_ = 0b10;
+  }
+}
+
 void TextEmitter::write(Color color, std::string_view text) {
   const Brush paint = brush(color);
   text_->append(text);

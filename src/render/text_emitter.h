@@ -39,15 +39,14 @@ class TextEmitter : public Emitter {
   struct Progress {
     bool first_argument = true;
     bool argument_pending = false;  ///< begun, and nothing of it written
+    bool in_struct = false;         ///< fields of it stand, and more are to come
   };
-  [[nodiscard]] virtual Progress progress() const { return {first_argument_}; }
-  virtual void resume(Progress progress) {
-    reset();
-    first_argument_ = progress.first_argument;
-  }
+  [[nodiscard]] virtual Progress progress() const { return {first_argument_, false, depth_ != 0}; }
+  virtual void resume(Progress progress);
 
   [[nodiscard]] std::size_t written() const override { return text_->size(); }
   [[nodiscard]] bool tells_names() const override { return options_.argument_names; }
+  [[nodiscard]] bool shows_unfinished() const override { return true; }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void show_argument_name(std::string_view name) override;

@@ -214,12 +214,13 @@ struct Layout {
 struct Struct {
   StringRef name = none;
   StructKind kind = StructKind::plain;
-  bool variable = false;    ///< the last field has a length that only run time knows; layout.size is the fixed part
-  bool has_brief = false;   ///< without -v only the fields in_brief show, then `...`
-  bool is_list = false;     ///< its fields show as elements, one alone without brackets
-  bool is_spliced = false;  ///< of a list: its elements show among those of the list around it
-  bool is_complex = false;  ///< C's complex number: functions return it in a way of its own
-  bool has_short = false;   ///< with fewer bytes than it has only the fields in_short show, then `...`
+  bool variable = false;       ///< the last field has a length that only run time knows; layout.size is the fixed part
+  bool has_brief = false;      ///< without -v only the fields in_brief show, then `...`
+  bool is_list = false;        ///< its fields show as elements, one alone without brackets
+  bool is_spliced = false;     ///< of a list: its elements show among those of the list around it
+  bool is_complex = false;     ///< C's complex number: functions return it in a way of its own
+  bool has_short = false;      ///< with fewer bytes than it has only the fields in_short show, then `...`
+  bool has_beginning = false;  ///< its first field is known at the entry, another at the exit only
   std::uint8_t param_count = 0;
   Layout layout;
   ExprId sized_by = none;      ///< `sized by EXPR`: bytes that the tracee has there
@@ -242,6 +243,7 @@ struct Field {
   bool in_short = true;  ///< shown of a part of the struct too
   bool inlined = false;  ///< `inline`: the fields of its type show as if they were this struct's own
   ExprId at = none;      ///< `at`: where it begins, in bytes from the struct's begin; else `offset` says it
+  bool at_exit = false;  ///< something of it is known at the exit only
 };
 
 /// Of texts that choose: the first eight bytes as a number, the first byte lowest. `"vlan"` as a key of a table stands
@@ -289,6 +291,7 @@ struct Param {
   bool unpassed = false;    ///< `unpassed`: shown, though no register has it; `slot` means nothing
   bool late = false;        ///< `late`: nothing of it shows at entry, not even the comma before it
   bool was = false;         ///< `was`: what it points to is shown as it stood at entry, though the exit is waited for
+  bool begins = false;  ///< at_exit; but the fields of a struct before the first that the call fills in show at entry
 };
 
 /// Parameters, result and, after `by`, how values choose between longer forms of the same call.

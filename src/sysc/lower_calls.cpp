@@ -88,6 +88,7 @@ Scope Lowering::lower_params(const std::vector<const ast::Param*>& params, spec:
       lowered.named = param.named;
       lowered.was = param.was;
       lowered.late = param.late;
+      lowered.begins = !param.late;  // as far as it says; Timing knows more
       lowered.unpassed = param.unpassed;
     }
     set_.params[row.params.first + i] = lowered;

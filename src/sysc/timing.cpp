@@ -28,7 +28,8 @@ class Timing {
       : set_(set), struct_needs_(set.structs.size()), choice_needs_(set.choices.size()) {}
 
   void run() {
-    for (auto& param : set_.params) {
+    for (spec::ParamId id = 0; id < set_.params.size(); ++id) {
+      auto& param = set_.params[id];
       if (param.type == none) {
         continue;
       }
@@ -36,6 +37,9 @@ class Timing {
       param.at_exit = param.late || needs.exit || of_expr(param.condition) || of_expr(param.when);
       const auto& type = set_.types[param.type];
       param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry || param.was);
+      // `when 1`: it shows whether the call succeeds or not.
+      param.begins = param.begins && type.kind == TypeKind::pointer && type.direction == Direction::out &&
+                     param.when != none && set_.exprs[param.when].op == ExprOp::literal && begins(type.target, id);
     }
     for (const auto& expr : set_.exprs) {
       if (expr.op == ExprOp::was) {
@@ -45,8 +49,39 @@ class Timing {
   }
 
  private:
-  /// Whether the value of an expression is known only at exit.
-  bool of_expr(spec::ExprId id) {
+  /// Whether a field shows its value at the entry and, where the call changes it, another one at the exit.
+  [[nodiscard]] bool shows_twice(const spec::Field& field) const {
+    const TypeKind kind = set_.types[field.type].kind;
+    return field.direction == Direction::inout && (kind == TypeKind::scalar || kind == TypeKind::custom);
+  }
+
+  /// Whether a structure, or one of those that a table chooses, has a beginning that shows at the entry, where `own` is
+  /// the parameter that leads to it.
+  bool begins(spec::TypeId id, spec::ParamId own) {
+    const auto& type = set_.types[id];
+    for (spec::Index i = type.args.first; i < type.args.first + type.args.count; ++i) {
+      if (of_expr(set_.expr_lists[i], own)) {
+        return false;
+      }
+    }
+    if (type.kind == TypeKind::structure) {
+      return set_.structs[type.index].has_beginning;
+    }
+    if (type.kind != TypeKind::choice) {
+      return false;
+    }
+    const auto rows = set_.choices[type.index].rows;
+    for (spec::Index i = rows.first; i < rows.first + rows.count; ++i) {
+      const auto row = set_.choice_rows[i].type;
+      if (row != none && set_.types[row].kind == TypeKind::structure && begins(row, own)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether the value of an expression is known only at exit. What `known` leads to is known.
+  bool of_expr(spec::ExprId id, spec::ParamId known = none) {
     if (id == none) {
       return false;
     }
@@ -56,13 +91,16 @@ class Timing {
       case ExprOp::ok:
         return true;
       case ExprOp::deref: {
+        if (e.a == known) {
+          return false;
+        }
         const auto type = set_.params[e.a].type;
         return type != none && set_.types[type].direction != Direction::in;
       }
       case ExprOp::netlink:
       case ExprOp::sibling:
       case ExprOp::generic:
-        return of_expr(e.a);
+        return of_expr(e.a, known);
       case ExprOp::align:
       case ExprOp::bit_and:
       case ExprOp::bit_or:
@@ -73,7 +111,7 @@ class Timing {
       case ExprOp::add:
       case ExprOp::subtract:
       case ExprOp::multiply:
-        return of_expr(e.a) || of_expr(e.b);
+        return of_expr(e.a, known) || of_expr(e.b, known);
       default:
         return false;
     }
@@ -106,18 +144,29 @@ class Timing {
     }
     struct_needs_[index] = Needs{};
     Needs needs;
-    const auto& structure = set_.structs[index];
+    auto& structure = set_.structs[index];
     needs.exit = of_expr(structure.sized_by) || of_expr(structure.step);
+    bool any_shown = false;
+    bool begins_at_entry = false;
     for (spec::Index i = structure.fields.first; i < structure.fields.first + structure.fields.count; ++i) {
-      const auto& field = set_.fields[i];
+      auto& field = set_.fields[i];
       if (field.after) {
         needs.entry = true;  // the pointer as it stood at entry
         continue;
       }
-      needs.exit = needs.exit || of_expr(field.condition) || of_expr(field.when);
-      needs.entry = needs.entry || field.direction == Direction::inout;
-      needs |= of_type(field.type);
+      Needs own = of_type(field.type);
+      own.exit = own.exit || of_expr(field.condition) || of_expr(field.when);
+      own.entry = own.entry || field.direction == Direction::inout;
+      field.at_exit = own.exit || own.entry || field.direction == Direction::out;
+      needs |= own;
+      if (!field.hidden) {
+        begins_at_entry = any_shown ? begins_at_entry : !field.at_exit || shows_twice(field);
+        structure.has_beginning = structure.has_beginning || (begins_at_entry && field.at_exit);
+        any_shown = true;
+      }
     }
+    structure.has_beginning = structure.has_beginning && structure.kind == spec::StructKind::plain &&
+                              !structure.is_list && !of_expr(structure.sized_by);
     struct_needs_[index] = needs;
     return needs;
   }
