@@ -371,6 +371,10 @@ Verdict Pipeline::on(const Detached&, Thread& thread, const Event& event, const 
     note_process(event.tid, "detached");
   }
   if (records()) {
+    if (thread.call.open && thread.call.shown && !filter_.wants_status(filter::CallStatus::detached)) {
+      view_.call_is_dropped(thread);
+      thread.call.open = false;
+    }
     view_.detached(thread, event.time);
   }
   forget(thread);

@@ -309,6 +309,19 @@ TEST_CASE("detaching leaves the line that was begun last marked") {
   CHECK(stage.notes == "Process 10 detached\n");
 }
 
+TEST_CASE("a call that detaching interrupts shows by its status, too") {
+  for (const auto& [status, shown] : {std::pair{filter::CallStatus::successful, ""},
+                                      std::pair{filter::CallStatus::detached, "close(3 <detached ...>\n"}}) {
+    StageOptions options;
+    options.pipeline.filter.status = {status};
+    Stage stage(options);
+    stage.enter(10, close_fd, 3);
+    stage.happens(10, Detached{});
+    CHECK(stage.text() == shown);
+    CHECK(stage.notes == "Process 10 detached\n");
+  }
+}
+
 TEST_CASE("option -b execve lets a process go that starts another program, but not the launch") {
   StageOptions options;
   options.pipeline.detach_on_execve = true;
