@@ -387,6 +387,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   for (std::uint64_t at = 0; at < size; ++n) {
     const ScratchGuard record_guard(state_.scratch);
     const Place here = place.at(at);
+    nth_ = n;
     const auto record = record_size(type, here, scope, size - at, params);
     const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
     const bool is_rest = is_list && record.length == 0;
@@ -413,7 +414,6 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
     }
     out_.begin_element();
     rest_ = record.length;
-    nth_ = n;
     record_body({scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place, size});
     if (record.step == 0) {
       unreadable_rest(here.address + record.length);

@@ -38,6 +38,13 @@ class Names {
     static_cast<void>(fd);
     return {};
   }
+  /// The same of a descriptor of the process that has the id `pid` where `tid` lives.
+  virtual DescriptorName descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) {
+    static_cast<void>(tid);
+    static_cast<void>(pid);
+    static_cast<void>(fd);
+    return {};
+  }
   /// The path that a descriptor was opened with, as it is, whatever the user wants to see; for -P.
   virtual std::string_view path(std::int32_t tid, std::int32_t fd) {
     static_cast<void>(tid);

@@ -135,6 +135,15 @@ DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t
   return process > 0 ? descriptor(process, fd) : DescriptorName{};
 }
 
+DescriptorName DescriptorNames::descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) {
+  text_.clear();
+  if (!options_.any_descriptors() || capture_ != nullptr) {
+    return {};
+  }
+  const std::int32_t process = pids_.here(tid, pid, PidKind::process);
+  return process > 0 ? descriptor(process, fd) : DescriptorName{};
+}
+
 std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, bool group) {
   if (!options_.pids_here || pid <= 0) {
     return 0;

@@ -30,6 +30,7 @@ class DescriptorNames final : public Names {
   void look_back(const Capture* capture) override { capture_ = capture; }
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) override;
+  DescriptorName descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) override;
   std::string_view path(std::int32_t tid, std::int32_t fd) override;
   std::string_view process(std::int32_t tid, std::int32_t pid) override;
   std::string_view command(std::int32_t tid) override;

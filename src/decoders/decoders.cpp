@@ -21,6 +21,8 @@ std::span<const decode::Custom> all() {
       {"dm_data_out", dm_data_out},
       {"dm_version", dm_version},
       {"fd_behind", fd_behind},
+      {"fd_of_first", fd_of_first},
+      {"fd_of_second", fd_of_second},
       {"fd_set", fd_set},
       {"filtered_call", filtered_call},
       {"flags_and_mode", flags_and_mode},

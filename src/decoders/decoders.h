@@ -34,6 +34,8 @@ bool wait_status(CustomContext& context);
 bool cpuset(CustomContext& context);
 bool ioprio(CustomContext& context);
 bool fd_behind(CustomContext& context);
+bool fd_of_first(CustomContext& context);
+bool fd_of_second(CustomContext& context);
 bool ptracer(CustomContext& context);
 // sockets.cpp
 bool htons(CustomContext& context);

@@ -150,16 +150,38 @@ bool aio_priority(CustomContext& context) {
   return true;
 }
 
-/// A descriptor of another process, the one that the argument `pidfd` stands for.
-bool fd_behind(CustomContext& context) {
-  const auto fd = static_cast<std::int32_t>(context.value());
-  context.described(context.value());
-  const auto pidfd = context.argument("pidfd");
-  if (pidfd && fd >= 0) {
-    const auto name = context.names().descriptor_behind(context.entry().tid, static_cast<std::int32_t>(*pidfd), fd);
+namespace {
+
+/// A descriptor of another process. `name_of` is a question of decode::Names; `process`: the argument that says whose
+/// it is.
+bool foreign_descriptor(CustomContext& context, std::string_view process,
+                        decode::DescriptorName (decode::Names::*name_of)(std::int32_t, std::int32_t, std::int32_t)) {
+  std::array<std::byte, 4> raw{};
+  if (context.in_memory() && !context.copy(raw)) {
+    return false;
+  }
+  const auto fd = static_cast<std::int32_t>(context.in_memory() ? number_at(raw, 0, 4) : context.value());
+  context.described(static_cast<std::uint32_t>(fd));
+  const auto whose = context.argument(process);
+  if (whose && fd >= 0) {
+    const auto name = (context.names().*name_of)(context.entry().tid, static_cast<std::int32_t>(*whose), fd);
     name.text.empty() ? void() : context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
   }
   return true;
+}
+
+}  // namespace
+
+bool fd_behind(CustomContext& context) {
+  return foreign_descriptor(context, "pidfd", &decode::Names::descriptor_behind);
+}
+
+bool fd_of_first(CustomContext& context) {
+  return foreign_descriptor(context, "pid1", &decode::Names::descriptor_of);
+}
+
+bool fd_of_second(CustomContext& context) {
+  return foreign_descriptor(context, "pid2", &decode::Names::descriptor_of);
 }
 
 /// Who may trace: a process, or anybody.

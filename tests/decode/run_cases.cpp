@@ -53,6 +53,9 @@ class FakeNames final : public decode::Names {
            : fd == 4 ? decode::DescriptorName{"/tmp/gone", true}
                      : decode::DescriptorName{};
   }
+  decode::DescriptorName descriptor_of(std::int32_t, std::int32_t pid, std::int32_t fd) override {
+    return on_ && pid == 5 && fd == 7 ? decode::DescriptorName{"/of/another"} : decode::DescriptorName{};
+  }
   std::string_view process(std::int32_t, std::int32_t) override { return {}; }
   std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
   std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
