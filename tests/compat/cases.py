@@ -134,7 +134,7 @@ MASKS = {
                  (r'(read\(\d+(?:<[^>]*>)?, "\\1\\0\\0\\0@\\0\\0@)' + r'.*?(\\0\\20\\0\\0\\0)', r'\1COOKIE\2'),
                  (r'(IORING_REGISTER_IOWQ_MAX_WORKERS, .*=> ).*(\], 2\))', r'\1WORKERS\2')],
     'placing': [(r'(adjtime(?:64)?x?\(.*time=\{tv_sec=)\d+, tv_[un]sec=\d+', r'\1TIME')],
-    'mounting': [(r'(/dev/loop|LOOP_CTL_GET_FREE\) += |lo_number=)\d+', r'\1NUMBER')],
+    'mounting': [(r'(lo_device=makedev\(0, )0x[0-9a-f]+', r'\1DEVICE'), (r'(/dev/loop|LOOP_CTL_GET_FREE\) += |lo_number=)\d+', r'\1NUMBER')],
     'filtering': [(r'(\bid=|NOTIF_ID_VALID, \[|PERF_EVENT_IOC_ID, \[)(?:0x[0-9a-f]+|\d+)', r'\1ID')],
 }
 

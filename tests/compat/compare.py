@@ -2,7 +2,8 @@
 """Compares what two tracers print about the same programs, line by line.
 
 Each (program, options) runs under both in a PID namespace of its own, without address randomisation; what may differ
-between two runs is masked (canonical.py), what we print otherwise on purpose is in differences.txt. Fails when fewer
+between two runs is masked (canonical.py), what we print otherwise on purpose is in differences.txt, and
+a value may have a name here that has none there. Fails when fewer
 lines of a group of programs are equal than cases.THRESHOLDS says. `--ours /usr/bin/strace` compares strace with itself:
 what is not 100 % then is a fault of the harness. `--bpf` compares what we show with --engine=bpf to what we show with
 ptrace.
@@ -14,13 +15,16 @@ import difflib
 import itertools
 import os
 import pathlib
+import platform
 import re
 import sys
 import tempfile
 
 import canonical
 import cases
+import differences
 import runner
+from names import Names
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machines'))
 import kernel_engine  # noqa: E402
@@ -28,38 +32,7 @@ import kernel_engine  # noqa: E402
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 # A run that raced differently, or drew other random numbers, is no difference between tracers: the best attempt counts.
 ATTEMPTS = 3
-ANYTHING = '…'  # a replacement, see read_differences
 ATTEMPTS_OF_MANY = 8  # where threads or processes race
-
-
-def read_differences(path):
-    """Rules (options, theirs, ours): regular expressions and replacements, from the file that explains itself. Replacement
-    `…`: anything may stand there, which only lines can tell that have a counterpart."""
-    rules, rule = [], {}
-    for number, line in enumerate([*path.read_text().splitlines(), ''], 1):
-        if line.startswith('#'):
-            continue
-        if line.strip():
-            key, _, value = line.partition(':')
-            if key not in ('reason', 'options', 'theirs', 'ours'):
-                sys.exit(f'{path}:{number}: not a field: {key}')
-            rule[key] = value.removeprefix(' ')
-        elif rule:
-            if not {'reason', 'theirs', 'ours'} <= rule.keys():
-                sys.exit(f'{path}:{number}: a difference needs reason, theirs and ours')
-            if ANYTHING in rule['ours'] and rule['ours'] != ANYTHING:
-                sys.exit(f'{path}:{number}: {ANYTHING} is a replacement by itself or none')
-            rules.append((re.compile(rule.get('options', '')), re.compile(rule['theirs']), rule['ours']))
-            rule = {}
-    return rules
-
-
-def with_ours_at(theirs, ours, pattern):
-    """Their line with what we show at all places that match; as it is if ours differs around the places."""
-    around = re.sub(r'\) +=', ') =', pattern.sub('\0', theirs)).split('\0')
-    shown = canonical.without_padding(ours)
-    fits = len(around) > 1 and re.fullmatch('.*?'.join(re.escape(text) for text in around), shown, re.DOTALL)
-    return ours if fits else theirs
 
 
 def lines_of(run, options, program):
@@ -73,10 +46,10 @@ def lines_of(run, options, program):
 
 
 class Comparison:
-    """Aligned lines of one pair of runs. `anything`: what of their lines has no counterpart in ours."""
+    """Aligned lines of one pair of runs."""
 
-    def __init__(self, theirs, ours, anything=()):
-        self.anything = anything
+    def __init__(self, theirs, ours, kept):
+        self.kept = kept
         self.equal = 0
         self.total = 0
         self.differences = []
@@ -94,31 +67,23 @@ class Comparison:
                 self.differences.append((label, theirs[i1:i2], ours[j1:j2]))
 
     def _alike(self, theirs, ours):
-        """Whether lines that lie beside each other differ in nothing but where anything may stand."""
+        """Whether lines that lie beside each other differ in nothing but where they may."""
         return len(theirs) == len(ours) and all(
-            their == our or any(with_ours_at(their, our, pattern) == our for pattern in self.anything)
-            for their, our in zip(theirs, ours))
+            their == our or self.kept.with_ours_at(their, our) == our for their, our in zip(theirs, ours))
 
     @property
     def share(self):
         return 100 * self.equal / self.total if self.total else 100.0
 
 
-def compare(tracers, rules, program, options):
+def compare(tracers, rules, names, program, options):
     """The best of some attempts. `tracers`: theirs and ours, each a command with its options."""
+    kept = differences.Differences(rules, ' '.join(options), names)
     best = None
     for _ in range(ATTEMPTS_OF_MANY if program.many else ATTEMPTS):
         theirs, ours = (lines_of(runner.run(tracer, options, program), options, program) for tracer in tracers)
-        anything = []
-        for where, pattern, replacement in rules:
-            if not where.search(' '.join(options)):
-                continue
-            if replacement == ANYTHING:
-                anything.append(pattern)
-            else:
-                theirs = {name: [line for line in (pattern.sub(replacement, line) for line in lines) if line]
-                          for name, lines in theirs.items()}
-        result = Comparison(theirs, ours, anything)
+        theirs = {name: [line for line in map(kept.rewritten, lines) if line] for name, lines in theirs.items()}
+        result = Comparison(theirs, ours, kept)
         if best is None or result.share > best.share:
             best = result
         if best.share == 100 or best.share < 90:
@@ -169,20 +134,22 @@ def main():
     if reason:
         print(f'SKIPPED: {reason}')
         sys.exit(SKIPPED)
-    rules = read_differences(cases.HERE / 'differences.txt')
+    rules = differences.read(cases.HERE / 'differences.txt')
+    make_plan = pathlib.Path(arguments.ours).with_name('make_plan')  # it knows all names; not there in a guest
+    names = Names(make_plan, platform.machine()) if make_plan.exists() else None
     tracers = [[arguments.theirs], [arguments.ours]]
     if arguments.bpf:
         # Of equal length, as where a program's stack begins hangs on the memory of who starts it.
         tracers = [[arguments.ours, '--eng=ptrace'], [arguments.ours, '--engine=bpf']]
     if arguments.bpf or arguments.ours == os.path.realpath(arguments.theirs):
-        rules = []
+        rules, names = [], None
     with tempfile.TemporaryDirectory(prefix='compat.') as scratch:
         build = (arguments.build or pathlib.Path(scratch)).resolve()
         pairs = [(program, options) for program, options in cases.pairs(build, arguments.full, arguments.bpf)
                  if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
         groups = {}
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            results = pool.map(lambda pair: compare(tracers, rules, *pair), pairs)
+            results = pool.map(lambda pair: compare(tracers, rules, names, *pair), pairs)
             for (program, options), result in zip(pairs, results):
                 groups.setdefault(program.group, []).append(result)
                 print(f'{result.share:6.2f} % of {result.total:6} lines: {program.name} | {" ".join(options)}', flush=True)

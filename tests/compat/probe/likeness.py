@@ -3,72 +3,15 @@
 import collections
 import os
 import re
-import subprocess
 
 import canonical
 import compare
+from names import IOCTL
 
 EQUAL, MORE, DIFFERENT = range(3)  # MORE: ours has names, or shows what is behind an address, where theirs does not
 # Calls whose structures have fields that the other tracer does not know.
 GROWN = ('bpf', 'landlock_create_ruleset')
 BEFORE_CALL = re.compile(r'(?:\[[^]]*\] |CLOCK\d+ )*')  # what options put there, canonical.without_times makes of it
-
-WORD = r'(?:0x[0-9a-f]+|\d+|[A-Z_][A-Za-z_0-9]*)(?:<<\w+)?(?:\+0x[0-9a-f]+)?'
-VALUES = re.compile(rf'{WORD}(?:\|{WORD})*(?: /\* \w+_\?\?+ \*/)?')
-IOCTL = re.compile(r'_IOC\((\w+(?:\|\w+)?), (\w+), (\w+), (\w+)\)')
-
-
-def ioctl_number(match):
-    direction = ('_IOC_WRITE' in match[1]) + 2 * ('_IOC_READ' in match[1])
-    return f'{direction << 30 | int(match[4], 0) << 16 | int(match[2], 0) << 8 | int(match[3], 0):#x} /* _IOC_??? */'
-
-
-class Names:
-    """Tells lines that differ only in what has a name."""
-
-    def __init__(self, make_plan, abi):
-        self.values = collections.defaultdict(set)
-        listed = subprocess.run([make_plan, '--constants', abi], capture_output=True, text=True, check=True)
-        for line in listed.stdout.splitlines():
-            name, value = line.split()
-            self.values[name].add(int(value))
-
-    def possible(self, text):
-        """The values that a text such as O_RDWR|0x8 may stand for."""
-        sums = {0}
-        for part in text.split(' /*')[0].split('|'):
-            if self.is_field(part):
-                return set()
-            part, _, more = part.partition('+')
-            found = self.values[part] if part in self.values else {int(part, 0)} if part[0].isdigit() and (
-                part[:2] == '0x' or part == '0' or part[0] != '0') else set()
-            sums = {known | value + int(more or '0', 0) for known in sums for value in found}
-        return {value & mask for value in sums for mask in (0xffffffffffffffff, 0xffffffff)}
-
-    def is_field(self, part):
-        """Whether it is a number in a field of bits, not a bit with a name."""
-        return '<<' in part and part not in self.values
-
-    def only_names_differ(self, theirs, ours):
-        if '_IOC(' in theirs and '_IOC(' not in ours:
-            theirs = IOCTL.sub(ioctl_number, theirs)
-        if VALUES.sub('', theirs) != VALUES.sub('', ours):
-            return False
-        return all(their == our or self.names_more(their, our)
-                   for their, our in zip(VALUES.findall(theirs), VALUES.findall(ours)))
-
-    def names_more(self, theirs, ours):
-        """Whether both stand for one value and our text has names for more of it."""
-        # BASE+0x1 names only where a range begins.
-        known, more = (set(re.findall(r'[A-Z_]\w+\b(?!\+)', text.split(' /*')[0])) for text in (theirs, ours))
-        if not known < more:
-            return False
-        # What is shifted, such as 31<<MFD_HUGE_SHIFT, is a field of its own: the same in both.
-        parts = [text.split(' /*')[0].split('|') for text in (theirs, ours)]
-        shifted = [[part for part in side if self.is_field(part)] for side in parts]
-        plain = ['|'.join(part for part in side if not self.is_field(part)) for side in parts]
-        return shifted[0] == shifted[1] and all(plain) and bool(self.possible(plain[0]) & self.possible(plain[1]))
-
 
 ADDRESS = re.compile(r'NULL|0x[0-9a-f]{3,}')
 
@@ -185,8 +128,8 @@ def with_all_names(theirs, ours):
 class Likeness:
     """How alike are what two tracers show of the calls of a plan. `pairs`: all that both show, theirs and ours."""
 
-    def __init__(self, rules, names, pairs):
-        self.rules = rules
+    def __init__(self, kept, names, pairs):
+        self.kept = kept
         self.names = names
         self.addresses = Addresses()
         for theirs, _ in pairs:
@@ -212,11 +155,7 @@ class Likeness:
         if '_IOC(' in theirs and '_IOC(' not in ours:
             # A request that the other does not name: ours has that number, or the plan would not pair them.
             theirs = IOCTL.sub(lambda match: ours[match.start():].split(', ', 1)[0].rstrip(')'), theirs, count=1)
-        for pattern, replacement in self.rules:
-            if replacement != compare.ANYTHING:
-                theirs = pattern.sub(replacement, theirs)
-            else:
-                theirs = compare.with_ours_at(theirs, ours, pattern)
+        theirs = self.kept.with_ours_at(self.kept.rewritten(theirs), ours)
         theirs = with_all_names(theirs, ours)
         plain = [canonical.without_padding(line) for line in (theirs, ours)]
         return (plain[0] == plain[1] and len(theirs) == len(ours)) or (

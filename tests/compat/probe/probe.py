@@ -26,7 +26,9 @@ sys.path.insert(0, str(HERE.parent))
 
 import canonical  # noqa: E402
 import compare  # noqa: E402
-from likeness import BEFORE_CALL, DIFFERENT, MORE, Likeness, Names  # noqa: E402
+import differences  # noqa: E402
+from likeness import BEFORE_CALL, DIFFERENT, MORE, Likeness  # noqa: E402
+from names import Names  # noqa: E402
 
 # Per cent of equal lines: what has been reached so far. Raise it, never lower.
 THRESHOLDS = {'x86_64': 99.8, 'i386': 99.8}
@@ -159,13 +161,13 @@ class Tally:
         return 100 * (total - self.different()) / total
 
 
-def compare_calls(tally, shown, usual, rules, names):
+def compare_calls(tally, shown, usual, kept, names):
     """`shown`: (label, theirs, ours) of each call; `usual`: the same under no options. Where ours has more without options,
     under others nothing is asked of it, since the values' forms then do not tell what has a name."""
-    likeness = Likeness(rules, names, [pair for _, *pair in shown])
+    likeness = Likeness(kept, names, [pair for _, *pair in shown])
     more = set()
     if shown is not usual:
-        plain = Likeness(rules, names, [pair for _, *pair in usual])
+        plain = Likeness(kept, names, [pair for _, *pair in usual])
         more = {label for label, theirs, ours in usual if plain.of(label.split('\t')[0], theirs, ours) == MORE}
     for label, theirs, ours in shown:
         call, what = label.split('\t', 1)
@@ -219,8 +221,7 @@ def main():
         sys.exit(compare.SKIPPED)
     arguments.ours, arguments.theirs = (str(pathlib.Path(shutil.which(name)).resolve()) for name in
                                         (arguments.ours, arguments.theirs))
-    rules = [(theirs, ours) for options, theirs, ours in compare.read_differences(HERE.parent / 'differences.txt')
-             if options.search(arguments.options)]
+    rules = differences.read(HERE.parent / 'differences.txt')
     failed = False
     with tempfile.TemporaryDirectory(prefix='probe.') as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
         scratch = pathlib.Path(scratch)
@@ -246,7 +247,9 @@ def main():
                     paired = theirs is not None and ours is not None and pair_up(labels, theirs, ours)
                     failed = failed or not paired
                     lines += paired or []
-            compare_calls(tally, found[tuple(options)], found[()], rules, Names(arguments.make_plan, abi))
+            names = Names(arguments.make_plan, abi)
+            kept = differences.Differences(rules, arguments.options, names)
+            compare_calls(tally, found[tuple(options)], found[()], kept, names)
             report(tally, abi, arguments.show, arguments.worst, arguments.full_lines)
             threshold = arguments.threshold if arguments.threshold is not None else THRESHOLDS[abi]
             if not calls and tally.share() < threshold:
