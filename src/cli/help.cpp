@@ -57,7 +57,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent)
   out += '\n';
 }
 
-/// For roff: hyphens that a reader may copy, and no line that starts a request by accident.
+/// For roff: hyphens that a reader may copy.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

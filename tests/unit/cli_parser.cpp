@@ -1,9 +1,6 @@
 // The command line, from words to options or to the message that strace would print.
 #include <catch2/catch.hpp>
-#include <sstream>
 
-#include "cli/help.h"
-#include "cli/option_table.h"
 #include "cli/parser.h"
 #include "cli_tables.h"
 
@@ -388,18 +385,4 @@ TEST_CASE("help and version") {
   REQUIRE(std::holds_alternative<Information>(version));
   CHECK(std::get<Information>(version).text.starts_with("strace -- version 7.2\nThis is tracer "));
   CHECK(error({"-V", "-p", "x"}) == "strace: Invalid process id: 'x'");
-}
-
-TEST_CASE("help shows every option within the width of a terminal") {
-  const auto text = help_text("tracer");
-  for (const auto& row : option_rows()) {
-    CHECK_FALSE(row.help.empty());
-    if (!row.long_name.empty()) {
-      CHECK(text.find("--" + std::string(row.long_name)) != std::string::npos);
-    }
-  }
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    CHECK(line.size() <= 100);
-  }
 }

@@ -1,0 +1,33 @@
+// What --help and the manual page say of the options.
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "cli/help.h"
+#include "cli/option_table.h"
+
+namespace tracer::cli {
+
+TEST_CASE("help shows every option within the width of a terminal") {
+  const auto text = help_text("tracer");
+  for (const auto& row : option_rows()) {
+    CHECK_FALSE(row.help.empty());
+    if (!row.long_name.empty()) {
+      CHECK(text.find("--" + std::string(row.long_name)) != std::string::npos);
+    }
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.size() <= 100);
+  }
+}
+
+TEST_CASE("requests of the manual page stand at the begin of a line") {
+  std::istringstream lines(manual_options());
+  for (std::string line; std::getline(lines, line);) {
+    for (const char* request : {" .B ", " .BR ", " .BI ", " .RB ", " .I "}) {
+      CHECK_THAT(line, !Catch::Matchers::Contains(request));
+    }
+  }
+}
+
+}  // namespace tracer::cli
