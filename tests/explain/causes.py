@@ -568,10 +568,11 @@ def connection_refused_later(place):
 
 
 def with_name_server(place, server):
-    """A mount namespace whose /etc/resolv.conf names a server; `hosts` and `dns` only."""
+    """A mount namespace whose /etc/resolv.conf names a server; `hosts` and `dns` only. A server of ours has all the time
+    that the machine may keep it from answering."""
     if os.geteuid() != 0:
         raise Skipped('needs root for a mount namespace')
-    conf = place.file('resolv.conf', f'nameserver {server}\noptions timeout:1 attempts:1\n')
+    conf = place.file('resolv.conf', f'nameserver {server}\noptions timeout:30 attempts:1\n')
     switch = place.file('nsswitch.conf', 'hosts: dns\n')
     script = (f'mount --bind {conf} /etc/resolv.conf && mount --bind {switch} /etc/nsswitch.conf && '
               f'exec {place.fail} resolve no-such-host.example')

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from harness import answer_in, main
+from harness import TIME_LIMIT, answer_in, main
 
 TESTS = []
 LIMITS = (0.4, 2, 8)  # seconds; a program that has not come as far within one, on a busy machine, gets the next
@@ -73,7 +73,7 @@ def explained(place, command, limit, ends=False):
                               stdin=place.input, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=place.folder,
                               start_new_session=True)
     place.at_end(lambda: (stop_group(tracer.pid), tracer.wait()))
-    watch = threading.Timer(15 + limit, lambda: stop_group(tracer.pid))
+    watch = threading.Timer(TIME_LIMIT + limit, lambda: stop_group(tracer.pid))
     watch.start()
     try:
         lines = b''
@@ -82,7 +82,7 @@ def explained(place, command, limit, ends=False):
             assert line, 'no explanation in ' + lines.decode()
             lines += line
         if ends:
-            assert tracer.wait(10) == 0, 'exit status'
+            assert tracer.wait(TIME_LIMIT) == 0, 'exit status'
         return answer_in(lines)
     finally:
         watch.cancel()
@@ -182,9 +182,9 @@ def spinning(place):
 
 def ends_before_the_limit(place):
     """Then it is explained as ever, once."""
-    done = subprocess.run([place.tracer, '--format=json', '--explain-after=20', *place.engine, place.fail, 'open',
+    done = subprocess.run([place.tracer, '--format=json', f'--explain-after={TIME_LIMIT}', *place.engine, place.fail, 'open',
                            '/etc/no-such.conf'],
-                          stderr=subprocess.PIPE, timeout=15, check=False)
+                          stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False)
     assert done.returncode == 1 and done.stderr.count(b'"type":"explanation"') == 1, done.stderr
     assert answer_in(done.stderr)['answers'][0]['rule'] == 'missing-file', done.stderr
 
@@ -194,7 +194,7 @@ def goes_on_after_the_limit(place):
     tracer = subprocess.Popen([place.tracer, '--format=json', '--explain-after=0.1s', *place.engine, 'sh', '-c',
                                'read x; exit 5'], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     place.at_end(lambda: (tracer.kill(), tracer.wait()))
-    watch = threading.Timer(15, tracer.kill)
+    watch = threading.Timer(TIME_LIMIT, tracer.kill)
     watch.start()
     answers = []
     for line in tracer.stderr:
@@ -204,7 +204,7 @@ def goes_on_after_the_limit(place):
                 tracer.stdin.write(b'\n')
                 tracer.stdin.flush()
     watch.cancel()
-    assert tracer.wait(10) == 5 and [one['outcome'] for one in answers] == ['running', 'failed'], answers
+    assert tracer.wait(TIME_LIMIT) == 5 and [one['outcome'] for one in answers] == ['running', 'failed'], answers
 
 
 def interrupted(place):
@@ -214,7 +214,7 @@ def interrupted(place):
     tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', *place.engine, '-p', str(started.pid)],
                               stderr=subprocess.PIPE)
     place.at_end(lambda: (tracer.kill(), tracer.wait()))
-    end = time.monotonic() + 10
+    end = time.monotonic() + TIME_LIMIT
 
     def ready():
         """It is awaiting signals, and, where that shows, has attached; else it does that before it serves them."""
@@ -225,7 +225,7 @@ def interrupted(place):
     while not ready() and time.monotonic() < end:
         time.sleep(0.02)
     tracer.send_signal(signal.SIGINT)
-    _, words = tracer.communicate(timeout=10)
+    _, words = tracer.communicate(timeout=TIME_LIMIT)
     check(answer_in(words), place, ['sleeps for a time'])
 
 

@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 
-from harness import Skipped, answer_in, main
+from harness import TIME_LIMIT, Skipped, answer_in, main
 
 TESTS = []
 
@@ -63,7 +63,7 @@ def starts_well(name, command):
         if shutil.which(command[0]) is None:
             raise Skipped(f'no {command[0]}')
         plain = subprocess.run(command, cwd=place.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, timeout=20, check=False)
+                               stderr=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False)
         if plain.returncode != 0:
             raise Skipped(f'{name} does not start well here without us')
         answer, status = place.explain(*command)
@@ -267,14 +267,14 @@ def python_under_a_filter(place):
 def text_and_its_colours(place):
     place.file('server.conf.example')
     command = [place.tracer, '--explain', *place.engine, place.fail, 'open-quietly', str(place.folder / 'server.conf')]
-    plain = subprocess.run(command, stderr=subprocess.PIPE, timeout=20, check=False).stderr.decode()
+    plain = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False).stderr.decode()
     lines = plain.splitlines()
     for part in ['fail: failed: it exited with status 1', 'evidence', 'looked at', 'remedy', 'its last words', 'ruled out',
                  'holds server.conf.example', 'openat(AT_FDCWD, ', '= -1 ENOENT']:
         assert any(part in line for line in lines), f'no {part!r} in:\n{plain}'
     assert '\33' not in plain
     shown = subprocess.run(['script', '-qec', 'TERM=xterm ' + ' '.join(command), '/dev/null'], stdout=subprocess.PIPE,
-                           stdin=subprocess.DEVNULL, timeout=20, check=False).stdout.decode()
+                           stdin=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False).stdout.decode()
     assert '\33[1;31m' in shown, shown
 
 
@@ -292,10 +292,10 @@ def full_trace_is_kept(place):
 def recorded_trace(place):
     trace = place.folder / 'trace'
     subprocess.run([place.tracer, '-f', '--format=json', '-o', str(trace), 'sh', '-c',
-                    f'true; {place.fail} open /etc/no-such.conf'], stderr=subprocess.DEVNULL, timeout=20, check=False)
+                    f'true; {place.fail} open /etc/no-such.conf'], stderr=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False)
     for name, stream in ((str(trace), subprocess.DEVNULL), ('-', open(trace, 'rb'))):
         done = subprocess.run([place.tracer, f'--explain={name}', '--format=json'], stdin=stream, stderr=subprocess.PIPE,
-                              timeout=20, check=False)
+                              timeout=TIME_LIMIT, check=False)
         answer = answer_in(done.stderr)
         assert done.returncode == 0 and answer['answers'][0]['rule'] == 'missing-file', answer
         assert '/etc/no-such.conf' in answer['answers'][0]['cause'] and answer['program'] == place.fail, answer
@@ -305,8 +305,8 @@ def explain_record(place, *words, options=(), cwd=None):
     """Records a run, and explains the record from another folder."""
     trace = str(place.folder / 'trace')
     subprocess.run([place.tracer, '-f', '--format=json', '-o', trace, *options, *words], stderr=subprocess.DEVNULL,
-                   timeout=20, check=False, cwd=cwd or place.folder)
-    done = subprocess.run([place.tracer, f'--explain={trace}', '--format=json'], stderr=subprocess.PIPE, timeout=20,
+                   timeout=TIME_LIMIT, check=False, cwd=cwd or place.folder)
+    done = subprocess.run([place.tracer, f'--explain={trace}', '--format=json'], stderr=subprocess.PIPE, timeout=TIME_LIMIT,
                           check=False, cwd='/')
     return answer_in(done.stderr)
 
@@ -366,7 +366,7 @@ def secrets_stay_secret(place):
 
 @test
 def killed_like_the_program(place):
-    done = subprocess.run([place.tracer, '--explain', *place.engine, place.fail, 'segv'], stderr=subprocess.PIPE, timeout=20,
+    done = subprocess.run([place.tracer, '--explain', *place.engine, place.fail, 'segv'], stderr=subprocess.PIPE, timeout=TIME_LIMIT,
                           check=False)
     assert done.returncode == -11, done.returncode
 
@@ -375,9 +375,9 @@ def killed_like_the_program(place):
 def usage_errors(place):
     for words, part in ((['-e', 'trace=open', 'true'], 'chooses the calls'), (['-c', 'true'], 'cannot be used with'),
                         ([], 'must have PROG')):
-        done = subprocess.run([place.tracer, '--explain', *words], stderr=subprocess.PIPE, timeout=20, check=False)
+        done = subprocess.run([place.tracer, '--explain', *words], stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False)
         assert done.returncode == 1 and part in done.stderr.decode(), done.stderr
-    done = subprocess.run([place.tracer, '--explain=' + place.file('x', 'no json\n')], stderr=subprocess.PIPE, timeout=20,
+    done = subprocess.run([place.tracer, '--explain=' + place.file('x', 'no json\n')], stderr=subprocess.PIPE, timeout=TIME_LIMIT,
                           check=False)
     assert done.returncode == 1 and 'line 1' in done.stderr.decode(), done.stderr
 
