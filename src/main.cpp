@@ -220,6 +220,29 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   return ended;
 }
 
+/// What takes no tracing, if that is what the options ask for: the exit status.
+std::optional<int> run_errand(const cli::Options& options, const Speaker& speak) {
+  if (!options.extras.explain_trace.empty()) {
+    return explain_recorded(options);
+  }
+  if (!options.extras.list_probes.empty()) {
+    const auto list = list_of_probes(options.extras.list_probes);
+    if (!list) {
+      speak(list.error().message);
+      return EXIT_FAILURE;
+    }
+    return print(list.value());
+  }
+  if (options.extras.doctor) {
+    return print(doctor_report());
+  }
+  if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
+    say(cli::tip_text(options.tips));
+    return EXIT_SUCCESS;
+  }
+  return std::nullopt;
+}
+
 int run(const std::vector<std::string>& words) {
   cli::Surroundings surroundings;
   surroundings.user = ::geteuid();
@@ -263,23 +286,8 @@ int run(const std::vector<std::string>& words) {
   for (const std::string& warning : options.warnings) {
     say(warning);
   }
-  if (!options.extras.explain_trace.empty()) {
-    return explain_recorded(options);
-  }
-  if (!options.extras.list_probes.empty()) {
-    const auto list = list_of_probes(options.extras.list_probes);
-    if (!list) {
-      speak(list.error().message);
-      return EXIT_FAILURE;
-    }
-    return print(list.value());
-  }
-  if (options.extras.doctor) {
-    return print(doctor_report());
-  }
-  if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
-    say(cli::tip_text(options.tips));
-    return EXIT_SUCCESS;
+  if (const auto status = run_errand(options, speak)) {
+    return *status;
   }
   const Ended ended = trace(options, tables, more, speak);
   if (options.tips.shown) {

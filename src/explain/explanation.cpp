@@ -78,6 +78,50 @@ std::string with_pid(const Process& process) {
   return fmt::format("{} (pid {})", process.name().empty() ? "a process" : printable(process.name()), process.pid);
 }
 
+std::string name_of(const Process& process) {
+  return process.name().empty() ? fmt::format("process {}", process.pid) : printable(process.name());
+}
+
+Explanation of_one_that_runs(const Story& story, const Process& first, bool still_running) {
+  Explanation result;
+  result.began = story.began();
+  result.process = &first;
+  result.outcome = Explanation::Outcome::running;
+  result.headline = (story.surroundings() != nullptr ? describe_process(first.pid) : name_of(first)) +
+                    (first.detached && !still_running ? ": was let go" : ": it still runs");
+  result.waiting = describe_waiting(story);
+  result.last_words = last_lines(first.said());
+  return result;
+}
+
+/// Of a story whose first process has ended: how, and which process it was that brought this about.
+void tell_outcome(Explanation& result, const Story& story, const Process& first) {
+  const std::string after = " after " + seconds(first.end->time - first.began) + " s";
+  const Process* abandoned = first.end->good() ? abandoned_failure(story, first) : nullptr;
+  result.process = &first;
+  if (first.end->good() && abandoned == nullptr) {
+    result.outcome = Explanation::Outcome::good;
+    result.headline = name_of(first) + ": nothing looks wrong: it ended well" + after;
+    return;
+  }
+  result.outcome = Explanation::Outcome::failed;
+  std::vector<const Process*> chain;
+  if (abandoned != nullptr) {
+    result.headline = name_of(first) + ": ended well, but " + with_pid(*abandoned) +
+                      ", which it left behind, failed: " + how_it_ended(*abandoned->end);
+    result.process = culprit(story, *abandoned, chain);
+    return;
+  }
+  result.process = culprit(story, first, chain);
+  result.headline = name_of(first) +
+                    (chain.size() == 1 && first.programs.empty() ? ": could not be started: " : ": failed: ") +
+                    how_it_ended(*first.end) + after;
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    result.chain.push_back(with_pid(*chain[i]) + ", started by " + with_pid(*chain[i - 1]) +
+                           ", failed: " + how_it_ended(*chain[i]->end));
+  }
+}
+
 }  // namespace
 
 Explanation explain(const Story& story, bool still_running) {
@@ -88,41 +132,13 @@ Explanation explain(const Story& story, bool still_running) {
     result.headline = "nothing was seen";
     return result;
   }
-  const std::string name = first->name().empty() ? fmt::format("process {}", first->pid) : printable(first->name());
-  result.process = first;
   if (still_running || !first->end) {
-    result.outcome = Explanation::Outcome::running;
-    result.headline = (story.surroundings() != nullptr ? describe_process(first->pid) : name) +
-                      (first->detached && !still_running ? ": was let go" : ": it still runs");
-    result.waiting = describe_waiting(story);
-    result.last_words = last_lines(first->said());
-    return result;
+    return of_one_that_runs(story, *first, still_running);
   }
-  const std::string after = " after " + seconds(first->end->time - first->began) + " s";
-  if (first->end->good()) {
-    const Process* abandoned = abandoned_failure(story, *first);
-    result.ruled_out = ruled_out(*first);
-    if (abandoned == nullptr) {
-      result.outcome = Explanation::Outcome::good;
-      result.headline = name + ": nothing looks wrong: it ended well" + after;
-      return result;
-    }
-    result.outcome = Explanation::Outcome::failed;
-    result.headline = name + ": ended well, but " + with_pid(*abandoned) +
-                      ", which it left behind, failed: " + how_it_ended(*abandoned->end);
-    std::vector<const Process*> chain;
-    result.process = culprit(story, *abandoned, chain);
-  } else {
-    result.outcome = Explanation::Outcome::failed;
-    std::vector<const Process*> chain;
-    result.process = culprit(story, *first, chain);
-    result.headline = name +
-                      (chain.size() == 1 && first->programs.empty() ? ": could not be started: " : ": failed: ") +
-                      how_it_ended(*first->end) + after;
-    for (std::size_t i = 1; i < chain.size(); ++i) {
-      result.chain.push_back(with_pid(*chain[i]) + ", started by " + with_pid(*chain[i - 1]) +
-                             ", failed: " + how_it_ended(*chain[i]->end));
-    }
+  tell_outcome(result, story, *first);
+  result.ruled_out = ruled_out(*result.process);
+  if (result.outcome == Explanation::Outcome::good) {
+    return result;
   }
   if (result.process->programs.size() > 1 && result.process == first) {
     std::vector<std::string> names;
@@ -133,7 +149,6 @@ Explanation explain(const Story& story, bool still_running) {
   }
   result.answers = find_causes(story, *result.process);
   result.last_words = last_lines(result.process->said());
-  result.ruled_out = ruled_out(*result.process);
   if (story.surroundings() == nullptr) {
     result.not_looked_at = not_looked_at(result);
   } else if (result.process->root != nullptr && !result.process->root->known) {

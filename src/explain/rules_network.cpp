@@ -261,63 +261,82 @@ std::optional<Finding> refused(const Case& facts) {
 
 // ---------------------------------------------------------------------------------------------- names
 
-std::optional<Finding> name_service(const Case& facts) {
-  std::vector<std::string> servers;
-  Finding finding;
-  std::string reply;
-  bool asked_resolver = false;
+/// What the program asked of name servers since it was executed.
+struct NameQuestions {
+  std::vector<std::string> servers;  ///< addresses, each once
+  std::vector<const Step*> evidence;
+  std::string reply;  ///< how the last one came out; empty: that did not show
+};
+
+/// In a DNS message's header (RFC 1035), the answer's code.
+std::string reply_in(const std::string& packet) {
+  constexpr std::size_t header_size = 12;
+  const unsigned code = packet.size() < header_size ? 0 : static_cast<unsigned char>(packet[3]) & 15U;
+  return code == 3   ? "it answered that the name does not exist"
+         : code == 2 ? "it answered that it failed"
+         : code == 5 ? "it refused to answer"
+                     : "";
+}
+
+NameQuestions name_questions(const Case& facts) {
+  NameQuestions asked;
   for (const Step& step : facts.process.steps) {
     if (step.order < facts.process.image_begins) {
       continue;
     }
+    const bool returned = step.call.end == CallEnd::returned;
     if (step.call.name == "connect") {
       const Peer peer = peer_of(step.call);
-      if (is_name_server(peer)) {
-        asked_resolver = true;
-        if (std::find(servers.begin(), servers.end(), peer.host) == servers.end()) {
-          servers.push_back(peer.host);
-          finding.evidence.push_back(&step);
-        }
+      if (is_name_server(peer) &&
+          std::find(asked.servers.begin(), asked.servers.end(), peer.host) == asked.servers.end()) {
+        asked.servers.push_back(peer.host);
+        asked.evidence.push_back(&step);
       }
-    } else if (asked_resolver && is_listed(step.call.name, "poll ppoll") && step.call.end == CallEnd::returned &&
-               step.call.result == 0) {
-      reply = "no answer came";
-    } else if (asked_resolver && step.call.failed_with("ECONNREFUSED") && step.call.name.compare(0, 4, "recv") == 0) {
-      reply = "nobody listens there";
-    } else if (asked_resolver && step.call.name == "recvfrom" && step.call.end == CallEnd::returned) {
-      const std::string& packet = step.call.argument("buf").value.text;
-      constexpr std::size_t header_size = 12;
-      const unsigned code = packet.size() < header_size ? 0 : static_cast<unsigned char>(packet[3]) & 15U;
-      reply = code == 3   ? "it answered that the name does not exist"
-              : code == 2 ? "it answered that it failed"
-              : code == 5 ? "it refused to answer"
-                          : reply;
+    } else if (asked.servers.empty()) {
+      continue;
+    } else if (is_listed(step.call.name, "poll ppoll") && returned && step.call.result == 0) {
+      asked.reply = "no answer came";
+    } else if (step.call.failed_with("ECONNREFUSED") && step.call.name.starts_with("recv")) {
+      asked.reply = "nobody listens there";
+    } else if (step.call.name == "recvfrom" && returned) {
+      const std::string reply = reply_in(step.call.argument("buf").value.text);
+      asked.reply = reply.empty() ? asked.reply : reply;
     }
   }
-  const bool words =
-      facts.said.find("name resolution") != std::string::npos || facts.said.find("esolve") != std::string::npos ||
-      facts.said.find("Name or service") != std::string::npos || facts.said.find("nodename") != std::string::npos ||
-      facts.said.find("getaddrinfo") != std::string::npos;
-  if (servers.empty() && !words) {
-    return std::nullopt;
-  }
-  if (reply.empty() && !words) {
-    return std::nullopt;
-  }
-  const bool no_such_name = reply.find("does not exist") != std::string::npos;
-  finding.cause = no_such_name ? "a host name does not exist"
-                  : servers.empty()
-                      ? "a host name could not be resolved"
-                      : "the name server " + join(servers, ", ") + " does not answer, so host names cannot be resolved";
-  if (!reply.empty()) {
-    finding.looked_at.push_back((servers.empty() ? "the name server" : join(servers, ", ")) + ": " + reply);
-  }
+  return asked;
+}
+
+/// The addresses that a resolv.conf(5) names, as they stand there.
+std::string configured_servers(const std::string& text) {
   std::string configured;
-  std::string text = read_file(facts.prober.here("/etc/resolv.conf"));
   for (std::size_t at = text.find("nameserver"); at != std::string::npos; at = text.find("nameserver", at + 1)) {
     const std::string server = word_after(text.substr(at), "nameserver", "\n");
     configured += (configured.empty() ? "" : ",") + printable(server);
   }
+  return configured;
+}
+
+std::optional<Finding> name_service(const Case& facts) {
+  const NameQuestions asked = name_questions(facts);
+  constexpr std::array<std::string_view, 5> complaints = {"name resolution", "esolve", "Name or service", "nodename",
+                                                          "getaddrinfo"};
+  const bool words = std::any_of(complaints.begin(), complaints.end(),
+                                 [&](std::string_view complaint) { return contains(facts.said, complaint); });
+  if ((asked.servers.empty() || asked.reply.empty()) && !words) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.evidence = asked.evidence;
+  const std::string servers = join(asked.servers, ", ");
+  const bool no_such_name = contains(asked.reply, "does not exist");
+  finding.cause = no_such_name ? "a host name does not exist"
+                  : servers.empty()
+                      ? "a host name could not be resolved"
+                      : "the name server " + servers + " does not answer, so host names cannot be resolved";
+  if (!asked.reply.empty()) {
+    finding.looked_at.push_back(servers + ": " + asked.reply);
+  }
+  const std::string configured = configured_servers(read_file(facts.prober.here("/etc/resolv.conf")));
   finding.looked_at.push_back(configured.empty() ? "/etc/resolv.conf names no server"
                                                  : "/etc/resolv.conf: nameserver" + configured);
   finding.remedy = no_such_name ? "correct the name, or add it to /etc/hosts"
