@@ -53,6 +53,10 @@ void TextBuffer::decimal(std::int64_t value) {
 }
 
 void TextBuffer::decimal(std::uint64_t value) {
+  if (value < 10) {
+    append(static_cast<char>('0' + value));
+    return;
+  }
   // Right where they shall be: bytes that have just been written one by one are slow to copy together.
   char* at = more(decimal_digits(value));
   std::to_chars(at, room_.data() + size_, value);

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace tracer {
 
@@ -17,7 +17,7 @@ class Backlog {
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] bool full() const { return pieces_.size() * piece_size >= most_; }
 
-  /// `record` is at most piece_size long. What is full takes it all the same.
+  /// `record` is far smaller than piece_size. What is full takes it all the same.
   void add(std::span<const std::byte> record);
 
   /// Hands out up to `most` records, which are gone then. Returns how many there were.
@@ -37,10 +37,14 @@ class Backlog {
   [[nodiscard]] std::span<const std::byte> front() const;
   void drop_front();
 
-  std::deque<std::vector<std::byte>> pieces_;  ///< length, record, filled up to eight bytes; none is empty
-  std::size_t done_ = 0;                       ///< bytes of the first piece
+  struct Piece {
+    std::unique_ptr<std::byte[]> bytes;  ///< length, record, filled up to eight bytes, and so on
+    std::size_t used = 0;                ///< never 0
+  };
+  std::deque<Piece> pieces_;
+  std::size_t done_ = 0;  ///< bytes of the first piece
   std::size_t most_;
-  std::vector<std::byte> spare_;
+  std::unique_ptr<std::byte[]> spare_;
 };
 
 }  // namespace tracer

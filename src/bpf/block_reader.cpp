@@ -1,9 +1,8 @@
 #include "bpf/block_reader.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "bpf/tracing.h"
+#include "bpf/record_front.h"
 
 namespace tracer {
 
@@ -25,9 +24,8 @@ bool BlockReader::next(std::span<const std::byte>& record) {
   const std::uint64_t end = std::min<std::uint64_t>(known_ & position_bits, block_bytes);
   const std::byte* at = reinterpret_cast<const std::byte*>(blocks_[block_].bytes) + position_;
   const std::uint64_t room = end - std::min(position_, end);
-  trace_record head{};
-  std::memcpy(&head, at, std::min<std::size_t>(sizeof head, room));
-  const std::uint64_t size = std::min<std::uint64_t>(std::max<std::uint64_t>(head.size, sizeof head), room);
+  const std::uint64_t said = front_of({at, room}).size;
+  const std::uint64_t size = std::min<std::uint64_t>(std::max<std::uint64_t>(said, sizeof(trace_record)), room);
   record = {at, size};
   position_ += (size + 7) / 8 * 8;
   return true;

@@ -10,6 +10,14 @@
 
 namespace tracer {
 
+/// An enter_record without its arguments: a record has as many as its head says.
+struct enter_front {
+  trace_record head;
+  std::uint64_t instruction_pointer;
+  std::uint64_t stack_pointer;
+};
+static_assert(sizeof(enter_front) == offsetof(enter_record, args));
+
 /// The front of a record; zeros where it is shorter.
 template <typename T = trace_record>
 [[nodiscard]] T front_of(std::span<const std::byte> record) {

@@ -3,11 +3,10 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
-#include "bpf/tracing.h"
+#include "bpf/record_front.h"
 
 namespace tracer {
 
@@ -69,12 +68,7 @@ void RecordStream::advance(std::size_t source) {
   } else {
     any = readers_[source - 1].next(front.record);
   }
-  front.time = never;
-  if (any) {
-    trace_record head{};
-    std::memcpy(&head, front.record.data(), std::min(sizeof head, front.record.size()));
-    front.time = head.time;
-  }
+  front.time = any ? front_of(front.record).time : never;
 }
 
 }  // namespace tracer

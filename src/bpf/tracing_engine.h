@@ -107,6 +107,7 @@ class TracingEngine final : public KernelEngine {
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   KnownCommands commands_;
+  Event event_;                                       ///< that is being handed out
   const CapturedMemory nothing_{{}, {}, &commands_};  ///< of an event that has captured none
   unsigned idle_rounds_ = 0;
   std::uint64_t lost_ = 0;

@@ -40,12 +40,13 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     lost_ += head.lost;
     handler_->lost(head.lost);
   }
-  Event event;
+  Event& event = event_;  // to clear one for each record is slow enough to see
   event.tid = static_cast<pid_t>(head.tid);
   event.tgid = static_cast<pid_t>(head.tgid);
   event.abi = native_abi();
   event.time.monotonic = std::chrono::nanoseconds(head.time);
   event.time.realtime = event.time.monotonic + realtime_offset_;
+  event.stack = nullptr;
   event.circumstances = &unknown_;
   switch (head.kind) {
     case record_enter:
@@ -94,20 +95,23 @@ void TracingEngine::forget(pid_t tid) {
 }
 
 void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
-  const auto front = front_of<enter_record>(record);
-  const std::size_t arguments = std::min<std::size_t>(front.head.arguments, most_arguments);
-  const Bytes chunks = record.subspan(std::min(offsetof(enter_record, args) + arguments * sizeof front.args[0],  //
-                                               record.size()));
+  const auto front = front_of<enter_front>(record);
+  SyscallEnter enter;
+  Bytes chunks = record.subspan(std::min(sizeof front, record.size()));
+  const std::size_t arguments =
+      std::min({std::size_t{front.head.arguments}, enter.args.size(), chunks.size() / sizeof enter.args[0]});
+  for (std::size_t i = 0; i < arguments; ++i, chunks = chunks.subspan(sizeof enter.args[0])) {
+    std::memcpy(&enter.args[i], chunks.data(), sizeof enter.args[0]);
+  }
   ThreadState& state = thread(event.tid);
   state.in_call = true;
   state.entered = front.head.time;
-  state.first_argument = arguments == 0 ? 0 : front.args[0];
+  state.first_argument = enter.args[0];
   state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  auto& enter = event.what.emplace<SyscallEnter>();
   enter.number = front.head.number;
-  std::copy_n(front.args, arguments, enter.args.begin());
   enter.instruction_pointer = front.instruction_pointer;
   enter.stack_pointer = front.stack_pointer;
+  event.what = enter;
   state.entry.assign(chunks.begin(), chunks.end());
   state.entry.insert(state.entry.end(), late.begin(), late.end());
   const CapturedStack stack(state.entry);

@@ -265,22 +265,6 @@ Count Walker::saved_value(spec::ParamId param) const {
   return std::nullopt;
 }
 
-std::uint64_t Walker::raw_argument(const spec::Param& param) const {
-  const auto slot = param.slot[index_of(abi_)];
-  if (state_.entry.function != nullptr) {
-    return slot < state_.values.size() ? state_.values[slot] : 0;
-  }
-  const auto& args = state_.entry.args;
-  if (slot >= args.size()) {
-    return 0;
-  }
-  if (param.wide && register_size(abi_) == 4) {
-    const auto high = slot + 1U < args.size() ? args[slot + 1U] : 0;
-    return (args[slot] & 0xffffffff) | high << 32;
-  }
-  return args[slot];
-}
-
 std::int64_t Walker::argument_value(const spec::Param& param) const {
   const auto raw = raw_argument(param);
   if (param.type == spec::none) {

@@ -23,20 +23,6 @@ constexpr unsigned max_depth = 28;
 
 }  // namespace
 
-bool Walker::spend() {
-  const std::size_t written = out_.written();
-  state_.budget.spend_written(written - std::min(written_, written));
-  written_ = written;
-  return state_.budget.spend_value();
-}
-
-unsigned Walker::scalar_width(const Type& type) const {
-  if (type.kind == TypeKind::pointer) {
-    return type.wide_pointer ? 8 : word_size(abi_);
-  }
-  return spec::bytes_of(type.width, abi_);
-}
-
 /// As size_of; what a table chooses has the size of the table's first row, where all rows are of one size.
 std::uint64_t Walker::size_of_any_row(const Type& type) const {
   const bool by_table = type.kind == TypeKind::choice && tables_.choices[type.index].rows.count != 0;

@@ -86,7 +86,12 @@ class Walker {
   bool value(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] spec::SetId find_set(std::string_view name) const;
   /// Whether one more value may be emitted: charges the budget with it and with what was written since.
-  bool spend();
+  bool spend() {
+    const std::size_t written = out_.written();
+    state_.budget.spend_written(written - std::min(written_, written));
+    written_ = written;
+    return state_.budget.spend_value();
+  }
   [[nodiscard]] std::uint64_t next_register() const {
     const auto& args = state_.entry.args;
     return slot_ + 1U < args.size() ? args[slot_ + 1U] : 0;
@@ -105,7 +110,21 @@ class Walker {
   void follow_redirect();
   void settle_on_signature();
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
-  [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const;
+  [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const {
+    const auto slot = param.slot[index_of(abi_)];
+    if (state_.entry.function != nullptr) {
+      return slot < state_.values.size() ? state_.values[slot] : 0;
+    }
+    const auto& args = state_.entry.args;
+    if (slot >= args.size()) {
+      return 0;
+    }
+    if (param.wide && register_size(abi_) == 4) {
+      const auto high = slot + 1U < args.size() ? args[slot + 1U] : 0;
+      return (args[slot] & 0xffffffff) | high << 32;
+    }
+    return args[slot];
+  }
   [[nodiscard]] Count saved_value(spec::ParamId param) const;
   [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
 
@@ -191,7 +210,12 @@ class Walker {
   [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
   [[nodiscard]] std::uint64_t size_of_any_row(const spec::Type& type) const;
   [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
-  [[nodiscard]] unsigned scalar_width(const spec::Type& type) const;
+  [[nodiscard]] unsigned scalar_width(const spec::Type& type) const {
+    if (type.kind == spec::TypeKind::pointer) {
+      return type.wide_pointer ? 8 : word_size(abi_);
+    }
+    return spec::bytes_of(type.width, abi_);
+  }
 
   // structs.cpp
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);

@@ -1,8 +1,5 @@
 #include "render/text_emitter.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "spell/error_names.h"
 #include "spell/escape.h"
 #include "spell/scalars.h"
@@ -25,11 +22,6 @@ void TextEmitter::resume(Progress progress) {
     depth_ = 1;
     first_ = 0b10;
   }
-}
-
-void TextEmitter::write(Color color, std::string_view text) {
-  const Brush paint = brush(color);
-  text_->append(text);
 }
 
 /// `name=`
@@ -69,15 +61,7 @@ void TextEmitter::end_arguments() {
 }
 
 void TextEmitter::pad_to_column() {
-  // Without colours, what is further away than the column cannot matter.
-  const bool paints = options_.palette.paints();
-  std::string_view line = text_->view();
-  line.remove_prefix(paints ? 0 : line.size() - std::min<std::size_t>(line.size(), options_.column));
-  // rfind() goes byte by byte.
-  if (const auto* const end = static_cast<const char*>(::memrchr(line.data(), '\n', line.size())); end != nullptr) {
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
-  }
-  const std::size_t written = paints ? visible_width(line) : line.size();
+  const std::size_t written = options_.palette.paints() ? visible_width(text_->view()) : text_->size();
   if (written < options_.column) {
     text_->append(options_.column - written, ' ');
   }

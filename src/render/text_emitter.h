@@ -25,7 +25,7 @@ struct TextOptions {
 };
 
 /// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
-/// (set_buffer between enter and exit); the result's column counts from the buffer's last line end.
+/// (set_buffer between enter and exit); the result's column counts from the begin of the buffer, which has one line.
 class TextEmitter : public Emitter {
  public:
   TextEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options)
@@ -107,7 +107,10 @@ class TextEmitter : public Emitter {
   [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }
   /// What a plain value is: an argument's or the result's.
   [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
-  void write(Color color, std::string_view text);
+  void write(Color color, std::string_view text) {
+    const Brush paint = brush(color);
+    text_->append(text);
+  }
   void write_name(std::string_view name);
   void write_string(std::span<const std::byte> data, bool hex);
 

@@ -245,17 +245,6 @@ void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c,
 
 }  // namespace
 
-std::uint64_t cut(std::uint64_t bits, unsigned width, bool is_signed) {
-  if (width >= 8) {
-    return bits;
-  }
-  const unsigned unused = 64 - 8 * width;
-  if (is_signed) {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
-  }
-  return bits << unused >> unused;
-}
-
 bool has_name_for_zero(const Tables& tables, spec::SetId set) {
   for (const ConstantGroup& group : Tables::slice(tables.groups, tables.sets[set].groups)) {
     for (const Constant& c : Tables::slice(tables.constants, group.constants)) {

@@ -26,6 +26,15 @@ std::string_view constant_name(const spec::Tables& tables, spec::SetId set, std:
 bool has_name_for_zero(const spec::Tables& tables, spec::SetId set);
 
 /// Cuts a 64-bit value to the width of a type (0: the word of the ABI) and extends it again as the type says.
-std::uint64_t cut(std::uint64_t bits, unsigned width, bool is_signed);
+inline std::uint64_t cut(std::uint64_t bits, unsigned width, bool is_signed) {
+  if (width >= 8) {
+    return bits;
+  }
+  const unsigned unused = 64 - 8 * width;
+  if (is_signed) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
+  }
+  return bits << unused >> unused;
+}
 
 }  // namespace tracer::spell

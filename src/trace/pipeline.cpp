@@ -53,7 +53,9 @@ Verdict Pipeline::handle(const Event& event, const Memory& memory) {
 
 void Pipeline::look_back(const Capture* capture) {
   names_.look_back(capture);
-  decoder_.names().look_back(capture);
+  if (&decoder_.names() != &names_) {
+    decoder_.names().look_back(capture);
+  }
 }
 
 void Pipeline::lost(std::uint64_t events) {

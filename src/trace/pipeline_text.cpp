@@ -73,22 +73,22 @@ void TextView::begin_line(Thread& thread, const EventTime& time) {
 }
 
 void TextView::write_prefix(Thread& thread, const EventTime& time) {
-  render::PrefixFacts facts;
-  facts.tid = thread.tid;
-  facts.pid = pid_form();
-  facts.realtime = time.realtime;
-  facts.monotonic = time.monotonic;
-  facts.number = thread.call.entry.number;
-  facts.instruction_pointer = thread.call.instruction_pointer;
-  facts.word_size = word_size(thread.abi.value_or(options_.native));
-  if (options_.show_command && facts.pid != render::PidForm::none) {
+  const render::PidForm pid = pid_form();
+  const bool with_command = options_.show_command && pid != render::PidForm::none;
+  if (with_command) {
     ask_for_command(thread);
-    facts.command = thread.command;
   }
-  if (options_.show_context && !thread.gone) {
-    facts.security_context = names_.process_context(thread.tid, 0);
-  }
-  prefix_.write(thread.line, facts);
+  const bool with_context = options_.show_context && !thread.gone;
+  prefix_.write(thread.line,
+                {.tid = thread.tid,
+                 .pid = pid,
+                 .command = with_command ? std::string_view(thread.command) : std::string_view(),
+                 .security_context = with_context ? names_.process_context(thread.tid, 0) : std::string_view(),
+                 .realtime = time.realtime,
+                 .monotonic = time.monotonic,
+                 .number = thread.call.entry.number,
+                 .instruction_pointer = thread.call.instruction_pointer,
+                 .word_size = word_size(thread.abi.value_or(options_.native))});
 }
 
 void TextView::resume_line(Thread& thread, const EventTime& time) {
