@@ -67,6 +67,7 @@ std::span<const decode::Custom> all() {
       {"per_mille", per_mille},
       {"perf_bits", perf_bits},
       {"perf_hw_cache", perf_hw_cache},
+      {"perf_hw_event", perf_hw_event},
       {"poll_result", poll_result},
       {"ptracer", ptracer},
       {"quota_command", quota_command},

@@ -117,6 +117,7 @@ bool kb_function(CustomContext& context);
 // perf.cpp
 bool perf_bits(CustomContext& context);
 bool perf_hw_cache(CustomContext& context);
+bool perf_hw_event(CustomContext& context);
 // registers.cpp
 bool call_number(CustomContext& context);
 bool filtered_call(CustomContext& context);

@@ -51,6 +51,17 @@ constexpr std::array<BitField, 37> bit_fields = {{{"disabled"},
                                                   {"sigtrap"}}};
 constexpr unsigned described_bits = 38;
 
+/// PERF_PMU_TYPE_SHIFT of linux/perf_event.h.
+constexpr unsigned pmu_shift = 32;
+
+/// Which counters are meant on a machine with cores of several kinds: `0x4<<32|`, or nothing.
+void append_pmu(TextBuffer& text, std::uint64_t config) {
+  if (const auto pmu = config >> pmu_shift; pmu != 0) {
+    text.hex(pmu);
+    text.append("<<32|");
+  }
+}
+
 }  // namespace
 
 /// The one-bit fields, each as a field of its own; without -v only those that are set, and precise_ip always.
@@ -85,6 +96,25 @@ bool perf_bits(CustomContext& context) {
   return true;
 }
 
+/// `0xa<<32|PERF_COUNT_HW_INSTRUCTIONS`: of the cores that one kind of counters belongs to.
+bool perf_hw_event(CustomContext& context) {
+  std::array<std::byte, 8> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 8);
+  if (bits >> pmu_shift == 0) {
+    return context.described();
+  }
+  TextBuffer text;
+  append_pmu(text, bits);
+  const auto event = bits & 0xffffffff;
+  append_named(text, event, context.constant_name("perf_hw", event), "PERF_COUNT_HW_???",
+               context.out().constant_form());
+  context.out().symbol(text.view());
+  return true;
+}
+
 /// `PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_LL`
 bool perf_hw_cache(CustomContext& context) {
   static constexpr std::array<std::string_view, 2> results = {"ACCESS", "MISS"};
@@ -111,9 +141,10 @@ bool perf_hw_cache(CustomContext& context) {
       text.append('|');
     }
   };
-  if (const auto rest = bits & ~std::uint64_t{0xffffff}; rest != 0) {
+  append_pmu(text, bits);
+  if (const auto rest = bits >> 24 & 0xff; rest != 0) {
     text.hex(rest);
-    text.append('|');
+    text.append("<<24|");
   }
   part(results, "PERF_COUNT_HW_CACHE_RESULT_", 16);
   part(operations, "PERF_COUNT_HW_CACHE_OP_", 8);

@@ -178,7 +178,8 @@ class LineMaker {
       return block() == Block::members ? 0 : 1;
     }
     if (token.is("<<") || last.is("<<") || (in_brackets() && (token.is("|") || last.is("|"))) ||
-        ((block() == Block::table || block() == Block::members) && !in_brackets() && (token.is("|") || last.is("|")))) {
+        ((block() == Block::table || block() == Block::members) && !in_brackets() && (token.is("|") || last.is("|"))) ||
+        (block() == Block::members && !in_brackets() && (token.is("+") || last.is("+")))) {
       return 0;
     }
     return tight_after(last) ? 0 : 1;

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <string>
 
 #include "sysc/parse_types.h"
 
@@ -32,9 +34,12 @@ bool at_named_bit(const TokenStream& in) {
          in.peek(2).kind == TokenKind::name;
 }
 
-/// `NAME=`, or `NAME|NAME=`: a value that shows as several.
+/// `NAME=`, `NAME|NAME=`: a value that shows as several, or `NAME<<4=` and `NAME+1=`: one that shows beside another.
 bool at_member(const TokenStream& in) {
-  return at_named_bit(in) || (in.at_kind(TokenKind::name) && (in.peek(1).is("=") || in.peek(1).is("|")));
+  constexpr std::array<std::string_view, 4> after_name = {"=", "|", "<<", "+"};
+  return at_named_bit(in) ||
+         (in.at_kind(TokenKind::name) && std::any_of(after_name.begin(), after_name.end(),
+                                                     [&](std::string_view symbol) { return in.peek(1).is(symbol); }));
 }
 
 ast::Member parse_named_bit(TokenStream& in) {
@@ -62,6 +67,11 @@ std::vector<ast::Member> parse_members(TokenStream& in) {
     ast::Member member{in.expect_name("a constant"), {}};
     while (in.accept("|")) {
       member.name.text += "|" + in.expect_name("a constant").text;
+    }
+    for (const char* symbol : {"<<", "+"}) {
+      if (in.accept(symbol)) {
+        member.name.text += symbol + std::to_string(in.expect_number("how much"));
+      }
     }
     in.expect("=");
     member.values = parse_values(in);
