@@ -161,7 +161,7 @@ bool foreign_descriptor(CustomContext& context, std::string_view process,
     return false;
   }
   const auto fd = static_cast<std::int32_t>(context.in_memory() ? number_at(raw, 0, 4) : context.value());
-  context.described(static_cast<std::uint32_t>(fd));
+  context.described(static_cast<std::uint64_t>(std::int64_t{fd}));
   const auto whose = context.argument(process);
   if (whose && fd >= 0) {
     const auto name = (context.names().*name_of)(context.entry().tid, static_cast<std::int32_t>(*whose), fd);
