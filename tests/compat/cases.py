@@ -180,7 +180,8 @@ def options_of(program, full):
     if program.options:
         return list(program.options)
     if program.table:
-        return TABLE if full else TABLE[:2]
+        # What -v adds is mostly what a call has filled in, which those that fail have not.
+        return TABLE if full else TABLE[:1] if ' error ' in program.name else TABLE[:2]
     if full:
         return (FULL if program.alone else []) + (MANY if program.many else [])
     if program.name == 'ls':  # the cheapest of them stands for all where it is the option that counts
