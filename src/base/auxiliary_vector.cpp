@@ -1,15 +1,14 @@
 #include "base/auxiliary_vector.h"
 
-#include <fmt/core.h>
-
 #include <cstring>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 
 namespace tracer {
 
 std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size) {
-  const std::string bytes = read_file(fmt::format("/proc/{}/auxv", pid));
+  const std::string bytes = read_file(proc_path(pid, "auxv"));
   for (std::size_t at = 0; at + std::size_t{2} * word_size <= bytes.size(); at += std::size_t{2} * word_size) {
     std::uint64_t key = 0;
     std::uint64_t value = 0;

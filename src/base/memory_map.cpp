@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 
 namespace tracer {
@@ -60,7 +61,7 @@ std::optional<MappedRange> parse_mapped_range(std::string_view line) {
 }
 
 std::string read_memory_map(pid_t tid) {
-  return read_file(fmt::format("/proc/{}/maps", tid), longest_map);
+  return read_file(proc_path(tid, "maps"), longest_map);
 }
 
 }  // namespace tracer

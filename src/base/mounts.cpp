@@ -1,7 +1,5 @@
 #include "base/mounts.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -39,7 +37,7 @@ std::string without_escapes(std::string_view name) {
 /// Calls `found(id, mounted)` for each line, `29 1 8:1 / /mnt rw - ext4 /dev/sda1 rw`.
 template <typename Found>
 void for_each_mount(pid_t pid, const Found& found) {
-  std::istringstream lines(read_file(fmt::format("/proc/{}/mountinfo", pid), longest_list));
+  std::istringstream lines(read_file(proc_path(pid, "mountinfo"), longest_list));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string id;
@@ -57,7 +55,7 @@ void for_each_mount(pid_t pid, const Found& found) {
 }  // namespace
 
 std::optional<Mounted> mount_of_descriptor(pid_t pid, std::int64_t fd) {
-  const std::string info = read_file(fmt::format("/proc/{}/fdinfo/{}", pid, fd), 4096);
+  const std::string info = read_file(descriptor_path(pid, fd, "fdinfo"), 4096);
   const std::string_view wanted = labelled(info, "mnt_id");
   std::optional<Mounted> mount;
   for_each_mount(pid, [&](const std::string& id, const Mounted& mounted) {

@@ -8,6 +8,14 @@
 
 namespace tracer {
 
+std::string proc_path(pid_t tid, std::string_view what) {
+  return fmt::format("/proc/{}/{}", tid, what);
+}
+
+std::string descriptor_path(pid_t tid, std::int64_t fd, std::string_view folder) {
+  return fmt::format("/proc/{}/{}/{}", tid, folder, fd);
+}
+
 std::string_view labelled(std::string_view text, std::string_view label) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

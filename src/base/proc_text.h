@@ -1,12 +1,19 @@
-// How the files of /proc say things.
+// Where the files of /proc are, and how they say things.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tracer {
+
+/// `/proc/TID/WHAT`
+[[nodiscard]] std::string proc_path(pid_t tid, std::string_view what);
+
+/// `/proc/TID/fd/N`, or the same in another FOLDER, such as `fdinfo`.
+[[nodiscard]] std::string descriptor_path(pid_t tid, std::int64_t fd, std::string_view folder = "fd");
 
 /// Of lines `LABEL:\tVALUE`, as proc(5) has them in status and fdinfo: the value of the first with this label, without
 /// the blanks before it and the line's end. Empty if there is none. A part of `text`.

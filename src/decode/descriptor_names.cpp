@@ -17,11 +17,6 @@
 namespace tracer::decode {
 namespace {
 
-/// `/proc/TID/WHAT`
-std::string proc_path(std::int32_t tid, std::string_view what) {
-  return fmt::format("/proc/{}/{}", tid, what);
-}
-
 /// Where a thread has the beginning of a file of that name in its memory; 0 if nowhere.
 RemoteAddr start_of_mapping(std::int32_t tid, std::string_view name) {
   RemoteAddr start;

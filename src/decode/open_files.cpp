@@ -86,10 +86,6 @@ std::optional<std::string_view> inode_of_socket(std::string_view link) {
 
 }  // namespace
 
-std::string descriptor_path(std::int32_t tid, std::int32_t fd, const char* folder) {
-  return fmt::format("/proc/{}/{}/{}", tid, folder, fd);
-}
-
 std::optional<OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd) {
   OpenFile file;
   file.link = read_link(descriptor_path(tid, fd));

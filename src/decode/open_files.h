@@ -30,7 +30,4 @@ class OpenFiles {
   std::optional<EventCounter> told_;  ///< which facts the kernel tells; empty: not looked yet
 };
 
-/// `/proc/TID/fd/N`, of another FOLDER than `fd` if one is given.
-[[nodiscard]] std::string descriptor_path(std::int32_t tid, std::int32_t fd, const char* folder = "fd");
-
 }  // namespace tracer::decode

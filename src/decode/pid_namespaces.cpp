@@ -24,13 +24,9 @@ constexpr std::size_t most_witnesses = 1024;
 /// PID namespaces nest no deeper (pid_namespaces(7)).
 constexpr std::size_t most_levels = 33;
 
-std::string proc_path(std::int32_t tid, const char* what) {
-  return fmt::format("/proc/{}{}", tid, what);
-}
-
 /// The numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
 std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
-  const std::string status = read_file(proc_path(tid, "/status"), 16384);
+  const std::string status = read_file(proc_path(tid, "status"), 16384);
   const std::string_view line = labelled(status, label);
   std::vector<std::int32_t> numbers;
   const char* next = line.data();
@@ -48,7 +44,7 @@ std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
 
 /// Whether the namespace of `tid` or, `up` levels above it, that namespace's ancestor is `name`.
 bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
-  const std::string path = proc_path(tid, "/ns/pid");
+  const std::string path = proc_path(tid, "ns/pid");
   if (up == 0) {
     return read_link(path) == name;
   }
@@ -80,7 +76,7 @@ PidNamespaces::PidNamespaces() : own_(read_link("/proc/self/ns/pid")) {}
 
 std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind kind) {
   Home home;
-  home.name = read_link(proc_path(tid, "/ns/pid"));
+  home.name = read_link(proc_path(tid, "ns/pid"));
   if (home.name.empty() || home.name == own_) {
     return number;
   }
@@ -130,7 +126,7 @@ std::int32_t PidNamespaces::search(const Home& home, std::int32_t number, PidKin
     return found;
   }
   any_number_in("/proc", [&](std::int32_t process) {
-    return numbers_of(process, "NSpid").size() > home.level && any_number_in(proc_path(process, "/task"), is_it);
+    return numbers_of(process, "NSpid").size() > home.level && any_number_in(proc_path(process, "task"), is_it);
   });
   return found;
 }

@@ -1,7 +1,6 @@
 #include "decode/ring_entries.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/memory_map.h"
+#include "base/proc_text.h"
 
 namespace tracer::decode {
 namespace {
@@ -21,10 +21,6 @@ namespace {
 constexpr std::uint64_t entry_size = 64;
 constexpr std::uint64_t wide_entry_size = 128;
 constexpr std::uint64_t offset_of_entries = 0x10000000;
-
-std::string proc_path(std::int32_t tid, const char* folder, std::int32_t fd) {
-  return fmt::format("/proc/{}/{}/{}", tid, folder, fd);
-}
 
 std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -53,7 +49,7 @@ struct Queue {
 };
 
 std::optional<Queue> queue_of(std::int32_t tid, std::int32_t fd, std::uint64_t most) {
-  std::ifstream info(proc_path(tid, "fdinfo", fd));
+  std::ifstream info(descriptor_path(tid, fd, "fdinfo"));
   std::optional<std::uint64_t> mask;
   std::optional<std::uint64_t> head;
   std::optional<std::uint64_t> waiting;
@@ -93,7 +89,7 @@ struct Mapping {
 /// has an inode of its own.
 std::optional<Mapping> mapping_of(std::int32_t tid, std::int32_t fd) {
   struct statx status;
-  if (statx(AT_FDCWD, proc_path(tid, "fd", fd).c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &status) !=
+  if (statx(AT_FDCWD, descriptor_path(tid, fd).c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &status) !=
       0) {
     return std::nullopt;
   }

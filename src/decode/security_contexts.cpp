@@ -1,7 +1,6 @@
 #include "decode/security_contexts.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "spell/escape.h"
@@ -43,14 +43,6 @@ std::string_view shown_part(std::string_view context, bool full) {
 
 void append(TextBuffer& text, std::string_view part) {
   spell::append_escaped(text, std::as_bytes(std::span(part)), "[]");
-}
-
-std::string proc_path(pid_t tid, const char* what) {
-  return fmt::format("/proc/{}/{}", tid, what);
-}
-
-std::string descriptor_path(pid_t tid, int fd) {
-  return fmt::format("{}{}", proc_path(tid, "fd/"), fd);
 }
 
 /// A descriptor for nothing but to know which file it is. A path from the root does not leave the tracee's root.

@@ -15,6 +15,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "explain/record.h"
 #include "explain/surroundings.h"
@@ -40,7 +41,7 @@ void for_each_name(const std::string& folder, const std::function<void(const cha
 }  // namespace
 
 std::string describe_process(pid_t pid) {
-  std::string name = read_file(fmt::format("/proc/{}/comm", pid), 64);
+  std::string name = read_file(proc_path(pid, "comm"), 64);
   name = name.substr(0, name.find('\n'));
   return fmt::format("{} (pid {})", name.empty() ? "a process" : printable(name), pid);
 }
@@ -52,7 +53,7 @@ bool is_alive(pid_t pid) {
 std::optional<std::int64_t> began_at(pid_t pid) {
   // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
   constexpr int fields_before = 19;
-  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const std::string stat = read_file(proc_path(pid, "stat"), 4096);
   const std::size_t name_end = stat.rfind(')');
   std::istringstream fields(name_end == std::string::npos ? std::string() : stat.substr(name_end + 1));
   std::string field;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/mounts.h"
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/sock_diag.h"
 #include "base/unix_sockets.h"
@@ -45,8 +46,7 @@ std::string names_of(const std::vector<pid_t>& pids) {
 
 /// This process, and its parent if that is the same program: it may have stayed in front for its caller's sake.
 bool is_tracer(pid_t pid) {
-  return pid == ::getpid() ||
-         (pid == ::getppid() && read_link(fmt::format("/proc/{}/exe", pid)) == read_link("/proc/self/exe"));
+  return pid == ::getpid() || (pid == ::getppid() && read_link(proc_path(pid, "exe")) == read_link("/proc/self/exe"));
 }
 
 std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
@@ -170,7 +170,7 @@ std::string pipe_end(pid_t pid, const std::string& link) {
 }  // namespace
 
 std::string describe_descriptor(pid_t pid, std::int64_t fd) {
-  const std::string link = read_link(fmt::format("/proc/{}/fd/{}", pid, fd));
+  const std::string link = read_link(descriptor_path(pid, fd));
   std::string number = fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
@@ -186,7 +186,7 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
   const auto mounted = mount_of_descriptor(pid, fd);
   const bool remote = mounted && may_not_answer(*mounted);
   struct stat info;
-  const bool known = !remote && ::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &info) == 0;
+  const bool known = !remote && ::stat(descriptor_path(pid, fd).c_str(), &info) == 0;
   std::string kind;
   if (known && S_ISFIFO(info.st_mode)) {
     const std::vector<pid_t> holders = others(holders_of(link), pid);

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
 
@@ -79,19 +80,24 @@ std::optional<Finding> no_memory(const Case& facts) {
   }
   const Argument& asked = facts.call().argument("length");
   const std::string how_much = asked.value.is_number() ? spell_bytes(asked.raw) : "more";
-  if (const auto limit = limit_of(facts, "Max address space"); limit) {
-    finding.cause =
-        "it wanted " + how_much + " of memory and may have no more than " + spell_bytes(*limit) + " of address space";
-    finding.looked_at.push_back("RLIMIT_AS is " + spell_bytes(*limit));
-    finding.remedy = "ulimit -v unlimited, or a larger number (systemd: LimitAS=)";
-    return finding;
-  }
-  if (const auto limit = limit_of(facts, "Max data size"); limit) {
-    finding.cause =
-        "it wanted " + how_much + " of memory and may have no more than " + spell_bytes(*limit) + " of data";
-    finding.looked_at.push_back("RLIMIT_DATA is " + spell_bytes(*limit));
-    finding.remedy = "ulimit -d unlimited, or a larger number (systemd: LimitDATA=)";
-    return finding;
+  struct Limit {
+    std::string_view name;  // in /proc/PID/limits
+    std::string_view resource;
+    std::string_view room;
+    std::string_view option;  // of ulimit
+    std::string_view directive;
+  };
+  constexpr std::array<Limit, 2> limits = {{{"Max address space", "RLIMIT_AS", "address space", "-v", "LimitAS="},
+                                            {"Max data size", "RLIMIT_DATA", "data", "-d", "LimitDATA="}}};
+  for (const Limit& one : limits) {
+    if (const auto limit = limit_of(facts, one.name); limit) {
+      const std::string most = spell_bytes(*limit);
+      finding.cause =
+          fmt::format("it wanted {} of memory and may have no more than {} of {}", how_much, most, one.room);
+      finding.looked_at.push_back(fmt::format("{} is {}", one.resource, most));
+      finding.remedy = fmt::format("ulimit {} unlimited, or a larger number (systemd: {})", one.option, one.directive);
+      return finding;
+    }
   }
   if (!facts.snapshot()) {
     finding.cause = "it wanted " + how_much + " of memory, and a limit of its own or the machine did not allow it";

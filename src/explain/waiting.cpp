@@ -41,7 +41,7 @@ struct CloseFolder {
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(fmt::format("/proc/{}/task", pid).c_str()));
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(proc_path(pid, "task").c_str()));
   const dirent* entry = nullptr;
   while (folder != nullptr && threads.size() < most_threads && (entry = ::readdir(folder.get())) != nullptr) {
     if (const int tid = std::atoi(entry->d_name); tid > 0) {
@@ -77,7 +77,7 @@ class Sleeper {
     // It may be about to sleep again, as tracing has just held it up.
     constexpr int most_looks = 20;
     constexpr std::chrono::milliseconds between_looks(5);
-    const std::string place = fmt::format("/proc/{}/syscall", tid);
+    const std::string place = proc_path(tid, "syscall");
     std::string text = read_file(place, 512);
     for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
          ++looks) {
@@ -101,7 +101,7 @@ class Sleeper {
 
   [[nodiscard]] std::string describe() const {
     if (call_.empty()) {
-      const std::string status = read_file(fmt::format("/proc/{}/status", tid_));
+      const std::string status = read_file(proc_path(tid_, "status"));
       const std::string state(labelled(status, "State"));
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
@@ -120,14 +120,14 @@ class Sleeper {
 
   /// Of the thread's memory; false if it cannot be read.
   bool peek(std::uint64_t address, void* into, std::size_t size) const {
-    const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid_).c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
     return memory.valid() &&
            ::pread(memory.get(), into, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
   }
 
   [[nodiscard]] std::string text_at(std::uint64_t address) const {
     std::array<char, 512> bytes{};
-    const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid_).c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
     return !memory.valid() || ::pread(memory.get(), bytes.data(), bytes.size() - 1, static_cast<off_t>(address)) <= 0
                ? std::string()
                : std::string(bytes.data());
@@ -177,7 +177,7 @@ class Sleeper {
 
   [[nodiscard]] std::string epoll() const {
     std::vector<std::int64_t> fds;
-    std::istringstream lines(read_file(fmt::format("/proc/{}/fdinfo/{}", pid_, static_cast<int>(args_[0]))));
+    std::istringstream lines(read_file(descriptor_path(pid_, static_cast<int>(args_[0]), "fdinfo")));
     for (std::string line; std::getline(lines, line);) {
       if (int fd = 0; std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) {
         fds.push_back(fd);
@@ -214,7 +214,7 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string lock() const {
-    const std::string path = fmt::format("/proc/{}/fd/{}", pid_, static_cast<int>(args_[0]));
+    const std::string path = descriptor_path(pid_, static_cast<int>(args_[0]));
     const auto mounted = mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
     if (struct stat info; !(mounted && may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
@@ -252,7 +252,7 @@ class Sleeper {
   /// "/mnt/x, on /mnt (fuse.sshfs)". Nobody looks at the file itself: who does would wait, too.
   [[nodiscard]] std::string placed(const std::string& path) const {
     const std::string whole =
-        path.empty() || path.front() != '/' ? read_link(fmt::format("/proc/{}/cwd", pid_)) + '/' + path : path;
+        path.empty() || path.front() != '/' ? read_link(proc_path(pid_, "cwd")) + '/' + path : path;
     const auto mounted = mount_of_path(pid_, whole);
     return printable(path) +
            (mounted ? ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")" : std::string());
@@ -260,7 +260,7 @@ class Sleeper {
 
   [[nodiscard]] std::string opening() const {
     // Where in the kernel it sleeps; `0` where that is nobody's business. fs/pipe.c has these two.
-    const std::string sleeps_in = read_file(fmt::format("/proc/{}/wchan", tid_), 128);
+    const std::string sleeps_in = read_file(proc_path(tid_, "wchan"), 128);
     if (is_listed(sleeps_in, "wait_for_partner fifo_open")) {
       return "waits until somebody opens the other end of the FIFO " + printable(path());
     }

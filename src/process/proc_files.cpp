@@ -10,13 +10,7 @@
 #include "base/read_file.h"
 
 namespace tracer {
-namespace {
-
-std::string proc_path(pid_t pid, const char* file) {
-  return fmt::format("/proc/{}/{}", pid, file);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string status_field(pid_t pid, const std::string& name) {
   const std::string status = read_file(proc_path(pid, "status"));

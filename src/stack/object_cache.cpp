@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/proc_text.h"
 #include "debuginfo/tracee_file.h"
 
 namespace tracer::stack {
@@ -21,7 +22,7 @@ debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.
 debuginfo::TraceeFile open_program(pid_t tid) {
-  return debuginfo::open_regular(fmt::format("/proc/{}/exe", tid));
+  return debuginfo::open_regular(proc_path(tid, "exe"));
 }
 
 bool is_file_of(const debuginfo::TraceeFile& found, const Mapping& mapping) {
@@ -88,7 +89,7 @@ namespace {
 
 /// Of what the event's memory does not hold, as the thread has gone on: the vdso stays as it is.
 void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
-  const UniqueFd memory(::open(fmt::format("/proc/{}/mem", tid).c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd memory(::open(proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.valid()) {
     (void)::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address));
   }

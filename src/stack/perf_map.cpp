@@ -1,7 +1,6 @@
 #include "stack/perf_map.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "debuginfo/tracee_file.h"
 
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
 
 /// The id that a process has in its own pid namespace, by which it names the file.
 std::string inner_pid(pid_t tid) {
-  const std::string status = read_file(fmt::format("/proc/{}/status", tid));
+  const std::string status = read_file(proc_path(tid, "status"));
   const auto at = status.find("\nNStgid:");
   const auto end = at == std::string::npos ? at : status.find('\n', at + 1);
   if (end == std::string::npos) {

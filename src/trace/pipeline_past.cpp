@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/proc_text.h"
 #include "base/read_file.h"
 
 namespace tracer::pipeline {
@@ -18,10 +19,6 @@ namespace {
 std::uint64_t namespace_number(const std::string& link) {
   const std::size_t bracket = link.find('[');
   return bracket == std::string::npos ? 0 : std::strtoull(link.c_str() + bracket + 1, nullptr, 10);
-}
-
-std::string proc(pid_t tid, const char* what) {
-  return fmt::format("/proc/{}/{}", tid, what);
 }
 
 /// As /proc/PID/status has it.
@@ -119,11 +116,11 @@ std::shared_ptr<explain::Root> PastSurroundings::open_root(pid_t tid, const Circ
     return result->folder.valid();
   };
   result->known = false;
-  if (!root.path.empty() && read_link(proc(tid, "root")) == root.path) {
-    result->mounts.reset(::open(proc(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!root.path.empty() && read_link(proc_path(tid, "root")) == root.path) {
+    result->mounts.reset(::open(proc_path(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
     // Of the time before that: the process may have gone on to another namespace.
-    result->known =
-        open_if_it(proc(tid, "root")) && namespace_number(read_link(proc(tid, "ns/mnt"))) == root.mount_namespace;
+    result->known = open_if_it(proc_path(tid, "root")) &&
+                    namespace_number(read_link(proc_path(tid, "ns/mnt"))) == root.mount_namespace;
   }
   if (!result->known && root.mount_namespace == own_.mount_namespace && !root.path.empty()) {
     result->known = open_if_it(root.path);
