@@ -237,25 +237,28 @@ class Walker {
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
 
   // arrays.cpp
+  static constexpr std::uint64_t max_counted = 1U << 20;  ///< elements or records; a bound for endless ones
   bool array(const spec::Type& type, const Place& place, const Scope* scope);
   bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
-  bool is_there(const Place& place, std::uint64_t size);
-  bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Scope* scope);
   bool brief_none(const spec::Type& type, const Scope* scope);
+  void unreadable_rest(RemoteAddr address);
+  /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
+  Count length(const spec::Type& type, const Scope* scope);
+
+  // records.cpp
   struct RecordSize {
     std::uint64_t length = 0;  ///< bytes of data
     std::uint64_t step = 0;    ///< bytes to the next record
   };
   RecordSize record_size(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t left,
                          std::span<std::int64_t> params);
+  bool is_there(const Place& place, std::uint64_t size);
+  bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
   std::uint64_t count_records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
-  void unreadable_rest(RemoteAddr address);
-  /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
-  Count length(const spec::Type& type, const Scope* scope);
 
   // strings.cpp
   static bool in_list(const Scope* scope);

@@ -1,0 +1,152 @@
+// Streams of records that say their own length.
+#include <algorithm>
+
+#include "decode/walker.h"
+
+namespace tracer::decode {
+
+using spec::Type;
+
+namespace {
+
+/// Of one record of a stream no more than this is shown; the tracee may say anything.
+constexpr std::uint64_t max_record = 1U << 20;
+
+/// Bytes of records of one size: nobody has more than this.
+constexpr std::uint64_t max_records = 0x7fffffff;
+
+constexpr std::uint64_t smallest_page = 4096;
+
+}  // namespace
+
+/// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there. Step 0:
+/// its header alone, which says a length that no record can have, so that nobody knows where the next one is.
+Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Scope* scope, std::uint64_t left,
+                                       std::span<std::int64_t> params) {
+  const spec::Struct& layout = tables_.structs[type.index];
+  const std::uint64_t header = layout.layout.size[index_of(abi_)];
+  const auto read = header <= left ? copy(place, header) : std::nullopt;
+  if (!read || layout.step == spec::none) {
+    return {};
+  }
+  Scope inner;
+  inner.outer = scope;
+  inner.type = &layout;
+  inner.place = Place::copied(*read, place.address);
+  inner.params = params;
+  const auto step = evaluate(layout.step, &inner);
+  const auto& expr = tables_.exprs[layout.step];
+  const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, &inner) : step;
+  if (!step || !data) {
+    return {};
+  }
+  const auto length = static_cast<std::uint64_t>(*data);
+  if (length < header) {
+    // Of a list's element nothing follows, not even the remark that there is more.
+    return {header, layout.is_list || left == header ? left : 0};
+  }
+  return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
+}
+
+std::uint64_t Walker::count_records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+  std::uint64_t n = 0;
+  for (std::uint64_t at = 0; at < size && n < max_counted; ++n) {
+    const ScratchGuard guard(state_.scratch);
+    const auto record = record_size(type, place.at(at), scope, size - at, evaluate_params(type.args, scope));
+    if (record.step == 0) {
+      break;
+    }
+    at += record.step;
+  }
+  return n;
+}
+
+/// As with any other piece of memory: records that are not there to their end show as an address.
+bool Walker::is_there(const Place& place, std::uint64_t size) {
+  if (size == 0) {
+    return true;
+  }
+  if (place.address + size < place.address) {
+    return false;
+  }
+  for (std::uint64_t at = 0; at < std::min(size, max_record); at += smallest_page) {
+    if (!copy(place.at(at), 1)) {
+      return false;
+    }
+  }
+  return copy(place.at(size - 1), 1).has_value();
+}
+
+bool Walker::records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+  const ScratchGuard guard(state_.scratch);
+  const auto params = evaluate_params(type.args, scope);
+  const auto enclosing_rest = rest_;
+  const auto enclosing_nth = nth_;
+  const bool is_list = tables_.structs[type.index].is_list;
+  // Records of one size are like the elements of an array, of which those show that are there to their ends.
+  const auto step =
+      is_constant(tables_.structs[type.index].step) ? evaluate(tables_.structs[type.index].step, scope) : Value{};
+  if (step && *step > 0) {
+    if (size > max_records) {
+      return false;
+    }
+    size -= size % static_cast<std::uint64_t>(*step);
+  }
+  if (!is_list && !step && !is_there(place, size)) {
+    return false;
+  }
+  const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  bool alone = false;
+  bool begun = false;
+  std::uint64_t n = 0;
+  for (std::uint64_t at = 0; at < size; ++n) {
+    const ScratchGuard record_guard(state_.scratch);
+    const Place here = place.at(at);
+    nth_ = n;
+    const auto record = record_size(type, here, scope, size - at, params);
+    const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
+    const bool is_rest = is_list && record.length == 0;
+    if (!bytes && !begun && !is_rest) {
+      return false;
+    }
+    if (!begun) {
+      alone = is_list && (is_rest || record.step >= size);
+      is_list ? out_.begin_series(alone) : out_.begin_array();
+      begun = true;
+    }
+    if (n >= limit || !spend()) {
+      out_.more();
+      break;
+    }
+    if (is_rest) {
+      out_.begin_element();
+      remaining_bytes(here, size - at);
+      break;
+    }
+    if (!bytes) {
+      unreadable_rest(here.address);
+      break;
+    }
+    out_.begin_element();
+    rest_ = record.length;
+    record_body({scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place, size});
+    if (record.step == 0) {
+      unreadable_rest(here.address + record.length);
+      break;
+    }
+    at += record.step;
+  }
+  rest_ = enclosing_rest;
+  nth_ = enclosing_nth;
+  if (!begun && is_list) {
+    out_.bytes({}, {});
+    return true;
+  }
+  if (!begun) {
+    out_.begin_array();
+  }
+  is_list ? out_.end_series(alone) : out_.end_array();
+  return true;
+}
+
+}  // namespace tracer::decode
