@@ -129,9 +129,10 @@ void Walker::emit_arguments() {
     if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, nullptr))) {
       continue;
     }
+    const std::uint64_t raw = raw_argument(param);
     if (outcome_ == nullptr && waits_for_exit(param)) {
       if (shows_beginning(param)) {
-        begin_argument(param);
+        begin_argument(param, raw);
         if (emit_beginning(param)) {
           return;
         }
@@ -140,7 +141,7 @@ void Walker::emit_arguments() {
         continue;
       }
       if (!param.late) {
-        begin_argument(param);
+        begin_argument(param, raw);
       }
       if (!comes_in_halves(param) || emit_first_half(param)) {
         return;
@@ -150,10 +151,10 @@ void Walker::emit_arguments() {
       continue;
     }
     if (!std::exchange(state_.argument_open, false)) {
-      begin_argument(param);
+      begin_argument(param, raw);
       state_.argument_open = false;
     }
-    emit_argument(param);
+    emit_argument(param, raw);
     out_.end_argument();
   }
   if (outcome_ != nullptr || state_.call->varargs == spec::Varargs::printf) {
@@ -161,19 +162,18 @@ void Walker::emit_arguments() {
   }
 }
 
-void Walker::begin_argument(const Param& param) {
+void Walker::begin_argument(const Param& param, std::uint64_t raw) {
   const bool told = out_.tells_names();
   out_.begin_argument(told ? tables_.text(param.name) : std::string_view{},
-                      told ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw_argument(param));
+                      told ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
   if (param.named) {
     out_.show_argument_name(tables_.text(param.name));
   }
   state_.argument_open = true;
 }
 
-void Walker::emit_argument(const Param& param) {
+void Walker::emit_argument(const Param& param, std::uint64_t raw) {
   const Type& type = tables_.types[param.type];
-  const auto raw = raw_argument(param);
   slot_ = param.slot[index_of(abi_)];
   if (type.kind == TypeKind::structure && state_.entry.function != nullptr) {
     view_ = View::output;  // all of it went in

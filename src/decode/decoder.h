@@ -28,7 +28,7 @@ class Names {
   virtual ~Names() = default;
   /// From now on questions are about a moment that has passed, of which `capture` tells; null: about now. It has to
   /// outlive them.
-  virtual void look_back(const Capture* capture) { static_cast<void>(capture); }
+  void look_back(const Capture* capture) { capture_ = capture; }
   // What these return stays valid until the next question.
   virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
   /// The same of a descriptor of the process that `pidfd` of `tid` stands for.
@@ -115,6 +115,13 @@ class Names {
   }
   /// Path of the tracee's current directory, for AT_FDCWD under -y.
   virtual std::string_view current_directory(std::int32_t tid) = 0;
+
+ protected:
+  /// What look_back() was told last.
+  [[nodiscard]] const Capture* capture() const { return capture_; }
+
+ private:
+  const Capture* capture_ = nullptr;
 };
 
 /// What the user asked for that decides what is read and in which depth (not how it is spelled).

@@ -36,10 +36,10 @@ std::string link_of(const OpenFile& file) {
 }  // namespace
 
 std::optional<OpenFile> DescriptorNames::open_file(std::int32_t tid, std::int32_t fd) {
-  if (capture_ == nullptr) {
+  if (capture() == nullptr) {
     return files_.file(tid, fd);
   }
-  auto file = capture_->descriptor(fd);
+  auto file = capture()->descriptor(fd);
   if (file && file->counter) {
     file->counter = files_.as_told_here(*file->counter);
   }
@@ -88,16 +88,16 @@ bool DescriptorNames::append_detail(const OpenFile& file) {
 
 std::string_view DescriptorNames::path(std::int32_t tid, std::int32_t fd) {
   text_.clear();
-  if (capture_ == nullptr) {
+  if (capture() == nullptr) {
     text_.append(read_link(descriptor_path(tid, fd)));
-  } else if (const auto file = capture_->descriptor(fd)) {
+  } else if (const auto file = capture()->descriptor(fd)) {
     text_.append(link_of(*file));
   }
   return text_.view();
 }
 
 std::int32_t DescriptorNames::netlink_protocol(std::int32_t tid, std::int32_t fd) {
-  return capture_ != nullptr ? capture_->netlink_protocol(fd) : files_.netlink_protocol(tid, fd);
+  return capture() != nullptr ? capture()->netlink_protocol(fd) : files_.netlink_protocol(tid, fd);
 }
 
 std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
@@ -105,8 +105,8 @@ std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
   if (!options_.commands || pid <= 0) {
     return {};
   }
-  if (capture_ != nullptr) {
-    const auto process = capture_->process(pid);
+  if (capture() != nullptr) {
+    const auto process = capture()->process(pid);
     process ? append_escaped_name(text_, process->command) : void();
   } else if (const std::int32_t here = pids_.here(tid, pid, PidKind::process); here != 0) {
     append_escaped_name(text_, command_name(here));
@@ -116,7 +116,7 @@ std::string_view DescriptorNames::process(std::int32_t tid, std::int32_t pid) {
 
 std::string_view DescriptorNames::command(std::int32_t tid) {
   text_.clear();
-  const auto known = capture_ == nullptr ? std::nullopt : capture_->command(tid);
+  const auto known = capture() == nullptr ? std::nullopt : capture()->command(tid);
   append_escaped_name(text_, known ? *known : command_name(tid));
   return text_.view();
 }
@@ -126,13 +126,13 @@ DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t
   if (!options_.any_descriptors()) {
     return {};
   }
-  const std::int32_t process = capture_ == nullptr ? files_.process(tid, pidfd).id : 0;
+  const std::int32_t process = capture() == nullptr ? files_.process(tid, pidfd).id : 0;
   return process > 0 ? descriptor(process, fd) : DescriptorName{};
 }
 
 DescriptorName DescriptorNames::descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) {
   text_.clear();
-  if (!options_.any_descriptors() || capture_ != nullptr) {
+  if (!options_.any_descriptors() || capture() != nullptr) {
     return {};
   }
   const std::int32_t process = pids_.here(tid, pid, PidKind::process);
@@ -143,9 +143,9 @@ std::int32_t DescriptorNames::process_here(std::int32_t tid, std::int32_t pid, b
   if (!options_.pids_here || pid <= 0) {
     return 0;
   }
-  const auto captured = capture_ == nullptr ? std::nullopt : capture_->process(pid);
+  const auto captured = capture() == nullptr ? std::nullopt : capture()->process(pid);
   std::int32_t here = 0;
-  if (capture_ == nullptr) {
+  if (capture() == nullptr) {
     here = pids_.here(tid, pid, group ? PidKind::group : PidKind::process);
   } else if (captured && (group ? captured->is_group : captured->is_thread)) {
     here = captured->id;
@@ -176,9 +176,9 @@ std::string_view DescriptorNames::current_directory(std::int32_t tid) {
     return {};
   }
   text_.clear();
-  if (capture_ == nullptr) {
+  if (capture() == nullptr) {
     append_escaped_name(text_, read_link(proc_path(tid, "cwd")));
-  } else if (const auto folder = capture_->working_directory()) {
+  } else if (const auto folder = capture()->working_directory()) {
     append_escaped_name(text_, link_of(*folder));
   }
   return text_.view();

@@ -27,7 +27,6 @@ class DescriptorNames final : public Names {
   using FunctionNamer = std::function<std::string(std::int32_t tid, std::uint64_t address)>;
   void set_functions(FunctionNamer functions) { functions_ = std::move(functions); }
 
-  void look_back(const Capture* capture) override { capture_ = capture; }
   DescriptorName descriptor(std::int32_t tid, std::int32_t fd) override;
   DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) override;
   DescriptorName descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) override;
@@ -61,8 +60,7 @@ class DescriptorNames final : public Names {
   GenericFamilies families_;
   PidNamespaces pids_;
   RingEntries rings_;
-  const Capture* capture_ = nullptr;  ///< what look_back() was told
-  TextBuffer text_;                   ///< what the last answer stands in
+  TextBuffer text_;  ///< what the last answer stands in
 };
 
 }  // namespace tracer::decode

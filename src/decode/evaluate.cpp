@@ -19,14 +19,6 @@ std::int64_t wrapping(std::uint64_t value) {
 
 }  // namespace
 
-bool Walker::holds(spec::ExprId condition, const Scope* scope) {
-  if (condition == spec::none) {
-    return true;
-  }
-  const auto result = evaluate(condition, scope);
-  return result && *result != 0;
-}
-
 bool Walker::mentions_result(spec::ExprId id) const {
   const Expr& e = tables_.exprs[id];
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {

@@ -136,8 +136,8 @@ class Walker {
   void emit_raw_arguments();
   [[nodiscard]] bool waits_for_exit(const spec::Param& param);
   void emit_arguments();
-  void begin_argument(const spec::Param& param);
-  void emit_argument(const spec::Param& param);
+  void begin_argument(const spec::Param& param, std::uint64_t raw);
+  void emit_argument(const spec::Param& param, std::uint64_t raw);
   void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits);
 
   // halves.cpp
@@ -185,7 +185,13 @@ class Walker {
   Value sibling_value(std::uint64_t kind, const Scope* scope);
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   [[nodiscard]] bool is_constant(spec::ExprId id) const;
-  bool holds(spec::ExprId condition, const Scope* scope);
+  bool holds(spec::ExprId condition, const Scope* scope) {
+    if (condition == spec::none) {
+      return true;
+    }
+    const auto result = evaluate(condition, scope);
+    return result && *result != 0;
+  }
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 
   // values.cpp
