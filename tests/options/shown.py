@@ -2,8 +2,9 @@
 
 Every pattern must be found in what the run writes to standard error and output (`^` and `$` match at lines), or must not
 if it begins with `!`. The marks: `new`: strace 6.1 does not know the option or shows it otherwise, for the reason that
-stands beside; all other rows must be equal under both, line by line. `N`: ends with that status instead of 0. `root`:
-needs root.
+stands beside; all other rows must be equal under both, line by line. `N`: ends with that status instead of 0. `root`,
+`bpf`, `libunwind`: needs that. `attached`: to a sample that runs already, whose id is $PID. `daemon`: the tracer may end
+after the program. `file`, `files`: the trace is in one or two files out*.
 """
 
 FILE = r'^openat\(AT_FDCWD, "text", O_RDONLY\) += 3$'

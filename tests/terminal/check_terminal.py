@@ -73,7 +73,7 @@ def play(tracer, folder, options, ends):
         terminal.wait_for(r'Stopped .*sleep 1000')
         terminal.keys('fg', 'Enter')
         has('--- SIGCONT')
-        time.sleep(0.2)
+        has('restart_syscall(')  # it sleeps again
         terminal.keys(ends)
         terminal.wait_for(r'ready>\s*$')
         terminal.keys('echo the shell is back', 'Enter')
