@@ -32,118 +32,144 @@ static __always_inline __u64 cut(__u64 count, __u8 width) {
   return width == 1 ? (__u8)count : width == 2 ? (__u16)count : width == 4 ? (__u32)count : count;
 }
 
-/* What an element's pointer leads to; returns its address and sets how many there are of what it leads to. */
-static __always_inline __u64 copy_pointed(struct scratch* s, const struct capture_operation* op, __u64 element,
-                                          __u64* count) {
-  const __u64 address = read_number(s, element + op->pointer_offset, op->width);
-  *count = read_number(s, element + op->length_offset, op->length_width);
-  if (address != 0) {
-    const __u64 size = *count > op->most ? op->most : *count * op->scale;
-    copy_block(s, address, size < op->most ? size : op->most);
-  }
-  return address;
-}
-
-static long copy_within(__u32 i, struct list_job* job) {
-  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
-  struct scratch* s = scratch_of_cpu();
-  __u64 count;
-  if (!op || !s || op->kind != capture_within) {
-    return 1;
-  }
-  copy_pointed(s, op, job->base + (__u64)i * op->element, &count);
-  return 0;
-}
-
-static long copy_element(__u32 i, struct list_job* job) {
-  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
-  struct scratch* s = scratch_of_cpu();
-  if (!op || !s) {
-    return 1;
-  }
-  if (op->kind == capture_texts) {
-    const __u64 text = read_number(s, job->base + (__u64)i * op->width, op->width);
-    if (text == 0) {
-      return 1;
-    }
-    copy_text(s, text, op->most);
-    return 0;
-  }
-  __u64 count = 0;
-  struct list_job within = {copy_pointed(s, op, job->base + (__u64)i * op->element, &count), job->operation + 1};
-  if (op->kind == capture_vectors && within.base != 0) {
-    bpf_loop(count < most_elements ? (__u32)count : most_elements, copy_within, &within, 0);
-  }
-  return 0;
-}
-
-struct plan_job {
-  __u32 first;
+struct texts_job {
+  __u64 base;
+  __u32 most;
+  __u32 width; /* of a pointer */
 };
 
-static long run_operation(__u32 i, struct plan_job* job) {
-  struct list_job list = {0, job->first + i};
-  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &list.operation);
+static long copy_one_text(__u32 i, struct texts_job* job) {
   struct scratch* s = scratch_of_cpu();
-  if (!op || !s) {
+  if (!s) {
     return 1;
   }
-  const __u64 base = s->slot[op->base % slots];
-  __u64 count = op->length == slot_none ? 1 : cut(s->slot[op->length % slots], op->count_width);
+  const __u64 text = read_number(s, job->base + (__u64)i * job->width, (__u8)job->width);
+  if (text == 0) {
+    return 1;
+  }
+  copy_text(s, text, job->most);
+  return 0;
+}
+
+/* Where a plan stands. */
+struct plan_job {
+  __u32 at; /* operation */
+  __u32 end;
+  __u32 depth; /* of loops */
+};
+
+/* Goes on with a loop's next element. */
+static __always_inline void next_element(struct scratch* s, struct element_loop* loop, struct plan_job* job) {
+  __u64 element = loop->next;
+  loop->next += loop->element;
+  job->at = loop->first;
+  s->slot[loop->to % slots] = loop->width == 0 ? element : read_number(s, element, loop->width);
+}
+
+static __always_inline void begin_loop(struct scratch* s, const struct capture_operation* op, __u64 base, __u64 count,
+                                       struct plan_job* job) {
+  const __u32 depth = job->depth;
+  const __u32 first = job->at;
+  job->at += op->body;
+  if (op->length != slot_none) {
+    count = op->element == 0 ? 0 : count * op->scale / op->element;
+  }
+  if (base == 0 || count == 0 || depth >= most_loops) {
+    return;
+  }
+  struct element_loop* loop = &s->loops[depth];
+  loop->next = base + op->offset;
+  loop->first = first;
+  loop->end = job->at;
+  loop->left = op->length == slot_none || count > op->most ? op->most : (__u32)count;
+  loop->element = op->element;
+  loop->to = op->to;
+  loop->width = op->width;
+  job->depth = depth + 1;
+  next_element(s, loop, job);
+}
+
+static __always_inline void run_operation(struct scratch* s, const struct capture_operation* op, __u64 base,
+                                          __u64 count) {
   if (op->kind == capture_load) {
     s->slot[op->to % slots] = base == 0 ? 0 : read_number(s, base + op->offset, op->width);
-    return 0;
+    return;
   }
   if (op->kind == capture_netlink) {
     copy_netlink(s, (__u32)base);
-    return 0;
+    return;
   }
   const bool names = settings.descriptors || settings.processes;
   if (names && op->kind == capture_named) {
     want_name(s, op->to, (__u32)base);
-    return 0;
+    return;
   }
   if (base == 0) {
-    return 0;
+    return;
   }
-  list.base = base + op->offset;
-  if (names && op->kind >= capture_all_named) {
-    want_names(s, op, &list, count);
-    return 0;
+  const __u64 address = base + op->offset;
+  if (names && op->kind >= capture_there_named) {
+    want_names(s, op, address, count);
+    return;
   }
-  switch (op->kind) {
-    case capture_block: {
-      __u64 size = op->most;
-      if (op->length != slot_none && (count > op->most || count * op->scale < size)) {
-        size = count > op->most ? op->most : count * op->scale;
-      }
-      if (size > largest_piece) {
-        struct pieces_job pieces = {list.base, size};
-        bpf_loop((__u32)((size + largest_piece - 1) / largest_piece) & 63, copy_piece, &pieces, 0);
-      } else {
-        copy_block(s, list.base, size);
-      }
-      return 0;
+  if (op->kind == capture_text) {
+    copy_text(s, address, op->most);
+  } else if (op->kind == capture_texts) {
+    struct texts_job texts = {address, op->most, op->width};
+    bpf_loop(most_elements, copy_one_text, &texts, 0);
+  } else if (op->kind == capture_block) {
+    __u64 size = op->most;
+    if (op->length != slot_none && (count > op->most || count * op->scale < size)) {
+      size = count > op->most ? op->most : count * op->scale;
     }
-    case capture_text:
-      copy_text(s, list.base, op->most);
-      return 0;
-    case capture_vector:
-    case capture_vectors:
-      bpf_loop(count < most_elements ? (__u32)count : most_elements, copy_element, &list, 0);
-      return 0;
-    case capture_texts:
-      bpf_loop(most_elements, copy_element, &list, 0);
-      return 0;
-    default:
-      return 0;
+    if (size > largest_piece) {
+      struct pieces_job pieces = {address, size};
+      bpf_loop((__u32)((size + largest_piece - 1) / largest_piece) & 63, copy_piece, &pieces, 0);
+    } else {
+      copy_block(s, address, size);
+    }
   }
 }
 
+static long take_step(__u32 i, struct plan_job* job) {
+  struct scratch* s = scratch_of_cpu();
+  const __u32 depth = job->depth;
+  if (!s) {
+    return 1;
+  }
+  if (depth != 0 && depth <= most_loops) {
+    struct element_loop* loop = &s->loops[depth - 1];
+    if (job->at >= loop->end) {
+      if (--loop->left == 0 || s->used > largest_record) {
+        job->depth = depth - 1;
+      } else {
+        next_element(s, loop, job);
+      }
+      return 0;
+    }
+  }
+  if (job->at >= job->end) {
+    return 1;
+  }
+  const __u32 at = job->at++;
+  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &at);
+  if (!op) {
+    return 1;
+  }
+  const __u64 base = s->slot[op->base % slots];
+  const __u64 count = op->length == slot_none ? 1 : cut(s->slot[op->length % slots], op->count_width);
+  if (op->kind == capture_each) {
+    begin_loop(s, op, base, count, job);
+  } else {
+    run_operation(s, op, base, count);
+  }
+  return 0;
+}
+
 static __always_inline void run_plan(__u32 first, __u32 count) {
-  struct plan_job job = {first};
+  struct plan_job job = {first, first + count, 0};
   if (count != 0) {
-    bpf_loop(count, run_operation, &job, 0);
+    bpf_loop(most_steps, take_step, &job, 0);
   }
 }
 

@@ -1,11 +1,16 @@
 #include "bpf/capture_operations.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 namespace tracer {
 
 using namespace spec;
+
+static bool same(const capture_operation& a, const capture_operation& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t base, std::uint32_t offset) {
   capture_operation op{};
@@ -20,9 +25,14 @@ capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t b
 }
 
 void CaptureOperations::add(const capture_operation& op) {
-  for (capture_operation& known : operations_) {
+  for (std::size_t i = open_from_; i < operations_.size(); ++i) {
+    capture_operation& known = operations_[i];
+    if (known.kind == capture_each) {
+      i += known.body;  // what its slots hold is another matter
+      continue;
+    }
     const auto place = [](const capture_operation& o) {
-      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.pointer_offset, o.length_offset, o.element, o.to);
+      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.width, o.to);
     };
     if (place(known) == place(op)) {
       known.most = std::max(known.most, op.most);
@@ -34,15 +44,35 @@ void CaptureOperations::add(const capture_operation& op) {
   }
 }
 
-void CaptureOperations::add(const capture_operation& op, const capture_operation& next) {
-  if (operations_.size() + 1 < operations_per_plan) {
-    operations_.push_back(op);
-    operations_.push_back(next);
+bool CaptureOperations::begin_loop(capture_operation& each) {
+  if (next_slot_ >= slot_stack || operations_.size() >= operations_per_plan) {
+    return false;
+  }
+  each.to = next_slot_++;
+  operations_.push_back(each);
+  return true;
+}
+
+void CaptureOperations::end_loop(std::size_t first) {
+  capture_operation& each = operations_[first - 1];
+  each.body = static_cast<std::uint8_t>(operations_.size() - first);
+  next_slot_ = each.to;
+  // Several forms of a call may have the same array.
+  const std::size_t size = operations_.size() - first + 1;
+  const auto begin = operations_.end() - static_cast<std::ptrdiff_t>(size);
+  const bool known = std::search(operations_.begin(), begin, begin, operations_.end(), same) != begin;
+  if (size == 1 || known) {
+    operations_.resize(first - 1);
   }
 }
 
 std::uint8_t CaptureOperations::load(std::uint8_t base, std::uint32_t offset, unsigned width) {
-  for (const capture_operation& known : operations_) {
+  for (std::size_t i = open_from_; i < operations_.size(); ++i) {
+    const capture_operation& known = operations_[i];
+    if (known.kind == capture_each) {
+      i += known.body;
+      continue;
+    }
     if (known.kind == capture_load && known.base == base && known.offset == offset && known.width == width) {
       return known.to;
     }

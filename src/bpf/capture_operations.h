@@ -51,8 +51,19 @@ class CaptureOperations {
 
   /// What goes beyond the room of a plan is left out, and shows as an address.
   void add(const capture_operation& op);
-  /// A pair that belongs together.
-  void add(const capture_operation& op, const capture_operation& next);
+  /// A loop over an array, `each`, whose body is what `add_body(slot)` adds, with the address of an element in the
+  /// slot. Nothing, if the body is empty.
+  template <typename AddBody>
+  void add_loop(capture_operation each, const AddBody& add_body) {
+    if (begin_loop(each)) {
+      const std::size_t first = operations_.size();
+      const std::size_t opened = open_from_;
+      open_from_ = first;
+      add_body(each.to);
+      open_from_ = opened;
+      end_loop(first);
+    }
+  }
 
   /// The slot that holds a number of the tracee's memory; slot_none if there are no more.
   std::uint8_t load(std::uint8_t base, std::uint32_t offset, unsigned width);
@@ -72,6 +83,8 @@ class CaptureOperations {
   Abi abi_;
 
  private:
+  bool begin_loop(capture_operation& each);
+  void end_loop(std::size_t first);
   std::optional<Length> of_param(spec::ParamId id, bool through_pointer);
   std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const spec::Type& scalar);
   [[nodiscard]] bool names_result(spec::ExprId id) const;
@@ -79,6 +92,7 @@ class CaptureOperations {
   bool redirected_ = false;
   std::uint8_t next_slot_ = slot_first_loaded;
   std::vector<capture_operation> operations_;
+  std::size_t open_from_ = 0;  ///< operations before it are not of the loop that is being made
 };
 
 }  // namespace tracer

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "bpf/vector_operations.h"
+#include "bpf/naming_operations.h"
 
 namespace tracer {
 namespace {
@@ -18,10 +18,10 @@ constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, 
 constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
 
 /// What of the descriptions leads where.
-class Planner : public VectorOperations {
+class Planner : public NamingOperations {
  public:
   Planner(const PlannerSetting& setting, Abi abi, CapturePhase phase)
-      : VectorOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
+      : NamingOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
 
   /// `forms`: of a call whose forms with values of their own have plans of their own.
   void signature(Index index, bool forms = false) {
@@ -150,7 +150,7 @@ class Planner : public VectorOperations {
         block(base, offset, own ? own : room, own && !type.hex ? shown : type.hex ? block_size : unknown_size);
         break;
       case TypeKind::array:
-        array(type, base, offset, own ? own : room, depth);
+        array(type, base, offset, own ? own : room, scope, depth);
         break;
       case TypeKind::structure:
         structure(type, base, offset, room, scope, depth);
@@ -182,7 +182,8 @@ class Planner : public VectorOperations {
     return largest;
   }
 
-  void array(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> count, unsigned depth) {
+  void array(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> count, const Scope* scope,
+             unsigned depth) {
     const Type& element = t_.types[type.target];
     const std::uint32_t size = size_of(element);
     if (type.length_kind == LengthKind::until_zero) {
@@ -207,13 +208,38 @@ class Planner : public VectorOperations {
                                : limits_.whole || by_bytes   ? block_size
                                                              : (limits_.string_limit + 1ULL) * size;
     block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
-    if (count) {
-      named_in_array(element, base, offset, *count, size);
-      passed_on(type, base, offset, count);
+    if (count && size != 0 && !stream) {
+      elements(element, base, offset, *count, size, scope, depth);
     }
-    if (element.kind == TypeKind::structure && count && depth < deepest_followed) {
-      vectors(t_.structs[element.index], base, offset, *count, size);
+    passed_on(type, base, offset, count);
+  }
+
+  /// What the elements of an array, whose bytes have been copied, lead to.
+  void elements(const Type& element, std::uint8_t base, std::uint32_t offset, const Length& count, std::uint32_t size,
+                const Scope* scope, unsigned depth) {
+    capture_operation each = operation(capture_each, base, offset);
+    each.element = size;
+    each.most = limits_.descriptors || limits_.processes ? std::uint32_t{most_names} : std::uint32_t{most_elements};
+    each.width = 0;
+    if (count.slot == slot_none) {
+      each.most = static_cast<std::uint32_t>(std::min<std::uint64_t>(count.constant * count.scale / size, each.most));
+    } else {
+      each.length = count.slot;
+      each.count_width = count.width;
+      each.scale = count.scale;
     }
+    if (element.kind == TypeKind::pointer) {
+      each.width = static_cast<std::uint8_t>(pointer_width(element));
+    }
+    add_loop(each, [&](std::uint8_t slot) {
+      if (element.kind == TypeKind::pointer) {
+        pointed(element, slot, scope, depth + 1);
+      } else if (element.kind == TypeKind::structure) {
+        inside(element, slot, 0, scope, depth);
+      } else {
+        named_in_memory(element, slot, 0);
+      }
+    });
   }
 
   void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,
@@ -234,6 +260,13 @@ class Planner : public VectorOperations {
       const std::uint32_t most = room ? variable_size : unknown_size;
       block(base, offset, sized ? room : std::nullopt, sized ? std::max(size, most) : size);
     }
+    inside(type, base, offset, outer, depth);
+  }
+
+  /// What the fields of a structure, whose bytes have been copied, lead to.
+  void inside(const Type& type, std::uint8_t base, std::uint32_t offset, const Scope* outer, unsigned depth) {
+    const Struct& description = t_.structs[type.index];
+    const Scope scope{base, offset, type.args, outer};
     if (description.kind != StructKind::plain) {
       return;
     }
@@ -247,7 +280,9 @@ class Planner : public VectorOperations {
         pointers(inner, base, at, &scope, depth + 1);
       }
       if (inner.kind == TypeKind::structure && depth < deepest_followed) {
-        structure(inner, base, at, std::nullopt, &scope, depth + 1);
+        const Struct& within = t_.structs[inner.index];
+        const bool copied = within.sized_by == none && !within.variable && within.kind == StructKind::plain;
+        copied ? inside(inner, base, at, &scope, depth) : structure(inner, base, at, std::nullopt, &scope, depth + 1);
       }
       named_in_memory(inner, base, at);
     }
@@ -260,23 +295,8 @@ class Planner : public VectorOperations {
     } else if (field.kind == TypeKind::choice && depth <= deepest_followed) {
       for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[field.index].rows)) {
         const Type& chosen = t_.types[row.type];
-        chosen.kind == TypeKind::structure ? pointers_in(chosen, base, at, scope, depth + 1)
+        chosen.kind == TypeKind::structure ? inside(chosen, base, at, scope, depth)
                                            : pointers(chosen, base, at, scope, depth + 1);
-      }
-    }
-  }
-
-  /// The same of the fields of a structure that a table chooses, whose bytes have been copied with the table's.
-  void pointers_in(const Type& type, std::uint8_t base, std::uint32_t offset, const Scope* outer, unsigned depth) {
-    const Struct& description = t_.structs[type.index];
-    const Scope scope{base, offset, type.args, outer};
-    if (description.kind != StructKind::plain) {
-      return;
-    }
-    for (const Field& field : Tables::slice(t_.fields, description.fields)) {
-      if (field.at == none && (!field.after || phase_ == CapturePhase::exit)) {
-        pointers(t_.types[field.type], base, offset + field.offset[index_of(abi_)], &scope, depth);
-        named_in_memory(t_.types[field.type], base, offset + field.offset[index_of(abi_)]);
       }
     }
   }

@@ -6,11 +6,7 @@ namespace tracer {
 
 using namespace spec;
 
-namespace {
-
-constexpr std::uint32_t most_one_by_one = 4;  // elements of an array of constant length, such as that of pipe(2)
-
-}  // namespace
+namespace {}  // namespace
 
 template <typename Use>
 void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
@@ -42,41 +38,10 @@ void NamingOperations::named(const Type& type, std::uint8_t slot) {
 
 void NamingOperations::named_in_memory(const Type& type, std::uint8_t base, std::uint32_t offset) {
   for_each_kind(type, [&](named_kind kind) {
-    capture_operation op = operation(capture_all_named, base, offset);
+    capture_operation op = operation(capture_there_named, base, offset);
     op.to = kind;
     add(op);
   });
-}
-
-void NamingOperations::in_elements(const Type& type, std::uint8_t base, std::uint32_t offset, const Length& count,
-                                   std::uint32_t shift, std::uint32_t size) {
-  if (count.slot == slot_none) {
-    const std::uint64_t all = size == 0 ? 0 : count.constant * count.scale / size;
-    for (std::uint32_t i = 0; i < std::min<std::uint64_t>(all, most_one_by_one); ++i) {
-      named_in_memory(type, base, offset + i * size + shift);
-    }
-    return;
-  }
-  for_each_kind(type, [&](named_kind kind) {
-    capture_operation op = operation(capture_all_named, base, offset);
-    op.to = kind;
-    op.pointer_offset = static_cast<std::uint16_t>(shift);
-    op.length = count.slot;
-    op.count_width = count.width;
-    op.scale = count.scale;
-    op.element = static_cast<std::uint16_t>(size);
-    add(op);
-  });
-}
-
-void NamingOperations::named_in_array(const Type& element, std::uint8_t base, std::uint32_t offset, const Length& count,
-                                      std::uint32_t size) {
-  in_elements(element, base, offset, count, 0, size);
-  if (element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::plain) {
-    for (const Field& field : Tables::slice(t_.fields, t_.structs[element.index].fields)) {
-      in_elements(t_.types[field.type], base, offset, count, field.offset[index_of(abi_)], size);
-    }
-  }
 }
 
 void NamingOperations::named_by_custom(const Type& type, std::uint8_t base, std::uint32_t offset) {
@@ -87,7 +52,7 @@ void NamingOperations::named_by_custom(const Type& type, std::uint8_t base, std:
     op.count_width = sizeof(std::int32_t);
     add(op);
   } else if (limits_.processes && name == "siginfo") {
-    capture_operation op = operation(capture_all_named, base, offset + (word_size(abi_) == 8 ? 16 : 12));  // si_pid
+    capture_operation op = operation(capture_there_named, base, offset + (word_size(abi_) == 8 ? 16 : 12));  // si_pid
     op.to = named_process;
     add(op);
   }

@@ -23,9 +23,6 @@ class NamingOperations : public CaptureOperations {
   void named(const spec::Type& type, std::uint8_t slot);
   /// The value in memory.
   void named_in_memory(const spec::Type& type, std::uint8_t base, std::uint32_t offset);
-  /// The elements of an array, each of `size` bytes, and the fields in them.
-  void named_in_array(const spec::Type& element, std::uint8_t base, std::uint32_t offset, const Length& count,
-                      std::uint32_t size);
   /// What a custom finds in memory.
   void named_by_custom(const spec::Type& type, std::uint8_t base, std::uint32_t offset);
   /// What an array of control messages passes on.
@@ -39,8 +36,6 @@ class NamingOperations : public CaptureOperations {
   /// Calls `use(named_kind)` for what a value may be, whatever a table chooses.
   template <typename Use>
   void for_each_kind(const spec::Type& type, const Use& use, unsigned depth = 0) const;
-  void in_elements(const spec::Type& type, std::uint8_t base, std::uint32_t offset, const Length& count,
-                   std::uint32_t shift, std::uint32_t size);
 
   std::uint8_t set_size_ = 0;  ///< slot that has how many descriptors sets have
 };

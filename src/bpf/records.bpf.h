@@ -14,6 +14,18 @@
 _Static_assert(largest_made >= largest_record + sizeof(struct trace_chunk) + largest_text, "there is room for a chunk");
 
 /* What the making of a record needs beside the record, and where that is. */
+/* A plan's loop over the elements of an array. */
+struct element_loop {
+  __u64 next;  /* address of the next element */
+  __u32 first; /* operation */
+  __u32 end;
+  __u32 left; /* elements, the present one included */
+  __u32 element;
+  __u8 to;
+  __u8 width;
+  __u8 padding[6];
+};
+
 struct scratch {
   __u64 slot[slots];
   struct capture_plan plan; /* of the call */
@@ -27,6 +39,7 @@ struct scratch {
   __u32 is_shown; /* the reader looks there */
   __u32 named_count;
   __u32 padding;
+  struct element_loop loops[most_loops];
   __u64 named[most_names]; /* what is to be named: enum named_kind in the upper half, the number in the lower */
 };
 

@@ -13,7 +13,9 @@ enum {
   largest_record = 40960,  /* no new block begins beyond */
   most_operations = 32768, /* of all plans together */
   operations_per_plan = 64,
-  most_elements = 64, /* of a vector: as many are followed */
+  most_elements = 64, /* of an array: as many are followed */
+  most_loops = 4,     /* within each other */
+  most_steps = 16384, /* of a plan, loops included */
   most_arguments = 6,
   siginfo_size = 128,
   largest_errno = 4095,
@@ -62,37 +64,32 @@ struct tracing_shared {
 enum capture_slot { slot_result = 6, slot_first_loaded = 7, slot_stack = 31, slots = 32, slot_none = 255 };
 
 enum capture_kind {
-  capture_block = 1, /* bytes */
-  capture_text,      /* up to a NUL */
-  capture_load,      /* a number into a slot */
-  capture_vector,    /* what the elements of an array of structs point to: pointer and length are fields */
-  capture_vectors,   /* the same, and these are arrays of structs again, of which the next operation tells */
-  capture_within,    /* only so */
-  capture_netlink,   /* the protocol of a netlink socket, whose descriptor the base has */
-  capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
-  capture_named,     /* what a number stands for, which the base has; `to` is its enum named_kind */
-  capture_all_named, /* the same of elements of an array, with the number at pointer_offset in each */
-  capture_fd_set,    /* of the bits in a set of descriptors, below the count */
-  capture_passed,    /* of the descriptors and processes that a list of control messages passes on */
+  capture_block = 1,   /* bytes */
+  capture_text,        /* up to a NUL */
+  capture_load,        /* a number into a slot */
+  capture_each,        /* the next operations for each element of an array, with its address in a slot */
+  capture_netlink,     /* the protocol of a netlink socket, whose descriptor the base has */
+  capture_texts,       /* what the elements of an array of pointers point to, up to a null pointer */
+  capture_named,       /* what a number stands for, which the base has; `to` is its enum named_kind */
+  capture_there_named, /* the same of a number in memory */
+  capture_fd_set,      /* of the bits in a set of descriptors, below the count */
+  capture_passed,      /* of the descriptors and processes that a list of control messages passes on */
 };
 
 /* Of this and of the plans, the sizes are multiples of eight. */
 struct capture_operation {
   __u8 kind;
-  __u8 base;            /* slot with the address; 0 there is a null pointer */
-  __u8 length;          /* block, vector: slot with the count; slot_none: `most` is the length */
-  __u8 to;              /* load: slot */
-  __u8 width;           /* load: 1, 2, 4 or 8 bytes; vector, texts: of a pointer */
-  __u8 count_width;     /* so many bytes of the count matter */
-  __u16 pointer_offset; /* vector: in an element */
-  __u16 length_offset;
-  __u16 element; /* vector: bytes */
-  __u8 length_width;
-  __u8 padding[3];
-  __u32 offset; /* added to the address */
-  __u32 scale;  /* bytes for each count, or for each that the length of a vector's element counts */
-  __u32 most;   /* bytes; of a vector and of texts: for each element */
-  __u32 filler;
+  __u8 base;        /* slot with the address; 0 there is a null pointer */
+  __u8 length;      /* block, each: slot with the count; slot_none: `most` is the length */
+  __u8 to;          /* load, each: slot */
+  __u8 width;       /* load: 1, 2, 4 or 8 bytes; texts, each: of a pointer, or 0: the elements are none */
+  __u8 count_width; /* so many bytes of the count matter */
+  __u8 body;        /* each: so many operations */
+  __u8 padding;
+  __u32 offset;  /* added to the address */
+  __u32 scale;   /* bytes for each count */
+  __u32 most;    /* bytes; of texts: for each element; each: elements */
+  __u32 element; /* each: bytes */
 };
 
 struct capture_plan {

@@ -16,26 +16,6 @@ static __always_inline void want_name(struct scratch* s, __u32 kind, __u32 numbe
   }
 }
 
-struct list_job {
-  __u64 base;
-  __u32 operation;
-};
-
-static long name_element(__u32 i, struct list_job* job) {
-  const struct capture_operation* op = bpf_map_lookup_elem(&operations, &job->operation);
-  struct scratch* s = scratch_of_cpu();
-  if (!op || !s) {
-    return 1;
-  }
-  const __u32 faults = s->faults;
-  const __u32 number = (__u32)read_number(s, job->base + (__u64)i * op->element + op->pointer_offset, sizeof number);
-  if (s->faults != faults) {
-    return 1;
-  }
-  want_name(s, op->to, number);
-  return 0;
-}
-
 struct set_job {
   __u64 base;
   __u64 bits; /* of the current word */
@@ -115,20 +95,20 @@ static long name_passed(__u32 i, struct passed_job* job) {
   return 0;
 }
 
-/* Finds what else than a plain number of the call is to be named. */
-static __always_inline void want_names(struct scratch* s, const struct capture_operation* op,
-                                       const struct list_job* list, __u64 count) {
-  if (op->kind == capture_all_named) {
-    struct list_job elements = *list;
-    if (op->length != slot_none) {
-      count = op->element == 0 ? 0 : count * op->scale / op->element;
+/* Finds what else than a plain number of the call is to be named, at `address`. */
+static __always_inline void want_names(struct scratch* s, const struct capture_operation* op, __u64 address,
+                                       __u64 count) {
+  if (op->kind == capture_there_named) {
+    const __u32 faults = s->faults;
+    const __u32 number = (__u32)read_number(s, address, sizeof number);
+    if (s->faults == faults) {
+      want_name(s, op->to, number);
     }
-    bpf_loop(count < most_names ? (__u32)count : most_names, name_element, &elements, 0);
   } else if (op->kind == capture_fd_set) {
-    struct set_job set = {list->base, 0, count < 65536 ? (__u32)count : 65536, 0};
+    struct set_job set = {address, 0, count < 65536 ? (__u32)count : 65536, 0};
     bpf_loop(set.count, name_bit, &set, 0);
   } else {
-    struct passed_job passed = {list->base, count, op->width == 8, 0};
+    struct passed_job passed = {address, count, op->width == 8, 0};
     bpf_loop(most_names, name_passed, &passed, 0);
   }
 }

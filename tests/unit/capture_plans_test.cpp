@@ -97,6 +97,31 @@ TEST_CASE("what a call has not filled is copied of a failed one only where it sh
   CHECK(plan_of(plans, accept_number).exit_if_failed == 1);  // the length, which went in
 }
 
+TEST_CASE("a plan follows arrays within arrays") {
+  constexpr std::uint32_t sendmmsg_number = 307;
+  constexpr std::uint32_t io_submit_number = 209;
+  const CapturePlans plans = usual_plans();
+  // Each message; of each its parts; of each part its bytes.
+  const auto depth = [&plans](std::uint32_t number) {
+    const capture_plan& plan = plan_of(plans, number);
+    std::vector<std::size_t> ends;
+    std::size_t deepest = 0;
+    for (std::size_t i = plan.entry_first; i < std::size_t{plan.entry_first} + plan.entry_count; ++i) {
+      while (!ends.empty() && i >= ends.back()) {
+        ends.pop_back();
+      }
+      if (plans.operations[i].kind == capture_each) {
+        ends.push_back(i + 1 + plans.operations[i].body);
+      } else if (plans.operations[i].kind == capture_block) {
+        deepest = std::max(deepest, ends.size());
+      }
+    }
+    return deepest;
+  };
+  CHECK(depth(sendmmsg_number) == 2);
+  CHECK(depth(io_submit_number) == 2);
+}
+
 TEST_CASE("what descriptors and ids stand for is captured only if somebody wants to know") {
   constexpr std::uint32_t close_number = 3;
   constexpr std::uint32_t poll_number = 7;
@@ -114,9 +139,14 @@ TEST_CASE("what descriptors and ids stand for is captured only if somebody wants
   REQUIRE(plan_of(named, dup_number).exit_count == 1);
   CHECK(named.operations[plan_of(named, dup_number).exit_first].base == slot_result);
   const auto first = named.operations.begin() + plan_of(named, poll_number).entry_first;
-  CHECK(std::any_of(first, first + plan_of(named, poll_number).entry_count, [](const capture_operation& operation) {
-    return operation.kind == capture_all_named && operation.length == 1 && operation.element == 8;
-  }));
+  const auto last = first + plan_of(named, poll_number).entry_count;
+  const auto each = std::find_if(first, last, [](const capture_operation& o) {
+    return o.kind == capture_each && o.length == 1 && o.element == 8;
+  });
+  REQUIRE(last - each == 2);
+  CHECK(each->body == 1);
+  CHECK(each[1].kind == capture_there_named);
+  CHECK(each[1].base == each->to);
   CHECK(plan_of(named, kill_number).entry_count == 0);
   limits.processes = true;
   CHECK(make_capture_plans(spec::builtin_tables(), mask_of(abi), limits)
