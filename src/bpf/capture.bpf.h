@@ -51,26 +51,18 @@ static long copy_one_text(__u32 i, struct texts_job* job) {
   return 0;
 }
 
-/* Where a plan stands. */
-struct plan_job {
-  __u32 at; /* operation */
-  __u32 end;
-  __u32 depth; /* of loops */
-};
-
 /* Goes on with a loop's next element. */
-static __always_inline void next_element(struct scratch* s, struct element_loop* loop, struct plan_job* job) {
+static __always_inline void next_element(struct scratch* s, struct element_loop* loop) {
   __u64 element = loop->next;
   loop->next += loop->element;
-  job->at = loop->first;
+  s->at = loop->first;
   s->slot[loop->to % slots] = loop->width == 0 ? element : read_number(s, element, loop->width);
 }
 
-static __always_inline void begin_loop(struct scratch* s, const struct capture_operation* op, __u64 base, __u64 count,
-                                       struct plan_job* job) {
-  const __u32 depth = job->depth;
-  const __u32 first = job->at;
-  job->at += op->body;
+static __always_inline void begin_loop(struct scratch* s, const struct capture_operation* op, __u64 base, __u64 count) {
+  const __u32 depth = s->depth;
+  const __u32 first = s->at;
+  s->at += op->body;
   if (op->length != slot_none) {
     count = op->element == 0 ? 0 : count * op->scale / op->element;
   }
@@ -80,13 +72,13 @@ static __always_inline void begin_loop(struct scratch* s, const struct capture_o
   struct element_loop* loop = &s->loops[depth];
   loop->next = base + op->offset;
   loop->first = first;
-  loop->end = job->at;
+  loop->end = s->at;
   loop->left = op->length == slot_none || count > op->most ? op->most : (__u32)count;
   loop->element = op->element;
   loop->to = op->to;
   loop->width = op->width;
-  job->depth = depth + 1;
-  next_element(s, loop, job);
+  s->depth = depth + 1;
+  next_element(s, loop);
 }
 
 static __always_inline void run_operation(struct scratch* s, const struct capture_operation* op, __u64 base,
@@ -101,6 +93,9 @@ static __always_inline void run_operation(struct scratch* s, const struct captur
   }
   const bool names = settings.descriptors || settings.processes;
   if (names && op->kind == capture_named) {
+    if (op->to == named_behind_pidfd) {
+      s->pidfd = (__u32)count;
+    }
     want_name(s, op->to, (__u32)base);
     return;
   }
@@ -131,27 +126,27 @@ static __always_inline void run_operation(struct scratch* s, const struct captur
   }
 }
 
-static long take_step(__u32 i, struct plan_job* job) {
+static long take_step(__u32 i, void* unused) {
   struct scratch* s = scratch_of_cpu();
-  const __u32 depth = job->depth;
   if (!s) {
     return 1;
   }
+  const __u32 depth = s->depth;
   if (depth != 0 && depth <= most_loops) {
     struct element_loop* loop = &s->loops[depth - 1];
-    if (job->at >= loop->end) {
+    if (s->at >= loop->end) {
       if (--loop->left == 0 || s->used > largest_record) {
-        job->depth = depth - 1;
+        s->depth = depth - 1;
       } else {
-        next_element(s, loop, job);
+        next_element(s, loop);
       }
       return 0;
     }
   }
-  if (job->at >= job->end) {
+  if (s->at >= s->end) {
     return 1;
   }
-  const __u32 at = job->at++;
+  const __u32 at = s->at++;
   const struct capture_operation* op = bpf_map_lookup_elem(&operations, &at);
   if (!op) {
     return 1;
@@ -159,17 +154,19 @@ static long take_step(__u32 i, struct plan_job* job) {
   const __u64 base = s->slot[op->base % slots];
   const __u64 count = op->length == slot_none ? 1 : cut(s->slot[op->length % slots], op->count_width);
   if (op->kind == capture_each) {
-    begin_loop(s, op, base, count, job);
+    begin_loop(s, op, base, count);
   } else {
     run_operation(s, op, base, count);
   }
   return 0;
 }
 
-static __always_inline void run_plan(__u32 first, __u32 count) {
-  struct plan_job job = {first, first + count, 0};
+static __always_inline void run_plan(struct scratch* s, __u32 first, __u32 count) {
+  s->at = first;
+  s->end = first + count;
+  s->depth = 0;
   if (count != 0) {
-    bpf_loop(most_steps, take_step, &job, 0);
+    bpf_loop(most_steps, take_step, 0, 0);
   }
 }
 

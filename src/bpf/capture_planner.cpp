@@ -142,7 +142,8 @@ class Planner : public NamingOperations {
           block(base, offset, own, path_size);
         } else {
           capture_operation op = operation(capture_text, base, offset);
-          op.most = type.style == Style::path ? path_size : std::min(shown, path_size);
+          const bool whole = type.style == Style::path || type.style == Style::whole;
+          op.most = whole ? path_size : std::min(shown, path_size);
           add(op);
         }
         break;

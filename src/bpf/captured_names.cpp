@@ -129,7 +129,7 @@ std::optional<OpenFile> file_of(const Told& told) {
 }
 
 /// The first that an area tells of `number`.
-Told find(std::span<const std::byte> area, std::uint32_t number) {
+Told find(std::span<const std::byte> area, std::uint64_t number) {
   Told told;
   for_each_chunk(area, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     if (chunk.kind == chunk_name && chunk.address == (names_of_descriptor | number) && !told.facts) {
@@ -154,8 +154,16 @@ std::string command_of(const __u64* words) {
 }
 
 std::optional<OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
+  return named(static_cast<std::uint32_t>(fd));
+}
+
+std::optional<OpenFile> CapturedNames::descriptor_behind(std::int32_t fd) const {
+  return named(behind_pidfd | static_cast<std::uint32_t>(fd));
+}
+
+std::optional<OpenFile> CapturedNames::named(std::uint64_t number) const {
   for (const Area area : areas_) {
-    const Told told = find(area, static_cast<std::uint32_t>(fd));
+    const Told told = find(area, number);
     if (told.facts) {
       return file_of(told);
     }

@@ -27,12 +27,16 @@ class CapturedNames final : public Capture {
   CapturedNames(Area area, Area more, const KnownCommands* commands) : areas_{area, more}, commands_(commands) {}
 
   [[nodiscard]] std::optional<OpenFile> descriptor(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<OpenFile> descriptor_behind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<OpenFile> working_directory() const override;
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
 
  private:
+  /// What is at such an address of a chunk_descriptor.
+  [[nodiscard]] std::optional<OpenFile> named(std::uint64_t number) const;
+
   std::array<Area, 2> areas_;
   const KnownCommands* commands_;
 };

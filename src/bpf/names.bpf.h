@@ -79,7 +79,8 @@ enum {
   pipe_system = 0x50495045,
   socket_system = 0x534f434b,
   anonymous_system = 0x09041934,
-  namespace_system = 0x6e736673
+  namespace_system = 0x6e736673,
+  pidfd_system = 0x50494446
 };
 
 /* Some know better than their inode what they are. */
@@ -98,6 +99,22 @@ static __always_inline void fill_detail(struct descriptor_facts* facts, struct f
   }
 }
 
+static __always_inline bool is_pidfd(struct file* file) {
+  const __u64 pidfd_name = 0x005d64666469705bULL; /* [pidfd] */
+  const __u32 system = (__u32)BPF_CORE_READ(file, f_inode, i_sb, s_magic);
+  __u64 front = 0;
+  if (system == anonymous_system) {
+    bpf_probe_read_kernel(&front, sizeof front, BPF_CORE_READ(file, f_path.dentry, d_name.name));
+  }
+  return system == pidfd_system || front == pidfd_name;
+}
+
+/* Of a pidfd. */
+static __always_inline struct pid* pid_of(struct file* file) {
+  const bool by_inode = (__u32)BPF_CORE_READ(file, f_inode, i_sb, s_magic) == pidfd_system;
+  return by_inode ? BPF_CORE_READ(file, f_inode, i_private) : BPF_CORE_READ(file, private_data);
+}
+
 static __always_inline void fill_pidfd(struct descriptor_facts* facts, struct pid* pid) {
   struct task_struct* task = pid ? task_of_pid(pid) : 0;
   facts->detail[0] = task ? id_of_pid(pid, shared.threads.level) : ~0ULL;
@@ -111,7 +128,7 @@ static __always_inline __u64 inode_of_socket(struct socket* socket) {
   return socket ? BPF_CORE_READ(all, vfs_inode.i_ino) : 0;
 }
 
-static __always_inline void copy_socket(struct scratch* s, struct file* file, __u32 fd) {
+static __always_inline void copy_socket(struct scratch* s, struct file* file, __u64 fd) {
   const unsigned short unix_family = 1;
   const unsigned short inet_family = 2;
   const unsigned short inet6_family = 10;
@@ -198,8 +215,7 @@ static __always_inline __u32 copy_names_up(struct scratch* s, const struct path*
   return path_unknown;
 }
 
-static __always_inline void copy_file(struct scratch* s, const struct path* path, struct file* file, __u32 fd) {
-  const __u32 pidfd_system = 0x50494446;
+static __always_inline void copy_file(struct scratch* s, const struct path* path, struct file* file, __u64 fd) {
   const __u64 which = names_of_descriptor | fd;
   struct dentry* entry = BPF_CORE_READ(path, dentry);
   struct inode* inode = BPF_CORE_READ(entry, d_inode);
@@ -227,13 +243,8 @@ static __always_inline void copy_file(struct scratch* s, const struct path* path
   facts->path.ending = ending;
   facts->path.deleted = deleted;
   if (file && settings.details && made_up) {
-    const __u64 pidfd_name = 0x005d64666469705bULL; /* [pidfd] */
-    __u64 front = 0;
-    bpf_probe_read_kernel(&front, sizeof front, name);
-    if (system == pidfd_system) {
-      fill_pidfd(facts, BPF_CORE_READ(inode, i_private));
-    } else if (system == anonymous_system && front == pidfd_name) {
-      fill_pidfd(facts, BPF_CORE_READ(file, private_data));
+    if (is_pidfd(file)) {
+      fill_pidfd(facts, pid_of(file));
     } else if (system == anonymous_system) {
       fill_detail(facts, file, name);
     }
@@ -244,17 +255,28 @@ static __always_inline void copy_file(struct scratch* s, const struct path* path
   }
 }
 
-static __always_inline void copy_descriptor(struct scratch* s, struct task_struct* task, __u32 fd) {
+static __always_inline void copy_descriptor(struct scratch* s, __u32 kind, __u32 fd) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  __u64 address = fd;
+  if (kind == named_behind_pidfd) {
+    struct file* pidfd = file_of(task, s->pidfd);
+    struct pid* pid = pidfd && is_pidfd(pidfd) ? pid_of(pidfd) : 0;
+    task = pid ? task_of_pid(pid) : 0;
+    address |= behind_pidfd;
+  }
+  if (!task) {
+    return;
+  }
   if (fd == descriptor_of_working_directory) {
     struct fs_struct* fs = BPF_CORE_READ(task, fs);
     if (fs) {
-      copy_file(s, &fs->pwd, 0, fd);
+      copy_file(s, &fs->pwd, 0, address);
     }
     return;
   }
   struct file* file = file_of(task, fd);
   if (file) {
-    copy_file(s, &file->f_path, file, fd);
+    copy_file(s, &file->f_path, file, address);
   }
 }
 
@@ -269,7 +291,7 @@ static long copy_named(__u32 i, void* unused) {
       copy_process(s, bpf_get_current_task_btf(), (__u32)named);
     }
   } else if (settings.descriptors) {
-    copy_descriptor(s, bpf_get_current_task_btf(), (__u32)named);
+    copy_descriptor(s, (__u32)(named >> 32), (__u32)named);
   }
   return 0;
 }

@@ -17,11 +17,14 @@ enum {
 #define descriptor_of_working_directory ((__u32)-100)
 
 /* What a number of a call stands for. */
-enum named_kind { named_descriptor, named_process };
+enum named_kind { named_descriptor, named_process, named_behind_pidfd };
 
 /* The names of a descriptor's path, the innermost first, are chunk_names with this and the descriptor for an address.
  * The chunk_descriptor ends them, which has the descriptor for an address; AT_FDCWD there is the working directory. */
 #define names_of_descriptor 0x100000000ULL
+
+/* A descriptor of the process that a pidfd of the call stands for has this in its addresses. */
+#define behind_pidfd 0x200000000ULL
 
 /* Of chunk_descriptor. */
 struct descriptor_facts {

@@ -1,17 +1,15 @@
 #include "bpf/naming_operations.h"
 
-#include <algorithm>
-
 namespace tracer {
 
 using namespace spec;
-
-namespace {}  // namespace
 
 template <typename Use>
 void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
   if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "ptracer") {
     limits_.processes ? use(named_process) : void();
+  } else if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "fd_behind") {
+    limits_.descriptors ? use(named_behind_pidfd) : void();
   } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest_followed) {
     for_each_kind(t_.types[type.target], use, depth + 1);
   } else if (type.kind == TypeKind::choice && depth < deepest_followed) {
@@ -32,6 +30,7 @@ void NamingOperations::named(const Type& type, std::uint8_t slot) {
   for_each_kind(type, [&](named_kind kind) {
     capture_operation op = operation(capture_named, slot, 0);
     op.to = kind;
+    op.length = kind == named_behind_pidfd ? pidfd_ : std::uint8_t{slot_none};
     add(op);
   });
 }
@@ -75,6 +74,8 @@ void NamingOperations::passed_on(const Type& array, std::uint8_t base, std::uint
 void NamingOperations::look_at_name(const Param& param) {
   if (t_.text(param.name) == "nfds") {
     set_size_ = slot_of(param);
+  } else if (t_.text(param.name) == "pidfd") {
+    pidfd_ = slot_of(param);
   }
 }
 

@@ -37,7 +37,8 @@ class NamingOperations : public CaptureOperations {
   template <typename Use>
   void for_each_kind(const spec::Type& type, const Use& use, unsigned depth = 0) const;
 
-  std::uint8_t set_size_ = 0;  ///< slot that has how many descriptors sets have
+  std::uint8_t pidfd_ = slot_none;  ///< slot that has one whose process other descriptors may be of
+  std::uint8_t set_size_ = 0;       ///< slot that has how many descriptors sets have
 };
 
 }  // namespace tracer

@@ -6,7 +6,7 @@
 
 #include <bpf/bpf_core_read.h>
 
-/* Behind a descriptor of the current process; nothing if there is none. */
+/* Behind a descriptor of a process, which may end or close it meanwhile; nothing if there is none. */
 static __always_inline struct file* file_of(struct task_struct* task, __u32 fd) {
   struct fdtable* table = BPF_CORE_READ(task, files, fdt);
   struct file* file = 0;

@@ -26,6 +26,16 @@ struct element_loop {
   __u8 padding[6];
 };
 
+/* Control messages that are gone through. */
+struct passed_messages {
+  __u64 address;
+  __u64 size;
+  __u32 wide; /* words of eight bytes */
+  __u32 left; /* descriptors of the current message */
+};
+
+/* What a step of bpf_loop changes and another looks at is here, not on the stack: kernels before 6.7 verify the first
+ * step alone, and remove what that one does not reach. */
 struct scratch {
   __u64 slot[slots];
   struct capture_plan plan; /* of the call */
@@ -38,8 +48,13 @@ struct scratch {
   __u32 start;    /* where */
   __u32 is_shown; /* the reader looks there */
   __u32 named_count;
+  __u32 pidfd; /* that a named_behind_pidfd belongs to */
+  __u32 at;    /* operation of the plan that runs */
+  __u32 end;   /* behind its last one */
+  __u32 depth; /* of its loops */
   __u32 padding;
   struct element_loop loops[most_loops];
+  struct passed_messages passed;
   __u64 named[most_names]; /* what is to be named: enum named_kind in the upper half, the number in the lower */
 };
 

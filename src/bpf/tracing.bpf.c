@@ -145,7 +145,7 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   }
   if (s->plan.entry_count != 0) {
     s->slot[slot_stack] = record->stack_pointer;
-    run_plan(s->plan.entry_first, s->plan.entry_count);
+    run_plan(s, s->plan.entry_first, s->plan.entry_count);
     name_wanted(s);
   }
   state->incomplete = s->faults != 0;
@@ -206,12 +206,12 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   const __u32 operations = failed && !s->plan.exit_if_failed ? 0 : s->plan.exit_count;
   if (operations != 0 || state->incomplete) {
     s->slot[slot_result] = (__u64)record->result;
-    run_plan(s->plan.exit_first, operations);
+    run_plan(s, s->plan.exit_first, operations);
     name_wanted(s);
     if (state->incomplete) {
       record->late = s->used;
       s->slot[slot_stack] = bpf_stack_pointer(regs);
-      run_plan(s->plan.entry_first, s->plan.entry_count);
+      run_plan(s, s->plan.entry_first, s->plan.entry_count);
       name_wanted(s);
     }
   }

@@ -64,13 +64,13 @@ struct tracing_shared {
 enum capture_slot { slot_result = 6, slot_first_loaded = 7, slot_stack = 31, slots = 32, slot_none = 255 };
 
 enum capture_kind {
-  capture_block = 1,   /* bytes */
-  capture_text,        /* up to a NUL */
-  capture_load,        /* a number into a slot */
-  capture_each,        /* the next operations for each element of an array, with its address in a slot */
-  capture_netlink,     /* the protocol of a netlink socket, whose descriptor the base has */
-  capture_texts,       /* what the elements of an array of pointers point to, up to a null pointer */
-  capture_named,       /* what a number stands for, which the base has; `to` is its enum named_kind */
+  capture_block = 1, /* bytes */
+  capture_text,      /* up to a NUL */
+  capture_load,      /* a number into a slot */
+  capture_each,      /* the next operations for each element of an array, with its address in a slot */
+  capture_netlink,   /* the protocol of a netlink socket, whose descriptor the base has */
+  capture_texts,     /* what the elements of an array of pointers point to, up to a null pointer */
+  capture_named, /* what a number stands for, which the base has; `to` is its enum named_kind; `length` has a pidfd */
   capture_there_named, /* the same of a number in memory */
   capture_fd_set,      /* of the bits in a set of descriptors, below the count */
   capture_passed,      /* of the descriptors and processes that a list of control messages passes on */

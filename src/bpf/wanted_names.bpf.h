@@ -43,24 +43,18 @@ static long name_bit(__u32 fd, struct set_job* job) {
   return 0;
 }
 
-struct passed_job {
-  __u64 address;
-  __u64 size;
-  __u32 wide; /* words of eight bytes */
-  __u32 left; /* descriptors of the current message */
-};
-
 /* One step along control messages: a descriptor that is passed on, or the next message. */
-static long name_passed(__u32 i, struct passed_job* job) {
+static long name_passed(__u32 i, void* unused) {
   const __u64 rights = 0x100000001ULL; /* SOL_SOCKET and, above it, SCM_RIGHTS */
   const __u64 credentials = 0x200000001ULL;
   const __u64 pidfd = 0x400000001ULL;
-  const __u32 word = job->wide ? 8 : 4;
-  const __u32 front = word + 8; /* struct cmsghdr */
   struct scratch* s = scratch_of_cpu();
   if (!s) {
     return 1;
   }
+  struct passed_messages* job = &s->passed;
+  const __u32 word = job->wide ? 8 : 4;
+  const __u32 front = word + 8; /* struct cmsghdr */
   if (job->left != 0) {
     want_name(s, named_descriptor, (__u32)read_number(s, job->address, 4));
     --job->left;
@@ -108,8 +102,11 @@ static __always_inline void want_names(struct scratch* s, const struct capture_o
     struct set_job set = {address, 0, count < 65536 ? (__u32)count : 65536, 0};
     bpf_loop(set.count, name_bit, &set, 0);
   } else {
-    struct passed_job passed = {address, count, op->width == 8, 0};
-    bpf_loop(most_names, name_passed, &passed, 0);
+    s->passed.address = address;
+    s->passed.size = count;
+    s->passed.wide = op->width == 8;
+    s->passed.left = 0;
+    bpf_loop(most_names, name_passed, 0, 0);
   }
 }
 

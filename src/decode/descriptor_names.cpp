@@ -47,8 +47,11 @@ std::optional<OpenFile> DescriptorNames::open_file(std::int32_t tid, std::int32_
 }
 
 DescriptorName DescriptorNames::descriptor(std::int32_t tid, std::int32_t fd) {
+  return name_of(options_.any_descriptors() ? open_file(tid, fd) : std::nullopt);
+}
+
+DescriptorName DescriptorNames::name_of(const std::optional<OpenFile>& file) {
   text_.clear();
-  const auto file = options_.any_descriptors() ? open_file(tid, fd) : std::nullopt;
   if (!file) {
     return {};
   }
@@ -126,7 +129,10 @@ DescriptorName DescriptorNames::descriptor_behind(std::int32_t tid, std::int32_t
   if (!options_.any_descriptors()) {
     return {};
   }
-  const std::int32_t process = capture() == nullptr ? files_.process(tid, pidfd).id : 0;
+  if (capture() != nullptr) {
+    return name_of(capture()->descriptor_behind(fd));
+  }
+  const std::int32_t process = files_.process(tid, pidfd).id;
   return process > 0 ? descriptor(process, fd) : DescriptorName{};
 }
 

@@ -51,6 +51,7 @@ class DescriptorNames final : public Names {
 
  private:
   [[nodiscard]] std::optional<OpenFile> open_file(std::int32_t tid, std::int32_t fd);
+  DescriptorName name_of(const std::optional<OpenFile>& file);
   bool append_detail(const OpenFile& file);
 
   NameOptions options_;

@@ -67,6 +67,8 @@ class Capture {
 
   /// Nothing: there was no such descriptor, or its name could not be told.
   [[nodiscard]] virtual std::optional<OpenFile> descriptor(std::int32_t fd) const = 0;
+  /// The same of a descriptor of the process that a pidfd of the call stands for.
+  [[nodiscard]] virtual std::optional<OpenFile> descriptor_behind(std::int32_t fd) const = 0;
   [[nodiscard]] virtual std::optional<OpenFile> working_directory() const = 0;
   /// The protocol (NETLINK_ROUTE, …) of a descriptor that was a netlink socket; -1: it was none.
   [[nodiscard]] virtual std::int32_t netlink_protocol(std::int32_t fd) const = 0;
