@@ -95,7 +95,9 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   if (!is_list && !step && !is_there(place, size)) {
     return false;
   }
-  const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  // Records of any size that are no list, such as control messages, show to their end.
+  const bool limited = state_.depth.abbreviate && (is_list || step);
+  const std::uint64_t limit = limited ? setting_.options.string_limit : max_counted;
   bool alone = false;
   bool begun = false;
   std::uint64_t n = 0;
@@ -114,7 +116,7 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
       is_list ? out_.begin_series(alone) : out_.begin_array();
       begun = true;
     }
-    if (n >= limit || !spend()) {
+    if ((n >= limit && !(is_rest && n == 0)) || !spend()) {
       out_.more();
       break;
     }
