@@ -57,7 +57,14 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "fcntl.lockf(f,fcntl.LOCK_SH,9,1); fcntl.fcntl(f,fcntl.F_GETFL)\"",
         "-e trace=readv,writev,pipe2,sendto,recvfrom,socketpair,ppoll,?select python3 -c \"import os,socket as "
         "s,select; a,b=s.socketpair();"
-        "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\""}) {
+        "a.send(b'hello'); b.recv(9); os.writev(1,[b'x'*50,b'yz']); select.select([b],[],[],0.01)\"",
+        "-e trace=sendmmsg -e signal=none python3 -c \"import ctypes as c,socket as s,struct; a,b=s.socketpair(); "
+        "t=[c.create_string_buffer(x) for x in (b'abc',b'de')]; "
+        "v=c.create_string_buffer(struct.pack('PNPN',c.addressof(t[0]),3,c.addressof(t[1]),2)); "
+        "m=c.create_string_buffer(struct.pack('PQPNPNQQ',0,0,c.addressof(v),2,0,0,0,0)*2); "
+        "c.CDLL(None).sendmmsg(a.fileno(),m,2,0)\"",
+        "-y -e trace=pidfd_getfd -e signal=none python3 -c \"import ctypes,os; f=os.open('/etc/passwd',0); "
+        "ctypes.CDLL(None).syscall(438,os.pidfd_open(os.getpid()),f,0)\""}) {
     INFO(command);
     CHECK(difference(trace_by("bpf", command), trace_by("ptrace", command)) == "");
   }
