@@ -125,7 +125,6 @@ class Walker {
     }
     return args[slot];
   }
-  [[nodiscard]] Count saved_value(spec::ParamId param) const;
   [[nodiscard]] bool succeeded() const { return outcome_ != nullptr && !outcome_->is_error && outcome_->known; }
 
   // arguments.cpp
@@ -138,9 +137,9 @@ class Walker {
   void emit_arguments();
   void begin_argument(const spec::Param& param, std::uint64_t raw);
   void emit_argument(const spec::Param& param, std::uint64_t raw);
-  void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits);
 
   // halves.cpp
+  void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits);
   [[nodiscard]] bool comes_in_halves(const spec::Param& param) const;
   bool emit_first_half(const spec::Param& param);
   void emit_second_half(const spec::Param& param);
@@ -176,6 +175,7 @@ class Walker {
   bool limited_wide_text(RemoteAddr address, std::uint64_t most);
 
   // evaluate.cpp
+  [[nodiscard]] Count saved_value(spec::ParamId param) const;
   Value evaluate(spec::ExprId id, const Scope* scope);
   Value binary(const spec::Expr& expr, const Scope* scope);
   Value field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset = 0,
@@ -195,6 +195,7 @@ class Walker {
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 
   // values.cpp
+  [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
   bool follow(const spec::Type& pointer, const Place& place, const Scope* scope);
   [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
   bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
@@ -202,7 +203,6 @@ class Walker {
   [[nodiscard]] bool has_row(const spec::Type& type, const Scope& scope);
   const spec::Type* chosen(const spec::Type& type, const Scope& inner);
   bool is_text(const spec::Type& type, const Scope* scope);
-  bool custom(const spec::Type& type, const Place& place, const Scope* scope);
   void annotate_descriptor(std::int64_t fd);
   void show_context(std::string_view context);
   void annotate_directory(std::int64_t fd);
@@ -222,6 +222,9 @@ class Walker {
     }
     return spec::bytes_of(type.width, abi_);
   }
+
+  // customs.cpp
+  bool custom(const spec::Type& type, const Place& place, const Scope* scope);
 
   // structs.cpp
   bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
@@ -247,7 +250,6 @@ class Walker {
   bool array(const spec::Type& type, const Place& place, const Scope* scope);
   bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
-  [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
   [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Scope* scope);
   bool brief_none(const spec::Type& type, const Scope* scope);

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/mounts.h"
+#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
@@ -61,6 +63,34 @@ TEST_CASE("a process that is in many groups has fields behind them") {
   }
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("a label is looked for at the begins of lines, whole") {
+  const std::string_view text = "Name:\tPid: 3\nNSpid:\t7\t1\nPid:\t  42\nEmpty:\nPidLast:\tx";
+  CHECK(labelled(text, "Name") == "Pid: 3");
+  CHECK(labelled(text, "NSpid") == "7\t1");
+  CHECK(labelled(text, "Pid") == "42");
+  CHECK(labelled(text, "Empty").empty());
+  CHECK(labelled(text, "PidLast") == "x");
+  CHECK(labelled(text, "pid").empty());
+  CHECK(labelled("Pid", "Pid").empty());
+  CHECK(labelled("", "Pid").empty());
+}
+
+TEST_CASE("mounts are found by a descriptor and by a path") {
+  const UniqueFd proc(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const auto of_descriptor = mount_of_descriptor(::getpid(), proc.get());
+  REQUIRE(of_descriptor);
+  CHECK(of_descriptor->type == "proc");
+  CHECK(of_descriptor->point == "/proc");
+  const auto of_path = mount_of_path(::getpid(), "/proc/self");
+  REQUIRE(of_path);
+  CHECK(of_path->type == "proc");
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const UniqueFd reading(ends[0]);
+  const UniqueFd writing(ends[1]);
+  CHECK_FALSE(mount_of_descriptor(::getpid(), reading.get()));
 }
 
 }  // namespace tracer
