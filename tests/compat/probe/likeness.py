@@ -117,9 +117,12 @@ def end_of_value(text, start):
     return at
 
 
+OPERATION = re.compile(r'(?:\w+(?:\(\w+\))?(?: or )?)*')
+
+
 def with_all_names(theirs, ours):
     """Their line with the names of an ioctl that only we know beside theirs."""
-    operations = [re.match(r'(ioctl\([^,]*, )(\w+(?:\(\d+\))?(?: or \w+(?:\(\d+\))?)*)', line) for line in (theirs, ours)]
+    operations = [re.match(rf'(ioctl\([^,]*, )({OPERATION.pattern})', line) for line in (theirs, ours)]
     if all(operations) and set(operations[0][2].split(' or ')) < set(operations[1][2].split(' or ')):
         return operations[0][1] + operations[1][2] + theirs[operations[0].end():]
     return theirs
@@ -154,7 +157,7 @@ class Likeness:
     def ours_has_more(self, call, theirs, ours):
         if '_IOC(' in theirs and '_IOC(' not in ours:
             # A request that the other does not name: ours has that number, or the plan would not pair them.
-            theirs = IOCTL.sub(lambda match: ours[match.start():].split(', ', 1)[0].rstrip(')'), theirs, count=1)
+            theirs = IOCTL.sub(lambda match: OPERATION.match(ours, match.start())[0], theirs, count=1)
         theirs = self.kept.with_ours_at(self.kept.rewritten(theirs), ours)
         theirs = with_all_names(theirs, ours)
         plain = [canonical.without_padding(line) for line in (theirs, ours)]
