@@ -357,6 +357,9 @@ Verdict Pipeline::on(const Fork& fork, Thread& thread, const Event& event, const
 
 Verdict Pipeline::on(const Attached& attached, Thread& thread, const Event& event, const Memory&) {
   thread.abi = event.abi;
+  if (attached.by_request) {
+    view_.attached(thread);
+  }
   if (options_.quiet.attach) {
     return Verdict::go_on;
   }

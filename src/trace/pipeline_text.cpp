@@ -22,8 +22,7 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
       names_(names),
       channels_(std::move(channels)),
       prefix_(options_.prefix),
-      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)),
-      program_to_come_(options_.program_to_come) {}
+      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)) {}
 
 void TextView::thread_appears(Thread& thread) {
   channels_.assign(thread);
@@ -286,6 +285,10 @@ void TextView::group_stop(Thread& thread, const EventTime& time, int signal, std
   thread.line.append(" ---");
   end_line(thread);
   write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::attached(Thread&) {
+  program_to_come_ = options_.program_to_come;
 }
 
 void TextView::exec(Thread& thread, const EventTime&) {

@@ -63,6 +63,7 @@ class TextView : public View {
   void probe(Thread& thread, const EventTime& time, const ProbeHit& hit, const Memory& memory,
              std::span<const StackFrame> stack) override;
   void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
+  void attached(Thread& thread) override;
   void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;
   void exits(Thread& thread, const EventTime& time, int status) override;
@@ -114,7 +115,7 @@ class TextView : public View {
   TextBuffer scratch_;
   std::unique_ptr<render::TextEmitter> emitter_;
   std::size_t threads_ = 0;
-  bool program_to_come_ = false;  ///< until it has its program, or something ends
+  bool program_to_come_ = false;  ///< from an attachment on until it has its program, or something ends
 };
 
 }  // namespace tracer::pipeline

@@ -56,6 +56,8 @@ class View {
   virtual void group_stop(Thread& /*thread*/, const EventTime& /*time*/, int /*signal*/,
                           std::span<const StackFrame> /*stack*/) {}
   virtual void fork(Thread& /*thread*/, const EventTime& /*time*/, const Fork& /*fork*/) {}
+  /// It was attached to because the user asked for it.
+  virtual void attached(Thread& /*thread*/) {}
   /// A new program runs in `thread`.
   virtual void exec(Thread& /*thread*/, const EventTime& /*time*/) {}
   /// execve in `former` made it take over the id of `leader`, which is about to go.

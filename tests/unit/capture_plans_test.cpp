@@ -102,11 +102,10 @@ TEST_CASE("a plan follows arrays within arrays") {
   constexpr std::uint32_t io_submit_number = 209;
   const CapturePlans plans = usual_plans();
   // Each message; of each its parts; of each part its bytes.
-  const auto depth = [&plans](std::uint32_t number) {
-    const capture_plan& plan = plan_of(plans, number);
+  const auto depth = [&plans](std::size_t first, std::size_t count) {
     std::vector<std::size_t> ends;
     std::size_t deepest = 0;
-    for (std::size_t i = plan.entry_first; i < std::size_t{plan.entry_first} + plan.entry_count; ++i) {
+    for (std::size_t i = first; i < first + count; ++i) {
       while (!ends.empty() && i >= ends.back()) {
         ends.pop_back();
       }
@@ -118,8 +117,10 @@ TEST_CASE("a plan follows arrays within arrays") {
     }
     return deepest;
   };
-  CHECK(depth(sendmmsg_number) == 2);
-  CHECK(depth(io_submit_number) == 2);
+  const capture_plan& sendmmsg = plan_of(plans, sendmmsg_number);
+  CHECK(depth(sendmmsg.exit_first, sendmmsg.exit_count) == 2);
+  const capture_plan& io_submit = plan_of(plans, io_submit_number);
+  CHECK(depth(io_submit.entry_first, io_submit.entry_count) == 2);
 }
 
 TEST_CASE("what descriptors and ids stand for is captured only if somebody wants to know") {

@@ -160,6 +160,7 @@ TEST_CASE("a program that is started beside a process that is attached to counts
   StageOptions options;
   options.text.program_to_come = true;
   Stage stage(options);
+  stage.happens(10, Attached{"", true});
   stage.call(10, getpid, 0, 10);
   stage.enter(11, execve, 0);
   stage.happens(11, Exec{11});
@@ -171,6 +172,16 @@ TEST_CASE("a program that is started beside a process that is attached to counts
         "[pid    11] execve(NULL)                = 0\n"
         "[pid    11] +++ exited with 0 +++\n"
         "getpid()                                = 10\n");
+}
+
+TEST_CASE("a program is alone beside a process that could not be attached to") {
+  StageOptions options;
+  options.text.program_to_come = true;
+  Stage stage(options);
+  stage.enter(11, execve, 0);
+  stage.happens(11, Exec{11});
+  stage.exit(11);
+  CHECK(stage.text() == "execve(NULL)                            = 0\n");
 }
 
 TEST_CASE("with a file for each thread, execve in a thread ends its file") {
