@@ -72,7 +72,8 @@ constexpr int exit_status(int code) {
 }
 
 int wait_status_of(const cli::Options& options, const RunEnd& end) {
-  if (end.exec_error != 0) {
+  // An execve that fails when there is no way back any more kills.
+  if (end.exec_error != 0 && !WIFSIGNALED(end.program_status.value_or(0))) {
     return exit_status(status_of_failed_launch(options, end.exec_error));
   }
   return end.interrupted_by_signal ? end.interrupting_signal : end.program_status.value_or(0);

@@ -1,4 +1,5 @@
 // Programs that make it hard to trace them come to the same end as untraced.
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
@@ -44,6 +45,20 @@ TEST_CASE("without -f, a thread that is not traced executes another program, and
 TEST_CASE("a child that must not be traced does not die of its parent's breakpoints") {
   CHECK(status_of("-e library=getppid", "untraced") == 43);
   CHECK(status_of("-f -e library=getppid", "untraced") == 43);
+}
+
+TEST_CASE("a program that its execve kills, as its file is too short, ends by that signal") {
+  const Folder folder;
+  // The header is a program's; what is to be mapped is beyond the end, which the kernel finds out too late.
+  const std::string cut =
+      "cd " + folder.path().string() + "; ln -s $T strace; cp " HARD_TO_TRACE " cut; truncate -s 1000 cut; ";
+  for (const std::string tracer : {"exec $T", "exec $T -f -e trace=openat", "exec ./strace"}) {
+    CAPTURE(tracer);
+    const Ran ran = run(cut + tracer + " -a1 ./cut");
+    CHECK(WTERMSIG(ran.status) == SIGSEGV);
+    CHECK(ran.lines.back() == "+++ killed by SIGSEGV +++");
+    std::filesystem::remove(folder.file("strace"));
+  }
 }
 
 }  // namespace tracer::live
