@@ -149,7 +149,9 @@ void Breakpoints::prepare(const Stopped& thread, pid_t pid, std::uint64_t addres
   if (point.under != Under::displaced) {
     return;
   }
-  const std::uint64_t place = place_near(thread, pid, address, abi);
+  const auto near = place_near(thread, pid, address, abi);
+  point.prepared = near.ok() || near.error().number != EAGAIN;
+  const std::uint64_t place = near.ok() ? near.value() : 0;
   const auto moved = place != 0 ? displace(abi, code, address, place) : std::nullopt;
   if (!moved || moved->code.size() > longest_displaced || !thread.write(RemoteAddr(place), moved->code).ok()) {
     return;
@@ -159,7 +161,7 @@ void Breakpoints::prepare(const Stopped& thread, pid_t pid, std::uint64_t addres
   displaced_[place] = address;
 }
 
-std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi) {
+Result<std::uint64_t> Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi) {
   const auto near = [&](std::uint64_t there) {
     return (there > address ? there - address : address - there) < displaced_reach();
   };
@@ -169,25 +171,29 @@ std::uint64_t Breakpoints::place_near(const Stopped& thread, pid_t pid, std::uin
     }
   }
   if (cannot_map_ || pages_.size() == most_pages) {
-    return 0;
+    return std::uint64_t{0};
   }
   // Other threads run, and may have taken the place meanwhile.
   constexpr unsigned most_tries = 16;
   constexpr std::uint64_t no_file = ~std::uint64_t{0};
   std::uint64_t wanted = 0;
-  std::optional<std::uint64_t> got;
-  for (unsigned tries = 0; tries == 0 || (got && is_taken(*got) && tries < most_tries); ++tries) {
+  Result<std::uint64_t> got = std::uint64_t{0};
+  for (unsigned tries = 0; tries == 0 || (got.ok() && is_taken(got.value()) && tries < most_tries); ++tries) {
     wanted = library::free_space_below(pid, address, page_bytes, displaced_reach());
     if (wanted == 0 || !near(wanted)) {
-      return 0;
+      return std::uint64_t{0};
     }
     got = inject_call(
         thread, pid, mmap_number(abi),
         {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
   }
-  if (got != wanted) {
-    cannot_map_ = !got || !is_taken(*got);
-    return 0;
+  if (!got) {
+    cannot_map_ = got.error().number != EAGAIN;
+    return got.error();
+  }
+  if (got.value() != wanted) {
+    cannot_map_ = !is_taken(got.value());
+    return std::uint64_t{0};
   }
   pages_.push_back({wanted, longest_displaced});
   return wanted;
@@ -227,12 +233,16 @@ bool Breakpoints::lose_page(std::uint64_t address) {
   return true;
 }
 
-void Breakpoints::unmap(const Stopped& thread) {
+bool Breakpoints::unmap(const Stopped& thread) {
   const pid_t pid = thread.tid();
   const auto registers = thread.registers();
-  for (const Page& page : std::exchange(pages_, {})) {
-    if (registers && !page.lost) {
-      inject_call(thread, pid, munmap_number(registers.value().mode_abi()), {page.address, page_bytes, 0, 0, 0, 0});
+  for (; !pages_.empty(); pages_.pop_back()) {
+    if (registers && !pages_.back().lost) {
+      const auto done = inject_call(thread, pid, munmap_number(registers.value().mode_abi()),
+                                    {pages_.back().address, page_bytes, 0, 0, 0, 0});
+      if (!done && done.error().number == EAGAIN) {
+        return false;
+      }
     }
   }
   displaced_.clear();
@@ -240,6 +250,7 @@ void Breakpoints::unmap(const Stopped& thread) {
     point.prepared = false;
     point.displaced_at = 0;
   }
+  return true;
 }
 
 }  // namespace tracer

@@ -107,8 +107,11 @@ class Breakpoints {
   /// Code is no longer at `address`, as the program has taken the memory for itself. If that was ours, its instructions
   /// run in place from now on; false if it was not.
   bool lose_page(std::uint64_t address);
-  /// Gives back the pages for displaced instructions; no thread may be there.
-  void unmap(const Stopped& thread);
+  /// Whether there are pages for displaced instructions.
+  [[nodiscard]] bool has_pages() const { return !pages_.empty(); }
+  /// Gives them back; no thread may be there, and this one must be at rest (inject_call). False: it has stopped for
+  /// another reason meanwhile, and has to do the rest later.
+  bool unmap(const Stopped& thread);
 
   /// What the modules are for whom they were set, by the start of their code.
   std::map<std::uint64_t, library::Module> modules;
@@ -138,7 +141,8 @@ class Breakpoints {
   [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;
   Breakpoint* insert(const Stopped& thread, const Memory& memory, std::uint64_t address);
   void prepare(const Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
-  std::uint64_t place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
+  /// 0: nowhere. EAGAIN as inject_call().
+  Result<std::uint64_t> place_near(const Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
 
   std::vector<std::uint64_t> semaphores_;  ///< raised, each as often as it stands here
   std::map<std::uint64_t, Breakpoint> points_;
@@ -169,8 +173,10 @@ struct LibraryThread {
   std::vector<std::uint64_t> inherited;
 };
 
-/// Has the thread make a system call, and puts its registers back. Empty if that did not work.
-std::optional<std::uint64_t> inject_call(const Stopped& thread, pid_t pid, std::uint64_t number,
-                                         const std::array<std::uint64_t, 6>& arguments);
+/// Has the thread make a system call, and puts its registers back. It must not be in a call of its own, whose end would
+/// be taken for that of this one. An error if that did not work: EAGAIN if it has stopped for another reason, which is
+/// yet to be waited for.
+Result<std::uint64_t> inject_call(const Stopped& thread, pid_t pid, std::uint64_t number,
+                                  const std::array<std::uint64_t, 6>& arguments);
 
 }  // namespace tracer

@@ -78,11 +78,19 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
   const pid_t tid = tracee.tid();
   if (functions_) {
     const Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
-    if (leaving == Leaving::owes_trap) {
-      tracee.thread = std::move(*stopped).resume(Resume::freely, signal);
+    signal = leaving.was_at_trap ? 0 : signal;
+    if (leaving.when == Leaving::When::after_stop) {
+      tracee.thread = Running::followed(tid);
       return;
     }
-    signal = leaving == Leaving::was_at_trap ? 0 : signal;
+    if (leaving.when != Leaving::When::now) {
+      Running running = std::move(*stopped).resume(Resume::freely, signal);
+      if (leaving.when == Leaving::When::at_rest) {
+        running.interrupt();
+      }
+      tracee.thread = std::move(running);
+      return;
+    }
   }
   std::move(*stopped).detach(signal);
   tracee.call_reported = false;

@@ -23,30 +23,31 @@ std::uint64_t find_call_instruction(const Stopped& thread, pid_t pid, Abi abi) {
 
 }  // namespace
 
-std::optional<std::uint64_t> inject_call(const Stopped& thread, pid_t pid, std::uint64_t number,
-                                         const std::array<std::uint64_t, 6>& arguments) {
+Result<std::uint64_t> inject_call(const Stopped& thread, pid_t pid, std::uint64_t number,
+                                  const std::array<std::uint64_t, 6>& arguments) {
   // A filter of its own might kill the process for a call that it never makes itself.
+  const Error impossible{EPERM, {}};
   if (number_field(pid, "Seccomp") != 0) {
-    return std::nullopt;
+    return impossible;
   }
   const auto saved = thread.registers();
   if (!saved) {
-    return std::nullopt;
+    return saved.error();
   }
   Registers registers = saved.value();
   const std::uint64_t instruction = find_call_instruction(thread, pid, registers.mode_abi());
   if (instruction == 0) {
-    return std::nullopt;
+    return impossible;
   }
   prepare_call(registers, instruction, number, arguments);
-  if (!thread.set_registers(registers).ok()) {
-    return std::nullopt;
+  if (const Status set = thread.set_registers(registers); !set) {
+    return set.error();
   }
-  std::optional<std::uint64_t> result;
-  if (thread.step().ok()) {
-    if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {
-      result = static_cast<std::uint64_t>(after.value().result());
-    }
+  Result<std::uint64_t> result = impossible;
+  if (const Status stepped = thread.step(); !stepped) {
+    result = stepped.error();
+  } else if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {
+    result = static_cast<std::uint64_t>(after.value().result());
   }
   static_cast<void>(thread.set_registers(saved.value()));
   return result;

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 
 #include <algorithm>
 
@@ -86,11 +87,11 @@ void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
 Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
   // It may leave at its very first stop, while the other threads of its process still have their breakpoints.
   join(tracee);
+  Leaving leaving;
   if (tracee.library == nullptr) {
-    return Leaving::freely;
+    return leaving;
   }
   end_counts(tracee);
-  Leaving leaving = Leaving::freely;
   Breakpoints& space = *tracee.library->space;
   const Stopped& thread = stopped_thread(tracee);
   if (!space.withdrawn) {
@@ -108,15 +109,25 @@ Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
     if (at_trap) {
       set.set_instruction_pointer(trap_address(set));
       static_cast<void>(thread.set_registers(set));
-      leaving = Leaving::was_at_trap;
+      leaving.was_at_trap = true;
     } else if (const std::string pending = status_field(tracee.tid(), "SigPnd");
                ((std::strtoull(pending.c_str(), nullptr, 16) >> (SIGTRAP - 1)) & 1) != 0) {
-      return Leaving::owes_trap;
+      leaving.when = Leaving::When::after_trap;
+      return leaving;
     }
   }
   put_back(tracee);
-  if (tracee.library->space.use_count() == 1) {
-    space.unmap(thread);
+  // The last one out takes the pages along, unless it is about to end.
+  if (const int event = thread.event();
+      tracee.library->space.use_count() == 1 && space.has_pages() && event != PTRACE_EVENT_EXIT) {
+    if (event != PTRACE_EVENT_STOP) {
+      leaving.when = Leaving::When::at_rest;
+      return leaving;
+    }
+    if (!space.unmap(thread)) {
+      leaving.when = Leaving::When::after_stop;
+      return leaving;
+    }
   }
   tracee.library = nullptr;
   return leaving;

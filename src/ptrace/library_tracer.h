@@ -18,10 +18,15 @@
 namespace tracer {
 
 /// How a thread can be let go.
-enum class Leaving : std::uint8_t {
-  freely,
-  was_at_trap,  ///< the SIGTRAP that stopped it was our doing: it must not be delivered
-  owes_trap,    ///< it has run into a breakpoint, and must run on to the stop that is to come of that
+struct Leaving {
+  enum class When : std::uint8_t {
+    now,
+    after_trap,  ///< it has run into a breakpoint, and must run on to the stop that is to come of that
+    at_rest,     ///< it has to make a call for us, which it can do where PTRACE_INTERRUPT stops it
+    after_stop,  ///< it has stopped once more already, which is yet to be waited for
+  };
+  When when = When::now;
+  bool was_at_trap = false;  ///< the SIGTRAP that stopped it was our doing: it must not be delivered
 };
 
 class LibraryTracer {
@@ -49,8 +54,8 @@ class LibraryTracer {
   void put_back(Tracee& tracee);
   /// A SIGSEGV stopped the thread. If that is so because displaced instructions are gone, it can go on without.
   bool on_fault(Tracee& tracee);
-  /// It will not be heard of again, but is stopped and lives on: leaves nothing of ours behind. `at_trap`: what stopped
-  /// it is a SIGTRAP.
+  /// It will not be heard of again, but is stopped and lives on: leaves nothing of ours behind, or says when that can
+  /// be. `at_trap`: what stopped it is a SIGTRAP.
   Leaving leave(Tracee& tracee, bool at_trap);
   /// The thread has ended, or its program was replaced: its open calls end.
   void end_calls(Tracee& tracee);

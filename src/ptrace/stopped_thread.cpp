@@ -147,9 +147,7 @@ Result<Report> wait_for(pid_t tid) {
 }
 
 bool has_report(pid_t tid) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-         info.si_pid != 0;
+  return next_report(tid, WNOHANG).has_value();
 }
 
 Result<Running> Running::seize(pid_t tid, unsigned options) {
@@ -294,6 +292,11 @@ std::optional<pid_t> Stopped::event_message() const {
   return static_cast<pid_t>(message);
 }
 
+int Stopped::event() const {
+  siginfo_t info;
+  return signal_info(info) && info.si_code > 0 ? info.si_code >> 8 : 0;
+}
+
 bool Stopped::signal_info(siginfo_t& info) const {
   return ptrace_call(PTRACE_GETSIGINFO, tid_, 0L, &info) == 0;
 }
@@ -346,15 +349,28 @@ Status Stopped::step() const {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &held_back);
   }
   bool done = false;
-  if (ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
+  bool was_held_up = false;
+  bool goes_on = true;
+  while (goes_on && ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
     const auto report = next_report(tid_, 0);
-    // Killed in between, it may be on its way to its end, which is not to be taken here.
-    siginfo_t taken{};
-    done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP &&
-           ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
+    // Its process was told to stop, or we have interrupted it: the instruction's own stop is still to come.
+    goes_on = report && report->si_code == CLD_TRAPPED && report->si_status >> 8 == PTRACE_EVENT_STOP;
+    was_held_up = was_held_up || goes_on;
+    done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP;
+    if (goes_on || done) {
+      // Killed in between, it may be on its way to its end, which is not to be taken here.
+      siginfo_t taken{};
+      const bool took =
+          ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
+      goes_on = goes_on && took;
+      done = done && took;
+    }
   }
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);
+  }
+  if (was_held_up) {
+    ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L);  // it will make that stop once more, for whoever waits for it
   }
   return done ? Status(Done{}) : Status(another_report);
 }

@@ -135,6 +135,8 @@ class Stopped {
 
   /// PTRACE_GETEVENTMSG: a child's id or a former thread id.
   [[nodiscard]] std::optional<pid_t> event_message() const;
+  /// PTRACE_EVENT_*, if that is what it stopped for; else 0.
+  [[nodiscard]] int event() const;
   /// PTRACE_GETSIGINFO; false if it is not known.
   bool signal_info(siginfo_t& info) const;
   /// PTRACE_PEEKDATA of one word.

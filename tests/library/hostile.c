@@ -271,6 +271,47 @@ static int faulting(void) {
   return sum == 0 && signals == 1 ? 18 : 1;
 }
 
+static volatile int stopped_enough;
+
+static void* call_own(void* nothing) {
+  while (!stopped_enough) {
+    own(0);
+  }
+  return nothing;
+}
+
+// Threads that have to step over breakpoints in place, as there is a filter, while their process is stopped all the
+// time.
+static int stopping(void) {
+  struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  struct sock_fprog filter = {1, &allow};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    return 2;
+  }
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) {
+    pthread_create(&threads[i], 0, call_own, 0);
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  for (int i = 0; child == 0 && i < 40; ++i) {
+    kill(parent, SIGSTOP);
+    kill(parent, SIGCONT);
+    usleep(200);
+  }
+  if (child == 0) {
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  stopped_enough = 1;
+  for (int i = 0; i < 3; ++i) {
+    pthread_join(threads[i], 0);
+  }
+  return status == 0 ? 22 : 1;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   alarm(60);
@@ -289,5 +330,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "confined") == 0   ? confined()
          : strcmp(what, "sharing") == 0    ? sharing()
          : strcmp(what, "faulting") == 0   ? faulting()
+         : strcmp(what, "stopping") == 0   ? stopping()
                                            : 99;
 }
