@@ -245,14 +245,10 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
   }
   const __u32 former_tid = state->tid;
   name_thread(task, state);
-  /* Of one that is watched, whether its execve is or not; one that has left the scope is in no call. */
-  if (state->phase == phase_in_call || state->origin != origin_scope) {
-    struct pending_entry* entry = state->phase == phase_in_call ? pending_of(task) : 0;
+  if (state->phase == phase_in_call) {
+    struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
-    }
-    if (settings.commands && !state->told) {
-      submit_name(s, task, state, &task->comm, bpf_ktime_get_ns());
     }
     submit_life(s, record_exec, state, former_tid);
   }
