@@ -250,6 +250,9 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
     if (entry) {
       submit_pending(s, entry);
     }
+  }
+  /* Whether its execve is watched or not; but a thread that has left the scope is in no call. */
+  if (state->phase == phase_in_call || state->origin != origin_scope) {
     submit_life(s, record_exec, state, former_tid);
   }
   return 0;

@@ -52,6 +52,7 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-P /etc/passwd cat /etc/passwd",
         "-Y -e trace=kill sh -c 'kill -0 $$; cd /; kill -0 $PPID'",
         "--format=json -yy -e trace=execve,openat,read cat /dev/null",
+        "--format=json -e trace=openat -e signal=none sh -c 'exec cat /dev/null'",
         "-e trace=ioctl,fcntl python3 -c \"import fcntl,os,termios; r,w=os.pipe(); os.write(w,b'abc'); "
         "fcntl.ioctl(r,termios.FIONREAD,b'1234'); f=os.open('/etc/passwd',os.O_RDONLY); "
         "fcntl.lockf(f,fcntl.LOCK_SH,9,1); fcntl.fcntl(f,fcntl.F_GETFL)\"",
