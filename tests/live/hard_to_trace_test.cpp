@@ -1,5 +1,6 @@
 // Programs that make it hard to trace them come to the same end as untraced.
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
@@ -51,13 +52,14 @@ TEST_CASE("a program that its execve kills, as its file is too short, ends by th
   const Folder folder;
   // The header is a program's; what is to be mapped is beyond the end, which the kernel finds out too late.
   const std::string cut =
-      "cd " + folder.path().string() + "; ln -s $T strace; cp " HARD_TO_TRACE " cut; truncate -s 1000 cut; ";
+      "cd " + folder.path().string() + "; ln -sf $T strace; cp " HARD_TO_TRACE " cut; truncate -s 1000 cut; ";
+  const int signal = WTERMSIG(run(cut + "exec ./cut").status);  // not the same on all machines
+  REQUIRE(signal != 0);
   for (const std::string tracer : {"exec $T", "exec $T -f -e trace=openat", "exec ./strace"}) {
     CAPTURE(tracer);
     const Ran ran = run(cut + tracer + " -a1 ./cut");
-    CHECK(WTERMSIG(ran.status) == SIGSEGV);
-    CHECK(ran.lines.back() == "+++ killed by SIGSEGV +++");
-    std::filesystem::remove(folder.file("strace"));
+    CHECK(WTERMSIG(ran.status) == signal);
+    CHECK(ran.lines.back() == std::string("+++ killed by SIG") + ::sigabbrev_np(signal) + " +++");
   }
 }
 
