@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t longest_list = std::size_t{1} << 22;
 
-bool begins_with(std::string_view text, std::string_view begin) {
-  return text.substr(0, begin.size()) == begin;
-}
-
 /// proc(5), mountinfo: blanks, tabs, line ends and backslashes in names are `\040` and the like.
 std::string without_escapes(std::string_view name) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
@@ -70,7 +66,7 @@ std::optional<Mounted> mount_of_path(pid_t pid, const std::string& path) {
   std::optional<Mounted> mount;
   for_each_mount(pid, [&](const std::string&, const Mounted& mounted) {
     const std::string& point = mounted.point;
-    const bool holds = point == "/" || path == point || begins_with(path, point + '/');
+    const bool holds = point == "/" || path == point || path.starts_with(point + '/');
     if (holds && (!mount || point.size() >= mount->point.size())) {  // of two at one place the later hides the other
       mount = mounted;
     }
@@ -82,9 +78,8 @@ bool may_not_answer(const Mounted& mounted) {
   constexpr std::array<std::string_view, 14> kinds = {"fuse",     "nfs",  "cifs",   "smb",     "9p",
                                                       "ceph",     "afs",  "coda",   "autofs",  "ocfs2",
                                                       "orangefs", "gfs2", "lustre", "virtiofs"};
-  return mounted.type != "fusectl" && std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-           return begins_with(mounted.type, kind);
-         });
+  return mounted.type != "fusectl" &&
+         std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return mounted.type.starts_with(kind); });
 }
 
 }  // namespace tracer

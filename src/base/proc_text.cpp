@@ -29,7 +29,7 @@ std::string_view labelled(std::string_view text, std::string_view label) {
 }
 
 std::string command_name(pid_t tid) {
-  const std::string name = read_file(fmt::format("/proc/{}/comm", tid), 64);
+  const std::string name = read_file(proc_path(tid, "comm"), 64);
   constexpr std::size_t longest = 15;  // TASK_COMM_LEN of linux/sched.h; of kernel threads the file tells more
   return name.substr(0, std::min(name.find('\n'), longest));
 }

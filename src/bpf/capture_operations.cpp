@@ -8,9 +8,13 @@ namespace tracer {
 
 using namespace spec;
 
-static bool same(const capture_operation& a, const capture_operation& b) {
+namespace {
+
+bool same(const capture_operation& a, const capture_operation& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
+
+}  // namespace
 
 capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t base, std::uint32_t offset) {
   capture_operation op{};
@@ -24,20 +28,27 @@ capture_operation CaptureOperations::operation(capture_kind kind, std::uint8_t b
   return op;
 }
 
-void CaptureOperations::add(const capture_operation& op) {
+template <typename Wanted>
+capture_operation* CaptureOperations::find(const Wanted& wanted) {
   for (std::size_t i = open_from_; i < operations_.size(); ++i) {
     capture_operation& known = operations_[i];
     if (known.kind == capture_each) {
-      i += known.body;  // what its slots hold is another matter
-      continue;
+      i += known.body;
+    } else if (wanted(known)) {
+      return &known;
     }
-    const auto place = [](const capture_operation& o) {
-      return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.width, o.to);
-    };
-    if (place(known) == place(op)) {
-      known.most = std::max(known.most, op.most);
-      return;
-    }
+  }
+  return nullptr;
+}
+
+void CaptureOperations::add(const capture_operation& op) {
+  const auto place = [](const capture_operation& o) {
+    return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.width, o.to);
+  };
+  capture_operation* known = find([&](const capture_operation& other) { return place(other) == place(op); });
+  if (known != nullptr) {
+    known->most = std::max(known->most, op.most);
+    return;
   }
   if (operations_.size() < operations_per_plan) {
     operations_.push_back(op);
@@ -67,15 +78,11 @@ void CaptureOperations::end_loop(std::size_t first) {
 }
 
 std::uint8_t CaptureOperations::load(std::uint8_t base, std::uint32_t offset, unsigned width) {
-  for (std::size_t i = open_from_; i < operations_.size(); ++i) {
-    const capture_operation& known = operations_[i];
-    if (known.kind == capture_each) {
-      i += known.body;
-      continue;
-    }
-    if (known.kind == capture_load && known.base == base && known.offset == offset && known.width == width) {
-      return known.to;
-    }
+  const capture_operation* known = find([&](const capture_operation& other) {
+    return other.kind == capture_load && other.base == base && other.offset == offset && other.width == width;
+  });
+  if (known != nullptr) {
+    return known->to;
   }
   if (next_slot_ >= slot_stack || operations_.size() >= operations_per_plan) {
     return slot_none;

@@ -83,6 +83,9 @@ class CaptureOperations {
   Abi abi_;
 
  private:
+  /// The first that stands in the same loop; what slots hold within loops inside of it is another matter.
+  template <typename Wanted>
+  capture_operation* find(const Wanted& wanted);
   bool begin_loop(capture_operation& each);
   void end_loop(std::size_t first);
   std::optional<Length> of_param(spec::ParamId id, bool through_pointer);

@@ -133,7 +133,7 @@ void Walker::emit_arguments() {
     if (outcome_ == nullptr && waits_for_exit(param)) {
       if (shows_beginning(param)) {
         begin_argument(param, raw);
-        if (emit_beginning(param)) {
+        if (emit_beginning(param, raw)) {
           return;
         }
         state_.argument_open = false;

@@ -29,9 +29,9 @@ bool Walker::shows_beginning(const Param& param) {
 }
 
 /// False if there is an address, and nothing to come.
-bool Walker::emit_beginning(const Param& param) {
+bool Walker::emit_beginning(const Param& param, std::uint64_t bits) {
   const Type& type = tables_.types[param.type];
-  const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
+  const RemoteAddr address(*load(type, Place::in_register(bits)));
   slot_ = param.slot[index_of(abi_)];
   view_ = View::output;
   portion_ = Portion::beginning;

@@ -154,7 +154,7 @@ class Walker {
 
   // beginnings.cpp
   [[nodiscard]] bool shows_beginning(const spec::Param& param);
-  bool emit_beginning(const spec::Param& param);
+  bool emit_beginning(const spec::Param& param, std::uint64_t bits);
   void emit_rest(const spec::Type& pointer, std::uint64_t bits);
   bool emit_field_once(const spec::Field& field, const Scope& scope);
   void emit_field_again(const spec::Field& field, const Scope& scope);

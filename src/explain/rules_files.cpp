@@ -12,10 +12,6 @@ namespace tracer::explain {
 
 namespace {
 
-bool begins_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 /// The path as the program gave it.
 std::string given_path(const Call& call) {
   for (const Argument& argument : call.args) {
@@ -80,7 +76,7 @@ std::optional<Finding> folder_as_file(const Case& facts) {
 
 std::optional<Finding> missing_device(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  const bool below_dev = begins_with(facts.path(), "/dev/") && !begins_with(facts.path(), "/dev/shm/");
+  const bool below_dev = facts.path().starts_with("/dev/") && !facts.path().starts_with("/dev/shm/");
   const bool is_device = walk.exists() && (S_ISCHR(walk.info().st_mode) || S_ISBLK(walk.info().st_mode));
   if (walk.exists() ? !is_device : !below_dev) {
     return std::nullopt;
