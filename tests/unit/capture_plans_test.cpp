@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "bpf/capture_operations.h"
 #include "bpf/capture_plans.h"
 
 namespace tracer::test {
@@ -51,6 +52,24 @@ TEST_CASE("each request of ioctl copies what it has, at the entry or at the exit
   // A number that no table knows shows as it is.
   CHECK(form_of(plans, ioctl_number, 0xdead) == nullptr);
   CHECK(plan_of(plans, ioctl_number).entry_count < 8);
+}
+
+TEST_CASE("what a slot holds within a loop is not taken for what it holds behind it") {
+  CaptureOperations plan(spec::builtin_tables(), abi);
+  capture_operation each = CaptureOperations::operation(capture_each, 1, 0);
+  each.most = 8;
+  each.element = 16;
+  std::uint8_t element_slot = slot_none;
+  plan.add_loop(each, [&](std::uint8_t element) {
+    element_slot = element;
+    plan.load(element, 8, 4);
+  });
+  const std::uint8_t pointer = plan.load(1, 0, 8);
+  REQUIRE(pointer == element_slot);
+  plan.load(pointer, 8, 4);
+  CHECK(plan.operations().size() == 4);
+  plan.load(pointer, 8, 4);  // this one is there
+  CHECK(plan.operations().size() == 4);
 }
 
 TEST_CASE("a number is not taken for an address because other forms of the call have one") {
