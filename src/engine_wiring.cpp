@@ -161,6 +161,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
                                                     static_cast<int>(cli::Interruptible::anywhere));
   result.latencies = summary_options(options).wants_latencies();
+  result.sampled = !options.summary.exact && summary_options(options).wants_sums_alone();
   result.times = !only_counts(options) || summary_options(options).wants_times();
   result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_ends();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};

@@ -67,23 +67,97 @@ static __always_inline void sort_in(__u32 slot, __u64 time) {
   }
 }
 
+static __always_inline struct counting_totals* totals_of(__u32 slot) {
+  const __u32 place = bpf_get_smp_processor_id() * counting_slots + slot;
+  return bpf_map_lookup_elem(&totals, &place);
+}
+
+/* How many calls the one that begins is to stand for; 0: it is not to be timed. */
+static __always_inline __u8 draw(struct counting_sample* sample) {
+  if (sample->skip != 0) {
+    sample->skip--;
+    return 0;
+  }
+  __u8 stands_for = sample_block;
+  if (sample->one_by_one < timed_at_first) {
+    stands_for = 1;
+    if (++sample->one_by_one < timed_at_first) {
+      return stands_for;
+    }
+  }
+  const __u16 before = bpf_get_prandom_u32() % sample_block;
+  sample->skip = sample->rest + before;
+  sample->rest = sample_block - 1 - before;
+  return stands_for;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
   struct task_struct* task = bpf_get_current_task_btf();
-  begin_call(task, id);
+  struct thread_state* state = begin_call(task, id);
+  if (!state || !settings.threads.times) {
+    return 0;
+  }
+  if (settings.sampled) {
+    struct counting_totals* sum = totals_of(state->slot);
+    if (!sum) {
+      return 0;
+    }
+    state->charged = task->stime;
+    state->stands_for = draw(&sum->sample);
+    if (state->stands_for == 0) {
+      return 0;
+    }
+  }
+  take_time(task, state);
   return 0;
+}
+
+/* Nanoseconds on a CPU, of `wall`. */
+static __always_inline __u64 time_on_cpu(struct task_struct* task, struct thread_state* state, __u64 wall, __u64 now) {
+  /* What was in its way when it was adopted is only roughly known. */
+  const __u64 off = time_off_cpu(task, &state->stay, now);
+  return wall > off ? wall - off : 0;
+}
+
+static __always_inline void add_sample(struct counting_totals* sum, struct task_struct* task,
+                                       struct thread_state* state) {
+  struct counting_sample* sample = &sum->sample;
+  const __u64 charged = task->stime - state->charged;
+  const bool is_long = charged >= settings.long_call;
+  __u64 time = charged;
+  if (state->stands_for != 0) {
+    const __u64 now = bpf_ktime_get_ns();
+    time = time_on_cpu(task, state, now - state->entered, now);
+  } else if (!is_long) {
+    return;
+  }
+  if (is_long) {
+    sample->represented++;
+    sample->alone += time;
+    sample->one_by_one = 0;
+    sample->skip = 0;
+    sample->rest = 0;
+    return;
+  }
+  add_time(&sum->cpu, time, sample->represented == 0);
+  sum->cpu.total += time * (state->stands_for - 1);
+  sample->represented += state->stands_for;
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct thread_state* state = state_of(task);
-  if (!state || end_call(task, state, regs, result) == call_unseen) {
+  if (!state) {
+    return 0;
+  }
+  const enum call_end end = end_call(task, state, regs, result);
+  if (end == call_unseen) {
     return 0;
   }
   const __u32 slot = state->slot;
-  const __u32 place = bpf_get_smp_processor_id() * counting_slots + slot;
-  struct counting_totals* sum = bpf_map_lookup_elem(&totals, &place);
+  struct counting_totals* sum = totals_of(slot);
   if (!sum) {
     return 0;
   }
@@ -93,6 +167,14 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (!settings.threads.times) {
     return 0;
   }
+  if (settings.sampled) {
+    if (end == call_had_no_entry) {
+      state->charged = task->stime;
+      state->stands_for = 1;
+    }
+    add_sample(sum, task, state);
+    return 0;
+  }
   const __u64 now = bpf_ktime_get_ns();
   const __u64 wall = now - state->entered;
   add_time(&sum->wall, wall, first);
@@ -100,9 +182,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
     sort_in(slot, wall);
   }
   if (settings.threads.cpu_time) {
-    /* What was in its way when it was adopted is only roughly known. */
-    const __u64 off = time_off_cpu(task, &state->stay, now);
-    add_time(&sum->cpu, wall > off ? wall - off : 0, first);
+    add_time(&sum->cpu, time_on_cpu(task, state, wall, now), first);
   }
   return 0;
 }

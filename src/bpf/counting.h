@@ -15,6 +15,8 @@ enum {
 struct counting_settings {
   struct thread_settings threads;
   __u32 latencies; /* single times are to be sorted into `latencies` */
+  __u32 sampled;   /* the sums of times on CPU may be estimates: see struct counting_sample */
+  __u64 long_call; /* system time in one call, in nanoseconds, that ticks see whether it is timed or not */
 };
 
 struct counting_shared {
@@ -28,12 +30,31 @@ struct counting_times {
   __u64 longest;
 };
 
+enum {
+  timed_at_first = 256, /* calls, before it becomes a sample, and again after each long call */
+  sample_block = 8,     /* of so many calls one is timed then, whichever chance picks; a power of 2 */
+};
+
+/* How much of `cpu` stands for how many calls: reading the clock twice costs as much as all else that counting takes.
+ * So of a call that is made often, not every one is timed. Long ones are charged for by the scheduler's ticks and
+ * are never estimated from others. */
+struct counting_sample {
+  __u64 represented; /* calls that the times in `cpu` stand for */
+  __u64 alone;       /* nanoseconds of long calls, which stand for themselves and are not in `cpu` */
+  __u16 one_by_one;  /* calls that were timed since the last long one, up to timed_at_first */
+  __u16 skip;        /* calls that are not to be timed now */
+  __u16 rest;        /* calls of the block that come after the timed one */
+};
+
 /* One call of one ABI, on one CPU: a cache line. */
 struct counting_totals {
   __u64 calls;
   __u64 errors;
   struct counting_times cpu;
-  struct counting_times wall;
+  union {
+    struct counting_times wall;
+    struct counting_sample sample; /* where settings.sampled */
+  };
 };
 
 /* Key in `latencies`: of a call and a latency_bucket_of(). */

@@ -4,6 +4,8 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 
+#include <ctime>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,16 +13,33 @@
 #include <utility>
 
 #include "base/latency_bucket.h"
+#include "base/require.h"
 #include "bpf/embedded.h"
 
 namespace tracer {
 namespace {
+
+/// The sum of all calls' times, where those of some stand for others.
+std::uint64_t estimate(const counting_totals& part) {
+  const counting_sample& sample = part.sample;
+  const auto scale = sample.represented == 0
+                         ? 0.0L
+                         : static_cast<long double>(part.calls) / static_cast<long double>(sample.represented);
+  return sample.alone + static_cast<std::uint64_t>(static_cast<long double>(part.cpu.total) * scale);
+}
 
 void merge(TimeTotals& sum, const counting_times& times, bool first) {
   const auto nanoseconds = [](std::uint64_t time) { return std::chrono::nanoseconds(time); };
   sum.total += nanoseconds(times.total);
   sum.shortest = first ? nanoseconds(times.shortest) : std::min(sum.shortest, nanoseconds(times.shortest));
   sum.longest = std::max(sum.longest, nanoseconds(times.longest));
+}
+
+/// Nanoseconds. clock_getres(2): what the coarse clocks resolve is what the timer interrupt makes of them.
+std::uint64_t time_between_ticks() {
+  timespec tick{};
+  require(::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0, "the coarse clock has a resolution");
+  return static_cast<std::uint64_t>(tick.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(tick.tv_nsec);
 }
 
 constexpr std::size_t most_lives_at_once = 1024;
@@ -45,6 +64,8 @@ CountingEngine::~CountingEngine() = default;
 Status CountingEngine::load() {
   auto& settings = programs_.initial<counting_settings>(".rodata.settings");
   settings.latencies = options_.latencies ? 1 : 0;
+  settings.sampled = options_.sampled ? 1 : 0;
+  settings.long_call = 2 * time_between_ticks();
   if (!options_.latencies) {
     programs_.resize("latencies", 1);
   }
@@ -119,8 +140,13 @@ std::vector<CallTotals> CountingEngine::read_totals() const {
       if (part.calls == 0) {
         continue;
       }
-      merge(sum.cpu, part.cpu, sum.calls == 0);
-      merge(sum.wall, part.wall, sum.calls == 0);
+      counting_times cpu = part.cpu;
+      if (options_.sampled) {
+        cpu.total = estimate(part);
+      } else {
+        merge(sum.wall, part.wall, sum.calls == 0);
+      }
+      merge(sum.cpu, cpu, sum.calls == 0);
       sum.calls += part.calls;
       sum.errors += part.errors;
     }

@@ -299,6 +299,7 @@ struct task_struct {
   const struct cred* cred;
   struct mm_struct* mm;
   struct seccomp seccomp;
+  __u64 stime;
   unsigned long nvcsw;
   unsigned long nivcsw;
   char comm[16];

@@ -31,12 +31,14 @@ enum origin {
 struct thread_state {
   __u64 entered; /* when the call began, or when the thread was adopted */
   struct cpu_stay stay;
-  __u32 slot; /* of the call in `totals` */
+  __u64 charged; /* system time that ticks had charged it with when the call began */
+  __u32 slot;    /* of the call in `totals` */
   __u8 phase;
   __u8 origin;
   __u8 incomplete; /* not all could be read that the entry wanted */
   __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
   __u8 told;       /* the name of its program */
+  __u8 stands_for; /* how many calls the time of this one is to stand for; 0: it is not timed */
   __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
   __u32 tgid;
   __u64 fault; /* address of the last signal that has one */
@@ -150,7 +152,7 @@ static __always_inline __u32 local_id(struct task_struct* task) {
   return id_at_level(task, shared.threads.level);
 }
 
-/* The current thread has entered a call. */
+/* The current thread has entered a call, whose time is wanted. */
 static __always_inline void take_time(struct task_struct* task, struct thread_state* state) {
   state->entered = bpf_ktime_get_ns();
   if (settings.threads.cpu_time) {
@@ -180,9 +182,6 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
   }
   state->slot = slot_of(call);
   state->phase = phase_in_call;
-  if (settings.threads.times) {
-    take_time(task, state);
-  }
   return state;
 }
 

@@ -159,6 +159,7 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
+    take_time(task, state);
     enter(s, task, state, regs);
   }
   return 0;

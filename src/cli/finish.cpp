@@ -153,6 +153,9 @@ Applied finish_summary(Draft& draft) {
     if (options.summary.histogram) {
       return Failure{"--summary-histogram must be given with " + either, true};
     }
+    if (options.summary.exact) {
+      return Failure{"--summary-exact must be given with " + either, true};
+    }
     if (draft.columns_given) {
       return Failure{"-U/--summary-columns must be given with " + either, true};
     }

@@ -139,6 +139,7 @@ struct Summary {
   SummaryMode mode = SummaryMode::none;
   bool wall_clock = false;
   bool histogram = false;
+  bool exact = false;  ///< no time is to be estimated
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;  ///< empty: not sorted
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};

@@ -158,6 +158,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return set_flag(options.summary.wall_clock);
     case OptionId::summary_histogram:
       return set_flag(options.summary.histogram);
+    case OptionId::summary_exact:
+      return set_flag(options.summary.exact);
 
     case OptionId::stack_unwinder:
       return stack_unwinder(draft, given);

@@ -43,6 +43,7 @@ struct EngineOptions {
   bool as_ltrace = false;     ///< that a process cannot be attached to is told in ltrace's words
   bool cpu_time = false;      ///< fill SyscallExit::cpu_time, CallTotals::cpu
   bool latencies = false;     ///< fill CallTotals::latencies
+  bool sampled = false;       ///< CallTotals::cpu may be estimated from some of the calls; wall is not wanted
   bool times = true;          ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter
   Scope scope;
   Interruptible interruptible = Interruptible::waiting;

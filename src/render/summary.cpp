@@ -96,6 +96,10 @@ std::optional<unsigned> percent_of(SummaryColumn column) {
   }
 }
 
+bool is_time(SummaryColumn column) {
+  return column != SummaryColumn::calls && column != SummaryColumn::errors && column != SummaryColumn::name;
+}
+
 }  // namespace
 
 bool SummaryOptions::wants_latencies() const {
@@ -103,10 +107,16 @@ bool SummaryOptions::wants_latencies() const {
          std::any_of(columns.begin(), columns.end(), [](SummaryColumn column) { return percent_of(column); });
 }
 
-bool SummaryOptions::wants_times() const {
-  const auto is_time = [](SummaryColumn column) {
-    return column != SummaryColumn::calls && column != SummaryColumn::errors && column != SummaryColumn::name;
+bool SummaryOptions::wants_sums_alone() const {
+  const auto is_sum = [](SummaryColumn column) {
+    return column == SummaryColumn::time_percent || column == SummaryColumn::total_time ||
+           column == SummaryColumn::avg_time || !is_time(column);
   };
+  return !wall_clock && !histogram && (!sort_by || is_sum(*sort_by)) &&
+         std::all_of(columns.begin(), columns.end(), is_sum);
+}
+
+bool SummaryOptions::wants_times() const {
   return histogram || (sort_by && is_time(*sort_by)) || std::any_of(columns.begin(), columns.end(), is_time);
 }
 

@@ -30,6 +30,8 @@ struct SummaryOptions {
 
   /// Whether single times matter, not only their sums and extremes.
   [[nodiscard]] bool wants_latencies() const;
+  /// Whether sums of times on CPU are all that matters of times, not extremes, single ones or elapsed time.
+  [[nodiscard]] bool wants_sums_alone() const;
   /// Whether times matter at all.
   [[nodiscard]] bool wants_times() const;
   /// Whether it matters how calls end, as against how many there are.

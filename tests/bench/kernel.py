@@ -2,13 +2,15 @@
 """What watching from inside the kernel costs, beside bpftrace, strace and perf: nanoseconds for each system call.
 
 Every workload runs --rounds times or more under each tool, in turns, and each time without any; what counts is the
-median of the differences. Two figures, each with the error of its median: how much longer the workload takes (the start
-of the tool is not in it), and how much more CPU time is used in all, the tool's own included (less what the tool uses
-for a program that does nothing), which is what counts on a machine that has other work. A build is short of calls and
-never takes the same time twice: what counting costs it may be less than the error. A third figure is steadier, but no
-cost: the time of the tool's programs in the kernel, without what it takes to get to them (for bpftrace, most of all).
-bpftrace's count costs two or three times as much on the CPU that its event belongs to as on any other, so what it is
-found to cost depends on where the workload ran; what knows of times, as -c does, is the second of its lines.
+median of the differences. Three figures, each with the error of its median: how much longer the workload takes (the
+start of the tool is not in it); how much more CPU time is used in all, the tool's own included (less what the tool uses
+for a program that does nothing), which is what counts on a machine that has other work; and how many cycles more the
+workload spends, in the kernel as well. A build is short of calls and never takes the same time twice: what counting
+costs it may be less than the error of its time, and only its cycles show it. A fourth figure is steadier, but no cost:
+the time of the tool's programs in the kernel, without what it takes to get to them (for bpftrace, most of all).
+bpftrace's count costs two or three times as much on the CPU that its event belongs to as on any other, so workloads of
+one thread run on every CPU in turn, and their mean is what counts; what knows of times, as -c does, is the second of its
+lines.
     kernel.py --ours build/tracer            about ten minutes
     kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
 At last, ten million calls at 500,000 a second: is an event lost, does the tracer grow?
@@ -63,6 +65,7 @@ class Workload:
     name: str
     program: list
     slow_program: list  # for tools under which a call takes many microseconds
+    cpus: list  # numbers as text, or, for a workload that uses all, one that is empty
     calls: int = 0
     slow_calls: int = 0
 
@@ -81,7 +84,8 @@ def tools(ours):
     found = [
         Tool('bare', 'bare', False, lambda program, out: program),
         Tool('tracer -c', 'count', False, lambda program, out: [ours, '-f', '-c', '-o', out, *program]),
-        Tool('tracer -c untimed', 'other', False,
+        Tool('tracer -c exact', 'exact', False, lambda program, out: [ours, '-f', '-c', '--summary-exact', '-o', out, *program]),
+        Tool('tracer -c untimed', 'untimed', False,
              lambda program, out: [ours, '-f', '-c', '-S', 'calls', '-U', 'calls,errors,name', '-o', out, *program]),
         Tool('bpftrace', 'count', False, lambda program, out: with_tracefs(['bpftrace', '-q', '-o', out, '-e', ONE_LINER, '-c', quoted(program)])),
         Tool('bpftrace timing', 'count', False,
@@ -125,10 +129,26 @@ def workloads(scratch, smoke):
     find = [shutil.which('find'), '/usr/share' if smoke else '/', '-xdev', '-size', '+1000000']
     loopback = compile_c(scratch, 'loopback')
     make[0] = shutil.which('make')
-    return [Workload('dd bs=1', dd(1000000 // part), dd(20000 // part)),
-            Workload('loopback server', [loopback, str(300000 // part)], [loopback, str(5000 // part)]),
-            Workload('make -j2', make, make),
-            Workload('find / -xdev', find, find)]
+    each = sorted(map(str, os.sched_getaffinity(0)))
+    return [Workload('dd bs=1', dd(1000000 // part), dd(20000 // part), each),
+            Workload('loopback server', [loopback, str(300000 // part)], [loopback, str(5000 // part)], ['']),
+            Workload('make -j2', make, make, ['']),
+            Workload('find / -xdev', find, find, each)]
+
+
+@dataclasses.dataclass
+class Spent:
+    """By one run, or by one more than by another."""
+    time: float  # nanoseconds
+    cpu: float  # nanoseconds
+    cycles: float
+
+    def __sub__(self, other):
+        return Spent(self.time - other.time, self.cpu - other.cpu, self.cycles - other.cycles)
+
+    @staticmethod
+    def mean(several):
+        return Spent(*map(statistics.mean, zip(*map(dataclasses.astuple, several))))
 
 
 @dataclasses.dataclass
@@ -137,7 +157,7 @@ class Median:
     error: float  # of the median: one standard deviation, from the middle half, which stragglers do not change
 
     def per_call(self, calls):
-        return Median(self.value / calls * 1e9, self.error / calls * 1e9)
+        return Median(self.value / calls, self.error / calls)
 
 
 def median(values):
@@ -161,7 +181,7 @@ class Bench:
         self.lost = False
 
     def run(self, tool, program):
-        """Seconds of the workload, and CPU seconds of all."""
+        """Time and cycles of the workload, and CPU time of all."""
         taken, out = self.scratch / 'taken', self.scratch / 'out'
         before = used()
         done = subprocess.run(tool.command([self.timed, str(taken), *program], str(out)), stdin=subprocess.DEVNULL,
@@ -173,9 +193,9 @@ class Bench:
             self.lost |= tool.name.startswith('tracer')
         if not taken.exists():
             sys.exit(f'{tool.name} {" ".join(program)}: exit {done.returncode}: {said[-500:]}')
-        seconds = int(taken.read_text()) / 1e9
+        nanoseconds, cycles = taken.read_text().split()
         taken.unlink()
-        return seconds, cpu
+        return Spent(int(nanoseconds), cpu * 1e9, int(cycles))
 
     def calls(self, program):
         out = self.scratch / 'count'
@@ -185,9 +205,8 @@ class Bench:
         return int(re.search(r'(\d+) +(?:\d+ +)?total$', out.read_text(), re.M)[1])
 
     def measure(self, workload, found, rounds, nothing):
-        """Nanoseconds for a call by tool: longer, and more CPU; and how often it ran."""
-        longer = {tool.name: [] for tool in found}
-        more_cpu = {tool.name: [] for tool in found}
+        """For a call, by tool: what it costs of everything that is Spent; and how often it ran."""
+        more = {tool.name: [] for tool in found}
         first = time.monotonic()
         bare, tools_found = found[0], found[1:]
         done = 0
@@ -197,16 +216,18 @@ class Bench:
                 if tool.slow and done >= rounds:
                     continue
                 program = workload.slow_program if tool.slow else workload.program
-                without, without_cpu = self.run(bare, program)
-                seconds, cpu = self.run(tool, program)
-                longer[tool.name].append(seconds - without)
-                more_cpu[tool.name].append(cpu - without_cpu - nothing[tool.name])
+                costs = []
+                for cpu in workload.cpus:
+                    command = ['taskset', '-c', cpu, *program] if cpu else program
+                    without = self.run(bare, command)
+                    costs.append(self.run(tool, command) - without - Spent(0, nothing[tool.name], 0))
+                more[tool.name].append(Spent.mean(costs))
             done += 1
         result = {}
         for tool in tools_found:
             calls = workload.slow_calls if tool.slow else workload.calls
-            result[tool.name] = (median(longer[tool.name]).per_call(calls), median(more_cpu[tool.name]).per_call(calls),
-                                 len(longer[tool.name]))
+            of_kinds = zip(*(dataclasses.astuple(spent) for spent in more[tool.name]))
+            result[tool.name] = ([median(values).per_call(calls) for values in of_kinds], len(more[tool.name]))
         return result
 
     def program_times(self, workload, found):
@@ -260,7 +281,7 @@ def main():
         bench = Bench(pathlib.Path(name), ours, patient=not (arguments.rounds or arguments.smoke))
         chosen = arguments.tools.split(',') if arguments.tools else None
         found = [tool for tool in tools(ours) if tool.group == 'bare' or chosen is None or tool.name in chosen]
-        nothing = {tool.name: statistics.median(bench.run(tool, ['true'])[1] for _ in range(rounds)) for tool in found}
+        nothing = {tool.name: statistics.median(bench.run(tool, ['true']).cpu for _ in range(rounds)) for tool in found}
         failures = []
         for workload in workloads(bench.scratch, arguments.smoke):
             if arguments.only not in workload.name:
@@ -268,18 +289,18 @@ def main():
             workload.calls, workload.slow_calls = bench.calls(workload.program), bench.calls(workload.slow_program)
             costs = bench.measure(workload, found, rounds, nothing)
             programs = bench.program_times(workload, found)
-            print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n'
-                  f'{"":22} {"longer":>9} {"":>8} {"more CPU":>9} {"":>8} {"programs":>9} {"runs":>5}   ours to theirs')
+            print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n{"":22} ' +
+                  ''.join(f'{kind:>9} {"":>8} ' for kind in ('longer', 'more CPU', 'cycles')) + f'{"programs":>9} {"runs":>5}   ours to theirs')
             for tool in found[1:]:
                 mine = next(other.name for other in found if other.group == tool.group)
-                wall, cpu, runs = costs[tool.name]
-                shares = '' if mine == tool.name else ' '.join(share(ours, theirs) for ours, theirs in (
-                    (costs[mine][0].value, wall.value), (costs[mine][1].value, cpu.value), (programs.get(mine), programs.get(tool.name))))
+                cost, runs = costs[tool.name]
+                shares = '' if mine == tool.name else ' '.join(
+                    [share(ours.value, theirs.value) for ours, theirs in zip(costs[mine][0], cost)] + [share(programs.get(mine), programs.get(tool.name))])
                 program = f'{programs[tool.name]:.0f}' if tool.name in programs else ''
-                print(f'{tool.name:22} {wall.value:9.0f} {f"± {wall.error:.0f}":>8} {cpu.value:9.0f} {f"± {cpu.error:.0f}":>8} '
+                print(f'{tool.name:22} ' + ''.join(f'{kind.value:9.0f} {f"± {kind.error:.0f}":>8} ' for kind in cost) +
                       f'{program:>9} {runs:5} {shares}', flush=True)
                 limit = DEMANDS.get((tool.group, tool.name))
-                if limit and tool.name in arguments.demand.split(',') and costs[mine][0].value > limit * wall.value:
+                if limit and tool.name in arguments.demand.split(',') and costs[mine][0][0].value > limit * cost[0].value:
                     failures.append(f'{workload.name}: {mine} costs more than {limit:.2f} of {tool.name}')
         if arguments.only in 'steady':
             failures += check_steady(bench, 100_000 if arguments.smoke else 10_000_000)

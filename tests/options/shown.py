@@ -190,6 +190,7 @@ ROWS = [
     ('-c -w -e trace=clock_nanosleep', 'wait', [r'\d\.\d{6} +(?:[2-9]\d{4}|\d{6,}) +1 +clock_nanosleep']),
     ('-c --summary-wall-clock -e trace=clock_nanosleep', 'wait', [r'\d\.\d{6} +(?:[2-9]\d{4}|\d{6,}) +1 +clock_nanosleep']),
     ('-c --summary-histogram -e trace=chdir', 'fail', [r'chdir'], 'new'),
+    ('-c --summary-exact -e trace=chdir', 'fail', [r'chdir$'], 'new'),
     # Tampering
     ('--inject=getppid:error=EPERM', 'ppid', [r'^getppid\(\) += -1 EPERM \(Operation not permitted\) \(INJECTED\)$']),
     ('--inject=getppid:error=4095 -e trace=getppid', 'ppid', [r'^getppid\(\) += -1 \(errno (?:4095|N)\) \(INJECTED\)$']),

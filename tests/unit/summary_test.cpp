@@ -168,6 +168,24 @@ TEST_CASE("percentiles and histograms are those of elapsed time") {
         "   512 us ..   1 ms           1 |****************************************|\n");
 }
 
+TEST_CASE("sums may be estimated where nothing else of times shows") {
+  const auto sums_alone = [](auto change) {
+    render::SummaryOptions options;
+    change(options);
+    return options.wants_sums_alone();
+  };
+  CHECK(sums_alone([](render::SummaryOptions&) {}));
+  CHECK(sums_alone([](render::SummaryOptions& options) { options.sort_by = SummaryColumn::calls; }));
+  CHECK(!sums_alone([](render::SummaryOptions& options) { options.sort_by = SummaryColumn::max_time; }));
+  CHECK(!sums_alone([](render::SummaryOptions& options) { options.wall_clock = true; }));
+  CHECK(!sums_alone([](render::SummaryOptions& options) { options.histogram = true; }));
+  for (const SummaryColumn column :
+       {SummaryColumn::min_time, SummaryColumn::max_time, SummaryColumn::wall_total, SummaryColumn::wall_min,
+        SummaryColumn::wall_max, SummaryColumn::wall_avg, SummaryColumn::p50, SummaryColumn::p95, SummaryColumn::p99}) {
+    CHECK(!sums_alone([column](render::SummaryOptions& options) { options.columns.push_back(column); }));
+  }
+}
+
 TEST_CASE("counts that somebody else made are added up") {
   const spec::TableSet set = test_tables();
   const spec::Tables tables = set.view();
