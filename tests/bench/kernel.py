@@ -4,14 +4,15 @@
 Every workload runs --rounds times or more under each tool, in turns, and each time without any; what counts is the
 median of the differences. Three figures, each with the error of its median: how much longer the workload takes (the
 start of the tool is not in it); how much more CPU time is used in all, the tool's own included (less what the tool uses
-for a program that does nothing), which is what counts on a machine that has other work; and how many cycles more the
-workload spends, in the kernel as well. A build is short of calls and never takes the same time twice: what counting
-costs it may be less than the error of its time, and only its cycles show it. A fourth figure is steadier, but no cost:
-the time of the tool's programs in the kernel, without what it takes to get to them (for bpftrace, most of all).
+for a program that does nothing), which is what counts on a machine that has other work; and how many cycles more the workload
+spends in the kernel. A build is short of calls and never takes the same time twice: what counting costs it is less than
+the error of its time, unless it runs often. A fourth figure is steadier, but no cost: the time of the tool's programs in
+the kernel, without what it takes to get to them (for bpftrace, most of all).
 bpftrace's count costs two or three times as much on the CPU that its event belongs to as on any other, so workloads of
 one thread run on every CPU in turn, and their mean is what counts; what knows of times, as -c does, is the second of its
 lines.
     kernel.py --ours build/tracer            about ten minutes
+    kernel.py --ours build/tracer --only make --rounds 60 --tools 'tracer -c,bpftrace'    what counting costs a build
     kernel.py --ours build/tracer --smoke    everything once and short: does it work at all?
 At last, ten million calls at 500,000 a second: is an event lost, does the tracer grow?
 The run fails if less is gained than --demand says of a tool (see DEMANDS), if an event is lost, or if the tracer grows.

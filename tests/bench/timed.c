@@ -1,6 +1,5 @@
 /* timed FILE PROGRAM ARGUMENTS…: runs a program and writes how long it took, in nanoseconds, without the start of the
- * tracer around it, and how many cycles it and all its children spent, in the kernel, too; 0 if these cannot be
- * counted. */
+ * tracer around it, and how many cycles it and all its children spent in the kernel; 0 if these cannot be counted. */
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@ static int open_cycles(void) {
   attr.disabled = 1;
   attr.enable_on_exec = 1;
   attr.inherit = 1;
+  attr.exclude_user = 1;
   return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
