@@ -140,7 +140,7 @@ static __always_inline void add_sample(struct counting_totals* sum, struct task_
     sample->rest = 0;
     return;
   }
-  add_time(&sum->cpu, time, sample->represented == 0);
+  add_time(&sum->cpu, time, sum->cpu.longest == 0);
   sum->cpu.total += time * (state->stands_for - 1);
   sample->represented += state->stands_for;
 }

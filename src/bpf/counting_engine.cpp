@@ -19,13 +19,13 @@
 namespace tracer {
 namespace {
 
-/// The sum of all calls' times, where those of some stand for others.
-std::uint64_t estimate(const counting_totals& part) {
-  const counting_sample& sample = part.sample;
-  const auto scale = sample.represented == 0
-                         ? 0.0L
-                         : static_cast<long double>(part.calls) / static_cast<long double>(sample.represented);
-  return sample.alone + static_cast<std::uint64_t>(static_cast<long double>(part.cpu.total) * scale);
+/// The times of `timed`, which stand for so many calls, taken for those of all `calls`: a call that is not timed may
+/// end on another CPU than the one that is to stand for it, so it takes the sums of all CPUs.
+std::chrono::nanoseconds estimate(std::chrono::nanoseconds timed, std::uint64_t represented, std::uint64_t calls) {
+  const auto time = static_cast<long double>(timed.count());
+  return std::chrono::nanoseconds(represented == 0 ? 0
+                                                   : static_cast<std::int64_t>(time * static_cast<long double>(calls) /
+                                                                               static_cast<long double>(represented)));
 }
 
 void merge(TimeTotals& sum, const counting_times& times, bool first) {
@@ -33,6 +33,14 @@ void merge(TimeTotals& sum, const counting_times& times, bool first) {
   sum.total += nanoseconds(times.total);
   sum.shortest = first ? nanoseconds(times.shortest) : std::min(sum.shortest, nanoseconds(times.shortest));
   sum.longest = std::max(sum.longest, nanoseconds(times.longest));
+}
+
+void merge(TimeTotals& sum, counting_sample& of_all, const counting_totals& part) {
+  of_all.represented += part.sample.represented;
+  of_all.alone += part.sample.alone;
+  if (part.cpu.longest != 0) {  // else all that were timed are long
+    merge(sum, part.cpu, sum.longest == std::chrono::nanoseconds(0));
+  }
 }
 
 /// Nanoseconds. clock_getres(2): what the coarse clocks resolve is what the timer interrupt makes of them.
@@ -135,20 +143,23 @@ std::vector<CallTotals> CountingEngine::read_totals() const {
     CallTotals sum;
     sum.abi = static_cast<Abi>(slot / numbers_per_abi);
     sum.number = slot % numbers_per_abi;
+    counting_sample sample{};
     for (std::size_t place = slot; place < totals_.size(); place += counting_slots) {
       const counting_totals& part = totals_[place];
       if (part.calls == 0) {
         continue;
       }
-      counting_times cpu = part.cpu;
       if (options_.sampled) {
-        cpu.total = estimate(part);
+        merge(sum.cpu, sample, part);
       } else {
+        merge(sum.cpu, part.cpu, sum.calls == 0);
         merge(sum.wall, part.wall, sum.calls == 0);
       }
-      merge(sum.cpu, cpu, sum.calls == 0);
       sum.calls += part.calls;
       sum.errors += part.errors;
+    }
+    if (options_.sampled) {
+      sum.cpu.total = estimate(sum.cpu.total, sample.represented, sum.calls) + std::chrono::nanoseconds(sample.alone);
     }
     if (sum.calls != 0) {
       result.push_back(sum);
