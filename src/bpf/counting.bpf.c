@@ -120,19 +120,30 @@ static __always_inline __u64 time_on_cpu(struct task_struct* task, struct thread
   return wall > off ? wall - off : 0;
 }
 
+/* Whether a call stands for itself: every such call counts, whether it is timed or not. A tick charges whom it meets
+ * with all the time since the last. */
+static __always_inline bool is_long(__u64 charged) {
+  return charged >= 2 * settings.tick;
+}
+
+/* While a call is on a CPU, ticks miss less than one of it. Somebody has taken the CPU away, such as the hypervisor:
+ * that says nothing of other calls. */
+static __always_inline bool is_delayed(__u64 time, __u64 charged) {
+  return time >= charged + settings.tick;
+}
+
 static __always_inline void add_sample(struct counting_totals* sum, struct task_struct* task,
                                        struct thread_state* state) {
   struct counting_sample* sample = &sum->sample;
   const __u64 charged = task->stime - state->charged;
-  const bool is_long = charged >= settings.long_call;
   __u64 time = charged;
   if (state->stands_for != 0) {
     const __u64 now = bpf_ktime_get_ns();
     time = time_on_cpu(task, state, now - state->entered, now);
-  } else if (!is_long) {
+  } else if (!is_long(charged)) {
     return;
   }
-  if (is_long) {
+  if (is_long(charged) || is_delayed(time, charged)) {
     sample->represented++;
     sample->alone += time;
     sample->one_by_one = 0;

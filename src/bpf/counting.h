@@ -16,7 +16,7 @@ struct counting_settings {
   struct thread_settings threads;
   __u32 latencies; /* single times are to be sorted into `latencies` */
   __u32 sampled;   /* the sums of times on CPU may be estimates: see struct counting_sample */
-  __u64 long_call; /* system time in one call, in nanoseconds, that ticks see whether it is timed or not */
+  __u64 tick;      /* nanoseconds between two timer interrupts */
 };
 
 struct counting_shared {
@@ -32,12 +32,12 @@ struct counting_times {
 
 enum {
   timed_at_first = 256, /* calls, before it becomes a sample, and again after each long call */
-  sample_block = 8,     /* of so many calls one is timed then, whichever chance picks; a power of 2 */
+  sample_block = 4,     /* of so many calls one is timed then, whichever chance picks; a power of 2 */
 };
 
 /* How much of `cpu` stands for how many calls: reading the clock twice costs as much as all else that counting takes.
- * So of a call that is made often, not every one is timed. Long ones are charged for by the scheduler's ticks and
- * are never estimated from others. */
+ * So of a call that is made often, not every one is timed. Those of two ticks and more are charged for by the
+ * scheduler's ticks, timed or not, and are never estimated from others. */
 struct counting_sample {
   __u64 represented; /* calls that the times in `cpu` stand for */
   __u64 alone;       /* nanoseconds of long calls, which stand for themselves and are not in `cpu` */

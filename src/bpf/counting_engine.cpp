@@ -73,7 +73,7 @@ Status CountingEngine::load() {
   auto& settings = programs_.initial<counting_settings>(".rodata.settings");
   settings.latencies = options_.latencies ? 1 : 0;
   settings.sampled = options_.sampled ? 1 : 0;
-  settings.long_call = 2 * time_between_ticks();
+  settings.tick = time_between_ticks();
   if (!options_.latencies) {
     programs_.resize("latencies", 1);
   }
