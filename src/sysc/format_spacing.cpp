@@ -67,7 +67,7 @@ class LineMaker {
   void begin_line(const Token& token) {
     Line line;
     if (!lines_.empty()) {
-      line.blank_before = token.at.line > last_line_ + 1 ? 1 : 0;
+      line.blank_before = token.at.line > last_line_ + 1 && !lines_.back().pieces.back().token.is("{") ? 1 : 0;
     }
     line.depth = static_cast<unsigned>(
         std::count_if(brackets_.begin(), brackets_.end(), [](const Bracket& b) { return b.symbol == '{'; }));
@@ -75,8 +75,8 @@ class LineMaker {
       line.align_with = brackets_.back().token;
     } else if (token.is("}")) {
       line.depth -= line.depth > 0 ? 1 : 0;
-    } else if (any_of(token, {"%", "%%", "->", "|", "&", "note", "if", "when"})) {
-      line.depth += 2;  // goes on from the line before
+    } else if (continues_line(token)) {
+      line.depth += 2;
     } else if (brackets_.empty() && listing_ && token.at.column > 1 && token.kind == TokenKind::name) {
       line.depth = 1;  // a name in the first column would begin an item
     }
@@ -84,6 +84,12 @@ class LineMaker {
     labels_ = 0;
     last_line_ = token.at.line;
     lines_.push_back(std::move(line));
+  }
+
+  /// Whether this is more of what the line before says; `out:` would be a field of that name.
+  [[nodiscard]] bool continues_line(const Token& token) const {
+    return any_of(token, {"%", "%%", "->", "|", "&", "note", "if", "when"}) ||
+           (any_of(token, {"out", "inout"}) && !next().is(":"));
   }
 
   [[nodiscard]] const Token& next() const { return tokens_[std::min(here_ + 1, tokens_.size() - 1)]; }

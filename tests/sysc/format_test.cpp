@@ -33,6 +33,23 @@ TEST_CASE("formatting puts things in columns and keeps comments") {
         "     buf: out *bytes[ret]) -> int  %desc %file\n");
 }
 
+TEST_CASE("what goes on from the line before is indented, and no blank line follows an opening brace") {
+  CHECK(formatted("struct s {\n\n  a: *u32\n  out if b  b: u32\n  out: u32\n}\n") ==
+        "struct s {\n"
+        "  a: *u32\n"
+        "      out if b  b: u32\n"
+        "  out: u32\n"
+        "}\n");
+}
+
+TEST_CASE("all descriptions are formatted") {
+  for (const auto& source : read_sources({DESCRIPTIONS})) {
+    if (source.path.ends_with(".sys") && formatted(source.text) != source.text) {
+      FAIL_CHECK(source.path + ": not formatted; run: sysc format " + source.path);
+    }
+  }
+}
+
 TEST_CASE("formatting what is formatted changes nothing, and no token is lost") {
   for (const auto& source : read_sources({SYSC_TESTS "/examples.sys", DESCRIPTIONS})) {
     if (source.path.ends_with(".nr")) {
