@@ -1,10 +1,11 @@
 #include "debuginfo/tracee_file.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/proc_text.h"
 
 namespace tracer::debuginfo {
 
@@ -23,8 +24,7 @@ TraceeFile only_regular(UniqueFd descriptor) {
 }  // namespace
 
 TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
-  const std::string root = fmt::format("/proc/{}/root", tid);
-  const UniqueFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};
   how.flags = how_to_open;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;

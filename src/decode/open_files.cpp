@@ -1,7 +1,6 @@
 #include "decode/open_files.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +47,7 @@ bool is_name_of(std::int32_t tid, std::string_view type, const std::string& name
   if (std::find(harmless.begin(), harmless.end(), type) == harmless.end()) {
     return true;
   }
-  const auto status = known_status(fmt::format("/proc/{}/root{}", tid, name), STATX_INO);
+  const auto status = known_status(proc_path(tid, "root" + name), STATX_INO);
   return status && status->stx_ino == inode;
 }
 

@@ -1,5 +1,6 @@
 #include "decode/socket_names.h"
 
+#include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/xattr.h>
 
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/proc_text.h"
 #include "base/sock_diag.h"
 #include "base/unix_sockets.h"
 #include "decode/bound_sockets.h"
@@ -24,9 +26,8 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// The lines of a table under /proc/TID/net, one at a time.
 template <typename Function>
 bool any_line(std::int32_t tid, std::string_view table, Function function) {
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%d/net/%.*s", tid, static_cast<int>(table.size()), table.data());
-  const File file(std::fopen(path.data(), "re"), [](std::FILE* f) { return std::fclose(f); });
+  const std::string path = proc_path(tid, fmt::format("net/{}", table));
+  const File file(std::fopen(path.c_str(), "re"), [](std::FILE* f) { return std::fclose(f); });
   std::array<char, 512> line{};
   while (file != nullptr && std::fgets(line.data(), static_cast<int>(line.size()), file.get()) != nullptr) {
     if (function(std::string_view(line.data()))) {
@@ -77,10 +78,8 @@ struct ProtocolName {
 };
 
 ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
-  std::array<char, 64> path{};
   ProtocolName name;
-  std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", tid, fd);
-  if (getxattr(path.data(), "system.sockprotoname", name.text.data(), name.text.size() - 1) <= 0) {
+  if (getxattr(descriptor_path(tid, fd).c_str(), "system.sockprotoname", name.text.data(), name.text.size() - 1) <= 0) {
     return {};
   }
   return name;

@@ -41,8 +41,7 @@ void for_each_name(const std::string& folder, const std::function<void(const cha
 }  // namespace
 
 std::string describe_process(pid_t pid) {
-  std::string name = read_file(proc_path(pid, "comm"), 64);
-  name = name.substr(0, name.find('\n'));
+  const std::string name = command_name(pid);
   return fmt::format("{} (pid {})", name.empty() ? "a process" : printable(name), pid);
 }
 
@@ -75,7 +74,7 @@ std::vector<pid_t> holders_of(const std::string& target) {
     const auto pid = static_cast<pid_t>(std::atoi(name));
     bool holds = false;
     if (pid > 0) {
-      const std::string folder = std::string("/proc/") + name + "/fd";
+      const std::string folder = proc_path(pid, "fd");
       for_each_name(folder, [&](const char* fd) { holds = holds || read_link(folder + '/' + fd) == target; });
     }
     if (holds) {

@@ -66,7 +66,7 @@ struct Row {
 
 std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
   std::vector<Row> rows;
-  std::istringstream lines(read_file(fmt::format("/proc/{}/net/{}{}", pid, table, v6 ? "6" : ""), largest_table));
+  std::istringstream lines(read_file(proc_path(pid, fmt::format("net/{}{}", table, v6 ? "6" : "")), largest_table));
   for (std::string line; std::getline(lines, line);) {
     std::array<char, 64> local{};
     std::array<char, 64> remote{};
@@ -136,7 +136,7 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
 }
 
 std::string unix_socket(pid_t pid, unsigned long inode) {
-  std::istringstream lines(read_file(fmt::format("/proc/{}/net/unix", pid), largest_table));
+  std::istringstream lines(read_file(proc_path(pid, "net/unix"), largest_table));
   std::string path;
   bool listening = false;
   for (std::string line; std::getline(lines, line);) {

@@ -63,7 +63,7 @@ Abi abi_of(pid_t pid, std::uint64_t number) {
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::vector<pid_t> children;
-  std::istringstream list(read_file(fmt::format("/proc/{}/task/{}/children", pid, tid)));
+  std::istringstream list(read_file(proc_path(pid, fmt::format("task/{}/children", tid))));
   for (pid_t child = 0; list >> child;) {
     children.push_back(child);
   }
@@ -188,7 +188,7 @@ class Sleeper {
 
   [[nodiscard]] bool is_thread(std::int64_t tid) const {
     struct stat info;
-    return tid > 0 && ::stat(fmt::format("/proc/{}/task/{}", pid_, tid).c_str(), &info) == 0;
+    return tid > 0 && ::stat(proc_path(pid_, fmt::format("task/{}", tid)).c_str(), &info) == 0;
   }
 
   [[nodiscard]] std::string futex() const {

@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "base/auxiliary_vector.h"
 #include "base/memory_map.h"
+#include "base/proc_text.h"
 #include "base/unique_fd.h"
 
 namespace tracer::library {
@@ -49,9 +49,8 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
   // The very file that is mapped, which takes privileges; what has its path now; the program, even if it was deleted.
-  const std::array<std::string, 3> names = {fmt::format("/proc/{}/map_files/{}", pid, range),
-                                            fmt::format("/proc/{}/root{}", pid, path),
-                                            fmt::format("/proc/{}/exe", pid)};
+  const std::array<std::string, 3> names = {proc_path(pid, "map_files/" + range), proc_path(pid, "root" + path),
+                                            proc_path(pid, "exe")};
   for (const std::string& name : names) {
     struct stat info {};
     if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {

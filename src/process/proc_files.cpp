@@ -56,8 +56,7 @@ pid_t parent_of(pid_t tid) {
 }
 
 bool is_thread_of(pid_t tid, pid_t tgid) {
-  const std::string path = fmt::format("/proc/{}/task/{}", tgid, tid);
-  return ::access(path.c_str(), F_OK) == 0;
+  return ::access(proc_path(tgid, fmt::format("task/{}", tid)).c_str(), F_OK) == 0;
 }
 
 std::string command_of(pid_t pid) {

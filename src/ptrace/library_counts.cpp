@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/proc_text.h"
 #include "process/proc_files.h"
 #include "ptrace/library_tracer.h"
 
@@ -23,9 +24,8 @@ std::optional<std::uint64_t> file_offset(const Module& module, std::uint64_t add
 
 /// A path by which the kernel finds the module's file, wherever the process has it from.
 std::string path_of(pid_t process, const Module& module) {
-  const std::string folder = "/proc/" + std::to_string(process);
-  const std::string mapped = folder + "/map_files/" + module.range;
-  return ::access(mapped.c_str(), R_OK) == 0 ? mapped : folder + "/root" + module.path;
+  std::string mapped = proc_path(process, "map_files/" + module.range);
+  return ::access(mapped.c_str(), R_OK) == 0 ? mapped : proc_path(process, "root" + module.path);
 }
 
 /// Not 0.

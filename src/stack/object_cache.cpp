@@ -1,7 +1,6 @@
 #include "stack/object_cache.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@ namespace {
 
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  return debuginfo::open_regular(fmt::format("/proc/{}/map_files/{}", tid, mapping.file_name()));
+  return debuginfo::open_regular(proc_path(tid, "map_files/" + mapping.file_name()));
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.
