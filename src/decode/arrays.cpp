@@ -113,90 +113,115 @@ bool Walker::says_too_little(const Type& type, const Place& place, const Scope* 
   return !said || static_cast<std::uint64_t>(*said) < layout.min_size;
 }
 
+/// The elements of an array whose number is known, and how far they have been shown.
+struct Walker::Elements {
+  const Type& type;        ///< of each
+  Place place;             ///< of the first
+  std::uint64_t size = 0;  ///< of each, in bytes
+  std::uint64_t count = 0;
+  std::uint64_t shown = 0;           ///< no more than these
+  std::span<std::int64_t> params{};  ///< of each, if it is a structure
+  std::span<std::byte> buffer{};     ///< for as many as one read fetches
+  std::uint64_t next = 0;
+  bool readable = true;    ///< as far as was looked
+  bool ends_here = false;  ///< the structure around them says that it is smaller
+};
+
+bool Walker::is_like_fields(const Type& type, std::uint64_t count) const {
+  return tables_.types[type.target].kind != TypeKind::scalar && type.length != spec::none &&
+         count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
+}
+
+/// The next elements, as many as there is a copy of or one read fetches.
+Place Walker::fetch(Elements& all) {
+  const Place from = all.place.at(all.next * all.size);
+  const std::uint64_t left = (all.shown - all.next) * all.size;
+  if (from.kind == Place::Kind::remote) {
+    const auto into = all.buffer.first(std::min(left, all.buffer.size()));
+    const auto got = memory_.read(from.address, into);
+    all.readable = got == into.size();
+    return Place::copied(into.first(got - got % all.size), from.address);
+  }
+  all.ends_here = from.bytes.size() < all.size;
+  all.readable = !all.ends_here;
+  return Place::copied(from.bytes.first(std::min(left, from.bytes.size())), from.address);
+}
+
+void Walker::emit_elements(Elements& all, Place there, const Scope* scope) {
+  const auto enclosing_rest = rest_;
+  const auto enclosing_nth = nth_;
+  for (; there.bytes.size() >= all.size && !state_.budget.exhausted(); there = there.at(all.size), ++all.next) {
+    if (all.next == 0) {
+      out_.begin_array();
+    }
+    out_.begin_element();
+    rest_ = all.size;
+    nth_ = all.next;
+    const Place one = Place::copied(there.bytes.first(all.size), there.address);
+    const bool done = all.type.kind == TypeKind::structure && spend() ? structure(all.type, one, scope, all.params)
+                                                                      : value(all.type, one, scope);
+    if (!done) {
+      out_.address(one.address);
+    }
+  }
+  rest_ = enclosing_rest;
+  nth_ = enclosing_nth;
+}
+
+/// What stands for the elements that did not show.
+void Walker::emit_missing(const Elements& all) {
+  const RemoteAddr end = all.place.address + all.next * all.size;
+  if (!all.readable && !all.ends_here) {
+    unreadable_rest(end);
+  } else if (all.next < all.count) {
+    std::byte next{};
+    const bool goes_on = all.next * all.size < all.place.bytes.size() || memory_.read(end, std::span(&next, 1)) == 1;
+    goes_on ? out_.more() : unreadable_rest(end);
+  }
+}
+
 bool Walker::counted(const Type& type, const Place& place, const Scope* scope, std::uint64_t count) {
   const Type& element = tables_.types[type.target];
   const auto size = size_of_any_row(element);
-  if (size == 0 && count != 0) {
-    return false;
-  }
-  if (count != 0 && (place.address + count * size < place.address || count > unlimited / size)) {
+  if (count != 0 && (size == 0 || count > unlimited / size || place.address + count * size < place.address)) {
     return false;
   }
   const ScratchGuard guard(state_.scratch);
-  const auto params =
-      element.kind == TypeKind::structure ? evaluate_params(element.args, scope) : std::span<std::int64_t>{};
-  const std::uint64_t shown =
-      state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
-  const auto per_chunk = std::max<std::uint64_t>(1, chunk_size / std::max<std::uint64_t>(size, 1));
-  const auto enclosing_rest = rest_;
-  const auto enclosing_nth = nth_;
-  const auto buffer = place.kind == Place::Kind::remote && size != 0
-                          ? state_.scratch.take(std::min(per_chunk, shown) * size)
-                          : std::span<std::byte>{};
-  const bool like_fields = element.kind != TypeKind::scalar && type.length != spec::none && count <= most_like_fields &&
-                           tables_.exprs[type.length].op == spec::ExprOp::literal;
-  if (like_fields && element.kind == TypeKind::structure && count == 1 && says_too_little(element, place, scope)) {
+  const bool is_structure = element.kind == TypeKind::structure;
+  const bool is_remote = place.kind == Place::Kind::remote;
+  const bool like_fields = is_like_fields(type, count);
+  Elements all{element, place, size, count};
+  all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
+  if (is_structure) {
+    all.params = evaluate_params(element.args, scope);
+  }
+  if (is_remote && count != 0) {
+    const auto at_once = like_fields ? count : std::max<std::uint64_t>(1, chunk_size / size);
+    all.buffer = state_.scratch.take(std::min(at_once, all.shown) * size);
+  }
+  if (like_fields && is_structure && count == 1 && says_too_little(element, place, scope)) {
     return false;
   }
-  if (like_fields && shown < count && !copy(place.at((count - 1) * size), size)) {
+  if (like_fields && all.shown < count && !copy(place.at((count - 1) * size), size)) {
     return false;
   }
-  bool begun = false;
-  const auto begin = [&] {
-    begun ? void() : out_.begin_array();
-    begun = true;
-  };
-  std::uint64_t i = 0;
-  bool readable = true;
-  bool ends_here = false;
-  while (i < shown && readable && !state_.budget.exhausted()) {
-    Place chunk = place.at(i * size);
-    std::uint64_t there = shown - i;
-    if (chunk.kind == Place::Kind::remote) {
-      there = std::min(there, per_chunk);
-      const auto got = memory_.read(chunk.address, buffer.first(there * size));
-      readable = got == there * size;
-      if (!readable && like_fields) {
-        return false;
-      }
-      there = got / size;
-      chunk = Place::copied(buffer.first(there * size), chunk.address);
-    } else {
-      there = std::min(there, chunk.bytes.size() / size);
-      // A structure that says its size may end before its elements do.
-      ends_here = there == 0;
-      readable = !ends_here;
+  while (all.next < all.shown && all.readable && !state_.budget.exhausted()) {
+    const Place there = fetch(all);
+    if (like_fields && is_remote && !all.readable) {
+      return false;
     }
-    for (std::uint64_t end = i + there; i < end && !state_.budget.exhausted(); ++i, chunk = chunk.at(size)) {
-      begin();
-      out_.begin_element();
-      rest_ = size;
-      nth_ = i;
-      const Place one = Place::copied(chunk.bytes.first(size), chunk.address);
-      const bool done = element.kind == TypeKind::structure && spend() ? structure(element, one, scope, params)
-                                                                       : value(element, one, scope);
-      if (!done) {
-        out_.address(one.address);
-      }
+    emit_elements(all, there, scope);
+  }
+  if (is_remote && all.readable && all.next == all.shown && all.next < count) {
+    all.readable = copy(place.at(all.next * size), size).has_value();
+  }
+  if (all.next == 0) {
+    if (!all.readable) {
+      return false;
     }
+    out_.begin_array();
   }
-  nth_ = enclosing_nth;
-  rest_ = enclosing_rest;
-  if (readable && i == shown && i < count && place.kind == Place::Kind::remote) {
-    readable = copy(place.at(i * size), size).has_value();
-  }
-  if (!begun && !readable) {
-    return false;
-  }
-  begin();
-  if (!readable && !ends_here) {
-    unreadable_rest(place.address + i * size);
-  } else if (i < count) {
-    std::byte next{};
-    const bool goes_on =
-        i * size < place.bytes.size() || memory_.read(place.address + i * size, std::span(&next, 1)) == 1;
-    goes_on ? out_.more() : unreadable_rest(place.address + i * size);
-  }
+  emit_missing(all);
   out_.end_array();
   return true;
 }

@@ -248,6 +248,11 @@ class Walker {
   // arrays.cpp
   static constexpr std::uint64_t max_counted = 1U << 20;  ///< elements or records; a bound for endless ones
   bool array(const spec::Type& type, const Place& place, const Scope* scope);
+  struct Elements;
+  [[nodiscard]] bool is_like_fields(const spec::Type& type, std::uint64_t count) const;
+  Place fetch(Elements& all);
+  void emit_elements(Elements& all, Place there, const Scope* scope);
+  void emit_missing(const Elements& all);
   bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
   bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
   bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
