@@ -42,6 +42,98 @@ std::vector<std::string> split(const std::string& path) {
   return parts;
 }
 
+/// Goes along an absolute path, one component at a time, as path_resolution(7) has it.
+class Walker {
+ public:
+  Walker(const Prober& prober, const std::string& path) : prober_(prober), ends_in_slash_(path.back() == '/') {
+    go_on_with(path);
+  }
+
+  Walk walk() {
+    Component root{"/", {}, {}};
+    if (::stat(prober_.here("/").c_str(), &root.info) == 0) {
+      walk_.components.push_back(root);
+    }
+    while (!rest_.empty()) {
+      const std::string part = rest_.back();
+      rest_.pop_back();
+      if (part == "..") {
+        at_ = at_.substr(0, at_.rfind('/'));  // the root's is the root
+      } else if (!enter(part)) {
+        return std::move(walk_);
+      }
+    }
+    arrive();
+    return std::move(walk_);
+  }
+
+ private:
+  void go_on_with(const std::string& path) {
+    const std::vector<std::string> parts = split(path);
+    rest_.insert(rest_.end(), parts.rbegin(), parts.rend());
+  }
+
+  bool stop(int error, const std::string& where) {
+    walk_.error = error;
+    walk_.stopped = where;
+    return false;
+  }
+
+  bool enter(const std::string& part) {
+    if (!walk_.components.empty() && !S_ISDIR(walk_.info().st_mode) && walk_.components.back().target.empty()) {
+      return stop(ENOTDIR, walk_.components.back().path);
+    }
+    Component component;
+    component.path = at_ + '/' + part;
+    if (::lstat(prober_.here(component.path).c_str(), &component.info) != 0) {
+      const int error = errno;
+      if (!link_.empty() && rest_.size() >= after_link_) {
+        walk_.dangling = link_;
+      }
+      return stop(error, component.path);
+    }
+    if (S_ISLNK(component.info.st_mode)) {
+      return follow(std::move(component));
+    }
+    at_ = component.path;
+    walk_.components.push_back(std::move(component));
+    return true;
+  }
+
+  bool follow(Component component) {
+    component.target = read_link(prober_.here(component.path));
+    walk_.components.push_back(component);
+    if (++links_ > most_links) {
+      return stop(ELOOP, component.path);
+    }
+    link_ = component.path;
+    after_link_ = rest_.size();
+    go_on_with(component.target);
+    if (!component.target.empty() && component.target.front() == '/') {
+      at_.clear();
+    }
+    return true;
+  }
+
+  void arrive() {
+    walk_.real = at_.empty() ? "/" : at_;
+    if (walk_.components.empty()) {
+      walk_.error = ENOENT;
+    } else if (ends_in_slash_ && !S_ISDIR(walk_.info().st_mode)) {
+      stop(ENOTDIR, walk_.real);
+    }
+  }
+
+  const Prober& prober_;
+  const bool ends_in_slash_;
+  Walk walk_;
+  std::string at_;                 ///< the folder that has been reached; empty: the root
+  std::vector<std::string> rest_;  ///< the names that follow, the next one last
+  unsigned links_ = 0;
+  std::string link_;            ///< the last one that was followed
+  std::size_t after_link_ = 0;  ///< how many names come after it
+};
+
 }  // namespace
 
 std::string base_name(const std::string& path) {
@@ -77,76 +169,14 @@ std::string Prober::here(const std::string& path) const {
 }
 
 Walk Prober::walk(const std::string& path) const {
-  Walk walk;
   if (path.empty() || path.front() != '/' || !knows_root()) {
+    Walk walk;
     walk.unknown = true;
     walk.error = ENOENT;
     walk.stopped = path;
     return walk;
   }
-  std::vector<std::string> rest = split(path);
-  std::reverse(rest.begin(), rest.end());
-  std::string at;
-  unsigned links = 0;
-  std::string link;            // the last one that was followed
-  std::size_t after_link = 0;  // how many parts come after it
-  Component root{"/", {}, {}};
-  if (::stat(here("/").c_str(), &root.info) == 0) {
-    walk.components.push_back(root);
-  }
-  while (!rest.empty()) {
-    const std::string part = rest.back();
-    rest.pop_back();
-    if (part == "..") {
-      at = at.substr(0, at.rfind('/') == std::string::npos ? 0 : at.rfind('/'));
-      continue;
-    }
-    Component component;
-    component.path = at;
-    component.path += '/';
-    component.path += part;
-    if (!walk.components.empty() && !S_ISDIR(walk.components.back().info.st_mode) &&
-        walk.components.back().target.empty()) {
-      walk.error = ENOTDIR;
-      walk.stopped = walk.components.back().path;
-      return walk;
-    }
-    if (::lstat(here(component.path).c_str(), &component.info) != 0) {
-      walk.error = errno;
-      walk.stopped = component.path;
-      if (!link.empty() && rest.size() >= after_link) {
-        walk.dangling = link;
-      }
-      return walk;
-    }
-    if (S_ISLNK(component.info.st_mode)) {
-      component.target = read_link(here(component.path));
-      walk.components.push_back(component);
-      if (++links > most_links) {
-        walk.error = ELOOP;
-        walk.stopped = component.path;
-        return walk;
-      }
-      link = component.path;
-      after_link = rest.size();
-      std::vector<std::string> parts = split(component.target);
-      rest.insert(rest.end(), parts.rbegin(), parts.rend());
-      if (!component.target.empty() && component.target.front() == '/') {
-        at.clear();
-      }
-      continue;
-    }
-    at = component.path;
-    walk.components.push_back(std::move(component));
-  }
-  walk.real = at.empty() ? "/" : at;
-  if (walk.components.empty()) {
-    walk.error = ENOENT;
-  } else if (path.size() > 1 && path.back() == '/' && !S_ISDIR(walk.info().st_mode)) {
-    walk.error = ENOTDIR;
-    walk.stopped = walk.real;
-  }
-  return walk;
+  return Walker(*this, path).walk();
 }
 
 bool Prober::has_capability(unsigned number) const {
