@@ -51,6 +51,19 @@ end_filter kernel_filter(const EndFilter& filter) {
   return result;
 }
 
+/// Says of each call, and of each of its forms, whether the circumstances are told where it succeeds, too.
+void mark_telling(CapturePlans& plans, const WantedCalls& wanted) {
+  const auto mark = [&wanted](capture_plan& plan, std::size_t slot) {
+    plan.circumstances = wanted[slot / numbers_per_abi][slot % numbers_per_abi];
+  };
+  for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
+    mark(plans.by_slot[slot], slot);
+  }
+  for (form_plan& form : plans.forms) {
+    mark(form.plan, form.slot == 0 ? 0 : form.slot - 1);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const spec::Tables& tables,
@@ -71,52 +84,17 @@ TracingEngine::~TracingEngine() = default;
 
 Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tracing) {
   auto& settings = programs_.initial<tracing_settings>(".rodata.settings");
-  constexpr std::uint32_t stack_bytes = 8192;
-  stacks_ = tracing.stacks;
-  settings.stack_bytes = stacks_ ? stack_bytes : 0;
   if (const Status chosen = choose_threads(settings.threads); !chosen) {
     return chosen.error();
   }
-  settings.filter = kernel_filter(tracing.filter);
-  circumstances_ = tracing.circumstances.has_value();
-  settings.circumstances = circumstances_ ? 1 : 0;
-  if (!circumstances_) {
-    programs_.leave_out("on_group_exit");
-  } else {
-    programs_.leave_out_unless_possible("on_group_exit");
-  }
-  // Each switch between threads of the machine, and each of its signals, costs what the programs do there.
-  if (!tracing.group_stops) {
-    programs_.leave_out("on_switch");
-  }
-  if (!tracing.signals && !circumstances_) {
-    programs_.leave_out("on_signal");
-    programs_.leave_out("on_signal_generated");
-  }
+  configure(settings, tracing);
+  leave_out_unneeded(tracing);
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   make_room(in_kernel);
   CapturePlans plans = make_capture_plans(tables, machine_abis(), tracing.limits);
   if (tracing.circumstances) {
-    const auto tell = [&wanted = *tracing.circumstances](capture_plan& plan, std::size_t slot) {
-      plan.circumstances = wanted[slot / numbers_per_abi][slot % numbers_per_abi];
-    };
-    for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
-      tell(plans.by_slot[slot], slot);
-    }
-    for (form_plan& form : plans.forms) {
-      tell(form.plan, form.slot == 0 ? 0 : form.slot - 1);
-    }
-  }
-  settings.descriptors = tracing.limits.descriptors ? 1 : 0;
-  settings.details = tracing.limits.details ? 1 : 0;
-  settings.processes = tracing.limits.processes ? 1 : 0;
-  settings.commands = tracing.commands ? 1 : 0;
-  if (!tracing.commands) {
-    programs_.leave_out("on_rename");
-  }
-  if (!tracing.limits.descriptors) {
-    programs_.leave_out("find_root");
+    mark_telling(plans, *tracing.circumstances);
   }
   settings.form_mask = static_cast<std::uint32_t>(plans.forms.size() - 1);
   programs_.resize("forms", static_cast<std::uint32_t>(plans.forms.size()));
@@ -134,6 +112,49 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   if (const Status opened = open_records(); !opened) {
     return opened.error();
   }
+  if (const Status watched = watch(); !watched) {
+    return watched.error();
+  }
+  programs_.attach_if_possible("on_group_exit");
+  return tracing.limits.descriptors ? programs_.iterate("find_root") : Done{};
+}
+
+void TracingEngine::configure(tracing_settings& settings, const TracingOptions& tracing) {
+  constexpr std::uint32_t stack_bytes = 8192;
+  stacks_ = tracing.stacks;
+  circumstances_ = tracing.circumstances.has_value();
+  settings.stack_bytes = stacks_ ? stack_bytes : 0;
+  settings.filter = kernel_filter(tracing.filter);
+  settings.circumstances = circumstances_ ? 1 : 0;
+  settings.descriptors = tracing.limits.descriptors ? 1 : 0;
+  settings.details = tracing.limits.details ? 1 : 0;
+  settings.processes = tracing.limits.processes ? 1 : 0;
+  settings.commands = tracing.commands ? 1 : 0;
+}
+
+void TracingEngine::leave_out_unneeded(const TracingOptions& tracing) {
+  if (!tracing.circumstances) {
+    programs_.leave_out("on_group_exit");
+  } else {
+    programs_.leave_out_unless_possible("on_group_exit");
+  }
+  // Each switch between threads of the machine, and each of its signals, costs what the programs do there.
+  if (!tracing.group_stops) {
+    programs_.leave_out("on_switch");
+  }
+  if (!tracing.signals && !tracing.circumstances) {
+    programs_.leave_out("on_signal");
+    programs_.leave_out("on_signal_generated");
+  }
+  if (!tracing.commands) {
+    programs_.leave_out("on_rename");
+  }
+  if (!tracing.limits.descriptors) {
+    programs_.leave_out("find_root");
+  }
+}
+
+Status TracingEngine::watch() {
   const auto before = clock_now(CLOCK_MONOTONIC);
   if (const Status watched = watch_threads(shared_->threads); !watched) {
     return watched.error();
@@ -144,8 +165,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   const auto offset = theirs < before || theirs > after ? theirs - after : std::chrono::nanoseconds(0);
   records_->set_clock_offset(offset);
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC) - offset;
-  programs_.attach_if_possible("on_group_exit");
-  return tracing.limits.descriptors ? programs_.iterate("find_root") : Done{};
+  return Done{};
 }
 
 void TracingEngine::make_room(std::uint32_t size) {

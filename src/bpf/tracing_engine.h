@@ -66,6 +66,11 @@ class TracingEngine final : public KernelEngine {
     std::span<const MappedRange> mappings_;
   };
 
+  void configure(tracing_settings& settings, const TracingOptions& tracing);
+  /// Programs that nothing of what is asked for takes; before they are loaded.
+  void leave_out_unneeded(const TracingOptions& tracing);
+  /// Has the programs follow the chosen threads, and finds out how far their clock is from ours.
+  Status watch();
   /// Divides `size` bytes between the ring buffer and the blocks of the CPUs; before the programs are loaded.
   void make_room(std::uint32_t size);
   /// Maps what the programs will write to.
