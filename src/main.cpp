@@ -110,97 +110,139 @@ struct Ended {
   int wait_status = 0;
 };
 
+Ended failed(const Error& error, const Speaker& speak) {
+  if (!error.message.empty()) {  // else it has been told
+    speak(error.message);
+  }
+  return {nullptr, exit_status(EXIT_FAILURE)};
+}
+
+/// Has the engine start the file that the program's name means. If there is none, says so, and what to end with.
+std::optional<Ended> find_program(const cli::Options& options, const spec::Tables& tables, EngineOptions& engine,
+                                  const Speaker& speak) {
+  if (!engine.launch) {
+    return std::nullopt;
+  }
+  auto path = command_path(options);
+  if (path) {
+    engine.launch->path = std::move(path).value();
+    return std::nullopt;
+  }
+  if (options.extras.explain) {
+    Explaining(options, tables, native_abi(), nullptr, true).tell_missing_program(options.startup.program.front());
+  } else {
+    speak(path.error().message);
+  }
+  return Ended{nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
+}
+
+/// What numbers in calls stand for.
+class Naming {
+ public:
+  Naming(const cli::Options& options, decode::SecurityContexts contexts)
+      : names_(name_options(options), std::move(contexts)) {
+    if (!options.ltrace) {
+      names_.set_functions([this](pid_t tid, std::uint64_t address) { return functions_.at(tid, address); });
+    }
+  }
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
+
+  /// As -y, -Y and the like say.
+  [[nodiscard]] decode::DescriptorNames& names() { return names_; }
+  /// For -P and for records, whatever they say.
+  [[nodiscard]] decode::DescriptorNames& plain_names() { return plain_names_; }
+
+ private:
+  static decode::NameOptions plain() {
+    decode::NameOptions options;
+    options.paths = true;
+    options.commands = true;
+    return options;
+  }
+
+  stack::FunctionNames functions_;
+  decode::DescriptorNames names_;
+  decode::DescriptorNames plain_names_{plain()};
+};
+
+std::optional<render::Summary> make_summary(const cli::Options& options, const spec::Tables& tables, bool in_kernel) {
+  if (options.summary.mode == cli::SummaryMode::none) {
+    return std::nullopt;
+  }
+  auto settings = summary_options(options);
+  if (in_kernel && !settings.overhead) {
+    settings.overhead = std::chrono::nanoseconds(0);
+  }
+  return render::Summary(tables, std::move(settings));
+}
+
+/// Has the pipeline report when --explain-after has passed.
+void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options, Explaining* explaining) {
+  if (!options.extras.explain_after) {
+    return;
+  }
+  settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
+  settings.on_alarm = [explaining, only_attached = options.startup.program.empty()] {
+    explaining->report(true);
+    return only_attached ? Verdict::detach_all : Verdict::go_on;
+  };
+}
+
 /// `more`: what `tables` may gain meanwhile.
 Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
-  const auto failure = [&speak](const Error& error) {
-    if (!error.message.empty()) {  // else it has been told
-      speak(error.message);
-    }
-    return Ended{nullptr, exit_status(EXIT_FAILURE)};
-  };
-
-  auto launch = engine_options(options, tables);
-  if (!launch) {
-    return failure(launch.error());
+  auto engine_settings = engine_options(options, tables);
+  if (!engine_settings) {
+    return failed(engine_settings.error(), speak);
   }
   auto channels = open_channels(options, complain);
   if (!channels) {
-    return failure(channels.error());
+    return failed(channels.error(), speak);
   }
-  if (auto& command = launch.value().launch) {
-    auto path = command_path(options);
-    if (!path) {
-      if (options.extras.explain) {
-        Explaining(options, tables, native_abi(), nullptr, true).tell_missing_program(options.startup.program.front());
-      } else {
-        speak(path.error().message);
-      }
-      return {nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
-    }
-    command->path = std::move(path).value();
+  if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
+    return std::move(*ended);
   }
-  auto chosen = choose_engine(options, std::move(launch).value(), tables, complain);
+  auto chosen = choose_engine(options, std::move(engine_settings).value(), tables, complain);
   if (!chosen) {
-    return failure(chosen.error());
+    return failed(chosen.error(), speak);
   }
-
+  const bool in_kernel = chosen.value().in_kernel;
   auto contexts = security_contexts(options);
   if (!contexts) {
-    return failure(contexts.error());
+    return failed(contexts.error(), speak);
   }
   auto stack_tracer = make_stack_tracer(options, tables);
   if (!stack_tracer) {
-    return failure(stack_tracer.error());
+    return failed(stack_tracer.error(), speak);
   }
-  decode::DescriptorNames names(name_options(options), std::move(contexts).value());
-  stack::FunctionNames functions;
-  if (!options.ltrace) {
-    names.set_functions([&functions](pid_t tid, std::uint64_t address) { return functions.at(tid, address); });
-  }
-  decode::NameOptions plain;
-  plain.paths = true;
-  plain.commands = true;
-  decode::DescriptorNames plain_names(plain);  // for -P and for records, whatever -y and -Y say
-  const decode::Decoder decoder(tables, decoder_options(options), names, decoders::all());
+  Naming naming(options, std::move(contexts).value());
+  const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
   if (!decoder.missing_custom().empty()) {
-    return failure({0, "--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'"});
+    return failed({0, "--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'"}, speak);
   }
 
-  auto pipeline_settings = pipeline_options(options, tables);
-  pipeline_settings.filter.paths = traced_paths(options, complain);
+  auto settings = pipeline_options(options, tables);
+  settings.filter.paths = traced_paths(options, complain);
   auto view_settings = text_view_options(options, complain);
-  view_settings.hold_calls = pipeline_settings.filter.needs_end();
+  view_settings.hold_calls = settings.filter.needs_end();
   const Abi native = view_settings.native;
-  const auto view =
-      make_view(options, tables, decoder, names, plain_names, std::move(channels).value(), std::move(view_settings));
+  const auto view = make_view(options, tables, decoder, naming.names(), naming.plain_names(),
+                              std::move(channels).value(), std::move(view_settings));
   std::unique_ptr<Explaining> explaining;
   if (options.extras.explain) {
-    explaining = std::make_unique<Explaining>(options, tables, native, view.get(), !chosen.value().in_kernel);
+    explaining = std::make_unique<Explaining>(options, tables, native, view.get(), !in_kernel);
   }
-  std::optional<render::Summary> summary;
-  if (options.summary.mode != cli::SummaryMode::none) {
-    auto summary_settings = summary_options(options);
-    if (chosen.value().in_kernel && !summary_settings.overhead) {
-      summary_settings.overhead = std::chrono::nanoseconds(0);
-    }
-    summary.emplace(tables, std::move(summary_settings));
-  }
+  std::optional<render::Summary> summary = make_summary(options, tables, in_kernel);
   std::unique_ptr<StackTracer> stacks = std::move(stack_tracer).value();
   if (!stacks && explaining) {
     stacks = std::make_unique<DeathStacks>(tables);
   }
-  pipeline_settings.stacks = stacks.get();
+  settings.stacks = stacks.get();
   library::DebugPrototypes prototypes(more);
-  pipeline_settings.prototypes = &prototypes;
-  if (options.extras.explain_after) {
-    pipeline_settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
-    pipeline_settings.on_alarm = [&explaining, only_attached = options.startup.program.empty()] {
-      explaining->report(true);
-      return only_attached ? Verdict::detach_all : Verdict::go_on;
-    };
-  }
-  pipeline::Pipeline pipeline(std::move(pipeline_settings), tables, decoder, plain_names,
+  settings.prototypes = &prototypes;
+  set_alarm(settings, options, explaining.get());
+  pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names(),
                               explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
 
   auto run = chosen.value().engine->run(pipeline);
@@ -216,7 +258,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (explaining) {
     explaining->report_end();
   }
-  Ended ended = run ? Ended{nullptr, wait_status_of(options, run.value())} : failure(run.error());
+  Ended ended = run ? Ended{nullptr, wait_status_of(options, run.value())} : failed(run.error(), speak);
   ended.engine = std::move(chosen.value().engine);
   return ended;
 }
