@@ -78,6 +78,16 @@ bool succeeded_later(const Process& process, const Step& step) {
   });
 }
 
+/// A folder of which the loader wants to know whether it is there at all, as it found no library in it.
+bool is_library_folder(const Process& process, const Step& step) {
+  return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& other) {
+    return other.order < step.order && other.kind == Step::Kind::failure && other.path.size() > step.path.size() &&
+           other.path.starts_with(step.path) && other.path[step.path.size()] == '/' &&
+           other.path.find('/', step.path.size() + 1) == std::string::npos &&
+           base_name(other.path).find(".so") != std::string::npos;
+  });
+}
+
 /// `.curlrc`, `.npmrc`, …
 bool is_users_settings(const std::string& path) {
   const std::string name = base_name(path);
@@ -89,6 +99,12 @@ std::string_view module_search(const Process& process, const Step& step) {
   const std::string name = process.name();
   if (name.compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos) {
     return "Python's search for its modules (optional)";
+  }
+  const bool of_node = step.path.find("node_modules") != std::string::npos ||
+                       step.path.find("/.node_") != std::string::npos || step.path.ends_with("/lib/node") ||
+                       step.path.ends_with("/package.json");
+  if (name == "node" && of_node) {
+    return "Node.js's search for its modules (optional)";
   }
   const bool of_perl = step.path.find("/perl") != std::string::npos || step.path.find("_perl") != std::string::npos;
   return name.compare(0, 4, "perl") == 0 && of_perl ? "Perl's search for its modules (optional)" : "";
@@ -110,6 +126,10 @@ std::string benign_reason(const Process& process, const Step& step) {
   }
   if (step.call.error == "ENOENT" && is_users_settings(step.path)) {
     return "a user's settings (optional)";
+  }
+  if (step.call.error == "ENOENT" && is_listed(step.call.name, "stat newfstatat stat64 fstatat64") &&
+      is_library_folder(process, step)) {
+    return "files of the loader (optional)";
   }
   if (const auto search = module_search(process, step); step.call.error == "ENOENT" && !search.empty()) {
     return std::string(search);

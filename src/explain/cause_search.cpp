@@ -123,6 +123,7 @@ class Search {
     answer.remedy = harmless(finding->remedy);
     answer.evidence = std::move(finding->evidence);
     answer.score = score + finding->weight;
+    answer.tells_end = finding->tells_end;
     if (step != nullptr) {
       answer.evidence.push_back(step);
     }
@@ -166,7 +167,7 @@ class Search {
     std::vector<Answer> answers;
     for (Answer& answer : found_) {
       if (answer.score < least_score || answers.size() == most_answers ||
-          (!answers.empty() && answer.score * 2 < answers.front().score)) {
+          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.tells_end))) {
         continue;
       }
       answer.confidence = answer.score >= sure_score     ? "almost certainly"

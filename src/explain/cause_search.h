@@ -17,6 +17,7 @@ struct Answer {
   std::string remedy;
   std::string path;  ///< that the call was about; empty: none
   int score = 0;
+  bool tells_end = false;  ///< see Finding
 };
 
 /// At most three, the likeliest first. Story and process must outlive them.

@@ -39,6 +39,7 @@ struct Finding {
   std::string remedy;                  ///< what to do, as a command where there is one
   std::vector<const Step*> evidence;   ///< besides the step of the case
   int weight = 0;                      ///< added to the row's
+  bool tells_end = false;              ///< how it ended rather than why: of use where nothing better is known
 };
 
 struct Rule {
@@ -65,6 +66,7 @@ std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
 std::span<const Rule> security_module_rules();
 std::span<const Rule> death_rules();
+std::span<const Rule> exception_rules();
 
 inline constexpr std::string_view file_calls =
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "

@@ -239,11 +239,7 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
 
 std::optional<Finding> aborted(const Case& facts) {
   Finding finding;
-  std::string words = facts.said;
-  while (!words.empty() && words.back() == '\n') {
-    words.pop_back();
-  }
-  const std::string last = words.substr(words.rfind('\n') == std::string::npos ? 0 : words.rfind('\n') + 1);
+  const std::string last = last_line(facts.said);
   finding.cause = last.empty() ? "it aborted itself, without a word" : "it aborted itself: " + printable(last);
   for (auto step = facts.process.steps.rbegin(); step != facts.process.steps.rend(); ++step) {
     if (step->kind == Step::Kind::said && step->order >= facts.process.image_begins) {

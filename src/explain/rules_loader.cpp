@@ -193,12 +193,16 @@ struct Language {
   std::string_view name;
   std::string_view remedy;
 };
+constexpr std::string_view add_to_class_path = "add its jar or folder to the class path: java -cp";
 constexpr Language languages[] = {
-    {"No module named ", "\n", "Python",
+    {"No module named ", "\n", "Python module",
      "install it (Debian: python3-…, or pip in a virtual environment), or run the Python that has it"},
-    {"Can't locate ", " ", "Perl", "install it (Debian: apt-file search, or cpan), or name its folder: perl -I"},
-    {"Cannot find module '", "'", "Node.js", "npm install in the folder of package.json, or correct the name"},
-    {"cannot load such file -- ", " (", "Ruby", "gem install, or bundle install in the folder of its Gemfile"},
+    {"Can't locate ", " ", "Perl module", "install it (Debian: apt-file search, or cpan), or name its folder: perl -I"},
+    {"Cannot find module '", "'", "Node.js module", "npm install in the folder of package.json, or correct the name"},
+    {"cannot load such file -- ", " (", "Ruby module", "gem install, or bundle install in the folder of its Gemfile"},
+    {"load main class ", "\n", "Java class", add_to_class_path},
+    {"ClassNotFoundException: ", "\n", "Java class", add_to_class_path},
+    {"UnsatisfiedLinkError: no ", " ", "Java library", "name its folder: java -Djava.library.path=FOLDER"},
 };
 
 std::optional<Finding> missing_module(const Case& facts) {
@@ -207,8 +211,8 @@ std::optional<Finding> missing_module(const Case& facts) {
         printable(word_after(line_with(facts.said, language.words), language.words, language.stops));
     if (!module.empty()) {
       Finding finding;
-      finding.cause = "the " + std::string(language.name) + " module " + module + " is not installed for " +
-                      facts.process.executable();
+      finding.cause =
+          "the " + std::string(language.name) + ' ' + module + " is not installed for " + facts.process.executable();
       finding.remedy = language.remedy;
       return finding;
     }
@@ -237,7 +241,9 @@ constexpr Rule rules[] = {
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
     {"missing-module", 40, "", "",
-     "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- ", "", missing_module},
+     "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
+     "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no ",
+     "", missing_module},
 };
 
 }  // namespace

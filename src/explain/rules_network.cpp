@@ -50,6 +50,11 @@ Peer peer_of(const Call& call) {
         if (quote != std::string::npos) {
           peer.host = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
         }
+        // By a socket for both protocols, as Java uses them.
+        constexpr std::string_view mapped = "::ffff:";
+        if (peer.host.starts_with(mapped) && peer.host.find('.') != std::string::npos) {
+          peer.host.erase(0, mapped.size());
+        }
       } else if (member.name == "sun_path") {
         peer.path = printable(member.value.text);
       }
@@ -318,8 +323,9 @@ std::string configured_servers(const std::string& text) {
 
 std::optional<Finding> name_service(const Case& facts) {
   const NameQuestions asked = name_questions(facts);
-  constexpr std::array<std::string_view, 5> complaints = {"name resolution", "esolve", "Name or service", "nodename",
-                                                          "getaddrinfo"};
+  constexpr std::array<std::string_view, 7> complaints = {
+      "name resolution", "esolve",       "Name or service",     "nodename",
+      "getaddrinfo",     "no such host", "UnknownHostException"};
   const bool words = std::any_of(complaints.begin(), complaints.end(),
                                  [&](std::string_view complaint) { return contains(facts.said, complaint); });
   if ((asked.servers.empty() || asked.reply.empty()) && !words) {
@@ -328,9 +334,9 @@ std::optional<Finding> name_service(const Case& facts) {
   Finding finding;
   finding.evidence = asked.evidence;
   const std::string servers = join(asked.servers, ", ");
-  const bool no_such_name = contains(asked.reply, "does not exist");
+  const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.said, ": no such host");
   finding.cause = no_such_name ? "a host name does not exist"
-                  : servers.empty()
+                  : servers.empty() || asked.reply.empty()
                       ? "a host name could not be resolved"
                       : "the name server " + servers + " does not answer, so host names cannot be resolved";
   if (!asked.reply.empty()) {
@@ -361,7 +367,7 @@ constexpr Rule rules[] = {
     {"name-not-resolved", 25, "", "",
      "name resolution|resolve host|resolve name|not resolve|unable to resolve|failed to resolve|Name or service not "
      "known|"
-     "getaddrinfo|nodename",
+     "getaddrinfo|nodename|: no such host|UnknownHostException",
      "", name_service},
     {"name-not-resolved", 10, "", "", "", "exit", name_service},
 };

@@ -45,6 +45,11 @@ std::string harmless(std::string_view sentence) {
   return text;
 }
 
+std::string last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of('\n') + 1);
+  return std::string(text.substr(text.rfind('\n') + 1));  // npos + 1 is 0
+}
+
 std::string line_with(const std::string& text, std::string_view part) {
   const std::size_t at = text.find(part);
   if (at == std::string::npos) {

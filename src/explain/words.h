@@ -11,6 +11,8 @@ namespace tracer::explain {
 bool contains(std::string_view text, std::string_view part);
 /// Whether `word` is one of those in `list`, which has blanks between them.
 bool is_listed(std::string_view word, std::string_view list);
+/// The last line of `text` that is not empty, without its end.
+std::string last_line(std::string_view text);
 /// The line of `text` that holds `part`, without its end; empty if none does.
 std::string line_with(const std::string& text, std::string_view part);
 /// A sentence that holds names of files, safe to print: control characters and what is not UTF-8 are `\33` and the

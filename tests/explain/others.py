@@ -133,6 +133,33 @@ def own_decision(place):
     assert status == 3 and answer['outcome'] == 'failed' and not answer['answers'], answer
 
 
+@test
+def panic_that_was_caught(place):
+    """Its status tells that the program went on after what it has said."""
+    program = place.file('program', "#!/bin/sh\nprintf '%s\\n' \"thread 'main' panicked at src/main.rs:4:5:\" boo >&2\nexit 4\n",
+                         0o755)
+    answer, status = place.explain(program)
+    assert status == 4 and 'boo' in answer['last_words'] and not answer['answers'], answer
+
+
+@test
+def folders_of_the_loader(place):
+    """It asks for folders below that of an rpath; their names are in the words, but nobody misses them."""
+    source = '#include <stdio.h>\nint main(void) { fputs("no plugin in /usr/lib/x86_64-linux-gnu/tls\\n", stderr); return 1; }'
+    answer, status = place.explain(place.cc('program', source, f'-Wl,-rpath,{place.folder}'))
+    assert status == 1 and not answer['answers'], answer
+
+
+@test
+def folders_of_node(place):
+    """Where it looks for a module is not what is missing."""
+    node = place.file('node', '#!/bin/sh\ntest -e /usr/lib/node || test -e node_modules/nosuch/package.json\n'
+                      'echo "Error: Cannot find module \'nosuch\'\n    at node:internal/main:5" >&2\nexit 1\n', 0o755)
+    answer, status = place.explain(node)
+    assert status == 1 and [one['rule'] for one in answer['answers']] == ['missing-module'], answer
+    assert "2 failed: Node.js's search for its modules (optional)" in answer['ruled_out'], answer
+
+
 # ------------------------------------------------------------------------------------------- chains
 
 @test
