@@ -138,9 +138,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     if (startup.argv0) {
       launch.args.front() = *startup.argv0;
     }
-    for (const cli::EnvironmentChange& change : startup.environment) {
-      launch.environment.push_back({change.name, change.value});
-    }
+    launch.environment = startup.environment;
     launch.daemonize = static_cast<Daemonize>(startup.daemonize);
     launch.message_prefix = options.program_name + ": ";
     result.launch = std::move(launch);
@@ -160,6 +158,8 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
   result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
   result.interruptible = static_cast<Interruptible>(static_cast<int>(startup.interruptible) -
                                                     static_cast<int>(cli::Interruptible::anywhere));
+  // ltrace's program goes on; so does one that is asked what it hangs on. A daemon's program has another parent.
+  result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == cli::Daemonize::no;
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_alone();
   result.times = !only_counts(options) || summary_options(options).wants_times();

@@ -1,10 +1,12 @@
 // Wiring only: the command line chooses the parts, the engine drives the pipeline, the exit status is the program's.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -41,11 +43,6 @@ void say(std::string_view text) {
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
-/// What a run for information only prints. Its exit status.
-int print(std::string_view text) {
-  return write_all(STDOUT_FILENO, text) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /// `strace: SENTENCE`, as one write, so that it is not torn by what tracees write.
 class Speaker {
  public:
@@ -55,6 +52,15 @@ class Speaker {
  private:
   std::string name_;
 };
+
+/// What a run for information only prints. Its exit status.
+int print(std::string_view text, const Speaker& speak) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error != 0) {
+    speak(std::string("standard output: ") + std::strerror(error));
+  }
+  return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
 
 /// As a shell would put it, unless scripts expect strace.
 int status_of_failed_launch(const cli::Options& options, int number) {
@@ -75,6 +81,9 @@ int wait_status_of(const cli::Options& options, const RunEnd& end) {
   // An execve that fails when there is no way back any more kills.
   if (end.exec_error != 0 && !WIFSIGNALED(end.program_status.value_or(0))) {
     return exit_status(status_of_failed_launch(options, end.exec_error));
+  }
+  if (options.ltrace && (end.interrupting_signal == SIGINT || end.interrupting_signal == SIGTERM)) {
+    return EXIT_SUCCESS;  // it takes these two for a wish like others
   }
   return end.interrupted_by_signal ? end.interrupting_signal : end.program_status.value_or(0);
 }
@@ -274,10 +283,10 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
       speak(list.error().message);
       return EXIT_FAILURE;
     }
-    return print(list.value());
+    return print(list.value(), speak);
   }
   if (options.extras.doctor) {
-    return print(doctor_report());
+    return print(doctor_report(), speak);
   }
   if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
     say(cli::tip_text(options.tips));
@@ -307,7 +316,7 @@ int run(const std::vector<std::string>& words) {
   auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, surroundings)
                                        : cli::parse_command_line(words, tables, surroundings);
   if (const auto* information = std::get_if<cli::Information>(&outcome)) {
-    return print(information->text);
+    return print(information->text, Speaker(words.front()));
   }
   if (const auto* error = std::get_if<cli::UsageError>(&outcome)) {
     say(error->text);

@@ -215,6 +215,9 @@ void KernelEngine::serve(const SignalWatch& signals) {
           return !detaching_ && (again == 0 || again == SIGCHLD);
         });
         detaching_ = true;
+        if (options_.signal_program && program_runs_) {
+          send_ending_signal(program_->pid, signal);
+        }
       }
     }
     if (detaching_) {

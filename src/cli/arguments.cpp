@@ -45,14 +45,6 @@ RunAs read_user(const std::string& text) {
   return user;
 }
 
-EnvironmentChange read_environment_change(const std::string& text) {
-  const auto equals = text.find('=');
-  if (equals == std::string::npos) {
-    return {text, std::nullopt};
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 Applied daemonize(Draft& draft, const GivenOption& given) {
   static constexpr std::array<filter::ChoiceName<Daemonize>, 4> names = {{{"grandchild", Daemonize::grandchild},
                                                                           {"pgroup", Daemonize::process_group},

@@ -24,7 +24,6 @@ Applied store(const GivenOption& given, const std::optional<Value>& value, Targe
 
 Applied attach(Draft& draft, std::string_view list);
 RunAs read_user(const std::string& text);
-EnvironmentChange read_environment_change(const std::string& text);
 Applied daemonize(Draft& draft, const GivenOption& given);
 Applied interruptible(Draft& draft, const GivenOption& given);
 Applied timestamps(Draft& draft, const GivenOption& given);

@@ -19,11 +19,6 @@ namespace tracer::cli {
 
 // ---------------------------------------------------------------------------------------------- start-up
 
-struct EnvironmentChange {
-  std::string name;
-  std::optional<std::string> value;  ///< empty: remove the variable
-};
-
 /// -u. Names are looked up by whoever launches the program, not by the parser.
 struct RunAs {
   std::string name;                ///< the user's name; empty if `ids` is set
@@ -39,7 +34,7 @@ enum class Interruptible : std::uint8_t { anywhere = 1, waiting = 2, never = 3, 
 struct Startup {
   std::vector<std::string> program;  ///< the command and its arguments; empty with -p alone
   std::optional<std::string> argv0;
-  std::vector<EnvironmentChange> environment;  ///< in order; the last change of a variable counts
+  std::vector<std::string> environment;  ///< NAME=VALUE, or NAME to remove it, in order
   std::optional<RunAs> user;
   std::vector<pid_t> attach;  ///< each once, in the order given
   Daemonize daemonize = Daemonize::no;
@@ -139,7 +134,7 @@ struct Summary {
   SummaryMode mode = SummaryMode::none;
   bool wall_clock = false;
   bool histogram = false;
-  bool exact = false;  ///< no time is to be estimated
+  bool exact = false;                                                  ///< no time is to be estimated
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;  ///< empty: not sorted
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};

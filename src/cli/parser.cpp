@@ -36,7 +36,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return apply_expression(draft, argument);
 
     case OptionId::env:
-      startup.environment.push_back(read_environment_change(argument));
+      startup.environment.push_back(argument);
       return std::nullopt;
     case OptionId::attach:
       return attach(draft, argument);

@@ -47,6 +47,8 @@ struct EngineOptions {
   bool times = true;          ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter
   Scope scope;
   Interruptible interruptible = Interruptible::waiting;
+  /// The signal that ends tracing goes to the launched program, too, as long as that is watched.
+  bool signal_program = false;
   /// Calls to report; everything if empty. The engine may report more than these, never less.
   std::optional<WantedCalls> wanted;
   /// Why no seccomp filter may keep unwanted calls from stopping; empty if one may. Must say so where a tracee may be

@@ -19,19 +19,13 @@ struct Identity {
   std::vector<gid_t> groups;  ///< supplementary groups
 };
 
-/// -E NAME=VALUE, or -E NAME to remove; applied in order.
-struct EnvironmentChange {
-  std::string name;
-  std::optional<std::string> value;
-};
-
 /// Where the tracer itself lives (-D, -DD, -DDD).
 enum class Daemonize : std::uint8_t { no, grandchild, process_group, session };
 
 struct LaunchOptions {
-  std::string path;               ///< the file to execute; find_program() searches PATH
-  std::vector<std::string> args;  ///< from argv[0] on, with --argv0 already in its place
-  std::vector<EnvironmentChange> environment;
+  std::string path;                      ///< the file to execute; find_program() searches PATH
+  std::vector<std::string> args;         ///< from argv[0] on, with --argv0 already in its place
+  std::vector<std::string> environment;  ///< changes to it, in order: NAME=VALUE, or NAME to remove it
   std::optional<Identity> identity;
   Daemonize daemonize = Daemonize::no;
   /// Before the child's own last words ("exec: Exec format error") on standard error, such as "strace: ".

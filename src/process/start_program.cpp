@@ -107,12 +107,9 @@ bool install_filter(std::span<const sock_filter> filter) {
       die(options, "setreuid", errno, 1);
     }
   }
-  for (const EnvironmentChange& change : options.environment) {
-    if (change.value) {
-      ::setenv(change.name.c_str(), change.value->c_str(), 1);
-    } else {
-      ::unsetenv(change.name.c_str());
-    }
+  for (const std::string& change : options.environment) {
+    // Unlike setenv it takes an empty name, and without '=' it removes. The string outlives the execve.
+    ::putenv(const_cast<char*>(change.c_str()));
   }
   std::vector<char*> args;
   args.reserve(options.args.size() + 1);
@@ -202,6 +199,11 @@ int open_gate_and_await_exec(UniqueFd& gate) {
   } while (got < 0 && errno == EINTR);
   gate.reset();
   return got == sizeof why ? why : 0;
+}
+
+void send_ending_signal(pid_t pid, int signal) {
+  ::kill(pid, SIGCONT);
+  ::kill(pid, signal);
 }
 
 std::optional<int> collect_program(const StartedProgram& program) {

@@ -39,6 +39,10 @@ void open_gate(UniqueFd& gate);
 /// before.
 int open_gate_and_await_exec(UniqueFd& gate);
 
+/// What a program gets of the signal that ended the tracer: `signal`, and SIGCONT before, so that one that is stopped
+/// hears of it. `pid` must not have been collected yet.
+void send_ending_signal(pid_t pid, int signal);
+
 /// Collects the program's exit status, as from waitpid(2), if it has ended. For those who do not wait by ptrace.
 std::optional<int> collect_program(const StartedProgram& program);
 

@@ -195,7 +195,11 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   }
   if (options_.launch) {
     const pid_t started_as = ::getpid();
-    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, functions_.has_value());
+    std::optional<Interruptible> in_front;
+    if (!filter_.empty() || functions_) {
+      in_front = options_.interruptible;
+    }
+    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, in_front);
     if (!launched) {
       return launched.error();
     }
@@ -208,7 +212,7 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   }
   if (functions_ && !options_.launch) {
     // Killed at once, we would leave breakpoints behind that kill the process. The front can be killed at will.
-    auto behind = Backstage::step_behind_front();
+    auto behind = Backstage::step_behind_front(options_.interruptible);
     if (!behind) {
       return behind.error();
     }

@@ -96,6 +96,7 @@ void PtraceEngine::serve(EventHandler& handler) {
       if (detaching_all_) {
         abandon_stragglers();  // asked twice
       } else {
+        pass_on(interrupted->signal);
         begin_detach_all();
       }
     } else if (std::holds_alternative<Due>(outcome)) {
@@ -118,6 +119,14 @@ void PtraceEngine::ring(EventHandler& handler) {
   const auto alarm = handler.alarm_at();
   if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == Verdict::detach_all && !detaching_all_) {
     begin_detach_all();
+  }
+}
+
+void PtraceEngine::pass_on(int signal) {
+  const Tracee* program = options_.signal_program ? tracees_.find(program_) : nullptr;
+  // One that was let go is on its own. Whoever kills the process in front of us means no signal for the program.
+  if (program != nullptr && program->visible() && !program->detaching && signal != Backstage::front_died_signal()) {
+    send_ending_signal(program_, signal);
   }
 }
 

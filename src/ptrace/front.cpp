@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "process/ending_signals.h"
+
 namespace tracer {
 namespace {
 
@@ -26,10 +28,9 @@ UniqueFd close_all_but(UniqueFd kept) {
 }
 
 /// Waits for word from the tracer, and passes on to it what it would have got in our place.
-[[noreturn]] void stand_in_front(pid_t tracer, UniqueFd status_pipe) {
-  sigset_t awaited;
-  sigemptyset(&awaited);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGIO}) {
+[[noreturn]] void stand_in_front(pid_t tracer, UniqueFd status_pipe, Interruptible interruptible) {
+  sigset_t awaited = ending_signals(interruptible).blocked;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
     sigaddset(&awaited, signal);
   }
   sigprocmask(SIG_BLOCK, &awaited, nullptr);
@@ -63,7 +64,7 @@ int Backstage::front_died_signal() {
   return SIGRTMAX;
 }
 
-Result<Backstage> Backstage::step_behind_front() {
+Result<Backstage> Backstage::step_behind_front(Interruptible interruptible) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) {
     return Error{errno, std::string("pipe2: ") + std::strerror(errno)};
@@ -82,7 +83,7 @@ Result<Backstage> Backstage::step_behind_front() {
   }
   if (tracer > 0) {
     write_end.reset();
-    stand_in_front(tracer, close_all_but(std::move(read_end)));
+    stand_in_front(tracer, close_all_but(std::move(read_end)), interruptible);
   }
   sigaction(SIGCHLD, &former, nullptr);
   sigset_t front_died;

@@ -12,14 +12,16 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "process/engine_options.h"
 
 namespace tracer {
 
 /// The tracer's end of the arrangement.
 class Backstage {
  public:
-  /// Forks. The parent becomes the front and never returns; the child returns.
-  static Result<Backstage> step_behind_front();
+  /// Forks. The parent becomes the front and never returns; the child returns. Where the tracer does not stop for the
+  /// terminal (never_tstp), its front does not either.
+  static Result<Backstage> step_behind_front(Interruptible interruptible);
 
   /// Comes when the front is gone.
   static int front_died_signal();

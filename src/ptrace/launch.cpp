@@ -29,15 +29,15 @@ Result<Stopped> seize_and_stop(pid_t pid, unsigned ptrace_options) {
 }  // namespace
 
 Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, bool behind_front) {
+                        std::span<const sock_filter> filter, std::optional<Interruptible> in_front) {
   Result<StartedProgram> started = start_program(options, strict, filter);
   if (!started) {
     return started.error();
   }
   StartedProgram program = std::move(started).value();
   std::optional<Backstage> backstage;
-  if ((!filter.empty() || behind_front) && options.daemonize == Daemonize::no) {
-    Result<Backstage> behind = Backstage::step_behind_front();
+  if (in_front && options.daemonize == Daemonize::no) {
+    Result<Backstage> behind = Backstage::step_behind_front(*in_front);
     if (!behind) {
       return behind.error();
     }

@@ -20,14 +20,14 @@ namespace tracer {
 struct Launched {
   Stopped thread;
   UniqueFd gate;
-  std::optional<Backstage> backstage;  ///< where a filter was asked for, and no daemonizing
+  std::optional<Backstage> backstage;  ///< where it was asked for, and no daemonizing
 };
 
 /// `filter`, if not empty, is installed just before the execve. The child inherits the signal mask, the signal
-/// dispositions and the CPU affinity of the caller. Where the tracer has to leave the place of the process that the
-/// user started (a filter, daemonizing), this returns in another process.
-/// `behind_front`: the tracer leaves that place in any case, daemonizing apart.
+/// dispositions and the CPU affinity of the caller. `in_front`, if not empty: the tracer leaves the place of the
+/// process that the user started to a front, which is as interruptible as this says. Then, and with daemonizing, this
+/// returns in another process.
 Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, bool behind_front);
+                        std::span<const sock_filter> filter, std::optional<Interruptible> in_front);
 
 }  // namespace tracer

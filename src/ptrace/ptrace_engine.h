@@ -47,6 +47,8 @@ class PtraceEngine final : public Engine {
 
   void serve(EventHandler& handler);
   void ring(EventHandler& handler);
+  /// See EngineOptions::signal_program.
+  void pass_on(int signal);
 
   // One report of the kernel. The tracee may be gone from the table afterwards.
   void on_report(const Report& report);

@@ -89,7 +89,7 @@ TEST_CASE("an injected call has its result even if tracing ends meanwhile") {
   const Folder folder;
   const std::string out = folder.file("out");
   Process tracer({TRACER, "-o", out, "-I2", "-e", "trace=chdir", "-e", "inject=chdir:error=EBUSY:delay_enter=60s",
-                  "/bin/sh", "-c", "echo ready; cd / && echo came || echo failed"},
+                  "/bin/sh", "-c", "trap : TERM; echo ready; cd / && echo came || echo failed"},
                  true);
   REQUIRE(tracer.reaches("ready"));
   REQUIRE(becomes_true([&] { return contents(out).find("chdir(") != std::string::npos; }));

@@ -1,0 +1,59 @@
+// A signal that ends the tracer while it runs a program.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+
+#include "program_run.h"
+
+namespace tracer::live {
+
+namespace {
+
+/// Tells which signals come, and ends by the first of those that end a tracer, or in the end.
+const char* const listener =
+    "for s in HUP INT QUIT PIPE TERM; do trap \"end=$s\" $s; done; trap 'echo woken' CONT;"
+    "echo ready; i=0; while [ -z $end ]; do sleep 0.01; i=$((i+1)); [ $i -lt 6000 ] || exit; done; echo ended by $end";
+
+/// `signal` comes to the tracer alone. How that ends; the program's output can be read on.
+std::optional<int> end_of(Process& tracer, int signal) {
+  REQUIRE(tracer.reaches("ready"));
+  tracer.signal(signal);
+  return tracer.wait();
+}
+
+}  // namespace
+
+TEST_CASE("a signal that ends the tracer ends the program that it runs, too, as with strace") {
+  // Every call, a filter, counted with and without stops.
+  for (const std::string options :
+       {"", "-f", "-f -e execve", "-c", "-c --engine=ptrace", "-I never_tstp -I waiting -o /dev/null"}) {
+    INFO(options);
+    Process tracer({"/bin/sh", "-c", "exec \"$0\" " + options + " sh -c \"$1\"", TRACER, listener});
+    const auto status = end_of(tracer, SIGTERM);
+    CHECK((status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM));
+    const auto lines = tracer.rest();
+    CHECK(find_line(lines, "woken"));
+    CHECK(find_line(lines, "ended by TERM"));
+  }
+  for (const auto& [signal, name] : {std::pair{SIGHUP, "HUP"}, {SIGINT, "INT"}, {SIGQUIT, "QUIT"}, {SIGPIPE, "PIPE"}}) {
+    INFO(name);
+    Process tracer({TRACER, "sh", "-c", listener});
+    CHECK(end_of(tracer, signal));
+    CHECK(tracer.reaches(std::string("ended by ") + name));
+  }
+}
+
+TEST_CASE("a program goes on when its tracer is interrupted as ltrace, at once, or asked what it hangs on") {
+  const std::string brief = "trap 'echo woken' CONT; trap 'echo ended' TERM; echo ready; read go; echo went on";
+  for (const std::string how : {"-a ltrace \"$0\" -S -o /dev/null", "\"$0\" -I1", "\"$0\" --explain"}) {
+    INFO(how);
+    Process tracer({"/bin/bash", "-c", "exec " + how + " sh -c \"$1\"", TRACER, brief});
+    const auto status = end_of(tracer, SIGTERM);
+    CHECK((how.find("ltrace") == std::string::npos ? (status && WIFSIGNALED(*status)) : status == 0));
+    tracer.say("");
+    CHECK(tracer.rest() == std::vector<std::string>{"went on"});
+  }
+}
+
+}  // namespace tracer::live
