@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "arch/syscall_abi.h"
+#include "base/folder.h"
 #include "stack/symbols.h"
 #include "terminal.h"
 #include "wiring.h"
@@ -61,11 +62,6 @@ render::Palette palette(const pipeline::Note& note) {
          "' is not of the form KEY=NUMBER;NUMBER… with a key that is known; it is left out");
   }
   return palette;
-}
-
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "decode/pid_namespaces.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/nsfs.h>
@@ -9,9 +8,9 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <memory>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
@@ -59,15 +58,13 @@ bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
 /// Calls `visit` with each number that is a name in a folder of /proc until it returns true.
 template <typename Visit>
 bool any_number_in(const std::string& folder, Visit visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(opendir(folder.c_str()), closedir);
-  while (const dirent* entry = open_folder ? readdir(open_folder.get()) : nullptr) {
-    const std::string_view name(entry->d_name);
+  bool found = false;
+  for_each_entry(folder, [&](std::string_view name) {
     std::int32_t number = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc{} && visit(number)) {
-      return true;
-    }
-  }
-  return false;
+    found = std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc{} && visit(number);
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "explain/owners.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fmt/core.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -11,10 +10,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <sstream>
 
+#include "base/folder.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "explain/record.h"
@@ -24,18 +22,14 @@ namespace tracer::explain {
 
 namespace {
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-void for_each_name(const std::string& folder, const std::function<void(const char*)>& function) {
-  const std::unique_ptr<DIR, CloseFolder> stream(::opendir(folder.c_str()));
-  const dirent* entry = nullptr;
-  while (stream != nullptr && (entry = ::readdir(stream.get())) != nullptr) {
-    if (entry->d_name[0] != '.') {
-      function(entry->d_name);
-    }
-  }
+bool holds(pid_t pid, const std::string& target) {
+  const std::string folder = proc_path(pid, "fd");
+  bool found = false;
+  for_each_entry(folder, [&](const char* fd) {
+    found = read_link(folder + '/' + fd) == target;
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace
@@ -70,16 +64,11 @@ std::optional<std::int64_t> began_at(pid_t pid) {
 
 std::vector<pid_t> holders_of(const std::string& target) {
   std::vector<pid_t> found;
-  for_each_name("/proc", [&](const char* name) {
-    const auto pid = static_cast<pid_t>(std::atoi(name));
-    bool holds = false;
-    if (pid > 0) {
-      const std::string folder = proc_path(pid, "fd");
-      for_each_name(folder, [&](const char* fd) { holds = holds || read_link(folder + '/' + fd) == target; });
-    }
-    if (holds) {
+  for_each_entry("/proc", [&](const char* name) {
+    if (const pid_t pid = std::atoi(name); pid > 0 && holds(pid, target)) {
       found.push_back(pid);
     }
+    return true;
   });
   return found;
 }

@@ -1,6 +1,5 @@
 #include "explain/prober.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
@@ -15,9 +14,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <sstream>
 
+#include "base/folder.h"
 #include "base/near_miss.h"
 #include "base/read_file.h"
 
@@ -26,10 +25,6 @@ namespace tracer::explain {
 namespace {
 
 constexpr unsigned most_links = 40;  // as the kernel's
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
@@ -140,11 +135,6 @@ std::string base_name(const std::string& path) {
   const std::size_t end = path.find_last_not_of('/');
   const std::string trimmed = end == std::string::npos ? path : path.substr(0, end + 1);
   return trimmed.substr(trimmed.rfind('/') + 1);
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 std::string user_name(unsigned id) {
@@ -271,24 +261,20 @@ bool Prober::is_kernels(const std::string& path) const {
 
 std::vector<std::string> Prober::similar(const std::string& folder, const std::string& wanted) const {
   std::vector<std::string> found;
-  const std::unique_ptr<DIR, CloseFolder> stream(::opendir(here(folder).c_str()));
-  if (stream == nullptr || wanted.empty()) {
+  if (wanted.empty()) {
     return found;
   }
   constexpr unsigned most_entries = 20000;
   const std::string stem = wanted.substr(0, wanted.find('.', 1));
   NearMiss near(wanted);
-  const dirent* entry = nullptr;
-  for (unsigned count = 0; count < most_entries && (entry = ::readdir(stream.get())) != nullptr; ++count) {
-    const std::string name = entry->d_name;
-    if (name.find_first_not_of('.') == std::string::npos) {
-      continue;
-    }
-    if (name != wanted && name.compare(0, stem.size(), stem) == 0 && stem.size() > 1 && found.size() < 3) {
+  unsigned count = 0;
+  for_each_entry(here(folder), [&](const std::string& name) {
+    if (name != wanted && name.starts_with(stem) && stem.size() > 1 && found.size() < 3) {
       found.push_back(name);
     }
     near.consider(name);
-  }
+    return ++count < most_entries;
+  });
   if (found.empty() && !near.best().empty()) {
     found.emplace_back(near.best());
   }

@@ -83,7 +83,6 @@ class Prober {
 };
 
 std::string base_name(const std::string& path);
-std::string folder_of(const std::string& path);
 std::string user_name(unsigned id);
 /// `1.5 GiB`
 std::string spell_bytes(std::uint64_t bytes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/folder.h"
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rule.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/folder.h"
 #include "explain/rule.h"
 
 namespace tracer::explain {

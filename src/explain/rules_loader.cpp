@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/folder.h"
 #include "explain/file_header.h"
 #include "explain/rule.h"
 

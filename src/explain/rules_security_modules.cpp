@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/folder.h"
 #include "base/read_file.h"
 #include "explain/rule.h"
 

@@ -1,6 +1,5 @@
 #include "explain/surroundings.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/folder.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
@@ -27,16 +27,12 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
 }
 
 std::optional<std::size_t> count_entries(const std::string& path) {
-  DIR* folder = ::opendir(path.c_str());
-  if (folder == nullptr) {
-    return std::nullopt;
-  }
   std::size_t count = 0;
-  while (::readdir(folder) != nullptr) {
+  const bool is_there = for_each_entry(path, [&count](const char*) {
     ++count;
-  }
-  ::closedir(folder);
-  return count > 2 ? count - 2 : 0;  // without . and ..
+    return true;
+  });
+  return is_there ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // What threads wait for: the other half of "it does not start". From /proc while they live, else from their last call.
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/futex.h>
@@ -11,11 +10,11 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <sstream>
 #include <thread>
 
 #include "base/auxiliary_vector.h"
+#include "base/folder.h"
 #include "base/mounts.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
@@ -35,19 +34,12 @@ namespace {
 constexpr std::size_t most_threads = 64;
 constexpr std::size_t most_descriptors = 16;
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(proc_path(pid, "task").c_str()));
-  const dirent* entry = nullptr;
-  while (folder != nullptr && threads.size() < most_threads && (entry = ::readdir(folder.get())) != nullptr) {
-    if (const int tid = std::atoi(entry->d_name); tid > 0) {
-      threads.push_back(tid);
-    }
-  }
+  for_each_entry(proc_path(pid, "task"), [&threads](const char* name) {
+    threads.push_back(std::atoi(name));
+    return threads.size() < most_threads;
+  });
   std::sort(threads.begin(), threads.end());
   return threads;
 }

@@ -1,11 +1,11 @@
 #include "process/proc_files.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "base/folder.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 
@@ -28,16 +28,10 @@ bool has_capability(unsigned number) {
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> tids;
-  DIR* folder = ::opendir(proc_path(pid, "task").c_str());
-  if (folder == nullptr) {
-    return tids;
-  }
-  while (const dirent* entry = ::readdir(folder)) {
-    if (const pid_t tid = std::atoi(entry->d_name); tid > 0) {
-      tids.push_back(tid);
-    }
-  }
-  ::closedir(folder);
+  for_each_entry(proc_path(pid, "task"), [&tids](const char* name) {
+    tids.push_back(std::atoi(name));
+    return true;
+  });
   return tids;
 }
 
