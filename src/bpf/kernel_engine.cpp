@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "arch/syscall_abi.h"
+#include "base/clock.h"
 #include "bpf/cgroup.h"
 #include "process/proc_files.h"
 
@@ -49,10 +49,7 @@ Status choose_scope(thread_settings& settings, const Scope& scope) {
 }
 
 EventTime time_now() {
-  timespec now;
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return {std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec),
-          std::chrono::steady_clock::now().time_since_epoch()};
+  return {clock_now(CLOCK_REALTIME), std::chrono::steady_clock::now().time_since_epoch()};
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "bpf/record_stream.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "base/clock.h"
 #include "bpf/record_front.h"
 
 namespace tracer {
@@ -24,10 +23,7 @@ std::size_t RecordStream::waiting() const {
 }
 
 std::uint64_t RecordStream::kernel_time() const {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto here = std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-  return static_cast<std::uint64_t>((here + clock_offset_).count());
+  return static_cast<std::uint64_t>((clock_now(CLOCK_MONOTONIC) + clock_offset_).count());
 }
 
 void RecordStream::look_everywhere() {

@@ -3,13 +3,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "arch/syscall_abi.h"
+#include "base/clock.h"
 #include "bpf/embedded.h"
 #include "bpf/record_front.h"
 
@@ -29,12 +29,6 @@ constexpr std::size_t records_between_looks = 8192;
 
 /// What --bpf-buffer gives beyond this is ours, and only taken where it is needed; the kernel's part is always there.
 constexpr std::uint32_t most_in_kernel = 64U << 20;
-
-std::chrono::nanoseconds clock_now(clockid_t clock) {
-  timespec now;
-  ::clock_gettime(clock, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 end_filter kernel_filter(const EndFilter& filter) {
   end_filter result{};

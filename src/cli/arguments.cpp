@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "base/number_text.h"
 
 namespace tracer::cli {
 
@@ -257,14 +258,13 @@ Applied bpf_buffer(Draft& draft, const GivenOption& given) {
   if (unit != std::string_view::npos) {
     text.remove_suffix(1);
   }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto number = whole_number<std::uint64_t>(text);
   const unsigned shift = unit == std::string_view::npos ? 0 : static_cast<unsigned>(unit + 1) * 10;
-  if (error != std::errc() || end != text.data() + text.size() || number > most >> shift || number << shift < least) {
+  if (!number || *number > most >> shift || *number << shift < least) {
     return Failure{"--bpf-buffer: '" + *given.argument + "' is no size from 64K to 2G", true};
   }
   std::uint64_t size = least;
-  while (size < number << shift) {
+  while (size < *number << shift) {
     size *= 2;
   }
   draft.options.extras.bpf_buffer = static_cast<std::uint32_t>(size);

@@ -87,18 +87,11 @@ std::vector<std::string> names_of(const OptionRow& row) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+template <typename Words>
+std::string joined(const Words& words, std::string_view separator = " ") {
   std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : std::string(separator)) + word;
-  }
-  return text;
-}
-
-std::string joined(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : " ") + std::string(word);
+  for (const auto& word : words) {
+    text.append(text.empty() ? "" : separator).append(word);
   }
   return text;
 }

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <cerrno>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "cli/values.h"
 #include "filter/set_text.h"
 #include "spec/signal_names.h"
@@ -41,12 +41,11 @@ std::optional<std::uint64_t> read_any_base(std::string_view text) {
   } else if (text.size() > 1 && text.starts_with('0')) {
     base = 8;
   }
-  std::uint64_t number = 0;
-  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (failure != std::errc{} || stop != text.data() + text.size() || (plus && negative)) {
+  const auto number = whole_number<std::uint64_t>(text, base);
+  if (!number || (plus && negative)) {
     return std::nullopt;
   }
-  return negative ? ~number + 1 : number;
+  return negative ? ~*number + 1 : *number;
 }
 
 /// `FIRST[..LAST][+[STEP]]`
@@ -104,13 +103,11 @@ std::optional<Poke> read_poke(std::string_view text) {
     return std::nullopt;
   }
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned value = 0;
-    const char* const end = digits.data() + i + 2;
-    const auto [stop, failure] = std::from_chars(digits.data() + i, end, value, 16);
-    if (failure != std::errc{} || stop != end) {
+    const auto value = whole_number<unsigned>(digits.substr(i, 2), 16);
+    if (!value) {
       return std::nullopt;
     }
-    poke.data.push_back(static_cast<std::byte>(value));
+    poke.data.push_back(static_cast<std::byte>(*value));
   }
   return poke;
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "cli/help.h"
 
 namespace tracer::cli {
@@ -71,10 +71,8 @@ std::string help_on_debugging() {
 }
 
 std::optional<unsigned> number(std::string_view text, unsigned least, unsigned most, int base = 10) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
+  const auto value = whole_number<unsigned>(text, base);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 class Reader {

@@ -7,23 +7,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "base/mounts.h"
+#include "base/number_text.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 
 namespace tracer::decode {
 namespace {
-
-template <typename Number>
-std::optional<Number> number_in(std::string_view digits, int base = 10) {
-  Number number{};
-  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
-  return end.ec == std::errc{} ? std::optional(number) : std::nullopt;
-}
 
 /// The start of what fdinfo says of a descriptor.
 std::string information(std::int32_t tid, std::int32_t fd) {
@@ -63,14 +56,14 @@ bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
 
 /// From fdinfo. Older kernels tell less.
 std::optional<EventCounter> counter_in(std::string_view information) {
-  const auto count = number_in<std::uint64_t>(labelled(information, "eventfd-count"), 16);
+  const auto count = number_at<std::uint64_t>(labelled(information, "eventfd-count"), 16);
   if (!count) {
     return std::nullopt;
   }
   EventCounter counter;
   counter.count = *count;
-  counter.id = number_in<std::uint32_t>(labelled(information, "eventfd-id"));
-  if (const auto semaphore = number_in<unsigned>(labelled(information, "eventfd-semaphore"))) {
+  counter.id = number_at<std::uint32_t>(labelled(information, "eventfd-id"));
+  if (const auto semaphore = number_at<unsigned>(labelled(information, "eventfd-semaphore"))) {
     counter.is_semaphore = *semaphore != 0;
   }
   return counter;
@@ -108,14 +101,14 @@ std::optional<OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd) {
   } else if (wanted_.eventfds && file.link == "anon_inode:[eventfd]") {
     file.counter = counter_in(information(tid, fd));
   } else if (wanted_.signalfds && file.link == "anon_inode:[signalfd]") {
-    file.signals = number_in<std::uint64_t>(labelled(information(tid, fd), "sigmask"), 16);
+    file.signals = number_at<std::uint64_t>(labelled(information(tid, fd), "sigmask"), 16);
   }
   return file;
 }
 
 PidfdProcess OpenFiles::process(std::int32_t tid, std::int32_t fd) const {
   PidfdProcess process;
-  process.id = number_in<std::int32_t>(labelled(information(tid, fd), "Pid")).value_or(-1);
+  process.id = number_at<std::int32_t>(labelled(information(tid, fd), "Pid")).value_or(-1);
   if (wanted_.commands && process.id > 0) {
     process.command = command_name(process.id);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/folder.h"
+#include "base/number_text.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
@@ -60,8 +61,8 @@ template <typename Visit>
 bool any_number_in(const std::string& folder, Visit visit) {
   bool found = false;
   for_each_entry(folder, [&](std::string_view name) {
-    std::int32_t number = 0;
-    found = std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc{} && visit(number);
+    const auto number = whole_number<std::int32_t>(name);
+    found = number && visit(*number);
     return !found;
   });
   return found;

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <string>
 #include <string_view>
 
 #include "base/memory_map.h"
+#include "base/number_text.h"
 #include "base/proc_text.h"
 
 namespace tracer::decode {
@@ -27,9 +27,7 @@ std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
   if (base == 16 && text.substr(0, 2) == "0x") {
     text.remove_prefix(2);
   }
-  std::uint64_t number = 0;
-  return std::from_chars(text.data(), text.data() + text.size(), number, base).ec == std::errc{} ? std::optional(number)
-                                                                                                 : std::nullopt;
+  return number_at<std::uint64_t>(text, base);
 }
 
 /// A line `LABEL:\t1` of fdinfo.

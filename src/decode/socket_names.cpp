@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/number_text.h"
 #include "base/proc_text.h"
 #include "base/sock_diag.h"
 #include "base/unix_sockets.h"
@@ -54,9 +55,7 @@ std::string_view word(std::string_view line, unsigned n) {
 }
 
 std::uint32_t hex(std::string_view digits) {
-  std::uint32_t value = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  return value;
+  return number_at<std::uint32_t>(digits, 16).value_or(0);
 }
 
 /// An address as these tables have it: 32-bit words of the network's bytes as the machine reads them, and a port.

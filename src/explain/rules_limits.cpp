@@ -29,10 +29,6 @@ std::string memory_group_file(const Case& facts, std::string_view name) {
   return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 std::optional<Finding> too_many_files(const Case& facts) {
   Finding finding;
   if (facts.call().error == "ENFILE") {

@@ -17,10 +17,6 @@ namespace tracer::explain {
 
 namespace {
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 /// The last lines of a log: of the kernel's (as far back as it goes), or of the audit daemon's file.
 std::string end_of_log(const std::string& path) {
   constexpr off_t most = off_t{1} << 20;

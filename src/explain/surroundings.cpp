@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 
 #include "base/folder.h"
+#include "base/number_text.h"
 #include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
@@ -19,12 +19,6 @@
 namespace tracer::explain {
 
 namespace {
-
-std::optional<std::uint64_t> number_at(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
-}
 
 std::optional<std::size_t> count_entries(const std::string& path) {
   std::size_t count = 0;
@@ -78,7 +72,7 @@ std::optional<std::uint64_t> Snapshot::limit(std::string_view name) const {
   for (std::string line; std::getline(lines, line);) {
     if (line.compare(0, name.size(), name) == 0) {
       const std::size_t from = line.find_first_not_of(' ', name.size());
-      return from == std::string::npos ? std::nullopt : number_at(std::string_view(line).substr(from));
+      return from == std::string::npos ? std::nullopt : number_at<std::uint64_t>(std::string_view(line).substr(from));
     }
   }
   return std::nullopt;

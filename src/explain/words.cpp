@@ -60,6 +60,10 @@ std::string line_with(const std::string& text, std::string_view part) {
   return text.substr(from, std::min(text.find('\n', at), text.size()) - from);
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 std::string word_before(const std::string& line, std::string_view part) {
   const std::string head = line.substr(0, std::min(line.find(part), line.size()));
   const std::size_t colon = head.rfind(": ");

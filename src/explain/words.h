@@ -15,6 +15,8 @@ bool is_listed(std::string_view word, std::string_view list);
 std::string last_line(std::string_view text);
 /// The line of `text` that holds `part`, without its end; empty if none does.
 std::string line_with(const std::string& text, std::string_view part);
+/// Without its end.
+std::string first_line(const std::string& text);
 /// A sentence that holds names of files, safe to print: control characters and what is not UTF-8 are `\33` and the
 /// like.
 std::string harmless(std::string_view sentence);

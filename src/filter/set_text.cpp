@@ -1,7 +1,6 @@
 #include "filter/set_text.h"
 
-#include <charconv>
-
+#include "base/number_text.h"
 #include "spec/signal_names.h"
 
 namespace tracer::filter {
@@ -78,13 +77,8 @@ std::string_view without_lead(std::string_view text) {
 }
 
 std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t limit) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || stop != end || number > limit) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = whole_number<std::uint32_t>(text);
+  return number && *number <= limit ? number : std::nullopt;
 }
 
 Result<NumberSet> parse_descriptor_set(std::string_view text) {

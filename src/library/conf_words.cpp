@@ -1,8 +1,8 @@
 // Words, numbers and expressions of prototype files of ltrace.
 #include <fmt/core.h>
 #include <algorithm>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "library/conf_reader.h"
 
 namespace tracer::library {
@@ -58,12 +58,11 @@ std::optional<std::int64_t> ConfReader::integer() {
   } else if (digits.size() > 1 && digits.front() == '0') {
     base = 8;
   }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+  const auto value = whole_number<std::int64_t>(digits, base);
+  if (!value) {
     return fail("no number");
   }
-  return negative ? -value : value;
+  return negative ? -*value : *value;
 }
 
 /// How many elements an array has. `zero` makes it end at a zero, too.
@@ -86,13 +85,7 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
     return most;
   }
   const auto numbered = [&](std::string_view prefix) -> std::optional<unsigned> {
-    if (!name.starts_with(prefix)) {
-      return std::nullopt;
-    }
-    unsigned value = 0;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + prefix.size(), end, value);
-    return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+    return name.starts_with(prefix) ? whole_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
   };
   if (name == "retval") {
     return "ret";
@@ -116,8 +109,7 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
 bool ConfReader::mentions_more_than(std::string_view text, char kind, unsigned known) {
   for (std::size_t at = 0; at + 2 < text.size(); ++at) {
     if (text[at] == '[' && text[at + 1] == kind && text[at + 2] >= '0' && text[at + 2] <= '9') {
-      unsigned number = 0;
-      std::from_chars(text.data() + at + 2, text.data() + text.size(), number);
+      const unsigned number = number_at<unsigned>(text.substr(at + 2)).value_or(0);
       if (number == 0 || number > known) {
         return true;
       }

@@ -1,24 +1,18 @@
 #include "ptrace/engine.h"
 
 #include <sys/wait.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "arch/syscall_abi.h"
+#include "base/clock.h"
 #include "ptrace/ptrace_engine.h"
 #include "trace/stack.h"
 
 namespace tracer {
 namespace {
-
-std::chrono::nanoseconds clock_now(clockid_t clock) {
-  timespec now;
-  ::clock_gettime(clock, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 /// Asked for its registers only while it is stopped, if it is.
 class LiveStack final : public StackSource {

@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <string>
+
+#include "base/number_text.h"
 
 namespace tracer::sysc {
 
@@ -118,12 +119,11 @@ class Lexer {
       return bad(length, "found " + std::string(digits) + ", expected a number; octal is written 0o" +
                              std::string(digits.substr(1)));
     }
-    std::uint64_t value = 0;
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (result.ec != std::errc{} || result.ptr != digits.data() + digits.size()) {
+    const auto value = whole_number<std::uint64_t>(digits, base);
+    if (!value) {
       return bad(length, "found " + std::string(text_.substr(here_, length)) + ", expected a number of up to 64 bits");
     }
-    return take(TokenKind::number, length, value);
+    return take(TokenKind::number, length, *value);
   }
 
   Token string() {

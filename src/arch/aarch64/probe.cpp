@@ -1,19 +1,8 @@
 #include "arch/probe.h"
 
-#include <charconv>
+#include "base/number_text.h"
 
 namespace tracer {
-
-namespace {
-
-std::optional<unsigned> whole_number(std::string_view digits) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  return whole && !digits.empty() ? std::optional(value) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<std::uint64_t> named_register(const Registers& registers, std::string_view name) {
   if (name == "sp") {
@@ -22,7 +11,7 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
   if (name == "xzr" || name == "wzr") {
     return 0;
   }
-  const auto number = name.size() >= 2 ? whole_number(name.substr(1)) : std::nullopt;
+  const auto number = name.size() >= 2 ? whole_number<unsigned>(name.substr(1)) : std::nullopt;
   const FrameRegisters frame = registers.frame_registers();
   if (!number || *number > 30 || *number >= frame.count || (name.front() != 'x' && name.front() != 'w')) {
     return std::nullopt;
@@ -34,7 +23,7 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
 std::optional<unsigned> vector_register(std::string_view name) {
   constexpr std::string_view kinds = "vdsq";
   const bool is_vector = name.size() >= 2 && kinds.find(name.front()) != std::string_view::npos;
-  const auto number = is_vector ? whole_number(name.substr(1)) : std::nullopt;
+  const auto number = is_vector ? whole_number<unsigned>(name.substr(1)) : std::nullopt;
   return number && *number < 32 ? number : std::nullopt;
 }
 

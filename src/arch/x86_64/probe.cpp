@@ -3,8 +3,9 @@
 #include <elf.h>
 
 #include <array>
-#include <charconv>
 #include <cstring>
+
+#include "base/number_text.h"
 
 namespace tracer {
 
@@ -12,13 +13,6 @@ namespace {
 
 /// System V names of the first eight general registers, in the order of their numbers, without what tells the width.
 constexpr std::array<std::string_view, 8> letters = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
-
-std::optional<unsigned> whole_number(std::string_view digits) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  return whole && !digits.empty() ? std::optional(value) : std::nullopt;
-}
 
 std::uint64_t cut(std::uint64_t value, char width) {
   switch (width) {
@@ -42,7 +36,7 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
   if (name.size() >= 2 && name.front() == 'r' && name[1] >= '0' && name[1] <= '9') {  // r8d
     const char last = name.back();
     const bool narrow = last == 'd' || last == 'w' || last == 'b';
-    const auto number = whole_number(name.substr(1, name.size() - 1 - (narrow ? 1 : 0)));
+    const auto number = whole_number<unsigned>(name.substr(1, name.size() - 1 - (narrow ? 1 : 0)));
     if (!number || *number < 8 || *number > 15 || registers.mode_abi() == Abi::i386) {
       return std::nullopt;
     }
@@ -70,7 +64,7 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
 
 std::optional<unsigned> vector_register(std::string_view name) {
   constexpr std::string_view prefix = "xmm";
-  const auto number = name.starts_with(prefix) ? whole_number(name.substr(prefix.size())) : std::nullopt;
+  const auto number = name.starts_with(prefix) ? whole_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
   return number && *number < 16 ? number : std::nullopt;
 }
 

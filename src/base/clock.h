@@ -1,0 +1,17 @@
+// The kernel's clocks.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+
+namespace tracer {
+
+/// What a clock of clock_gettime(2) says. `clock` is one that every kernel has.
+[[nodiscard]] inline std::chrono::nanoseconds clock_now(clockid_t clock) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+}  // namespace tracer
