@@ -1,5 +1,6 @@
 // Static probes. With one argument the counter of those who watch is told at the end.
 #define _SDT_HAS_SEMAPHORES 1
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sdt.h>
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
     DTRACE_PROBE1(demo, loop, k);
   }
   if (argc > 1) {
+    signal(SIGTERM, SIG_IGN); /* which ends the tracer */
     printf("%d %d\n", demo_loop_semaphore, demo_text_semaphore);
     fflush(stdout);
     for (int tries = 0; demo_loop_semaphore != 0 && tries < 20000; tries++) {
