@@ -46,4 +46,7 @@ inline AbiMask machine_abis() {
 /// execve or execveat.
 bool is_execve(Abi abi, std::uint64_t number);
 
+/// The one of them whose path comes behind a descriptor.
+bool is_execveat(Abi abi, std::uint64_t number);
+
 }  // namespace tracer

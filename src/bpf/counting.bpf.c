@@ -16,6 +16,7 @@ char licence[] SEC("license") = "Dual MIT/GPL";
 SEC(".rodata.settings") const volatile struct counting_settings settings = {};
 SEC(".data.shared") struct counting_shared shared = {};
 
+#include "bpf/leaders.bpf.h"
 #include "bpf/threads.bpf.h"
 
 struct {
@@ -204,14 +205,14 @@ static __always_inline __u64 wake_up(void) {
   return last || bpf_ringbuf_query(&lives, BPF_RB_AVAIL_DATA) > lives_size / 4 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void report(__u32 kind, struct task_struct* task, __u32 parent, __s32 status) {
+static __always_inline void report(__u32 kind, __u32 tid, struct task_struct* task, __u32 parent, __s32 status) {
   struct life_report* life = bpf_ringbuf_reserve(&lives, sizeof *life, 0);
   if (!life) {
     count_lost();
     return;
   }
   life->kind = kind;
-  life->tid = local_id(task);
+  life->tid = tid;
   life->tgid = local_id(BPF_CORE_READ(task, group_leader));
   life->parent = parent;
   life->status = status;
@@ -221,18 +222,26 @@ static __always_inline void report(__u32 kind, struct task_struct* task, __u32 p
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   if (follow(parent, child)) {
-    report(life_begins, child, local_id(parent), 0);
+    report(life_begins, local_id(child), child, local_id(parent), 0);
   }
   return 0;
+}
+
+static __always_inline void report_end(const struct thread_end* end, struct task_struct* task) {
+  if (end->counted) {
+    report(life_ends, end->tid, task, 0, end->status);
+  }
 }
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end, struct task_struct* task) {
   const struct thread_state* state = state_of(task);
-  if (!state || state->origin == origin_scope) {
-    return 0;
+  struct thread_end end;
+  if (state && ends_now(task, state, &end)) {
+    report_end(&end, task);
   }
-  count_end(state);
-  report(life_ends, task, 0, task->exit_code);
+  if (ends_leader(task, &end)) {
+    report_end(&end, task);
+  }
   return 0;
 }

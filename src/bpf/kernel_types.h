@@ -64,7 +64,13 @@ struct rlimit {
   unsigned long rlim_max;
 };
 
+typedef struct {
+  int counter;
+} atomic_t;
+
 struct signal_struct {
+  atomic_t live; /* threads that have not ended */
+  unsigned int flags;
   int group_exit_code;
   struct rlimit rlim[16];
 };
@@ -171,10 +177,6 @@ struct cred {
   struct group_info* group_info;
 };
 
-typedef struct {
-  int counter;
-} atomic_t;
-
 struct seccomp {
   int mode;
   atomic_t filter_count;
@@ -199,6 +201,8 @@ struct sched_entity {
 
 struct mm_struct {
   unsigned long start_stack;
+  unsigned long arg_start; /* of a program's arguments, one text after the other */
+  unsigned long arg_end;
 };
 
 struct vm_area_struct {
@@ -315,13 +319,17 @@ struct bpf_iter__task {
 
 struct sigaction {
   void* sa_handler;
+  unsigned long sa_flags;
 };
 
 struct k_sigaction {
   struct sigaction sa;
 };
 
-struct linux_binprm;
+struct linux_binprm {
+  const char* filename;
+  const char* interp; /* the same pointer, unless that is a script */
+};
 
 #pragma clang attribute pop
 

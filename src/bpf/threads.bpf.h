@@ -100,9 +100,12 @@ static __always_inline bool has_scope(void) {
   return settings.threads.system_wide || settings.threads.comms || settings.threads.cgroups;
 }
 
+static __always_inline bool is_child_of_tracer(struct task_struct* task) {
+  return (__u32)BPF_CORE_READ(task, real_parent, tgid) == shared.threads.tracer;
+}
+
 static __always_inline bool is_in_scope(struct task_struct* task) {
-  if ((__u32)task->tgid == shared.threads.tracer ||
-      (shared.threads.launching && (__u32)BPF_CORE_READ(task, real_parent, tgid) == shared.threads.tracer)) {
+  if ((__u32)task->tgid == shared.threads.tracer || (shared.threads.launching && is_child_of_tracer(task))) {
     return false;
   }
   if (settings.threads.system_wide) {
@@ -236,12 +239,6 @@ static __always_inline struct thread_state* follow(struct task_struct* parent, s
   state->phase = phase_born;
   __sync_fetch_and_add(&shared.threads.live, 1);
   return state;
-}
-
-static __always_inline void count_end(const struct thread_state* state) {
-  if (state->origin != origin_scope) {
-    __sync_fetch_and_sub(&shared.threads.live, 1);
-  }
 }
 
 /* Run by the tracer, which reads it to its end: over all threads that there are. */

@@ -15,7 +15,9 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/capture.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/crash.bpf.h"
+#include "bpf/leaders.bpf.h"
 #include "bpf/names.bpf.h"
+#include "bpf/program_texts.bpf.h"
 #include "bpf/threads.bpf.h"
 
 /* The record of an entry whose end decides whether it is wanted. */
@@ -32,32 +34,42 @@ struct {
   __type(value, struct pending_entry);
 } pending SEC(".maps");
 
-/* Nothing: there is no place for it. */
-static __always_inline void* begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
-                                          __u32 size) {
+/* Of no thread and no call yet. Nothing: there is no place for it. */
+static __always_inline void* begin_nameless(struct scratch* s, __u8 kind, __u64 time, __u32 size) {
   struct trace_record* head = next_place(s);
   s->used = size;
   s->faults = 0;
   s->named_count = 0;
   if (head) {
     head->kind = kind;
-    head->abi = (__u8)(state->slot / numbers_per_abi);
+    head->abi = 0;
     head->arguments = 0;
     head->incomplete = 0;
+    head->time = time;
+    head->number = 0;
+  }
+  return head;
+}
+
+static __always_inline void* begin_record(struct scratch* s, __u8 kind, const struct thread_state* state, __u64 time,
+                                          __u32 size) {
+  struct trace_record* head = begin_nameless(s, kind, time, size);
+  if (head) {
+    head->abi = (__u8)(state->slot / numbers_per_abi);
     head->tid = state->tid;
     head->tgid = state->tgid;
-    head->time = time;
     head->number = state->slot % numbers_per_abi;
   }
   return head;
 }
 
-static __always_inline void submit_life(struct scratch* s, __u8 kind, const struct thread_state* state, __s64 value) {
+static __always_inline struct life_record* begin_life(struct scratch* s, __u8 kind, const struct thread_state* state,
+                                                      __s64 value) {
   struct life_record* life = begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof *life);
   if (life) {
     life->value = value;
-    submit(s);
   }
+  return life;
 }
 
 static __always_inline void submit_name(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -232,20 +244,28 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
     if (settings.commands) {
       submit_name(s, child, state, &child->comm, bpf_ktime_get_ns());
     }
-    submit_life(s, record_birth, state, local_id(parent));
+    if (begin_life(s, record_birth, state, local_id(parent))) {
+      submit(s);
+    }
   }
   return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task, int former) {
+int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
+  if (former != task->pid && (state || !is_child_of_tracer(task))) {
+    supersede_leader(task); /* of the one that the tracer started, it hears by wait(2) all the same */
+  }
   if (!state || !s) {
     return 0;
   }
   const __u32 former_tid = state->tid;
   name_thread(task, state);
+  if (settings.commands && !state->told) {
+    submit_name(s, task, state, &task->comm, bpf_ktime_get_ns());
+  }
   if (state->phase == phase_in_call) {
     struct pending_entry* entry = pending_of(task);
     if (entry) {
@@ -253,8 +273,12 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
     }
   }
   /* Whether its execve is watched or not; but a thread that has left the scope is in no call. */
-  if (state->phase == phase_in_call || state->origin != origin_scope) {
-    submit_life(s, record_exec, state, former_tid);
+  if ((state->phase == phase_in_call || state->origin != origin_scope) &&
+      begin_life(s, record_exec, state, former_tid)) {
+    if (state->phase == phase_in_call && state->incomplete) {
+      copy_program_texts(s, task, program);
+    }
+    submit(s);
   }
   return 0;
 }
@@ -307,10 +331,21 @@ int BPF_PROG(on_group_exit) {
   return 0;
 }
 
+static __always_inline void submit_end(struct scratch* s, struct task_struct* task, const struct thread_end* end) {
+  struct life_record* life = begin_nameless(s, record_end, bpf_ktime_get_ns(), sizeof *life);
+  if (life) {
+    life->head.tid = end->tid;
+    life->head.tgid = local_id(BPF_CORE_READ(task, group_leader));
+    life->value = end->status;
+    submit(s);
+  }
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end, struct task_struct* task) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
+  struct thread_end end;
   if (state && s) {
     struct pending_entry* entry = pending_of(task);
     if (entry) {
@@ -319,8 +354,16 @@ int BPF_PROG(on_end, struct task_struct* task) {
     if (settings.circumstances) {
       submit_crash(task, state); /* from Linux 6.16 on the memory is still there */
     }
-    count_end(state);
-    submit_life(s, record_end, state, task->exit_code);
+  }
+  if (state && ends_now(task, state, &end)) {
+    if (s) {
+      submit_end(s, task, &end);
+    }
+  } else if (state && s && begin_life(s, record_leaving, state, 0)) {
+    submit(s);
+  }
+  if (ends_leader(task, &end) && s) {
+    submit_end(s, task, &end);
   }
   return 0;
 }
@@ -369,6 +412,10 @@ SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigaction* action) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct thread_state* state = state_of(task);
+  const __u64 immutable = 0x00800000; /* SA_IMMUTABLE: it kills at once, past any tracer, as seccomp(2) does */
+  if (!settings.circumstances && BPF_CORE_READ(action, sa.sa_flags) & immutable) {
+    return 0;
+  }
   const bool crashes = settings.circumstances && is_crash(signal) && BPF_CORE_READ(action, sa.sa_handler) == 0;
   if (state && crashes) {
     state->crash = (__u8)signal;
@@ -382,6 +429,11 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigact
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
              int fate) {
+  const __u32 group_exit = 4; /* SIGNAL_GROUP_EXIT: nothing reaches a process that is dying */
+  const int ignored = 1;
+  if (fate == ignored && BPF_CORE_READ(task, signal, flags) & group_exit) {
+    return 0;
+  }
   report_signal(record_signal_generated, signal, info, fate, task, false);
   return 0;
 }

@@ -124,6 +124,7 @@ enum record_kind {
   record_enter = 1,
   record_exit,
   record_birth,
+  record_leaving, /* it makes no calls any more; of a process's first thread the end is told later */
   record_end,
   record_exec,
   record_signal,           /* delivered */
@@ -174,7 +175,9 @@ struct name_record {
 
 enum chunk_kind {
   chunk_memory,
-  chunk_netlink, /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
+  chunk_program,   /* of an execve whose entry was incomplete: the path that it was given */
+  chunk_arguments, /* the new program's, each with its NUL; the address is 1 where it is an interpreter's */
+  chunk_netlink,   /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
   /* See bpf/circumstances.h. */
   chunk_process,
   chunk_name,

@@ -11,6 +11,7 @@
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
 #include "bpf/embedded.h"
+#include "bpf/program_texts.h"
 #include "bpf/record_front.h"
 
 namespace tracer {
@@ -280,10 +281,14 @@ void TracingEngine::release_held(bool all) {
     const Held& front = held_.front();
     const auto head = front_of(front.bytes);
     Bytes late;
+    std::vector<std::byte> texts;
     if (head.incomplete != 0) {
       // Whatever comes next from the thread ends the wait, but for the name that the call gives it.
       const auto next = std::find_if(held_.begin() + 1, held_.end(), [&head](const Held& held) {
         const auto other = front_of(held.bytes);
+        if (other.kind == record_exec && front_of<life_record>(held.bytes).value == head.tid) {
+          return true;  // which may have given it another id
+        }
         return other.tid == head.tid && other.kind != record_name;
       });
       const std::chrono::nanoseconds longest = head.kind == record_enter ? longest_hold : longest_death;
@@ -295,6 +300,9 @@ void TracingEngine::release_held(bool all) {
         const std::uint8_t kind = front_of(next->bytes).kind;
         if (head.kind == record_enter && kind == record_exit) {
           late = late_chunks(next->bytes);
+        } else if (head.kind == record_enter && kind == record_exec) {
+          texts = texts_of_program(front.bytes, next->bytes);
+          late = texts;
         } else if (head.kind == record_signal && kind == record_crash) {
           late = next->bytes;
         }

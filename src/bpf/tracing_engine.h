@@ -91,6 +91,8 @@ class TracingEngine final : public KernelEngine {
   void forget(pid_t tid);
   void on_enter(Event& event, Bytes record, Bytes late);
   void on_exit(Event& event, Bytes record);
+  /// Whose end nobody will hear of.
+  void end_call(Event& event);
   void on_end(Event& event, std::int64_t status);
   void on_exec(Event& event, pid_t former);
   void on_signal(Event& event, const Signal& signal);

@@ -58,6 +58,8 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     case record_name:
       commands_[event.tid] = command_of(front_of<name_record>(record).comm);
       return;
+    case record_leaving:
+      return end_call(event);
     case record_end:
       return on_end(event, front_of<life_record>(record).value);
     case record_exec:
@@ -156,11 +158,15 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   }
 }
 
-void TracingEngine::on_end(Event& event, std::int64_t status) {
-  if (thread(event.tid).in_call) {
+void TracingEngine::end_call(Event& event) {
+  if (std::exchange(thread(event.tid).in_call, false)) {
     event.what = SyscallLost{};
     hand_out(event, nothing_);
   }
+}
+
+void TracingEngine::on_end(Event& event, std::int64_t status) {
+  end_call(event);
   forget(event.tid);
   commands_.erase(event.tid);
   tracees_.erase(event.tid);
@@ -170,6 +176,7 @@ void TracingEngine::on_end(Event& event, std::int64_t status) {
 
 void TracingEngine::on_exec(Event& event, pid_t former) {
   if (former != event.tid) {
+    end_call(event);  // the first thread's, which is no more
     ThreadState caller = std::move(thread(former));
     thread(event.tid) = std::move(caller);
     forget(former);

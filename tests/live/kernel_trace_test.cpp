@@ -15,7 +15,7 @@ std::vector<std::string> trace_by(const std::string& engine, const std::string& 
   const Folder folder;
   const std::string out = folder.file("out");
   const Ran ran = run("exec setarch -R $T --engine=" + engine + " -o " + out + " " + command + " 2>&1 >/dev/null");
-  std::vector<std::string> lines = run("sed -E 's/^[0-9]+ +//; s/(pid=|kill\\(|= )[0-9]{3,}/\\1N/g; "
+  std::vector<std::string> lines = run("sed -E 's/^[0-9]+ +//; s/(pid=|pid |kill\\(|= )[0-9]{3,}/\\1N/g; "
                                        "s/\"(ts|pid|tid|dur)\":\"?[0-9]+\"?/\\1/g; s/:[0-9]{12,}/:ADDRESS/g; "
                                        "s/pipe:.[0-9]+/pipe/g; s/time=[0-9]+( \\/\\* [0-9.]+ s "
                                        "\\*\\/)?/time=N/g; s/0x(7fff|ffff)[0-9a-f]{8}/STACK/g' " +
@@ -51,6 +51,12 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-y -e trace=openat,read,newfstatat cat /etc/passwd",
         "-P /etc/passwd cat /etc/passwd",
         "-Y -e trace=kill sh -c 'kill -0 $$; cd /; kill -0 $PPID'",
+        "-e trace=none " TRACEE " zombie_leader",
+        "-f -e trace=exit -e signal=none " TRACEE " zombie_leader",
+        "-f -e trace=none " TRACEE " exec_thread",
+        "-f -e trace=execve -e signal=none " TRACEE " fork_exec",
+        "-e trace=none " TRACEE " killed_by_filter",
+        "-f -e trace=none -e signal=TERM,CONT sh -c 'sleep 9 & kill -TERM $!; kill -CONT $!; wait'",
         "--format=json -yy -e trace=execve,openat,read cat /dev/null",
         "--format=json -e trace=openat -e signal=none sh -c 'exec cat /dev/null'",
         "-e trace=ioctl,fcntl python3 -c \"import fcntl,os,termios; r,w=os.pipe(); os.write(w,b'abc'); "

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -107,6 +108,19 @@ static int vfork_exec(const char* arg) {
   return WEXITSTATUS(status);
 }
 
+// A child that has no memory of its own yet in which the texts are that it hands over.
+static int fork_exec(const char* arg) {
+  (void)arg;
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "tracee", "hello", (char*)NULL);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
 // Waits for a child that says so and then sleeps for long in its parent's memory.
 static int vfork_sleep(const char* arg) {
   (void)arg;
@@ -157,17 +171,31 @@ static int fork_storm(const char* arg) {
   return 0;
 }
 
-// Makes getppid fail by a filter of its own, as sandboxes do.
-static int deny(unsigned call) {
+// Has a filter of its own, as sandboxes do, decide about a call.
+static int answer_by_filter(unsigned call, unsigned answer) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, answer),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {sizeof code / sizeof code[0], code};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int deny(unsigned call) {
+  return answer_by_filter(call, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static int killed_by_filter(const char* arg) {
+  (void)arg;
+  const struct rlimit no_core = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &no_core) != 0 || answer_by_filter(SYS_getppid, SECCOMP_RET_KILL_PROCESS) != 0) {
+    return 3;
+  }
+  syscall(SYS_getppid);
+  return 4;
 }
 
 static int own_filter(const char* arg) {
@@ -400,6 +428,8 @@ static const struct {
     {"hello", hello},
     {"zombie_leader", zombie_leader},
     {"vfork_exec", vfork_exec},
+    {"fork_exec", fork_exec},
+    {"killed_by_filter", killed_by_filter},
     {"vfork_sleep", vfork_sleep},
     {"signals", signals},
     {"fork_storm", fork_storm},

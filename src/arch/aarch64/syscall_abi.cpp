@@ -41,7 +41,11 @@ Abi native_abi() {
 }
 
 bool is_execve(Abi abi, std::uint64_t number) {
-  return abi == Abi::aarch64 ? number == 221 || number == 281 : number == 11 || number == 387;
+  return number == (abi == Abi::aarch64 ? 221 : 11) || is_execveat(abi, number);
+}
+
+bool is_execveat(Abi abi, std::uint64_t number) {
+  return number == (abi == Abi::aarch64 ? 281 : 387);
 }
 
 }  // namespace tracer

@@ -46,14 +46,11 @@ Abi native_abi() {
 }
 
 bool is_execve(Abi abi, std::uint64_t number) {
-  switch (abi) {
-    case Abi::x86_64:
-      return number == 59 || number == 322;
-    case Abi::x32:
-      return number == 520 || number == 545;
-    default:
-      return number == 11 || number == 358;
-  }
+  return number == (abi == Abi::x86_64 ? 59 : abi == Abi::x32 ? 520 : 11) || is_execveat(abi, number);
+}
+
+bool is_execveat(Abi abi, std::uint64_t number) {
+  return number == (abi == Abi::x86_64 ? 322 : abi == Abi::x32 ? 545 : 358);
 }
 
 }  // namespace tracer
