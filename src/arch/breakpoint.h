@@ -105,6 +105,12 @@ struct FunctionEntry {
 /// Empty if the stack cannot be read.
 std::optional<FunctionEntry> function_entry(const Registers& registers, const Memory& memory);
 
+/// In code that Go's compiler has made, the runtime's record of the goroutine that runs (`g` in Go's internal ABI); 0:
+/// no register has it.
+std::uint64_t goroutine_record(const Registers& registers);
+/// The registers for integer arguments there, in order.
+std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers);
+
 /// Whether a thread with this stack pointer can have returned from a function that was entered with `entry`.
 bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer);
 

@@ -22,7 +22,7 @@ std::string of_go(const std::string& said) {
 
 /// `thread 'main' panicked at src/main.rs:4:5:` and the message; before Rust 1.73, `panicked at 'message', place`.
 std::string of_rust(const std::string& said) {
-  const std::string place = word_after(said, "panicked at ", "\n");
+  std::string place = word_after(said, "panicked at ", "\n");
   if (place.empty() || place.back() != ':') {
     return place;
   }

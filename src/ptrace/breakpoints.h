@@ -45,6 +45,7 @@ struct Breakpoint {
     const library::StaticProbe* probe = nullptr;
   };
   std::vector<Probe> probes;  ///< static ones
+  bool makes_room = false;    ///< Go's runtime.morestack
   bool is_loader_hook = false;
   bool is_program_entry = false;
 
@@ -63,6 +64,23 @@ struct LibraryFrame {
   std::uint64_t return_address = 0;
   bool by_stub = false;
   LibraryFunction* resolved = nullptr;  ///< not shown: see Breakpoint::resolved
+};
+
+/// What a goroutine of Go is in. It may go on in another thread, and its stack be moved; what has been used of the
+/// stack stays the same.
+struct GoroutineCalls {
+  struct Call {
+    LibraryFrame frame;
+    std::uint64_t used = 0;  ///< of the stack, at entry
+    pid_t thread = 0;        ///< that it began in
+  };
+  std::vector<Call> calls;  ///< the innermost last
+  /// The function that makes room on the stack, and then begins once more.
+  struct Restart {
+    std::uint64_t function = 0;
+    std::uint64_t used = 0;
+  };
+  std::optional<Restart> restart;
 };
 
 class Breakpoints {
@@ -127,6 +145,8 @@ class Breakpoints {
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< none shall be here any more
   bool hooked = false;
+  bool has_go = false;                                 ///< code that Go's compiler has made
+  std::map<std::uint64_t, GoroutineCalls> goroutines;  ///< by the runtime's records of them
 
  private:
   struct Page {

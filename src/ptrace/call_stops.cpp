@@ -86,7 +86,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     tracee.call_reported = true;
     Event event = event_of(tracee, enter);
     tamper_at_entry(tracee, event);
-    hand_out(tracee, event);
+    hand_out(tracee, event, tracee);
   }
   hide_untraced(tracee, state);
   const Tampering* wish = tracee.tampering.wish;

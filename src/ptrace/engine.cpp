@@ -57,6 +57,11 @@ PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options))
             emit(tracee, what);
           }
         },
+        [this](pid_t tid, const Tracee& stopped, decltype(Event::what) what) {
+          if (const Tracee* teller = tracees_.find(tid); teller != nullptr && teller->visible()) {
+            hand_out(*teller, event_of(*teller, what), stopped);
+          }
+        },
         [this](const std::string& sentence) {
           if (complain_) {
             complain_(sentence);
@@ -265,14 +270,14 @@ Event PtraceEngine::event_of(const Tracee& tracee, decltype(Event::what) what) {
 }
 
 void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
-  hand_out(tracee, event_of(tracee, what));
+  hand_out(tracee, event_of(tracee, what), tracee);
 }
 
-void PtraceEngine::hand_out(const Tracee& tracee, Event event) {
+void PtraceEngine::hand_out(const Tracee& tracee, Event event, const Tracee& stopped) {
   if (handler_ == nullptr) {
     return;
   }
-  const LiveStack stack(tracee);
+  const LiveStack stack(stopped);
   event.stack = &stack;
   switch (handler_->handle(event, tracee.memory)) {
     case Verdict::go_on:

@@ -1,4 +1,5 @@
-// Calls of functions that are counted in the kernel (FunctionCounter), where nobody has to stop.
+// Calls of functions that are only counted: by breakpoints, or in the kernel (FunctionCounter), where nobody has to
+// stop.
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +153,20 @@ void LibraryTracer::end_counts(Tracee& tracee) {
   // Another process that shares its memory goes on with the same records.
   tell_counts(tracee);
   counter_->forget(tracee.tgid, 0, ~std::uint64_t{0});
+}
+
+void LibraryTracer::count(Tracee& tracee, LibraryFunction& function, const Breakpoint& point,
+                          const FunctionEntry& entry, Abi abi) {
+  const auto stub = std::exchange(tracee.library->stub, {});
+  if (point.stub != nullptr) {
+    tracee.library->stub = {&function, entry.stack_pointer, entry.return_address};
+  } else if (point.entry == nullptr && stub.function != nullptr && stub.stack_pointer == entry.stack_pointer &&
+             stub.return_address == entry.return_address && stub.function->name == function.name) {
+    return;  // the stub's jump has come here
+  }
+  find_library(tracee, function);
+  tracee.abi = abi;
+  emit_(tracee, LibraryCalls{&function, 1});
 }
 
 }  // namespace tracer

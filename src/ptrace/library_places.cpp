@@ -97,6 +97,7 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
     place_probes(tracee, module);
   }
   hook_leaps(tracee, module);
+  hook_goroutines(tracee, module);
 }
 
 void LibraryTracer::place_exports(Tracee& tracee, const Module& module) {

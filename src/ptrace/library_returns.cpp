@@ -126,6 +126,19 @@ void LibraryTracer::expect_landing(Tracee& tracee, const Breakpoint& point, cons
   }
 }
 
+void LibraryTracer::end_calls(Tracee& tracee) {
+  if (tracee.library == nullptr) {
+    return;
+  }
+  auto& calls = tracee.library->calls;
+  while (!calls.empty()) {
+    const LibraryFrame frame = calls.back();
+    calls.pop_back();
+    finish(tracee, frame, LibraryExit::How::lost, nullptr);
+  }
+  end_goroutine_calls(tracee);
+}
+
 void LibraryTracer::finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how,
                            const Registers* registers) {
   if (frame.resolved != nullptr) {

@@ -27,11 +27,12 @@ void LibraryTracer::set_place(LibraryFunction& function, const library::Module& 
 }
 
 LibraryTracer::LibraryTracer(library::LibrarySelection selection, bool one_by_one,
-                             std::shared_ptr<FunctionCounter> counter, Emit emit, Complain complain)
+                             std::shared_ptr<FunctionCounter> counter, Emit emit, EmitFor emit_for, Complain complain)
     : selection_(std::move(selection)),
       one_by_one_(one_by_one),
       counter_(std::move(counter)),
       emit_(std::move(emit)),
+      emit_for_(std::move(emit_for)),
       complain_(std::move(complain)) {}
 
 // ---------------------------------------------------------------------------------------------- whose they are
@@ -73,6 +74,7 @@ void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
   } else {
     child.library->space = std::make_shared<Breakpoints>(*parent.library->space);
     child.library->space->withdrawn = false;
+    child.library->space->goroutines.clear();
   }
   if (child.tgid != parent.tgid) {
     spaces_[child.tgid] = child.library->space;
@@ -163,18 +165,6 @@ bool LibraryTracer::on_fault(Tracee& tracee) {
   return true;
 }
 
-void LibraryTracer::end_calls(Tracee& tracee) {
-  if (tracee.library == nullptr) {
-    return;
-  }
-  auto& calls = tracee.library->calls;
-  while (!calls.empty()) {
-    const LibraryFrame frame = calls.back();
-    calls.pop_back();
-    finish(tracee, frame, LibraryExit::How::lost, nullptr);
-  }
-}
-
 // ---------------------------------------------------------------------------------------------- events
 
 bool LibraryTracer::on_trap(Tracee& tracee) {
@@ -234,7 +224,13 @@ void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64
     point = space.find(address);  // it may have been in a module that is gone
   }
   if (point != nullptr && point->returns_here) {
-    come_back(tracee, address, registers);
+    auto goroutine = goroutine_of(tracee, registers);
+    if (!goroutine || !come_back(tracee, *goroutine, address, registers)) {
+      come_back(tracee, address, registers);
+    }
+  }
+  if (point != nullptr && point->makes_room) {
+    expect_restart(tracee, registers);
   }
   if (point != nullptr && point->is_landing) {
     drop_unwound(tracee, registers.stack_pointer() + 1);  // a call may have left the stack pointer where it was
@@ -328,7 +324,7 @@ LibraryFunction* LibraryTracer::entered_function(Tracee& tracee, Breakpoint& poi
 }
 
 void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t address, const Registers& registers) {
-  const auto entry = function_entry(registers, tracee.memory);
+  auto entry = function_entry(registers, tracee.memory);
   if (!entry) {
     return;
   }
@@ -337,14 +333,25 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
     return;
   }
   LibraryFunction* const resolved = point.entry == nullptr && point.stub == nullptr ? point.resolved : nullptr;
+  auto goroutine = resolved == nullptr ? goroutine_of(tracee, registers) : std::nullopt;
+  if (goroutine) {
+    if (is_restart(*goroutine, address)) {
+      return;
+    }
+    entry->integers = goroutine_arguments(registers);
+  }
   if (!one_by_one_ && resolved == nullptr) {
     count(tracee, *function, point, *entry, registers.mode_abi());
     return;
   }
-  drop_unwound(tracee, entry->stack_pointer);
   auto& calls = tracee.library->calls;
   const bool by_stub = point.stub != nullptr;
-  if (!calls.empty() && calls.back().stack_pointer == entry->stack_pointer) {
+  if (goroutine) {
+    drop_unwound(tracee, *goroutine, *entry, *function);
+  } else {
+    drop_unwound(tracee, entry->stack_pointer);
+  }
+  if (!goroutine && !calls.empty() && calls.back().stack_pointer == entry->stack_pointer) {
     const LibraryFrame last = calls.back();
     if (!by_stub && last.by_stub && last.function->name == function->name &&
         last.return_address == entry->return_address && point.entry == nullptr) {
@@ -359,7 +366,11 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   tracee.library->space->add_in_code(stopped_thread(tracee), tracee.memory, entry->return_address,
                                      [](Breakpoint& there) { there.returns_here = true; });
   const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
-  calls.push_back(frame);
+  if (goroutine) {
+    goroutine->calls->calls.push_back({frame, goroutine->used, tracee.tid()});
+  } else {
+    calls.push_back(frame);
+  }
   if (resolved != nullptr) {
     return;
   }
@@ -375,20 +386,6 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   enter.context = &context;
   tracee.abi = registers.mode_abi();
   emit_(tracee, enter);
-}
-
-void LibraryTracer::count(Tracee& tracee, LibraryFunction& function, const Breakpoint& point,
-                          const FunctionEntry& entry, Abi abi) {
-  const auto stub = std::exchange(tracee.library->stub, {});
-  if (point.stub != nullptr) {
-    tracee.library->stub = {&function, entry.stack_pointer, entry.return_address};
-  } else if (point.entry == nullptr && stub.function != nullptr && stub.stack_pointer == entry.stack_pointer &&
-             stub.return_address == entry.return_address && stub.function->name == function.name) {
-    return;  // the stub's jump has come here
-  }
-  find_library(tracee, function);
-  tracee.abi = abi;
-  emit_(tracee, LibraryCalls{&function, 1});
 }
 
 }  // namespace tracer

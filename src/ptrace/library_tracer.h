@@ -32,12 +32,14 @@ struct Leaving {
 class LibraryTracer {
  public:
   using Emit = std::function<void(Tracee&, decltype(Event::what))>;
+  /// Tells of the thread with this id, which may run, what the stopped one has brought about.
+  using EmitFor = std::function<void(pid_t, const Tracee&, decltype(Event::what))>;
   using Complain = std::function<void(const std::string&)>;
 
   /// With a `counter`, or if not `one_by_one`, calls are told of as LibraryCalls. `complain` is told a sentence when
   /// there is a program whose functions cannot be traced, the first time.
   LibraryTracer(library::LibrarySelection selection, bool one_by_one, std::shared_ptr<FunctionCounter> counter,
-                Emit emit, Complain complain);
+                Emit emit, EmitFor emit_for, Complain complain);
 
   /// There shall be no breakpoints in this process, as some of its threads are not ours.
   void refuse(pid_t process) { refused_.insert(process); }
@@ -100,6 +102,24 @@ class LibraryTracer {
   void resume_stack(Tracee& tracee, std::size_t last, const Registers& registers);
   void come_back(Tracee& tracee, std::uint64_t address, const Registers& registers);
   void drop_unwound(Tracee& tracee, std::uint64_t stack_pointer);
+  // Go's goroutines (library_goroutines.cpp).
+  /// Where a thread is on a goroutine's stack.
+  struct OnGoroutine {
+    GoroutineCalls* calls = nullptr;
+    std::uint64_t used = 0;  ///< of the stack
+    std::uint64_t top = 0;
+  };
+  static std::optional<OnGoroutine> goroutine_of(const Tracee& tracee, const Registers& registers);
+  void hook_goroutines(Tracee& tracee, const library::Module& module);
+  static void expect_restart(const Tracee& tracee, const Registers& registers);
+  /// Whether this is the function that has begun before, and made room since.
+  static bool is_restart(OnGoroutine& place, std::uint64_t address);
+  void drop_unwound(const Tracee& tracee, OnGoroutine& place, const FunctionEntry& entry,
+                    const LibraryFunction& function);
+  bool come_back(const Tracee& tracee, OnGoroutine& place, std::uint64_t address, const Registers& registers);
+  void finish(const Tracee& tracee, const GoroutineCalls::Call& call, LibraryExit::How how, const Registers* registers);
+  void end_goroutine_calls(const Tracee& tracee);
+
   void hook_leaps(Tracee& tracee, const library::Module& module);
   static void expect_landing(Tracee& tracee, const Breakpoint& point, const Registers& registers);
   void finish(Tracee& tracee, const LibraryFrame& frame, LibraryExit::How how, const Registers* registers);
@@ -115,6 +135,7 @@ class LibraryTracer {
   bool one_by_one_;
   std::shared_ptr<FunctionCounter> counter_;  ///< null: breakpoints count, if they do
   Emit emit_;
+  EmitFor emit_for_;
   library::ModuleCache files_;
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;

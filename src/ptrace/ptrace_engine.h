@@ -71,7 +71,8 @@ class PtraceEngine final : public Engine {
   // What goes out, and going on.
   static Event event_of(const Tracee& tracee, decltype(Event::what) what);
   void emit(Tracee& tracee, decltype(Event::what) what);
-  void hand_out(const Tracee& tracee, Event event);
+  /// `stopped`: whose stack the event is about.
+  void hand_out(const Tracee& tracee, Event event, const Tracee& stopped);
   void end_call(Tracee& tracee);
   void resume(Tracee& tracee, int signal = 0);
   void listen(Tracee& tracee);

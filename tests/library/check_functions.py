@@ -146,6 +146,22 @@ def longjmp_unseen(bench):
                f'{flags}: got: ' + '\n'.join(lines))
 
 
+def goroutines(bench):
+    """A call belongs to a stack, wherever in memory that is and whichever thread is on it; beginning twice is one call."""
+    program = bench.build('goroutines.c', ['gcc']) if IS_X86 else None
+    if program is None:
+        return
+    for options in ([], ['-e', 'trace=all']):
+        lines, status = bench.trace(['-f', '-a1', '-e', 'trace=none', '-e', 'symbol=deep+yielding@MAIN', *options], program)
+        expect(status == 20, f'status {status}')
+        depths = re.findall(r'deep@goroutines\((\d+),', '\n'.join(lines))
+        expect(depths == ['5', '4', '3', '2', '1', '0'], 'got: ' + '\n'.join(lines))
+        ends = [call for call in calls_in(lines) if call[0] in ('deep', 'yielding')]
+        expect(ends == [('yielding', '5')] + [('deep', str(end)) for end in (0, 1, 3, 6, 10, 15)], 'got: ' + '\n'.join(lines))
+    lines, _ = bench.trace(['-f', '-c', '--engine=ptrace', '-U', 'calls,name', '-e', 'trace=none', '-e', 'symbol=deep+yielding@MAIN'], program)
+    expect(any(line.split() == ['6', 'deep@goroutines'] for line in lines), 'got: ' + '\n'.join(lines))
+
+
 def threads(bench):
     """Every call shows, at a stub and at a function's entry, however many threads make it at the same time."""
     program = bench.build('threads.c', ['gcc'])
@@ -319,7 +335,7 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, deleted, symbols_of_the_program, longjmp, longjmp_unseen, threads,
+         for case in (static, static_pie, function_pointers, deleted, symbols_of_the_program, longjmp, longjmp_unseen, goroutines, threads,
                       children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
                       demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
 

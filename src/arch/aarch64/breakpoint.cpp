@@ -327,6 +327,15 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const Me
   return entry;
 }
 
+std::uint64_t goroutine_record(const Registers& registers) {
+  return registers.general(28);
+}
+
+std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers) {
+  return {registers.general(0), registers.general(1), registers.general(2), registers.general(3),
+          registers.general(4), registers.general(5), registers.general(6), registers.general(7)};
+}
+
 bool has_returned(Abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer) {
   return stack_pointer == entry_stack_pointer;
 }

@@ -115,6 +115,16 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const Me
   return entry;
 }
 
+std::uint64_t goroutine_record(const Registers& registers) {
+  return registers.mode_abi() == Abi::i386 ? 0 : registers.general(14);
+}
+
+std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers) {
+  // rax, rbx, rcx, rdi, rsi, r8, r9, r10
+  return {registers.general(0), registers.general(3), registers.general(1), registers.general(7),
+          registers.general(6), registers.general(8), registers.general(9), registers.general(10)};
+}
+
 bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer) {
   // The return address is gone, and with some conventions of 32-bit code the arguments too.
   constexpr std::uint64_t most_arguments = 256;

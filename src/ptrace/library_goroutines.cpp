@@ -1,0 +1,133 @@
+// Calls of functions in Go programs. A goroutine may return in another thread than it has called in, as goroutines take
+// turns; it may return on another stack, as the runtime moves stacks that have become too small; and a function for
+// which there was no room begins once more. So what it is in is told apart by the runtime's record of the goroutine,
+// and counted from the top of its stack.
+#include <algorithm>
+
+#include "ptrace/library_tracer.h"
+#include "ptrace/stopped_context.h"
+
+namespace tracer {
+
+std::optional<LibraryTracer::OnGoroutine> LibraryTracer::goroutine_of(const Tracee& tracee,
+                                                                      const Registers& registers) {
+  Breakpoints& space = *tracee.library->space;
+  const std::uint64_t record = space.has_go ? goroutine_record(registers) : 0;
+  std::array<std::uint64_t, 2> stack{};  // runtime.g begins with its bounds, the lower one first
+  const auto into = std::as_writable_bytes(std::span(stack));
+  if (record == 0 || tracee.memory.read(RemoteAddr(record), into) != into.size()) {
+    return std::nullopt;
+  }
+  const std::uint64_t stack_pointer = registers.stack_pointer();
+  if (stack_pointer < stack[0] || stack_pointer > stack[1]) {
+    return std::nullopt;  // C code, which has something else in the register
+  }
+  return OnGoroutine{&space.goroutines[record], stack[1] - stack_pointer, stack[1]};
+}
+
+void LibraryTracer::hook_goroutines(Tracee& tracee, const library::Module& module) {
+  for (const std::string_view name : {"runtime.morestack.abi0", "runtime.morestack"}) {
+    const library::Symbol* symbol = module.file->find_anywhere(name);
+    const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
+    if (address >= module.start && address < module.end && counter_ == nullptr) {
+      tracee.library->space->has_go = true;
+      tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
+                                 [](Breakpoint& point) { point.makes_room = true; });
+      return;
+    }
+  }
+}
+
+void LibraryTracer::expect_restart(const Tracee& tracee, const Registers& registers) {
+  const auto place = goroutine_of(tracee, registers);
+  const auto entry = function_entry(registers, tracee.memory);
+  const library::Module* module = entry ? tracee.library->space->module_at(entry->return_address) : nullptr;
+  if (!place || module == nullptr) {
+    return;
+  }
+  GoroutineCalls::Restart restart;
+  for (const library::Symbol& symbol : module->file->all_functions()) {
+    const std::uint64_t address = module->bias + symbol.address;
+    if (address <= entry->return_address && address > restart.function) {
+      restart.function = address;
+    }
+  }
+  // The function has used nothing of the stack yet, but for the return address of this call where that is there.
+  restart.used = place->used - (entry->stack_arguments - entry->stack_pointer);
+  place->calls->restart = restart;
+}
+
+bool LibraryTracer::is_restart(OnGoroutine& place, std::uint64_t address) {
+  auto& restart = place.calls->restart;
+  if (!restart || restart->function != address || restart->used != place.used) {
+    return false;
+  }
+  restart.reset();
+  return true;
+}
+
+void LibraryTracer::drop_unwound(const Tracee& tracee, OnGoroutine& place, const FunctionEntry& entry,
+                                 const LibraryFunction& function) {
+  auto& calls = place.calls->calls;
+  const auto is_over = [&](const GoroutineCalls::Call& call) {
+    return call.used > place.used || (call.used == place.used && (call.frame.return_address != entry.return_address ||
+                                                                  call.frame.function == &function));
+  };
+  while (!calls.empty() && is_over(calls.back())) {
+    const GoroutineCalls::Call call = calls.back();
+    calls.pop_back();
+    finish(tracee, call, LibraryExit::How::unwound, nullptr);
+  }
+}
+
+bool LibraryTracer::come_back(const Tracee& tracee, OnGoroutine& place, std::uint64_t address,
+                              const Registers& registers) {
+  auto& calls = place.calls->calls;
+  const auto is_end = [&](const GoroutineCalls::Call& call) {
+    return call.frame.return_address == address &&
+           has_returned(registers.mode_abi(), place.top - call.used, registers.stack_pointer());
+  };
+  const auto first = std::find_if(calls.begin(), calls.end(), is_end);
+  if (first == calls.end()) {
+    return false;
+  }
+  const auto left = static_cast<std::size_t>(first - calls.begin());
+  while (calls.size() > left) {
+    const GoroutineCalls::Call call = calls.back();
+    calls.pop_back();
+    const bool ends = is_end(call);
+    finish(tracee, call, ends ? LibraryExit::How::returned : LibraryExit::How::unwound, ends ? &registers : nullptr);
+  }
+  return true;
+}
+
+void LibraryTracer::finish(const Tracee& tracee, const GoroutineCalls::Call& call, LibraryExit::How how,
+                           const Registers* registers) {
+  LibraryExit exit;
+  exit.function = call.frame.function;
+  exit.call = call.frame.call;
+  exit.how = how;
+  if (registers == nullptr) {
+    emit_for_(call.thread, tracee, exit);
+    return;
+  }
+  exit.integers = function_result(*registers);
+  const StoppedContext context(tracee, *registers);
+  exit.context = &context;
+  emit_for_(call.thread, tracee, exit);
+}
+
+void LibraryTracer::end_goroutine_calls(const Tracee& tracee) {
+  for (auto& [record, goroutine] : tracee.library->space->goroutines) {
+    auto& calls = goroutine.calls;
+    const auto is_its = [&](const GoroutineCalls::Call& call) { return call.thread == tracee.tid(); };
+    std::for_each(calls.rbegin(), calls.rend(), [&](const GoroutineCalls::Call& call) {
+      if (is_its(call)) {
+        finish(tracee, call, LibraryExit::How::lost, nullptr);
+      }
+    });
+    std::erase_if(calls, is_its);
+  }
+}
+
+}  // namespace tracer
