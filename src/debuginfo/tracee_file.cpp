@@ -35,4 +35,16 @@ TraceeFile open_regular(const std::string& path) {
   return only_regular(UniqueFd(::open(path.c_str(), how_to_open)));
 }
 
+TraceeFile open_mapped(pid_t tid, const std::string& range, const std::string& path, ino_t inode) {
+  TraceeFile file = open_regular(proc_path(tid, "map_files/" + range));
+  const auto is_it = [&] { return file.descriptor.valid() && file.status.st_ino == inode; };
+  if (!is_it()) {
+    file = open_in_tracee(tid, path);
+  }
+  if (!is_it()) {
+    file = open_regular(proc_path(tid, "exe"));
+  }
+  return is_it() ? std::move(file) : TraceeFile{};
+}
+
 }  // namespace tracer::debuginfo

@@ -32,8 +32,8 @@ debuginfo::Prototypes* DebugPrototypes::open(const MappedFile& file, pid_t tid) 
     return known == files_.end() ? nullptr : known->second.get();
   }
   auto& opened = files_[{file.inode, file.path}];
-  debuginfo::TraceeFile found = debuginfo::open_in_tracee(tid, file.path);
-  if (found.descriptor.valid() && found.status.st_ino == file.inode) {
+  debuginfo::TraceeFile found = debuginfo::open_mapped(tid, file.range, file.path, file.inode);
+  if (found.descriptor.valid()) {
     opened = debuginfo::Prototypes::open(std::move(found.descriptor), file.path, into_);
   }
   return opened.get();

@@ -141,10 +141,7 @@ std::shared_ptr<const library::DebugSymbols> LibraryTracer::debug_symbols_of(con
   if (known == nullptr) {
     UniqueFd file;
     if (module.file->all_functions().empty()) {
-      auto found = debuginfo::open_in_tracee(tracee.tid(), module.path);
-      if (found.descriptor.valid() && found.status.st_ino == module.inode) {
-        file = std::move(found.descriptor);
-      }
+      file = debuginfo::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;
     }
     // Separate files may have to come from servers: not for every library that there is.
     const bool separate = module.is_program || selection_.entries.names(name_of(module));

@@ -22,7 +22,7 @@ bool is_for_calls(const Breakpoint& point) {
 }  // namespace
 
 void LibraryTracer::set_place(LibraryFunction& function, const library::Module& module, const library::Symbol& symbol) {
-  function.defined_in = {module.path, module.inode};
+  function.defined_in = {module.path, module.inode, module.range};
   function.address = symbol.is_resolver ? 0 : symbol.address;
 }
 
@@ -272,7 +272,7 @@ void LibraryTracer::find_library(const Tracee& tracee, LibraryFunction& function
       set_place(function, module, *symbol);
     }
     if (!function.caller.empty() && module.name == function.caller) {
-      function.called_from = {module.path, module.inode};
+      function.called_from = {module.path, module.inode, module.range};
     }
   }
   const bool mangled = function.name.starts_with("_Z") || function.name.starts_with("_R");

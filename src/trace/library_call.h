@@ -14,6 +14,7 @@ namespace tracer {
 struct MappedFile {
   std::string path;         ///< as the process has it
   std::uint64_t inode = 0;  ///< 0: no file
+  std::string range;        ///< of code in it: its name in /proc/PID/map_files
 };
 
 /// A function as one module calls it. Lives as long as the engine's run.

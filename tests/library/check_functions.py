@@ -118,6 +118,15 @@ def deleted(bench):
         expect(status == 3, f'{flags}: status {status}')
 
 
+def described_though_deleted(bench):
+    """What its debugging information says of its functions is found where the file is."""
+    program = bench.build('jumps.c', ['gcc', '-O0', '-g'], 'deleted')
+    lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=in_order'], '/bin/sh',
+                           ['-c', 'exec 3< "$0"; rm "$0"; exec /proc/self/fd/3', str(program)])
+    calls = [line for line in lines if line.startswith('in_order@')]
+    expect(calls and 'guess' not in calls[0], 'got: ' + '\n'.join(lines))
+
+
 def symbols_of_the_program(bench):
     program = bench.build('jumps.c', ['gcc', '-O0'])
     lines, _ = bench.trace(['-e', 'trace=none', '-e', 'symbol=main+in_order@MAIN'], program)
@@ -335,7 +344,7 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, deleted, symbols_of_the_program, longjmp, longjmp_unseen, goroutines, threads,
+         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program, longjmp, longjmp_unseen, goroutines, threads,
                       children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
                       demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
 
