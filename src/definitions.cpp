@@ -17,6 +17,8 @@ namespace tracer {
 
 namespace {
 
+constexpr std::size_t most_errors = 20;  // more than that have one cause, such as a folder that is not meant
+
 Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
   sysc::CompileOptions options;
   options.first_replaceable = sources.size();
@@ -25,7 +27,7 @@ Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
   sysc::Diagnostics diagnostics;
   spec::TableSet set = sysc::compile(sources, diagnostics, options);
   if (diagnostics.has_errors()) {
-    std::string lines = diagnostics.text(sources);
+    std::string lines = diagnostics.text(sources, most_errors);
     lines.resize(lines.find_last_not_of('\n') + 1);
     return Error{EINVAL, "--define: the descriptions have errors:\n" + lines};
   }

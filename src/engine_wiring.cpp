@@ -1,5 +1,6 @@
 // What the engine is told.
 #include <fmt/core.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,8 +34,8 @@ WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spe
   return wanted;
 }
 
-/// See EngineOptions::no_filter_because.
-std::string why_no_filter(const cli::Options& options) {
+/// See EngineOptions::no_filter_because. `wanted`: see EngineOptions::wanted.
+std::string why_no_filter(const cli::Options& options, const std::optional<WantedCalls>& wanted) {
   if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
       options.ltrace) {
     return "functions are traced, whose breakpoints a process cannot keep when it is let go";
@@ -55,6 +56,10 @@ std::string why_no_filter(const cli::Options& options) {
     // with root all that they notice is that they have a tracer (a debugger inside gets EPERM), and a program that
     // makes many other calls runs at its own speed instead of a fortieth of it.
     return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
+  }
+  if (!startup.follow_forks && !startup.seccomp_bpf && wanted &&
+      (*wanted)[static_cast<std::size_t>(native_abi())].test(SYS_ptrace)) {
+    return "ptrace is asked for, and what a debugger starts must have no other tracer; --seccomp-bpf enables it";
   }
   if (options.format.syscall_number && !startup.seccomp_bpf) {
     return "-n shows in front of signals and ends which call was the last, wanted or not";
@@ -169,7 +174,7 @@ Result<EngineOptions> engine_options(const cli::Options& options, const spec::Ta
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);
   }
-  result.no_filter_because = why_no_filter(options);
+  result.no_filter_because = why_no_filter(options, result.wanted);
   if (const Status selected = select_functions(options, result.functions); !selected) {
     return selected.error();
   }

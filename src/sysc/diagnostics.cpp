@@ -7,12 +7,12 @@
 
 namespace tracer::sysc {
 
-void Diagnostics::add(Severity severity, Position at, std::string text) {
-  errors_ += severity == Severity::error ? 1 : 0;
-  list_.push_back({severity, at, std::move(text)});
+void Diagnostics::add(Diagnostic diagnostic) {
+  errors_ += diagnostic.severity == Severity::error ? 1 : 0;
+  list_.push_back(std::move(diagnostic));
 }
 
-std::string Diagnostics::text(std::span<const Source> sources) const {
+std::string Diagnostics::text(std::span<const Source> sources, std::size_t most) const {
   auto sorted = list_;
   const auto place = [](const Diagnostic& d) { return std::tie(d.at.file, d.at.line, d.at.column); };
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -20,12 +20,19 @@ std::string Diagnostics::text(std::span<const Source> sources) const {
   // A type that many signatures share is looked at many times.
   const auto same = [&](const Diagnostic& a, const Diagnostic& b) { return place(a) == place(b) && a.text == b.text; };
   sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
+  const auto path = [&](const Position& at) { return at.file < sources.size() ? sources[at.file].path : "-"; };
   std::string out;
-  for (const auto& d : sorted) {
-    out += d.at.file < sources.size() ? sources[d.at.file].path : "-";
-    out += fmt::format(":{}:{}", d.at.line, d.at.column);
-    out += d.severity == Severity::error ? ": error: " : ": warning: ";
-    out += d.text + '\n';
+  for (const auto& d : std::span(sorted).first(std::min(most, sorted.size()))) {
+    out += fmt::format("{}:{}:{}: {}: {}", path(d.at), d.at.line, d.at.column,
+                       d.severity == Severity::error ? "error" : "warning", d.text);
+    if (d.other) {
+      out += d.other->file == d.at.file ? fmt::format(" line {}", d.other->line)
+                                        : fmt::format(" {}:{}", path(*d.other), d.other->line);
+    }
+    out += '\n';
+  }
+  if (sorted.size() > most) {
+    out += fmt::format("and {} more\n", sorted.size() - most);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Messages about descriptions: collected, sorted by place, printed as FILE:LINE:COL.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,20 +18,24 @@ struct Diagnostic {
   Severity severity = Severity::error;
   Position at;
   std::string text;
+  std::optional<Position> other = {};  ///< with which it collides; the text ends where this one's place is to follow
 };
 
 class Diagnostics {
  public:
-  void error(Position at, std::string text) { add(Severity::error, at, std::move(text)); }
-  void warning(Position at, std::string text) { add(Severity::warning, at, std::move(text)); }
+  void error(Position at, std::string text, std::optional<Position> other = {}) {
+    add({Severity::error, at, std::move(text), other});
+  }
+  void warning(Position at, std::string text) { add({Severity::warning, at, std::move(text)}); }
 
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::span<const Diagnostic> all() const { return list_; }
-  /// One line each, `FILE:LINE:COL: error: TEXT`, in the order of files and lines.
-  [[nodiscard]] std::string text(std::span<const Source> sources) const;
+  /// One line each, `FILE:LINE:COL: error: TEXT`, in the order of files and lines; after `most` of them one that says
+  /// how many more there are.
+  [[nodiscard]] std::string text(std::span<const Source> sources, std::size_t most = ~std::size_t{0}) const;
 
  private:
-  void add(Severity severity, Position at, std::string text);
+  void add(Diagnostic diagnostic);
 
   std::vector<Diagnostic> list_;
   std::size_t errors_ = 0;

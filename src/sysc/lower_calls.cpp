@@ -23,9 +23,10 @@ void Lowering::lower_calls() {
     auto& variants = variants_[call->name.text];
     for (const auto& other : variants) {
       if (other.ast->for_some_abis == call->for_some_abis && (other.ast->abis & call->abis) != 0) {
-        diagnostics_.error(call->name.at,
-                           fmt::format("found a second description of {}, expected one; the other is in line {}",
-                                       call->name.text, other.ast->name.at.line));
+        diagnostics_.error(
+            call->name.at,
+            fmt::format("found a second description of {}, expected one; the other is in", call->name.text),
+            other.ast->name.at);
       }
     }
     reject_library_words(*call);

@@ -67,10 +67,9 @@ void Lowering::lower_function(const ast::Library& library, const ast::Name& name
   for (const auto& soname : library.names) {
     const auto& position = library_functions_.try_emplace(soname.text + '\0' + name.text, name.at);
     if (!position.second) {
-      diagnostics_.error(
-          name.at, fmt::format("found a second description of {}, expected one; the other is in line {}{}", name.text,
-                               position.first->second.line,
-                               position.first->second.file == name.at.file ? "" : " of another file"));
+      diagnostics_.error(name.at,
+                         fmt::format("found a second description of {}, expected one; the other is in", name.text),
+                         position.first->second);
       continue;
     }
     set_.functions.push_back({builder_.string(soname.text), call.name, id});

@@ -1,6 +1,8 @@
 #include "sysc/source.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,10 +13,11 @@ namespace tracer::sysc {
 namespace {
 
 Source read_file(const std::filesystem::path& path) {
+  errno = ENOENT;
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) {
-    throw std::runtime_error(path.string() + ": cannot be read");
+    throw std::runtime_error(path.string() + ": cannot be read: " + std::strerror(errno));
   }
   return Source{path.string(), std::move(text)};
 }

@@ -81,9 +81,8 @@ void Symbols::add_signature(const ast::Signature& signature) {
 void Symbols::declare(const ast::Name& name, Symbol symbol, Diagnostics& diagnostics) {
   const auto [entry, is_new] = types_.try_emplace(name.text, symbol);
   if (!is_new) {
-    diagnostics.error(
-        name.at, fmt::format("found {}, expected a new name: this one is declared in line {}{}", name.text,
-                             entry->second.at.line, entry->second.at.file == name.at.file ? "" : " of another file"));
+    diagnostics.error(name.at, fmt::format("found {}, expected a new name: this one is declared in", name.text),
+                      entry->second.at);
   }
 }
 

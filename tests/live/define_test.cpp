@@ -61,7 +61,22 @@ TEST_CASE("what is wrong with a file of --define is told with its line, and noth
   CHECK(ran.lines.front() == TRACER ": --define: the descriptions have errors:");
   CHECK(ran.mentions("bad.sys:2:24: error: "));
   CHECK_FALSE(ran.has("ran"));
-  CHECK(run("exec $T --define=/nowhere echo ran").has(TRACER ": --define: /nowhere: cannot be read"));
+  CHECK(run("exec $T --define=/nowhere echo ran")
+            .has(TRACER ": --define: /nowhere: cannot be read: No such file or directory"));
+  // Of a folder that is not meant, not all: here another file has what is built in.
+  std::ofstream many(folder.file("many.sys"));
+  for (int i = 0; i < 50; ++i) {
+    many << "type again = u8\n";
+  }
+  many.close();
+  const Ran flood = run("exec $T --define=" + folder.file("many.sys") + " true");
+  CHECK(flood.lines.size() == 22);
+  CHECK(flood.mentions("many.sys:2:6: error: found again, expected a new name: this one is declared in line 1"));
+  CHECK(flood.lines.back() == "and 29 more");
+  std::ofstream(folder.file("other.sys")) << "type again = u8\n";
+  CHECK(run("exec $T --define=" + folder.file("other.sys") + " --define=" + folder.file("many.sys") + " true")
+            .mentions("many.sys:1:6: error: found again, expected a new name: this one is declared in " +
+                      folder.file("other.sys") + ":1"));
 }
 
 TEST_CASE("a tip is shown alone, or when the program has ended") {

@@ -176,7 +176,9 @@ TEST_CASE("a process that was attached to goes on when tracing is interrupted") 
   CHECK(sleeper.line() == "still here");
 }
 
-TEST_CASE("children that are not followed are free where a filter would take privileges from them, and with -I1") {
+TEST_CASE(
+    "children that are not followed are free where a filter would take privileges from them, with -I1 and for "
+    "debuggers") {
   // A child, the shell itself, and a process of another tracer.
   const auto script = [](const std::string& tracer) {
     return "sh -c 'grep -E ^\\(TracerPid\\|Seccomp\\|NoNewPrivs\\): /proc/self/status; "
@@ -186,6 +188,7 @@ TEST_CASE("children that are not followed are free where a filter would take pri
   const Ran bare = run("exec " + script(TRACER));
   CHECK(bare.lines.back() == "0");
   CHECK(run("exec $T -I1 -e execve -o /dev/null " + script(TRACER)).lines == bare.lines);
+  CHECK(run("exec $T -e ptrace -o /dev/null " + script(TRACER)).lines == bare.lines);
   if (::geteuid() != 0) {
     CHECK(run("exec $T -e execve -o /dev/null " + script(TRACER)).lines == bare.lines);
     return;
