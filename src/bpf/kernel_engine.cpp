@@ -14,6 +14,7 @@
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
 #include "bpf/cgroup.h"
+#include "process/attach_failure.h"
 #include "process/proc_files.h"
 
 namespace tracer {
@@ -142,25 +143,19 @@ void KernelEngine::attach_processes() {
 }
 
 void KernelEngine::attach_process(pid_t pid) {
-  const auto refuse = [&](const std::string& why) {
-    complain_(fmt::format("attach: ptrace(PTRACE_SEIZE, {}): {}", pid, why));
-  };
-  if (!is_alive(pid)) {
-    refuse(std::strerror(ESRCH));
-    return;
-  }
-  if (status_field(pid, "VmSize").empty()) {
-    refuse(fmt::format("{}: it is a thread of the kernel's own, which makes no system calls", std::strerror(EPERM)));
+  // What ptrace(2) says of those that make no calls: kernel threads, and processes that have ended.
+  if (!is_alive(pid) || status_field(pid, "VmSize").empty()) {
+    complain_(attach_failure(pid, ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0 ? EPERM : ESRCH, options_));
     return;
   }
   const pid_t tgid = process_of(pid);
   const auto found = adopt(options_.follow_forks ? tgid : pid, options_.follow_forks, false);
   if (!found) {
-    refuse(found.error().message);
+    complain_(fmt::format("attach: process {}: {}", pid, found.error().message));
     return;
   }
   if (found.value() == 0 && tracees_.count(pid) == 0) {
-    refuse(std::strerror(ESRCH));
+    complain_(attach_failure(pid, ESRCH, options_));
     return;
   }
   tracees_[pid] = tgid;

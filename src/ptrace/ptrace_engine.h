@@ -128,7 +128,4 @@ class PtraceEngine final : public Engine {
   RunEnd end_;
 };
 
-/// One sentence on why `pid` could not be attached: in strace's words and, unless `strict`, with cause and remedy.
-std::string attach_failure(pid_t pid, int error, const EngineOptions& options);
-
 }  // namespace tracer

@@ -12,6 +12,14 @@ void Diagnostics::add(Diagnostic diagnostic) {
   list_.push_back(std::move(diagnostic));
 }
 
+void Diagnostics::error(Position at, std::string text, Position other) {
+  if (other.file == at.file) {
+    error(at, text + fmt::format(" line {}", other.line));
+  } else {
+    add({Severity::error, at, std::move(text), other});
+  }
+}
+
 std::string Diagnostics::text(std::span<const Source> sources, std::size_t most) const {
   auto sorted = list_;
   const auto place = [](const Diagnostic& d) { return std::tie(d.at.file, d.at.line, d.at.column); };
@@ -26,8 +34,7 @@ std::string Diagnostics::text(std::span<const Source> sources, std::size_t most)
     out += fmt::format("{}:{}:{}: {}: {}", path(d.at), d.at.line, d.at.column,
                        d.severity == Severity::error ? "error" : "warning", d.text);
     if (d.other) {
-      out += d.other->file == d.at.file ? fmt::format(" line {}", d.other->line)
-                                        : fmt::format(" {}:{}", path(*d.other), d.other->line);
+      out += fmt::format(" {}:{}", path(*d.other), d.other->line);
     }
     out += '\n';
   }

@@ -18,14 +18,14 @@ struct Diagnostic {
   Severity severity = Severity::error;
   Position at;
   std::string text;
-  std::optional<Position> other = {};  ///< with which it collides; the text ends where this one's place is to follow
+  std::optional<Position> other = {};  ///< in another file, to be named at the end of the text
 };
 
 class Diagnostics {
  public:
-  void error(Position at, std::string text, std::optional<Position> other = {}) {
-    add({Severity::error, at, std::move(text), other});
-  }
+  void error(Position at, std::string text) { add({Severity::error, at, std::move(text)}); }
+  /// `other`: what it collides with; its place follows the text.
+  void error(Position at, std::string text, Position other);
   void warning(Position at, std::string text) { add({Severity::warning, at, std::move(text)}); }
 
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }

@@ -139,6 +139,25 @@ TEST_CASE("a running process is counted without being stopped or traced") {
   CHECK(cat.line() == "still here");
 }
 
+TEST_CASE("that a process has ended already is told in the same words whoever counts") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Process ended({"/bin/true"});
+  REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").starts_with('Z'); }));
+  const std::string pid = std::to_string(ended.pid());
+  const std::string refused = ": attach: ptrace(PTRACE_SEIZE, " + pid + "): Operation not permitted";
+  for (const std::string engine : {"ptrace", "bpf"}) {
+    INFO(engine);
+    CHECK(run("exec $T -c --engine=" + engine + " -p " + pid).lines ==
+          std::vector<std::string>{TRACER + refused +
+                                   ": the process has ended already and waits for its parent, process " +
+                                   std::to_string(::getpid()) + ", to collect its exit status"});
+  }
+  CHECK(run("exec bash -c 'exec -a strace \"$0\" -c -p " + pid + "' $T").lines ==
+        std::vector<std::string>{"strace" + refused});
+}
+
 TEST_CASE("counting ends when the processes that were attached to do, with all their threads and children") {
   if (!bpf_works()) {
     return;

@@ -1,0 +1,16 @@
+// Why a process that runs already cannot be traced.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "process/engine_options.h"
+
+namespace tracer {
+
+/// One sentence on why `pid` could not be attached to, which failed with `error`: in strace's words and, unless
+/// `strict`, with cause and remedy.
+std::string attach_failure(pid_t pid, int error, const EngineOptions& options);
+
+}  // namespace tracer
