@@ -44,6 +44,9 @@ Applied finish_explain(Draft& draft) {
       options.startup.syscall_limit != 0) {
     return Failure{"--explain cannot be used with -c, -C, -b or --syscall-limit", true};
   }
+  if (options.format.output == OutputFormat::folded && options.output.to == Output::To::standard_error) {
+    return Failure{"--format=folded has no form for an explanation; with -o FILE the stacks are kept there", true};
+  }
   options.startup.follow_forks = true;
   return std::nullopt;
 }

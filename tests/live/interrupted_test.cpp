@@ -56,4 +56,17 @@ TEST_CASE("a program goes on when its tracer is interrupted as ltrace, at once, 
   }
 }
 
+TEST_CASE("with -I4 the terminal does not stop the tracer, whichever calls are wanted") {
+  for (const std::string calls : {"all", "none"}) {
+    INFO(calls);
+    Process tracer(
+        {TRACER, "-I4", "-o", "/dev/null", "-e", "trace=" + calls, "sh", "-c", "echo ready; read go; exit 3"});
+    REQUIRE(tracer.reaches("ready"));
+    tracer.signal(SIGTSTP);
+    tracer.say("");
+    const auto status = tracer.wait();
+    CHECK((status && WIFEXITED(*status) && WEXITSTATUS(*status) == 3));
+  }
+}
+
 }  // namespace tracer::live
