@@ -12,7 +12,6 @@
 namespace tracer::decode {
 
 using spec::Direction;
-using spec::Style;
 using spec::Tables;
 using spec::Type;
 using spec::TypeKind;
@@ -300,125 +299,6 @@ bool Walker::is_text(const Type& type, const Scope* scope) {
   inner.params = evaluate_params(type.args, scope);
   const Type* found = chosen(type, inner);
   return found != nullptr && found->kind != TypeKind::choice && is_text(*found, &inner);
-}
-
-void Walker::annotate_descriptor(std::int64_t fd) {
-  if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    const auto name = setting_.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd));
-    if (!name.text.empty()) {
-      out_.annotation(name.text, name.deleted ? "(deleted)" : "");
-    }
-    show_context(setting_.names.descriptor_context(state_.entry.tid, static_cast<std::int32_t>(fd)));
-  }
-}
-
-void Walker::show_context(std::string_view context) {
-  if (!context.empty()) {
-    out_.security_context(context);
-  }
-}
-
-void Walker::annotate_directory(std::int64_t fd) {
-  state_.directory = static_cast<std::int32_t>(fd);
-  if (state_.directory != current_directory) {
-    annotate_descriptor(fd);
-  } else if (const auto path = setting_.names.current_directory(state_.entry.tid); !path.empty()) {
-    out_.annotation(path, {});
-  }
-}
-
-void Walker::annotate_process(std::int64_t pid, bool group) {
-  if (pid <= 0 || pid > std::numeric_limits<std::int32_t>::max()) {
-    return;
-  }
-  const auto tid = state_.entry.tid;
-  const auto number = static_cast<std::int32_t>(pid);
-  if (const auto name = group ? std::string_view{} : setting_.names.process(tid, number); !name.empty()) {
-    out_.annotation(name, {});
-  }
-  if (!group) {
-    show_context(setting_.names.process_context(tid, number));
-  }
-  if (const auto here = setting_.names.process_here(tid, number, group); here != 0) {
-    TextBuffer& text = state_.words;
-    text.clear();
-    text.decimal(std::int64_t{here});
-    text.append(" in strace's PID NS");
-    out_.comment(text.view());
-  }
-}
-
-void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
-  if (type.set != spec::none) {
-    out_.constant(bits, type, abi_);
-    if (type.style == Style::dirfd) {
-      annotate_directory(static_cast<std::int64_t>(bits));
-    } else if (type.style == Style::fd) {
-      annotate_descriptor(static_cast<std::int32_t>(bits));
-    }
-    return;
-  }
-  if (!spell::is_signed_style(type.style)) {
-    bits = spell::cut(bits, scalar_width(type), false);
-  }
-  const auto number = static_cast<std::int64_t>(bits);
-  switch (type.style) {
-    case Style::fd:
-      out_.scalar(bits, type);
-      annotate_descriptor(number);
-      return;
-    case Style::dirfd:
-      out_.scalar(bits, type);
-      annotate_directory(number);
-      return;
-    case Style::tgid:
-    case Style::tid:
-    case Style::pgid:
-      out_.scalar(bits, type);
-      annotate_process(number, type.style == Style::pgid);
-      return;
-    case Style::wait_status:
-      if (setting_.wait_status != nullptr) {
-        WalkerContext context(*this, nullptr, Place::in_register(bits), 4);
-        setting_.wait_status(context);
-        return;
-      }
-      out_.scalar(bits, type);
-      return;
-    case Style::tls:
-      // Where threads have segments, a description of one.
-      if (abi_ == Abi::i386 && bits != 0 && state_.depth.dereference && setting_.user_desc != nullptr) {
-        constexpr std::uint64_t user_desc_size = 16;
-        WalkerContext context(*this, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size);
-        if (setting_.user_desc(context)) {
-          return;
-        }
-      }
-      out_.scalar(bits, type);
-      return;
-    case Style::ifindex:
-      if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
-        out_.named({"if_nametoindex(", name, ")"}, bits, type);
-      } else {
-        out_.scalar(bits, type);
-      }
-      return;
-    case Style::code:
-      out_.scalar(bits, type);
-      if (const auto name =
-              bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};
-          !name.empty()) {
-        out_.annotation(name, {});
-      }
-      return;
-    case Style::port:
-    case Style::inet4:
-      network_number(type, bits);
-      return;
-    default:
-      out_.scalar(bits, type);
-      return;
-  }
 }
 
 }  // namespace tracer::decode

@@ -203,10 +203,6 @@ class Walker {
   [[nodiscard]] bool has_row(const spec::Type& type, const Scope& scope);
   const spec::Type* chosen(const spec::Type& type, const Scope& inner);
   bool is_text(const spec::Type& type, const Scope* scope);
-  void annotate_descriptor(std::int64_t fd);
-  void show_context(std::string_view context);
-  void annotate_directory(std::int64_t fd);
-  void annotate_process(std::int64_t pid, bool group);
   [[nodiscard]] Count load(const spec::Type& type, const Place& place) const {
     // Returned as it is from a function of its own, an optional is read wider than it was written: slow enough to see.
     std::uint64_t bits = 0;
@@ -222,6 +218,14 @@ class Walker {
     }
     return spec::bytes_of(type.width, abi_);
   }
+
+  // numbers.cpp; emit_scalar() is there, too
+  void annotate_descriptor(std::int64_t fd);
+  void show_context(std::string_view context);
+  void annotate_directory(std::int64_t fd);
+  void annotate_process(std::int64_t pid, bool group);
+  void emit_wait_status(const spec::Type& type, std::uint64_t bits);
+  void emit_thread_area(const spec::Type& type, std::uint64_t bits);
 
   // customs.cpp
   bool custom(const spec::Type& type, const Place& place, const Scope* scope);

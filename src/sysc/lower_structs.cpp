@@ -24,6 +24,26 @@ void Lowering::declare_structs() {
   }
 }
 
+void Lowering::report_no_field(const ast::Name& name, const ast::Struct& structure) {
+  NearMiss near(name.text);
+  for (const auto& field : structure.fields) {
+    near.consider(field.name.text);
+  }
+  diagnostics_.error(name.at,
+                     "found " + name.text + ", expected a field of " + structure.name.text + near.suggestion());
+}
+
+/// Reports what a list names that is no field.
+void Lowering::check_names(const ast::Struct& structure, const std::optional<std::vector<ast::Name>>& names,
+                           const Scope& scope) {
+  for (const auto& name : names.value_or(std::vector<ast::Name>{})) {
+    const auto same = [&](const auto& entry) { return entry.name == name.text; };
+    if (std::none_of(scope.entries.begin(), scope.entries.end(), same)) {
+      report_no_field(name, structure);
+    }
+  }
+}
+
 /// The FieldId of every field, in the order of memory: those of `print` first, in its order.
 std::vector<spec::FieldId> Lowering::print_order(const ast::Struct& structure, spec::Index first) {
   const auto count = structure.fields.size();
@@ -33,12 +53,7 @@ std::vector<spec::FieldId> Lowering::print_order(const ast::Struct& structure, s
     const auto found = std::find_if(structure.fields.begin(), structure.fields.end(),
                                     [&](const auto& field) { return field.name.text == name.text; });
     if (found == structure.fields.end()) {
-      NearMiss near(name.text);
-      for (const auto& field : structure.fields) {
-        near.consider(field.name.text);
-      }
-      diagnostics_.error(name.at,
-                         "found " + name.text + ", expected a field of " + structure.name.text + near.suggestion());
+      report_no_field(name, structure);
     } else if (auto& id = ids[static_cast<std::size_t>(found - structure.fields.begin())]; id == none) {
       id = next++;
     }
@@ -47,6 +62,44 @@ std::vector<spec::FieldId> Lowering::print_order(const ast::Struct& structure, s
     id = id == none ? next++ : id;
   }
   return ids;
+}
+
+/// What expressions in the structure may name.
+Scope Lowering::scope_of_fields(const ast::Struct& structure, const std::vector<spec::FieldId>& ids) {
+  Scope scope{Scope::Kind::structure, {}, &structure.params};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto& field = structure.fields[i];
+    if (field.name.text == "_") {
+      continue;
+    }
+    const auto same = [&](const auto& entry) { return entry.name == field.name.text; };
+    if (std::any_of(scope.entries.begin(), scope.entries.end(), same)) {
+      diagnostics_.error(field.name.at, "found a second field " + field.name.text + ", expected another name");
+    }
+    scope.entries.push_back({field.name.text, ids[i], &field.type});
+  }
+  return scope;
+}
+
+spec::Field Lowering::lower_field(const ast::Field& field, const ast::Struct& structure, const Scope& scope) {
+  const std::string& name = field.name.text;
+  const auto is_in = [&name](const std::vector<ast::Name>& names) {
+    return std::any_of(names.begin(), names.end(), [&name](const auto& one) { return one.text == name; });
+  };
+  spec::Field lowered;
+  lowered.name = builder_.string(name);
+  lowered.type = lower_type(field.type, scope);
+  lowered.condition = lower_optional(field.condition, scope);
+  lowered.when = lower_optional(field.when, scope);
+  lowered.direction = field.direction;
+  lowered.after = field.after;
+  lowered.inlined = field.inlined;
+  lowered.together = field.together;
+  lowered.hidden = name == "_" || (!structure.print.empty() && !is_in(structure.print));
+  lowered.in_brief = !structure.brief || is_in(*structure.brief);
+  lowered.in_short = !structure.if_short || is_in(*structure.if_short);
+  lowered.at = lower_optional(field.offset, scope);
+  return lowered;
 }
 
 bool Lowering::lower_struct(spec::Index index, Position use) {
@@ -74,53 +127,14 @@ bool Lowering::lower_struct(spec::Index index, Position use) {
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
   const auto ids = print_order(structure, row.fields.first);
-  Scope scope{Scope::Kind::structure, {}, &structure.params};
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto& field = structure.fields[i];
-    if (field.name.text == "_") {
-      continue;
-    }
-    const auto same = [&](const auto& entry) { return entry.name == field.name.text; };
-    if (std::any_of(scope.entries.begin(), scope.entries.end(), same)) {
-      diagnostics_.error(field.name.at, "found a second field " + field.name.text + ", expected another name");
-    }
-    scope.entries.push_back({field.name.text, ids[i], &field.type});
-  }
+  const Scope scope = scope_of_fields(structure, ids);
   row.sized_by = lower_optional(structure.sized_by, scope);
   row.step = lower_optional(structure.step, scope);
-  const auto listed = [](const std::vector<ast::Name>& names, const std::string& name) {
-    return std::any_of(names.begin(), names.end(), [&](const auto& n) { return n.text == name; });
-  };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto& field = structure.fields[i];
-    spec::Field lowered;
-    lowered.name = builder_.string(field.name.text);
-    lowered.type = lower_type(field.type, scope);
-    lowered.condition = lower_optional(field.condition, scope);
-    lowered.when = lower_optional(field.when, scope);
-    lowered.direction = field.direction;
-    lowered.after = field.after;
-    lowered.inlined = field.inlined;
-    lowered.together = field.together;
-    lowered.hidden = field.name.text == "_" || (!structure.print.empty() && !listed(structure.print, field.name.text));
-    lowered.in_brief = !structure.brief || listed(*structure.brief, field.name.text);
-    lowered.in_short = !structure.if_short || listed(*structure.if_short, field.name.text);
-    lowered.at = lower_optional(field.offset, scope);
-    set_.fields[ids[i]] = lowered;
+    set_.fields[ids[i]] = lower_field(structure.fields[i], structure, scope);
   }
-  for (const auto* names : {&structure.brief, &structure.if_short}) {
-    for (const auto& name : names->value_or(std::vector<ast::Name>{})) {
-      if (std::none_of(scope.entries.begin(), scope.entries.end(),
-                       [&](const auto& e) { return e.name == name.text; })) {
-        NearMiss near(name.text);
-        for (const auto& entry : scope.entries) {
-          near.consider(entry.name);
-        }
-        diagnostics_.error(name.at,
-                           "found " + name.text + ", expected a field of " + structure.name.text + near.suggestion());
-      }
-    }
-  }
+  check_names(structure, structure.brief, scope);
+  check_names(structure, structure.if_short, scope);
   place_fields(structure, row, ids);
   set_.structs[index] = row;
   structs_[index].progress = Progress::done;

@@ -107,6 +107,11 @@ class Lowering {
   TypeLayout layout_of_choice(spec::Index index, Position at);
   void declare_structs();
   /// False: it is being lowered, so it contains itself; that is reported.
+  void report_no_field(const ast::Name& name, const ast::Struct& structure);
+  void check_names(const ast::Struct& structure, const std::optional<std::vector<ast::Name>>& names,
+                   const Scope& scope);
+  Scope scope_of_fields(const ast::Struct& structure, const std::vector<spec::FieldId>& ids);
+  spec::Field lower_field(const ast::Field& field, const ast::Struct& structure, const Scope& scope);
   bool lower_struct(spec::Index index, Position use);
   void place_fields(const ast::Struct& structure, spec::Struct& row, const std::vector<spec::FieldId>& ids);
   std::vector<spec::FieldId> print_order(const ast::Struct& structure, spec::Index first);
