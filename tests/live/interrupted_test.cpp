@@ -10,10 +10,12 @@ namespace tracer::live {
 
 namespace {
 
-/// Tells which signals come, and ends by the first of those that end a tracer, or in the end.
+/// Tells which signals come, until it has had SIGCONT and one of those that end a tracer, in whatever order, or a
+/// minute is over.
 const char* const listener =
-    "for s in HUP INT QUIT PIPE TERM; do trap \"end=$s\" $s; done; trap 'echo woken' CONT;"
-    "echo ready; i=0; while [ -z $end ]; do sleep 0.01; i=$((i+1)); [ $i -lt 6000 ] || exit; done; echo ended by $end";
+    "for s in HUP INT QUIT PIPE TERM; do trap \"end=$s\" $s; done; trap 'woken=1; echo woken' CONT;"
+    "echo ready; i=0; while [ -z $end ] || [ -z $woken ]; do sleep 0.01; i=$((i+1)); [ $i -lt 6000 ] || exit; done;"
+    "echo ended by $end";
 
 /// `signal` comes to the tracer alone. How that ends; the program's output can be read on.
 std::optional<int> end_of(Process& tracer, int signal) {
