@@ -93,6 +93,14 @@ TEST_CASE("option -u is for root, also where the user is unknown") {
   }
 }
 
+TEST_CASE("option -u gives a program the groups of the user, and with ids none") {
+  if (::geteuid() == 0) {
+    const std::string with_groups = "exec setpriv --groups 4,5 $T -e trace=none -qq ";
+    CHECK(run(with_groups + "--user=65534:65533 id -G").lines == std::vector<std::string>{"65533"});
+    CHECK(run(with_groups + "-u root id -G").lines == run("id -G root").lines);
+  }
+}
+
 TEST_CASE("the command that reads the output is waited for, whichever calls are wanted") {
   CHECK(run("$T -o '|sleep 0.3; cat' -e trace=exit_group true; echo end").lines ==
         std::vector<std::string>{"exit_group(0)                           = ?", "+++ exited with 0 +++", "end"});

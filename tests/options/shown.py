@@ -222,6 +222,8 @@ ROWS = [
     ('-e symbol=main -e trace=none', 'fail', ['main'], 'new'),
     ('-e library=chdir -e trace=chdir --indent=4', 'fail', [r'^    chdir'], 'new'),
     ('--errno=ENOENT,5 -e trace=chdir', 'fail cd', ['missing', r'!"/"\)'], 'new'),
+    ('--errno=5,ENOENT -e trace=chdir', 'fail', ['missing'], 'new'),
+    ('--errno=5,EACCES -e trace=chdir', 'fail', ['!missing'], 'new'),
     ('--min-duration=10ms -e trace=chdir,clock_nanosleep', 'fail wait', ['!missing', 'clock_nanosleep'], 'new'),
     ('--system-wide -c -e trace=chdir', 'fail', ['chdir'], 'new bpf'),
     ('--comm=option_sample -c -e trace=chdir', 'fail', [r' 1 chdir$'], 'new bpf'),

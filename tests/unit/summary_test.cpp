@@ -168,6 +168,24 @@ TEST_CASE("percentiles and histograms are those of elapsed time") {
         "   512 us ..   1 ms           1 |****************************************|\n");
 }
 
+TEST_CASE("percentiles are the times that so many percent of the calls did not exceed, to an eighth") {
+  render::SummaryOptions options;
+  options.columns = {SummaryColumn::p50, SummaryColumn::p95, SummaryColumn::p99, SummaryColumn::name};
+  const spec::TableSet set = test_tables();
+  const spec::Tables tables = set.view();
+  render::Summary summary(tables, options);
+  for (int i = 1; i <= 100; ++i) {
+    render::SummaryCall call;
+    call.number = getpid;
+    call.wall_time = std::chrono::microseconds(i);
+    summary.count(call);
+  }
+  TextBuffer table;
+  summary.write(table, Abi::x86_64);
+  INFO(table.view());
+  CHECK(std::string(table.view()).find("     53.247      98.303     100.000 getpid\n") != std::string::npos);
+}
+
 TEST_CASE("sums may be estimated where nothing else of times shows") {
   const auto sums_alone = [](auto change) {
     render::SummaryOptions options;
