@@ -45,7 +45,8 @@ struct Breakpoint {
     const library::StaticProbe* probe = nullptr;
   };
   std::vector<Probe> probes;  ///< static ones
-  bool makes_room = false;    ///< Go's runtime.morestack
+  bool makes_room = false;    ///< Go's runtime.morestack: the function that calls it will begin again
+  bool preempts = false;  ///< Go's runtime.asyncPreempt: so will the one at whose first instruction a signal has come
   bool is_loader_hook = false;
   bool is_program_entry = false;
 
@@ -75,12 +76,10 @@ struct GoroutineCalls {
     pid_t thread = 0;        ///< that it began in
   };
   std::vector<Call> calls;  ///< the innermost last
-  /// The function that makes room on the stack, and then begins once more.
-  struct Restart {
-    std::uint64_t function = 0;
-    std::uint64_t used = 0;
-  };
-  std::optional<Restart> restart;
+  /// The function that has begun last, and how much of the stack was in use then.
+  std::uint64_t begun = 0;
+  std::uint64_t begun_at = 0;
+  bool begins_again = false;  ///< it has been interrupted before it has done anything
 };
 
 class Breakpoints {

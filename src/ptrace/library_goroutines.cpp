@@ -26,43 +26,51 @@ std::optional<LibraryTracer::OnGoroutine> LibraryTracer::goroutine_of(const Trac
 }
 
 void LibraryTracer::hook_goroutines(Tracee& tracee, const library::Module& module) {
-  for (const std::string_view name : {"runtime.morestack.abi0", "runtime.morestack"}) {
+  if (counter_ != nullptr) {
+    return;
+  }
+  const auto hook = [&](std::string_view name, bool Breakpoint::*why) {
     const library::Symbol* symbol = module.file->find_anywhere(name);
     const std::uint64_t address = symbol != nullptr ? module.bias + symbol->address : 0;
-    if (address >= module.start && address < module.end && counter_ == nullptr) {
+    if (address >= module.start && address < module.end) {
       tracee.library->space->has_go = true;
       tracee.library->space->add(stopped_thread(tracee), tracee.memory, address,
-                                 [](Breakpoint& point) { point.makes_room = true; });
-      return;
+                                 [&](Breakpoint& point) { point.*why = true; });
     }
-  }
+  };
+  hook("runtime.morestack", &Breakpoint::makes_room);
+  hook("runtime.morestack.abi0", &Breakpoint::makes_room);
+  hook("runtime.asyncPreempt", &Breakpoint::preempts);
+  hook("runtime.asyncPreempt.abi0", &Breakpoint::preempts);
 }
 
-void LibraryTracer::expect_restart(const Tracee& tracee, const Registers& registers) {
+void LibraryTracer::expect_restart(const Tracee& tracee, const Breakpoint& point, const Registers& registers) {
+  // At most the call of this function, with some alignment, has come to the stack since.
+  constexpr std::uint64_t most_used = 16;
   const auto place = goroutine_of(tracee, registers);
   const auto entry = function_entry(registers, tracee.memory);
   const library::Module* module = entry ? tracee.library->space->module_at(entry->return_address) : nullptr;
-  if (!place || module == nullptr) {
+  if (!place || module == nullptr || place->used - place->calls->begun_at > most_used) {
     return;
   }
-  GoroutineCalls::Restart restart;
-  for (const library::Symbol& symbol : module->file->all_functions()) {
-    const std::uint64_t address = module->bias + symbol.address;
-    if (address <= entry->return_address && address > restart.function) {
-      restart.function = address;
+  std::uint64_t function = entry->return_address;
+  if (point.makes_room) {  // it is called from within the function
+    function = 0;
+    for (const library::Symbol& symbol : module->file->all_functions()) {
+      const std::uint64_t address = module->bias + symbol.address;
+      function = address <= entry->return_address ? std::max(function, address) : function;
     }
   }
-  // The function has used nothing of the stack yet, but for the return address of this call where that is there.
-  restart.used = place->used - (entry->stack_arguments - entry->stack_pointer);
-  place->calls->restart = restart;
+  place->calls->begins_again = function == place->calls->begun;
 }
 
-bool LibraryTracer::is_restart(OnGoroutine& place, std::uint64_t address) {
-  auto& restart = place.calls->restart;
-  if (!restart || restart->function != address || restart->used != place.used) {
+bool LibraryTracer::begins(const OnGoroutine& place, std::uint64_t address) {
+  GoroutineCalls& calls = *place.calls;
+  if (std::exchange(calls.begins_again, false) && calls.begun == address && calls.begun_at == place.used) {
     return false;
   }
-  restart.reset();
+  calls.begun = address;
+  calls.begun_at = place.used;
   return true;
 }
 

@@ -229,8 +229,8 @@ void LibraryTracer::tell(Tracee& tracee, const Registers& registers, std::uint64
       come_back(tracee, address, registers);
     }
   }
-  if (point != nullptr && point->makes_room) {
-    expect_restart(tracee, registers);
+  if (point != nullptr && (point->makes_room || point->preempts)) {
+    expect_restart(tracee, *point, registers);
   }
   if (point != nullptr && point->is_landing) {
     drop_unwound(tracee, registers.stack_pointer() + 1);  // a call may have left the stack pointer where it was
@@ -335,7 +335,7 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
   LibraryFunction* const resolved = point.entry == nullptr && point.stub == nullptr ? point.resolved : nullptr;
   auto goroutine = resolved == nullptr ? goroutine_of(tracee, registers) : std::nullopt;
   if (goroutine) {
-    if (is_restart(*goroutine, address)) {
+    if (!begins(*goroutine, address)) {
       return;
     }
     entry->integers = goroutine_arguments(registers);

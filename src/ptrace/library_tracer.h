@@ -111,9 +111,9 @@ class LibraryTracer {
   };
   static std::optional<OnGoroutine> goroutine_of(const Tracee& tracee, const Registers& registers);
   void hook_goroutines(Tracee& tracee, const library::Module& module);
-  static void expect_restart(const Tracee& tracee, const Registers& registers);
-  /// Whether this is the function that has begun before, and made room since.
-  static bool is_restart(OnGoroutine& place, std::uint64_t address);
+  static void expect_restart(const Tracee& tracee, const Breakpoint& point, const Registers& registers);
+  /// A function begins. False: it has done so before, and was interrupted.
+  static bool begins(const OnGoroutine& place, std::uint64_t address);
   void drop_unwound(const Tracee& tracee, OnGoroutine& place, const FunctionEntry& entry,
                     const LibraryFunction& function);
   bool come_back(const Tracee& tracee, OnGoroutine& place, std::uint64_t address, const Registers& registers);

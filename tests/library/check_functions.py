@@ -161,14 +161,18 @@ def goroutines(bench):
     if program is None:
         return
     for options in ([], ['-e', 'trace=all']):
-        lines, status = bench.trace(['-f', '-a1', '-e', 'trace=none', '-e', 'symbol=deep+yielding@MAIN', *options], program)
+        lines, status = bench.trace(['-f', '-a1', '-e', 'trace=none', '-e', 'symbol=deep+early+yielding@MAIN', *options],
+                                    program)
         expect(status == 20, f'status {status}')
         depths = re.findall(r'deep@goroutines\((\d+),', '\n'.join(lines))
         expect(depths == ['5', '4', '3', '2', '1', '0'], 'got: ' + '\n'.join(lines))
-        ends = [call for call in calls_in(lines) if call[0] in ('deep', 'yielding')]
-        expect(ends == [('yielding', '5')] + [('deep', str(end)) for end in (0, 1, 3, 6, 10, 15)], 'got: ' + '\n'.join(lines))
-    lines, _ = bench.trace(['-f', '-c', '--engine=ptrace', '-U', 'calls,name', '-e', 'trace=none', '-e', 'symbol=deep+yielding@MAIN'], program)
-    expect(any(line.split() == ['6', 'deep@goroutines'] for line in lines), 'got: ' + '\n'.join(lines))
+        ends = [call for call in calls_in(lines) if call[0] in ('deep', 'early', 'yielding')]
+        expect(ends == [('yielding', '5')] + [('deep', str(end)) for end in (0, 1, 3, 6, 10, 15)] + [('early', '15')],
+               'got: ' + '\n'.join(lines))
+    lines, _ = bench.trace(['-f', '-c', '--engine=ptrace', '-U', 'calls,name', '-e', 'trace=none', '-e',
+                            'symbol=deep+early+yielding@MAIN'], program)
+    counts = [line.split() for line in lines]
+    expect(['6', 'deep@goroutines'] in counts and ['1', 'early@goroutines'] in counts, 'got: ' + '\n'.join(lines))
 
 
 def threads(bench):

@@ -1,6 +1,7 @@
 // Does with stacks what Go's runtime does: a call returns in another thread than it has been made in, and one returns
-// on another stack, after a function for which there was too little room has begun twice. A register has the record of
-// the goroutine, which begins with the bounds of its stack; functions get their first argument in rax.
+// on another stack. A function for which there was too little room begins twice, as does one that had to wait while
+// others ran. A register has the record of the goroutine, which begins with the bounds of its stack; functions get
+// their first argument in rax.
 #include <pthread.h>
 #include <ucontext.h>
 
@@ -37,7 +38,7 @@ static void* other_thread(void* none) {
   return none;
 }
 
-// deep(n) = n + deep(n - 1)
+// deep(n) = n + deep(n - 1). A signal comes as early() begins, whose handler has it begin again after asyncPreempt.
 int call_deep(int value);
 asm(".text\n"
     ".type deep, @function\n"
@@ -75,6 +76,21 @@ asm(".text\n"
     "  mov %rdx, %rsp\n"
     "  ret\n"
     ".size runtime.morestack, . - runtime.morestack\n"
+    ".type early, @function\n"
+    "early:\n"
+    "  cmpb $0, preempted(%rip)\n"
+    "  jne 1f\n"
+    "  movb $1, preempted(%rip)\n"
+    "  lea early(%rip), %rdx\n"
+    "  push %rdx\n"
+    "  jmp runtime.asyncPreempt\n"
+    "1:\n"
+    "  ret\n"
+    ".size early, . - early\n"
+    ".type runtime.asyncPreempt, @function\n"
+    "runtime.asyncPreempt:\n"
+    "  ret\n"
+    ".size runtime.asyncPreempt, . - runtime.asyncPreempt\n"
     ".globl call_deep\n"
     ".type call_deep, @function\n"
     "call_deep:\n"
@@ -84,12 +100,17 @@ asm(".text\n"
     "  mov 8(%r14), %rsp\n"
     "  mov %edi, %eax\n"
     "  call deep\n"
+    "  push %rax\n"
+    "  call early\n"
+    "  pop %rax\n"
     "  mov callers(%rip), %rsp\n"
     "  mov callers+8(%rip), %r14\n"
     "  ret\n"
     ".size call_deep, . - call_deep\n"
     ".local moved\n"
     ".comm moved, 1\n"
+    ".local preempted\n"
+    ".comm preempted, 1\n"
     ".local callers\n"
     ".comm callers, 16, 16\n"
     ".section .note.GNU-stack, \"\", @progbits\n"
