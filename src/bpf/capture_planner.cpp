@@ -275,6 +275,10 @@ class Planner : public NamingOperations {
       const Type& inner = t_.types[field.type];
       const std::uint32_t at = offset + field.offset[index_of(abi_)];
       if (field.at != none) {
+        // It is within what has been copied; what it leads to would mostly be followed twice.
+        if (const Expr& place = t_.exprs[field.at]; place.op == ExprOp::literal) {
+          named_in_memory(inner, base, offset + static_cast<std::uint32_t>(place.value));
+        }
         continue;
       }
       if (!field.after || phase_ == CapturePhase::exit) {

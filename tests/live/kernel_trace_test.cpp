@@ -70,6 +70,12 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "v=c.create_string_buffer(struct.pack('PNPN',c.addressof(t[0]),3,c.addressof(t[1]),2)); "
         "m=c.create_string_buffer(struct.pack('PQPNPNQQ',0,0,c.addressof(v),2,0,0,0,0)*2); "
         "c.CDLL(None).sendmmsg(a.fileno(),m,2,0)\"",
+        "-y -e trace=io_submit -e signal=none python3 -c \"import ctypes as c,os,struct; l=c.CDLL(None); "
+        "i=c.c_ulong(); "
+        "l.syscall(206 if os.uname().machine=='x86_64' else 0,1,c.byref(i)); f=os.open('/etc/passwd',0); "
+        "e=l.eventfd(0,0); b=c.create_string_buffer(8); d=c.create_string_buffer(struct.pack('QIIHhIQQqQII',0,0,0,0,0,"
+        "f,c.addressof(b),8,0,0,1,e)); p=c.c_void_p(c.addressof(d)); l.syscall(209 if "
+        "os.uname().machine=='x86_64' else 2,i,1,c.byref(p))\"",
         "-y -e trace=pidfd_getfd -e signal=none python3 -c \"import ctypes,os; f=os.open('/etc/passwd',0); "
         "ctypes.CDLL(None).syscall(438,os.pidfd_open(os.getpid()),f,0)\""}) {
     INFO(command);
