@@ -81,6 +81,11 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
   }
   serve(handler);
   handler_ = nullptr;
+  if (functions_ && functions_->found_nothing() && !options_.as_ltrace && complain_) {
+    complain_(
+        "no function or probe that is asked for is in the program or its libraries; --list-probes=PROG lists "
+        "what there is");
+  }
   return end_;
 }
 

@@ -50,6 +50,7 @@ void LibraryTracer::update_modules(Tracee& tracee) {
       space.forget(module.start, module.end);
     }
   }
+  looked_ = looked_ || !now.empty();
   const auto before = std::exchange(space.modules, std::move(now));
   const auto is_new = [&](const Module& module) {
     const auto known = before.find(module.start);
@@ -83,6 +84,7 @@ void LibraryTracer::place(Tracee& tracee, const Module& module) {
     }
     for (const library::Slot& slot : module.file->slots()) {
       if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
+        found_ = true;
         tracee.library->space->pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
       }
     }
@@ -130,6 +132,7 @@ void LibraryTracer::place_resolved_exports(Tracee& tracee, const Module& caller,
   }
   for (const library::Slot& slot : caller.file->slots()) {
     if (!slot.by_stub && is_wanted(slot.symbol)) {
+      found_ = true;
       tracee.library->space->pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
     }
   }
@@ -158,6 +161,7 @@ void LibraryTracer::place_entries(Tracee& tracee, const Module& module) {
       if (!has_code_at(module, address) || !selection_.entries.matches(symbol.name, name_of(module))) {
         continue;
       }
+      found_ = true;
       const Breakpoint* there = tracee.library->space->find(address);
       // Of several names for one function, the shortest.
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {

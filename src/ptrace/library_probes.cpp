@@ -113,6 +113,7 @@ void LibraryTracer::place_probes(Tracee& tracee, const Module& module) {
     if (!wanted || address < module.start || address >= module.end) {
       continue;
     }
+    found_ = true;
     Breakpoints& space = *tracee.library->space;
     const bool placed = space.add(stopped_thread(tracee), tracee.memory, address, [&](Breakpoint& point) {
       point.probes.push_back({module.file, &probe});

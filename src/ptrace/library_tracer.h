@@ -61,6 +61,8 @@ class LibraryTracer {
   Leaving leave(Tracee& tracee, bool at_trap);
   /// The thread has ended, or its program was replaced: its open calls end.
   void end_calls(Tracee& tracee);
+  /// Whether there was a program, and nothing in it or its libraries that the selection is about.
+  [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
 
  private:
   /// A thread of which nothing is known yet, of a process that has breakpoints: they are its, too.
@@ -144,10 +146,13 @@ class LibraryTracer {
   std::deque<LibraryFunction> functions_;
   std::map<std::pair<std::string, std::string>, LibraryFunction*> by_name_;  ///< caller and name
   std::uint64_t calls_ = 0;
+  bool looked_ = false;
+  bool found_ = false;
 };
 
 template <typename Change>
 bool LibraryTracer::add_for_calls(Tracee& tracee, std::uint64_t address, Change change) {
+  found_ = true;
   Breakpoints& space = *tracee.library->space;
   if (counter_ == nullptr) {
     return space.add(stopped_thread(tracee), tracee.memory, address, change);

@@ -141,6 +141,20 @@ TEST_CASE("with -D the program stays the shell's own child") {
   CHECK(run("$T -D -e trace=none true; sleep 0.3").mentions(" attached"));
 }
 
+TEST_CASE("that nothing has a function or probe of the names asked for is told at the end") {
+  const std::string told = TRACER
+      ": no function or probe that is asked for is in the program or its libraries; --list-probes=PROG lists what "
+      "there is";
+  for (const std::string names : {"symbol=nosuch", "library=nosuch", "usdt=nosuch:*"}) {
+    INFO(names);
+    CHECK(run("exec $T -e trace=none -e " + names + " true").lines ==
+          std::vector<std::string>{"+++ exited with 0 +++", told});
+  }
+  CHECK_FALSE(run("exec $T -e trace=none -e symbol=malloc@libc.so.6 true").mentions(told));
+  // There was no program to look at.
+  CHECK_FALSE(run("exec $T -e trace=none -e symbol=nosuch /nowhere").mentions(told));
+}
+
 TEST_CASE("what has no form is refused in one line") {
   CHECK(run("$T --format=json -C true").mentions("--format=json has no form for the tables of"));
 }
