@@ -49,6 +49,18 @@ TEST_CASE("by default there are colours on a terminal that has them") {
   CHECK_FALSE(run("exec env -u NO_COLOR TERM=xterm $T" + traced).mentions("\033["));
 }
 
+TEST_CASE("records of JSON have the name of the program that runs then") {
+  const Ran ran = run("exec $T --format=json -e signal=none -e trace=exit_group sh -c 'exec cat /dev/null'");
+  const std::regex names("\"type\":\"([a-z]+)\".*\"comm\":\"([a-z]+)\"");
+  std::vector<std::string> records;
+  for (const std::string& line : ran.lines) {
+    if (std::smatch found; std::regex_search(line, found, names)) {
+      records.push_back(found[1].str() + ' ' + found[2].str());
+    }
+  }
+  CHECK(records == std::vector<std::string>{"exec sh", "exec cat", "syscall cat", "exit cat"});
+}
+
 TEST_CASE("with -Y the process id in front of a line has the name of its program") {
   const Folder folder;
   const std::string file = folder.file("trace");

@@ -70,4 +70,17 @@ TEST_CASE("forks, programs, stops and signals are records too") {
         std::string::npos);
 }
 
+TEST_CASE("a record of a new program says which other thread has called execve") {
+  Stage stage(json());
+  stage.tgid = 10;
+  stage.happens(10, Attached{});
+  stage.happens(11, Attached{});
+  stage.enter(11, execve, 0);
+  stage.happens(10, Exec{11});
+  CHECK(stage.text().find(R"("tid":10,"comm":"prog","former":11})") != std::string::npos);
+  const auto before = stage.text().size();
+  stage.happens(10, Exec{10});
+  CHECK(stage.text().find("former", before) == std::string::npos);
+}
+
 }  // namespace tracer::test
