@@ -328,7 +328,7 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const Me
 }
 
 std::uint64_t goroutine_record(const Registers& registers) {
-  return registers.general(28);
+  return registers.mode_abi() == Abi::aarch64 ? registers.general(28) : 0;
 }
 
 std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers) {
