@@ -4,6 +4,7 @@
     check_functions.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import json
 import re
 import shutil
 import struct
@@ -141,6 +142,18 @@ def longjmp(bench):
     found = [call for call in calls_in(lines) if call[0] != 'qsort' or call[1] == '<unwound>']
     expect(found == [('_setjmp', '0'), ('longjmp', '<unwound>'), ('qsort', '<unwound>'), ('_setjmp', '5'),
                      ('abs', '5')], 'got: ' + '\n'.join(lines))
+
+
+def records(bench):
+    """As JSON: who calls what, how deep, and how that ends."""
+    program = bench.build('jumps.c', ['gcc', '-O0'])
+    lines, _ = bench.trace(['--format=json', '-e', 'trace=none', '-e', 'library=_setjmp+longjmp+qsort@MAIN'], program)
+    records = [json.loads(line) for line in lines]
+    calls = [record for record in records if record['type'] in ('library', 'return')]
+    expect([(call['type'], call['name'], call['depth'], call['ret'], call.get('unfinished')) for call in calls] ==
+           [('library', '_setjmp', 0, 0, None), ('library', 'longjmp', 1, None, 'unwound'), ('library', 'qsort', 0, None, 'unwound'),
+            ('return', '_setjmp', 0, 5, None), ('library', 'qsort', 0, None, None)], 'got: ' + '\n'.join(lines))
+    expect(all(call['caller'] == 'jumps' and call['library'].startswith('libc.so') for call in calls), 'got: ' + '\n'.join(lines))
 
 
 def longjmp_unseen(bench):
@@ -348,9 +361,10 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program, longjmp, longjmp_unseen, goroutines, threads,
-                      children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
-                      demangled_names, names_of_rust, rust, exceptions, pieces, deep_calls)}
+         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program,
+                      longjmp, records, longjmp_unseen, goroutines, threads, children_unfollowed, children_followed,
+                      plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, rust,
+                      exceptions, pieces, deep_calls)}
 
 
 def main():

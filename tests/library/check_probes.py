@@ -4,6 +4,7 @@
     check_probes.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import json
 import os
 import re
 import select
@@ -40,6 +41,10 @@ def static_probes(bench):
         expect(status == 4, f'status {status}')
     lines, _ = bench.trace(['-e', 'trace=none', '-e', 'usdt=loop'], bench.build('probes.c', ['gcc'], 'probes'))
     expect(len(lines) == 4, 'one name of any provider: ' + '\n'.join(lines))
+    lines, _ = bench.trace(['--format=json', '-e', 'trace=none', '-e', 'usdt=text'], bench.build('probes.c', ['gcc'], 'probes'))
+    hits = [record for record in map(json.loads, lines) if record['type'] == 'probe']
+    expect(len(hits) == 1 and [hits[0][name] for name in ('provider', 'name', 'module')] == ['demo', 'text', 'probes'] and
+           hits[0]['args'][1] == {'value': 2}, 'as JSON: ' + '\n'.join(lines))
 
 
 ODD_PROBES = [
