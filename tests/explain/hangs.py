@@ -229,7 +229,14 @@ def interrupted(place):
     check(answer_in(words), place, ['sleeps for a time'])
 
 
-TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted]
+def busy(place):
+    """One that makes calls all the time stands still for the tracer's sake, if at all."""
+    started = place.start('/usr/bin/python3', '-c', 'import os\nwhile True: os.getppid()')
+    answer = explained(place, ['-p', str(started.pid)], LIMITS[0], ends=True)
+    assert answer['waiting'] and 'sleeps' not in '\n'.join(answer['waiting']), answer
+
+
+TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy]
 
 if __name__ == '__main__':
     main(TESTS)
