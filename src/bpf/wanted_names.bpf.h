@@ -10,8 +10,12 @@
 /* Puts a descriptor or an id on the list of what is to be named. */
 static __always_inline void want_name(struct scratch* s, __u32 kind, __u32 number) {
   const __u32 at = s->named_count;
+  const __u64 named = (__u64)kind << 32 | number;
+  if (at != 0 && s->named[(at - 1) % most_names] == named) {
+    return; /* memory that is none of what it is taken for is often all zeros */
+  }
   if (((__s32)number >= 0 || number == descriptor_of_working_directory) && at < most_names) {
-    s->named[at] = (__u64)kind << 32 | number;
+    s->named[at] = named;
     s->named_count = at + 1;
   }
 }

@@ -83,6 +83,20 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
   }
 }
 
+TEST_CASE("a file that a call names many times takes the room of one name") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  const Ran ran = run("exec $T --engine=bpf -y -e trace=?poll,ppoll -o " + folder.file("out") +
+                      " python3 -c \"import ctypes as c,os,struct; p='" + folder.file("deep") +
+                      "/'+'/'.join(['d'*200]*4); os.makedirs(p); "
+                      "c.CDLL(None).poll(struct.pack('ihh',os.open(p,0),1,0)*128,128,0)\" 2>&1");
+  CHECK(ran.status == 0);
+  CHECK(ran.lines.empty());  // nor that names are missing
+  CHECK(contents(folder.file("out")).find("ddd>, events=POLLIN}") != std::string::npos);
+}
+
 TEST_CASE("programs have the limits that the tracer was given, whatever BPF takes itself") {
   std::vector<std::string> ways{"-c"};  // on kernels that are too old, too, this tries BPF
   if (bpf_works()) {
