@@ -231,7 +231,9 @@ def interrupted(place):
 
 def busy(place):
     """One that makes calls all the time stands still for the tracer's sake, if at all."""
-    started = place.start('/usr/bin/python3', '-c', 'import os\nwhile True: os.getppid()')
+    started = place.start('/usr/bin/python3', '-c', 'import os\nos.write(1, b"begins")\nwhile True: os.getppid()',
+                          stdout=subprocess.PIPE)
+    assert started.stdout.read(6) == b'begins', 'it did not begin'
     answer = explained(place, ['-p', str(started.pid)], LIMITS[0], ends=True)
     assert answer['waiting'] and 'sleeps' not in '\n'.join(answer['waiting']), answer
 
