@@ -70,6 +70,22 @@ TEST_CASE("forks, programs, stops and signals are records too") {
         std::string::npos);
 }
 
+TEST_CASE("events that are lost are told where they are missing") {
+  Stage records(json());
+  records.enter(10, close_fd, 3);
+  records.lose(3);
+  records.exit(10);
+  CHECK(records.text().starts_with("{\"v\":1,\"type\":\"lost\",\"events\":3}\n{\"v\":1,\"type\":\"syscall\","));
+  Stage lines;
+  lines.enter(10, close_fd, 3);
+  lines.lose(3);
+  lines.exit(10);
+  CHECK(lines.text() ==
+        "close(3 <unfinished ...>\n"
+        "+++ 3 events lost here +++\n"
+        "<... close resumed>)                    = 0\n");
+}
+
 TEST_CASE("a record of a new program says which other thread has called execve") {
   Stage stage(json());
   stage.tgid = 10;

@@ -165,6 +165,7 @@ class Stage {
     return verdict == Verdict::go_on ? exit(tid, value) : verdict;
   }
   void idle() { pipeline_->idle(); }
+  void lose(std::uint64_t events) { pipeline_->lost(events); }
   void wait(std::chrono::nanoseconds time) { now_ += time; }
 
   /// What is out after everything was flushed.
