@@ -8,6 +8,20 @@
 #include "ptrace/stopped_context.h"
 
 namespace tracer {
+namespace {
+
+/// Of one process; the runtime uses the records of goroutines that have ended again. A tracee can make any number up.
+constexpr std::size_t most_goroutines = 1'000'000;
+
+GoroutineCalls* calls_of(std::map<std::uint64_t, GoroutineCalls>& all, std::uint64_t record) {
+  if (all.size() < most_goroutines) {
+    return &all[record];
+  }
+  const auto found = all.find(record);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+}  // namespace
 
 std::optional<LibraryTracer::OnGoroutine> LibraryTracer::goroutine_of(const Tracee& tracee,
                                                                       const Registers& registers) {
@@ -22,7 +36,8 @@ std::optional<LibraryTracer::OnGoroutine> LibraryTracer::goroutine_of(const Trac
   if (stack_pointer < stack[0] || stack_pointer > stack[1]) {
     return std::nullopt;  // C code, which has something else in the register
   }
-  return OnGoroutine{&space.goroutines[record], stack[1] - stack_pointer, stack[1]};
+  GoroutineCalls* calls = calls_of(space.goroutines, record);
+  return calls == nullptr ? std::nullopt : std::optional(OnGoroutine{calls, stack[1] - stack_pointer, stack[1]});
 }
 
 void LibraryTracer::hook_goroutines(Tracee& tracee, const library::Module& module) {

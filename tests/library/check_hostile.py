@@ -83,6 +83,7 @@ def endless(bench):
 
 
 def attached(bench, running, log, *expressions, **more):
+    log.unlink(missing_ok=True)  # so that calls in it are of this tracer
     chosen = [word for expression in ('trace=none', *expressions) for word in ('-e', expression)]
     return subprocess.Popen([bench.tracer, '-q', '-o', str(log), *chosen, '-p', str(running.pid)], **more)
 
@@ -115,7 +116,6 @@ def killed_tracer(bench):
             tracer.wait()
             wait_until(end, lambda: is_untraced(running))
             expect_life(running, f'round {round_}')
-            log.unlink()
 
 
 def killed_at_any_moment(bench):
@@ -144,7 +144,6 @@ def attach_and_detach(bench):
             tracer.wait(PATIENCE)
             expect(log.stat().st_size >= 2000, f'round {round_}: no calls seen: {tracer.stderr.read()}')
             expect_life(running, f'round {round_}')
-            log.unlink()
         for round_ in range(rounds(20)):
             subprocess.run(f'{bench.tracer} -q -e trace=none -e library=abs@MAIN -p {running.pid} 2>&1 | head -n 20',
                            shell=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
