@@ -1,7 +1,8 @@
 /* Calls made so often that a counter times only some of them, and knowledge of its own of how long they took.
  *
- * often_called long: readv, preadv and preadv2, each thousands of times for next to nothing and four times for some tens
- *     of milliseconds; prints what these took in all, each in seconds of CPU time
+ * often_called long: readv, preadv and preadv2, each thousands of times for next to nothing, and four times for long;
+ *     prints the CPU time of these, each in seconds
+ *
  * often_called uneven: long and short calls of read by turns, and pread64 just so, but seldom */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,8 +35,9 @@ static void call(int which, int pieces) {
     all[0] = (struct iovec){buffer, 1};
   }
   const int count = pieces == 0 ? 1 : pieces;
-  const ssize_t done = which == 0 ? readv(zero, all, count) : which == 1 ? preadv(zero, all, count, 0)
-                                                                         : preadv2(zero, all, count, 0, RWF_HIPRI);
+  const ssize_t done = which == 0   ? readv(zero, all, count)
+                       : which == 1 ? preadv(zero, all, count, 0)
+                                    : preadv2(zero, all, count, 0, RWF_HIPRI);
   if (done <= 0) {
     perror("often_called");
     exit(1);
