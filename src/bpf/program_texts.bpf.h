@@ -15,9 +15,12 @@ static __always_inline void copy_program_texts(struct scratch* s, struct task_st
   }
   const __u64 start = BPF_CORE_READ(task, mm, arg_start);
   __u64 all = BPF_CORE_READ(task, mm, arg_end) - start;
-  asm volatile("" : "+r"(all)); /* as in submit() */
+  if (all == 0) {
+    return;
+  }
+  asm volatile("" : "+r"(all)); /* or both limits are checked as one, of another number */
   data = chunk_data(s);
-  if (data && all != 0 && all <= largest_piece && bpf_probe_read_user(data, (__u32)all, (const void*)start) == 0) {
+  if (data && all <= largest_piece && bpf_probe_read_user(data, (__u32)all, (const void*)start) == 0) {
     end_chunk(s, BPF_CORE_READ(program, interp) != path, (__u32)all, chunk_arguments);
   }
 }
