@@ -105,9 +105,9 @@ static __always_inline struct pending_entry* pending_of(struct task_struct* task
 }
 
 static __always_inline void submit_pending(struct scratch* s, struct pending_entry* entry) {
-  __u64 size = entry->size;
-  asm volatile("" : "+r"(size));
   void* place = next_place(s);
+  __u64 size = entry->size;
+  asm volatile("" : "+r"(size)); /* and nothing between what is compared and where it is used: it would be kept twice */
   if (place && size <= largest_pending && bpf_probe_read_kernel(place, size, entry->bytes) == 0) {
     s->used = (__u32)size;
     submit(s);
