@@ -32,7 +32,7 @@ struct counting_times {
 
 enum {
   timed_at_first = 256, /* calls, before it becomes a sample, and again after each long call */
-  sample_block = 4,     /* of so many calls one is timed then, whichever chance picks; a power of 2 */
+  sample_block = 8,     /* of so many calls one is timed then, whichever chance picks; a power of 2 */
 };
 
 /* How much of `cpu` stands for how many calls: reading the clock twice costs as much as all else that counting takes.
