@@ -4,10 +4,11 @@
 Every workload runs --rounds times or more under each tool, in turns, and each time without any; what counts is the
 median of the differences. Three figures, each with the error of its median: how much longer the workload takes (the
 start of the tool is not in it); how much more CPU time is used in all, the tool's own included (less what the tool uses
-for a program that does nothing), which is what counts on a machine that has other work; and how many cycles more the workload
-spends in the kernel. A build is short of calls and never takes the same time twice: what counting costs it is less than
-the error of its time, unless it runs often. A fourth figure is steadier, but no cost: the time of the tool's programs in
-the kernel, without what it takes to get to them (for bpftrace, most of all).
+for a program that does nothing), which is what counts on a machine that has other work; and how many cycles more the
+workload spends in the kernel, on machines that count them. A build is short of calls and never takes the same time
+twice: what counting costs it is less than the error of its time, unless it runs often. A fourth figure is steadier, but
+no cost: the time of the tool's programs in the kernel, without what it takes to get to them (for bpftrace, most of
+all).
 bpftrace's count costs two or three times as much on the CPU that its event belongs to as on any other, so workloads of
 one thread run on every CPU in turn, and their mean is what counts; what knows of times, as -c does, is the second of its
 lines.
@@ -37,7 +38,6 @@ RATE = 500_000  # calls a second at which no event may be lost
 DEMANDS = {('count', 'bpftrace'): 0.7, ('count', 'strace -c'): 1 / 15, ('trace', 'strace'): 1 / 8, ('trace', 'perf trace'): 1 / 10}
 
 
-
 def of_ours(found, tool):
     """Which of ours a tool is compared with."""
     return next(other for other in found if other.group == tool.group)
@@ -48,14 +48,18 @@ def share(ours, theirs):
 
 
 def print_table(workload, found, costs, programs):
+    kinds = ['longer', 'more CPU', 'cycles']
+    if all(cost.cycles.value == 0 for cost in costs.values()):
+        kinds.remove('cycles')  # this machine does not count them
     print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n{"":22} ' +
-          ''.join(f'{kind:>9} {"":>8} ' for kind in ('longer', 'more CPU', 'cycles')) + f'{"programs":>9} {"runs":>5}   ours to theirs')
+          ''.join(f'{kind:>9} {"":>8} ' for kind in kinds) + f'{"programs":>9} {"runs":>5}   ours to theirs')
     for tool in found:
         mine, cost = of_ours(found, tool), costs[tool.name]
-        shares = [share(ours.value, theirs.value) for ours, theirs in zip(costs[mine.name].kinds(), cost.kinds())]
+        figures = cost.kinds()[:len(kinds)]
+        shares = [share(ours.value, theirs.value) for ours, theirs in zip(costs[mine.name].kinds(), figures)]
         shares.append(share(programs.get(mine.name), programs.get(tool.name)))
         program = f'{programs[tool.name]:.0f}' if tool.name in programs else ''
-        print(f'{tool.name:22} ' + ''.join(f'{kind.value:9.0f} {f"± {kind.error:.0f}":>8} ' for kind in cost.kinds()) +
+        print(f'{tool.name:22} ' + ''.join(f'{kind.value:9.0f} {f"± {kind.error:.0f}":>8} ' for kind in figures) +
               f'{program:>9} {cost.runs:5} {" ".join(shares) if mine != tool else ""}', flush=True)
 
 

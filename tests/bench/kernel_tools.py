@@ -86,11 +86,11 @@ def dd(count):
 def workloads(scratch, smoke):
     part = 100 if smoke else 1
     make = project(scratch / 'project', 2 if smoke else 60)
-    find = [shutil.which('find'), '/usr/share' if smoke else '/', '-xdev', '-size', '+1000000']
+    find, part_of_find = ([shutil.which('find'), root, '-xdev', '-size', '+1000000'] for root in ('/usr/share' if smoke else '/', '/etc'))
     loopback = compile_c(scratch, 'loopback')
     make[0] = shutil.which('make')
     each = sorted(map(str, os.sched_getaffinity(0)))
     return [Workload('dd bs=1', dd(1000000 // part), dd(20000 // part), each),
             Workload('loopback server', [loopback, str(300000 // part)], [loopback, str(5000 // part)], ['']),
             Workload('make -j2', make, make, ['']),
-            Workload('find / -xdev', find, find, each)]
+            Workload('find / -xdev', find, part_of_find, each)]
