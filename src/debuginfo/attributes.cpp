@@ -24,6 +24,14 @@ bool flag(Dwarf_Die& die, unsigned attribute) {
   return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formflag(&value, &set) == 0 && set;
 }
 
+std::optional<Dwarf_Die> referred(Dwarf_Die& die, unsigned attribute) {
+  Dwarf_Attribute value;
+  Dwarf_Die found;
+  return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formref_die(&value, &found) != nullptr
+             ? std::optional(found)
+             : std::nullopt;
+}
+
 std::optional<Dwarf_Die> type_of(Dwarf_Die& die) {
   Dwarf_Attribute value;
   Dwarf_Die type;

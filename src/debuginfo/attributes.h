@@ -12,6 +12,8 @@ namespace tracer::debuginfo {
 std::string name_of(Dwarf_Die& die);
 std::optional<std::uint64_t> number(Dwarf_Die& die, unsigned attribute);
 bool flag(Dwarf_Die& die, unsigned attribute);
+/// What one of its attributes refers to.
+std::optional<Dwarf_Die> referred(Dwarf_Die& die, unsigned attribute);
 /// Its own or, of an abstract instance or a declaration, the one of what it stands for.
 std::optional<Dwarf_Die> type_of(Dwarf_Die& die);
 

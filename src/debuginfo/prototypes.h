@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "debuginfo/debug_file.h"
@@ -26,15 +28,20 @@ class Prototypes {
   const spec::Call* declared(std::string_view name);
 
  private:
+  using FunctionsByEntry = std::unordered_map<Dwarf_Addr, Dwarf_Die>;
+
   Prototypes(UniqueFd file, ElfHandle elf, const std::string& name, spec::GrowingTables& into);
   const spec::Call* describe(Dwarf_Die function, std::string_view name);
+  std::optional<TypeReader::Taken> take(Dwarf_Die parameter, const std::vector<Dwarf_Die>& all, bool may_be_address);
+  static void find_functions(Dwarf_Die scope, unsigned depth, std::size_t& pieces, FunctionsByEntry& into);
   void find_declarations();
 
   UniqueFd descriptor_;  ///< what libdw reads from
   spec::GrowingTables& into_;
   TypeReader types_;
   DebugFile file_;
-  std::unordered_map<std::string, Dwarf_Off> declarations_;  ///< by the name that linkers know
+  std::unordered_map<Dwarf_Off, FunctionsByEntry> functions_;  ///< of units that were looked into
+  std::unordered_map<std::string, Dwarf_Die> declarations_;    ///< by the name that linkers know
   bool declarations_known_ = false;
 };
 

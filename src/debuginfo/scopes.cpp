@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "debuginfo/attributes.h"
+
 namespace tracer::debuginfo {
 
 std::string bounded(const char* text) {
@@ -21,14 +23,12 @@ std::span<Dwarf_Die> scopes_around(Dwarf_Die* die, Scopes& owner) {
 Dwarf_Die declaration_of(Dwarf_Die die) {
   constexpr int most_hops = 8;
   for (int i = 0; i < most_hops; ++i) {
-    Dwarf_Attribute reference;
-    Dwarf_Die next;
-    if ((::dwarf_attr(&die, DW_AT_abstract_origin, &reference) == nullptr &&
-         ::dwarf_attr(&die, DW_AT_specification, &reference) == nullptr) ||
-        ::dwarf_formref_die(&reference, &next) == nullptr) {
+    const auto origin = referred(die, DW_AT_abstract_origin);
+    const auto next = origin ? origin : referred(die, DW_AT_specification);
+    if (!next) {
       break;
     }
-    die = next;
+    die = *next;
   }
   return die;
 }

@@ -24,15 +24,20 @@ TypeReader::Peeled TypeReader::peel(Dwarf_Die die) {
   for (unsigned i = 0; i < most_hops; ++i) {
     const int tag = ::dwarf_tag(&peeled.die);
     peeled.is_const = peeled.is_const || tag == DW_TAG_const_type;
+    if (const auto unit_of_its_own = referred(peeled.die, DW_AT_signature)) {
+      peeled.die = *unit_of_its_own;
+      continue;
+    }
     if (tag == DW_TAG_typedef && name_of(peeled.die) == "wchar_t") {
       return peeled;
     }
     if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
-        tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type) {
+        tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type && tag != DW_TAG_subrange_type) {
       return peeled;
     }
-    const auto next = type_of(peeled.die);
-    if (!next) {
+    auto next = type_of(peeled.die);
+    const auto own_size = tag == DW_TAG_subrange_type ? number(peeled.die, DW_AT_byte_size) : std::nullopt;
+    if (!next || (own_size && own_size != number(*next, DW_AT_byte_size))) {
       break;
     }
     peeled.die = *next;
@@ -139,9 +144,17 @@ std::optional<TypeReader::Taken> TypeReader::parameter(Dwarf_Die type) {
     const auto found = value(type, 0);
     return found && found->size != 0 ? std::optional(Taken{found->id, false, false}) : std::nullopt;
   }
-  Peeled target = target_of(peeled.die);
+  return pointed_to(target_of(peeled.die)).value_or(Taken{held_pointer(peeled.die), false, false});
+}
+
+TypeReader::Taken TypeReader::by_address(Dwarf_Die type) {
+  return pointed_to(peel(type)).value_or(Taken{address(), false, false});
+}
+
+/// Empty: the address is all that can be shown.
+std::optional<TypeReader::Taken> TypeReader::pointed_to(Peeled target) {
   if (target.is_void) {
-    return Taken{address(), false, false};
+    return std::nullopt;
   }
   const Direction filled = target.is_const ? Direction::in : Direction::out;
   if (is_character(target.die)) {
@@ -156,7 +169,7 @@ std::optional<TypeReader::Taken> TypeReader::parameter(Dwarf_Die type) {
   const bool is_stream = is_aggregate(target_tag) && name_of(target.die) == "_IO_FILE";
   const auto found = is_byte || is_stream ? std::nullopt : value(target.die, 0);
   if (!found) {
-    return Taken{held_pointer(peeled.die), false, false};
+    return std::nullopt;
   }
   const bool is_number = target_tag == DW_TAG_base_type || target_tag == DW_TAG_enumeration_type;
   const Direction direction = is_number && !target.is_const ? Direction::inout : filled;

@@ -27,6 +27,10 @@ class TypeReader {
     bool saved = false;    ///< and what it was is shown beside that
   };
   std::optional<Taken> parameter(Dwarf_Die type);
+  /// A parameter of which the caller gives the address, though its type does not say so.
+  Taken by_address(Dwarf_Die type);
+  /// The address of a text that ends after as many characters as parameter number `size` says.
+  Taken text_of_size(std::size_t size);
   /// Empty for what no description can say.
   std::optional<spec::TypeId> result(Dwarf_Die type);
   /// Whether a function that returns it is told where to put it, before all parameters, though the description says
@@ -55,6 +59,7 @@ class TypeReader {
 
   Peeled peel(Dwarf_Die die);
   Peeled target_of(Dwarf_Die die);
+  std::optional<Taken> pointed_to(Peeled target);
   std::optional<Value> value(Dwarf_Die die, unsigned depth);
   std::optional<Value> base(Dwarf_Die die);
   std::optional<Value> floating(std::uint64_t size, std::string_view name);

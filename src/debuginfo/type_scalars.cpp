@@ -58,6 +58,15 @@ TypeId TypeReader::text_pointer(Direction direction) {
   return pointer_to(into_.add(text), direction);
 }
 
+TypeReader::Taken TypeReader::text_of_size(std::size_t size) {
+  Type text;
+  text.kind = TypeKind::cstr;
+  text.name = into_.text("cstr");
+  text.length_kind = spec::LengthKind::count;
+  text.length = into_.argument(size);
+  return {pointer_to(into_.add(text), Direction::out), true, false};
+}
+
 TypeId TypeReader::bytes(std::uint64_t size) {
   Type type;
   type.kind = TypeKind::bytes;

@@ -81,6 +81,10 @@ ExprId GrowingTables::literal(std::int64_t value) {
   return append(set_.exprs, {{ExprOp::literal, none, none, value}}).first;
 }
 
+ExprId GrowingTables::argument(std::size_t param) {
+  return append(set_.exprs, {{ExprOp::arg, static_cast<Index>(param), none, 0}}).first;
+}
+
 SetId GrowingTables::add(const ConstantSet& set, ConstantGroup group, const std::vector<Constant>& constants) {
   group.constants = append(set_.constants, constants);
   ConstantSet whole = set;

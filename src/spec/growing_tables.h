@@ -19,6 +19,8 @@ class GrowingTables {
 
   StringRef text(std::string_view text);
   ExprId literal(std::int64_t value);
+  /// What parameter number `param` of the call is given.
+  ExprId argument(std::size_t param);
   SetId add(const ConstantSet& set, ConstantGroup group, const std::vector<Constant>& constants);
   TypeId add(const Type& type);
   /// Returns the structure's own type.

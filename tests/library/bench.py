@@ -25,10 +25,10 @@ class Bench:
         self.sources = pathlib.Path(sources)
         self.folder = pathlib.Path(folder)
 
-    def build(self, source, command, name=None):
+    def build(self, source, command, name=None, plain=PLAIN):
         target = self.folder / (name or pathlib.Path(source).stem)
         # gcc wants to find ld.lld by the name ld.lld; Debian's lld has it.
-        done = subprocess.run([*command, *PLAIN, str(self.sources / source), '-o', str(target), '-pthread', '-ldl',
+        done = subprocess.run([*command, *plain, str(self.sources / source), '-o', str(target), '-pthread', '-ldl',
                                '-lm'],
                               capture_output=True, text=True, timeout=TIMEOUT)
         if done.returncode != 0:

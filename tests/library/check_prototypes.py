@@ -144,7 +144,7 @@ def expect_described(bench, program, what):
 
 def debugging_information(bench):
     for command in (['gcc', '-O0'], ['gcc', '-m32'], ['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-2', '-gstrict-dwarf', '-m32'],
-                    ['clang-14'], ['gcc', '-gz']):
+                    ['clang-14'], ['gcc', '-gz'], ['gcc', '-fdebug-types-section']):
         if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
             continue
         program = build_described(bench, command, ['-g'], [])
@@ -230,10 +230,32 @@ def symbols_of_debugging_information(bench):
     expect_found('in .gnu_debugdata', True)
 
 
+def functions_in_functions(bench):
+    program = bench.build('nested.c', ['gcc', '-g', '-O0'])
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=twice+inner*@MAIN'], program)
+    expect([re.sub(r'inner\.\d+', 'inner', line) for line in lines] ==
+           ['twice@nested(3 <unfinished ...>', 'inner@nested({x=3, y=1}, "a name") = 8', '<... twice@nested resumed>) = 8',
+            'inner@nested(8) = 9', '+++ exited with 9 +++'], 'got: ' + '\n'.join(lines))
+
+
+def parameters_by_address(bench):
+    """Of Fortran, in modules and outside."""
+    if shutil.which('gfortran') is None:
+        return 'gfortran is not installed'
+    for level in ('-O0', '-O2'):
+        program = bench.build('by_address.f90', ['gfortran', '-g'], plain=[level, '-fno-inline', '-fno-ipa-cp'])
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=measure_+*area@MAIN'], program)
+        expect(lines == ['measure_@by_address("hello", [5 => 15], [2.5], 5) = <void>',
+                         '__shapes_MOD_area@by_address({x=2, y=3, weight=1.5}, [7], 15) = 31.0',
+                         '+++ exited with 0 +++'], f'{level}: got: ' + '\n'.join(lines))
+    return None
+
+
 CASES = {case.__name__: case
          for case in (prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value,
                       standard_library_of_cxx, debugging_information, separate_debugging_information,
-                      served_debugging_information, symbols_of_debugging_information)}
+                      served_debugging_information, symbols_of_debugging_information,
+                      functions_in_functions, parameters_by_address)}
 
 
 def main():
