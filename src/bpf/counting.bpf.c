@@ -16,6 +16,7 @@ char licence[] SEC("license") = "Dual MIT/GPL";
 SEC(".rodata.settings") const volatile struct counting_settings settings = {};
 SEC(".data.shared") struct counting_shared shared = {};
 
+#include "bpf/kept_cpu.bpf.h"
 #include "bpf/leaders.bpf.h"
 #include "bpf/threads.bpf.h"
 
@@ -105,7 +106,7 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
       return 0;
     }
     state->charged = task->stime;
-    state->stands_for = draw(&sum->sample);
+    state->stands_for = draw(&sum->sample); /* if another thread draws at the same time, that is chance, too */
     if (state->stands_for == 0) {
       return 0;
     }
@@ -157,6 +158,30 @@ static __always_inline void add_sample(struct counting_totals* sum, struct task_
   sample->represented += state->stands_for;
 }
 
+static __always_inline void add_call(struct counting_totals* sum, struct task_struct* task, struct thread_state* state,
+                                     long result) {
+  const __u32 slot = state->slot;
+  const bool first = sum->calls == 0;
+  sum->calls++;
+  sum->errors += is_failure(result, bpf_is_32_bit(slot / numbers_per_abi));
+  if (!settings.threads.times) {
+    return;
+  }
+  if (settings.sampled) {
+    add_sample(sum, task, state);
+    return;
+  }
+  const __u64 now = bpf_ktime_get_ns();
+  const __u64 wall = now - state->entered;
+  add_time(&sum->wall, wall, first);
+  if (settings.latencies) {
+    sort_in(slot, wall);
+  }
+  if (settings.threads.cpu_time) {
+    add_time(&sum->cpu, time_on_cpu(task, state, wall, now), first);
+  }
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -168,33 +193,15 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   if (end == call_unseen) {
     return 0;
   }
-  const __u32 slot = state->slot;
-  struct counting_totals* sum = totals_of(slot);
-  if (!sum) {
-    return 0;
+  if (end == call_had_no_entry) {
+    state->charged = task->stime;
+    state->stands_for = 1;
   }
-  const bool first = sum->calls == 0;
-  sum->calls++;
-  sum->errors += is_failure(result, bpf_is_32_bit(slot / numbers_per_abi));
-  if (!settings.threads.times) {
-    return 0;
-  }
-  if (settings.sampled) {
-    if (end == call_had_no_entry) {
-      state->charged = task->stime;
-      state->stands_for = 1;
-    }
-    add_sample(sum, task, state);
-    return 0;
-  }
-  const __u64 now = bpf_ktime_get_ns();
-  const __u64 wall = now - state->entered;
-  add_time(&sum->wall, wall, first);
-  if (settings.latencies) {
-    sort_in(slot, wall);
-  }
-  if (settings.threads.cpu_time) {
-    add_time(&sum->cpu, time_on_cpu(task, state, wall, now), first);
+  struct counting_totals* sum = totals_of(state->slot);
+  if (sum) {
+    keep_cpu();
+    add_call(sum, task, state, result);
+    give_cpu_back();
   }
   return 0;
 }

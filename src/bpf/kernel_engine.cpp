@@ -14,6 +14,7 @@
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
 #include "bpf/cgroup.h"
+#include "bpf/kernel_version.h"
 #include "process/attach_failure.h"
 #include "process/proc_files.h"
 
@@ -25,6 +26,9 @@ static_assert(numbers_per_abi == max_filtered_number);
 
 /// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
+
+/// Linux 7.0 (commit a46023d5616e): another thread may get the CPU while a program runs there.
+constexpr std::pair<unsigned long, unsigned long> tracepoints_let_others_run_since{7, 0};
 
 void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
@@ -65,6 +69,7 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
   choose_calls(settings, options_.wanted);
   settings.times = options_.times ? 1 : 0;
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
+  settings.keeps_cpu = kernel_version() >= tracepoints_let_others_run_since ? 1 : 0;
   if (!options_.follow_forks) {
     programs_.leave_out("on_fork");
   }

@@ -15,9 +15,9 @@ enum {
 /* Written before the programs are loaded, constant for the verifier. */
 struct thread_settings {
   __u64 wanted[watched_abis][numbers_per_abi / 64]; /* one bit for each call */
-  __u32 follow_forks;
-  __u32 times;    /* when calls begin and end is to be known */
-  __u32 cpu_time; /* time that threads are not on a CPU is to be known */
+  __u32 keeps_cpu; /* programs at tracepoints have to see to it themselves that they keep their CPU */
+  __u32 times;     /* when calls begin and end is to be known */
+  __u32 cpu_time;  /* time that threads are not on a CPU is to be known */
   /* Scopes beside the processes that are adopted. */
   __u32 system_wide;
   __u32 cgroups; /* how many of the map are filled */

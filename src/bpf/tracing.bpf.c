@@ -15,6 +15,7 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/capture.bpf.h"
 #include "bpf/circumstances.bpf.h"
 #include "bpf/crash.bpf.h"
+#include "bpf/kept_cpu.bpf.h"
 #include "bpf/leaders.bpf.h"
 #include "bpf/names.bpf.h"
 #include "bpf/program_texts.bpf.h"
@@ -171,23 +172,19 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
+    keep_cpu();
     take_time(task, state);
     enter(s, task, state, regs);
+    give_cpu_back();
   }
   return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct thread_state* state = state_of(task);
-  struct scratch* s = state ? scratch_of_cpu() : 0;
-  if (!state || !s) {
-    return 0;
-  }
+static __always_inline void leave(struct scratch* s, struct task_struct* task, struct thread_state* state,
+                                  struct pt_regs* regs, long result) {
   const enum call_end end = end_call(task, state, regs, result);
   if (end == call_unseen) {
-    return 0;
+    return;
   }
   if (end == call_had_no_entry) {
     enter(s, task, state, regs);
@@ -199,7 +196,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   struct pending_entry* entry = pending_of(task);
   if (entry && !is_wanted_end(result, bpf_is_32_bit(abi), now - state->entered)) {
     entry->size = 0;
-    return 0;
+    return;
   }
   if (entry) {
     submit_pending(s, entry);
@@ -209,7 +206,7 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   choose_plan(slot);
   struct exit_record* record = begin_record(s, record_exit, state, now, sizeof *record);
   if (!record) {
-    return 0;
+    return;
   }
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
@@ -232,6 +229,18 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
     copy_circumstances(s, task, s->slot[0]);
   }
   submit(s);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread_state* state = state_of(task);
+  struct scratch* s = state ? scratch_of_cpu() : 0;
+  if (state && s) {
+    keep_cpu();
+    leave(s, task, state, regs, result);
+    give_cpu_back();
+  }
   return 0;
 }
 
@@ -241,26 +250,20 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     name_thread(child, state);
+    keep_cpu();
     if (settings.commands) {
       submit_name(s, child, state, &child->comm, bpf_ktime_get_ns());
     }
     if (begin_life(s, record_birth, state, local_id(parent))) {
       submit(s);
     }
+    give_cpu_back();
   }
   return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
-  struct thread_state* state = state_of(task);
-  struct scratch* s = scratch_of_cpu();
-  if (former != task->pid && (state || !is_child_of_tracer(task))) {
-    supersede_leader(task); /* of the one that the tracer started, it hears by wait(2) all the same */
-  }
-  if (!state || !s) {
-    return 0;
-  }
+static __always_inline void submit_exec(struct scratch* s, struct task_struct* task, struct thread_state* state,
+                                        struct linux_binprm* program) {
   const __u32 former_tid = state->tid;
   name_thread(task, state);
   if (settings.commands && !state->told) {
@@ -280,6 +283,20 @@ int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm*
     }
     submit(s);
   }
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
+  struct thread_state* state = state_of(task);
+  struct scratch* s = scratch_of_cpu();
+  if (former != task->pid && (state || !is_child_of_tracer(task))) {
+    supersede_leader(task); /* of the one that the tracer started, it hears by wait(2) all the same */
+  }
+  if (state && s) {
+    keep_cpu();
+    submit_exec(s, task, state, program);
+    give_cpu_back();
+  }
   return 0;
 }
 
@@ -288,7 +305,9 @@ int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   if (state && s && state->told) {
+    keep_cpu();
     submit_name(s, task, state, name, bpf_ktime_get_ns());
+    give_cpu_back();
   }
   return 0;
 }
@@ -341,12 +360,9 @@ static __always_inline void submit_end(struct scratch* s, struct task_struct* ta
   }
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  struct thread_state* state = state_of(task);
-  struct scratch* s = scratch_of_cpu();
+static __always_inline void submit_what_ends(struct scratch* s, struct task_struct* task, struct thread_state* state) {
   struct thread_end end;
-  if (state && s) {
+  if (state) {
     struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
@@ -354,16 +370,24 @@ int BPF_PROG(on_end, struct task_struct* task) {
     if (settings.circumstances) {
       submit_crash(task, state); /* from Linux 6.16 on the memory is still there */
     }
-  }
-  if (state && ends_now(task, state, &end)) {
-    if (s) {
+    if (ends_now(task, state, &end)) {
       submit_end(s, task, &end);
+    } else if (begin_life(s, record_leaving, state, 0)) {
+      submit(s);
     }
-  } else if (state && s && begin_life(s, record_leaving, state, 0)) {
-    submit(s);
   }
-  if (ends_leader(task, &end) && s) {
+  if (ends_leader(task, &end)) {
     submit_end(s, task, &end);
+  }
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  struct scratch* s = scratch_of_cpu();
+  if (s) {
+    keep_cpu();
+    submit_what_ends(s, task, state_of(task));
+    give_cpu_back();
   }
   return 0;
 }

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 
 #include "bpf/embedded.h"
 #include "bpf/engine.h"
+#include "bpf/kernel_version.h"
 
 namespace tracer {
 namespace {
@@ -39,17 +39,6 @@ struct UprobeMultiLink {
 
 /// The kernel takes up to a tenth of a second to take each away.
 constexpr std::size_t most_singles = 16;
-
-/// Major and minor number of the kernel's version.
-std::pair<unsigned long, unsigned long> kernel_version() {
-  utsname names{};
-  if (::uname(&names) != 0) {
-    return {};
-  }
-  char* rest = nullptr;
-  const unsigned long major = std::strtoul(std::data(names.release), &rest, 10);
-  return {major, *rest == '.' ? std::strtoul(rest + 1, nullptr, 10) : 0};
-}
 
 /// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
 constexpr std::pair<unsigned long, unsigned long> many_at_once_since{6, 10};

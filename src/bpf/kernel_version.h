@@ -1,0 +1,11 @@
+// Which Linux runs, where that alone tells how BPF programs run there.
+#pragma once
+
+#include <utility>
+
+namespace tracer {
+
+/// Major and minor number of the kernel's version; zeros if it has none that can be read.
+std::pair<unsigned long, unsigned long> kernel_version();
+
+}  // namespace tracer

@@ -1,0 +1,56 @@
+// Programs as Linux 7.0 and later get them, loaded by a kernel that allows what they do but does not need it yet.
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include "bpf/counting.h"
+#include "bpf/embedded.h"
+#include "bpf/kernel_programs.h"
+#include "bpf/kernel_version.h"
+#include "bpf/tracing.h"
+
+namespace tracer::test {
+namespace {
+
+KernelPrograms opened(std::span<const std::byte> object, const char* name) {
+  auto programs = KernelPrograms::open(object, name);
+  REQUIRE(programs);
+  return std::move(programs).value();
+}
+
+/// Why the kernel does not take them; empty if it does.
+std::string complaint_of(KernelPrograms& programs) {
+  const Status loaded = programs.load();
+  return loaded ? "" : loaded.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("programs that see to it that they keep their CPU can be loaded", "[bpf]") {
+  if (const std::string why = why_not_loadable(); !why.empty()) {
+    std::cout << "skipped: " << why << '\n';
+    return;
+  }
+  // Before 6.15, what keeps its CPU could call no function that the verifier looks at by itself.
+  if (kernel_version() < std::pair(6UL, 15UL)) {
+    std::cout << "skipped: the kernel is too old\n";
+    return;
+  }
+  KernelPrograms counting = opened(counting_object(), "counting");
+  auto& count = counting.initial<counting_settings>(".rodata.settings");
+  count.threads.keeps_cpu = count.threads.times = count.threads.cpu_time = 1;
+  count.sampled = GENERATE(0U, 1U);
+  CHECK(complaint_of(counting) == "");
+
+  KernelPrograms tracing = opened(tracing_object(), "tracing");
+  auto& trace = tracing.initial<tracing_settings>(".rodata.settings");
+  trace.threads.keeps_cpu = trace.threads.times = trace.threads.cpu_time = 1;
+  trace.filter.any = trace.commands = trace.descriptors = trace.details = trace.processes = trace.circumstances = 1;
+  trace.stack_bytes = 8192;
+  tracing.leave_out_unless_possible("on_group_exit");
+  CHECK(complaint_of(tracing) == "");
+}
+
+}  // namespace tracer::test

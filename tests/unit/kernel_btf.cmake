@@ -1,5 +1,0 @@
-if(TRACER_BPF AND BPF_CLANG AND TARGET libbpf)
-  add_executable(kernel_btf_tests kernel_btf_test.cpp)
-  target_link_libraries(kernel_btf_tests PRIVATE tracer_bpf libbpf tracer_test_main)
-  catch_discover_tests(kernel_btf_tests TEST_PREFIX "bpf: " PROPERTIES TIMEOUT 60)
-endif()
