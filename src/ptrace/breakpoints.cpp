@@ -199,6 +199,38 @@ Result<std::uint64_t> Breakpoints::place_near(const Stopped& thread, pid_t pid, 
   return wanted;
 }
 
+bool Breakpoints::mend_copy(const Stopped& thread, const Memory& memory, std::uint64_t address) {
+  constexpr std::size_t enough = 8;  // a few instructions, unlikely to be the same elsewhere
+  const std::size_t trap_size = trap_instruction().size();
+  std::array<std::byte, longest_instruction> copy{};
+  const std::size_t size = memory.read(RemoteAddr(address), copy);
+  // How much of the copy is that of the code at `start`, where there may be traps in it.
+  const auto length_of_match = [&](std::uint64_t start, const Breakpoint& point) {
+    auto code = copy;
+    for (auto at = points_.find(start); at != points_.end() && at->first - start + trap_size <= size; ++at) {
+      const auto there = code.begin() + static_cast<std::ptrdiff_t>(at->first - start);
+      if (at->second.code_size != 0 && std::ranges::equal(std::span(there, trap_size), trap_instruction())) {
+        std::copy_n(at->second.code.begin(), trap_size, there);
+      }
+    }
+    const auto end = code.begin() + static_cast<std::ptrdiff_t>(std::min(size, point.code_size));
+    return static_cast<std::size_t>(std::mismatch(code.begin(), end, point.code.begin()).first - code.begin());
+  };
+  std::size_t longest = enough - 1;
+  std::optional<std::span<const std::byte>> original;
+  for (const auto& [start, point] : points_) {
+    const std::size_t length = length_of_match(start, point);
+    const auto code = std::span(point.code).first(trap_size);
+    if (length > longest) {
+      longest = length;
+      original = code;
+    } else if (length == longest && original && !std::ranges::equal(*original, code)) {
+      original.reset();
+    }
+  }
+  return original && thread.write(RemoteAddr(address), *original).ok();
+}
+
 std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) const {
   auto at = displaced_.upper_bound(address);
   if (at == displaced_.begin()) {

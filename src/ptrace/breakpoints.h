@@ -119,6 +119,9 @@ class Breakpoints {
   /// Makes `registers`, of a thread that stands at a breakpoint, those with which it goes on. False: it has to step
   /// over it in place.
   bool pass(const Stopped& thread, const Memory& memory, pid_t pid, std::uint64_t address, Registers& registers);
+  /// Code that the program has copied has the traps of breakpoints, too. If there seems to be such a one at `address`,
+  /// puts there what stood in its place. False: there is not, or it is not clear what that was.
+  bool mend_copy(const Stopped& thread, const Memory& memory, std::uint64_t address);
   /// Of an address among the displaced instructions, the one in the code that it stands for.
   [[nodiscard]] std::optional<std::uint64_t> undisplaced(std::uint64_t address) const;
   /// Code is no longer at `address`, as the program has taken the memory for itself. If that was ours, its instructions

@@ -14,6 +14,11 @@ namespace {
 
 using library::Module;
 
+/// Whether the set of signals that /proc/TID/status shows as `field` has this one.
+bool has_signal(pid_t tid, const std::string& field, int signal) {
+  return ((std::strtoull(status_field(tid, field).c_str(), nullptr, 16) >> (signal - 1)) & 1) != 0;
+}
+
 bool is_for_calls(const Breakpoint& point) {
   return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
          point.for_other_modules;
@@ -112,8 +117,7 @@ Leaving LibraryTracer::leave(Tracee& tracee, bool at_trap) {
       set.set_instruction_pointer(trap_address(set));
       static_cast<void>(thread.set_registers(set));
       leaving.was_at_trap = true;
-    } else if (const std::string pending = status_field(tracee.tid(), "SigPnd");
-               ((std::strtoull(pending.c_str(), nullptr, 16) >> (SIGTRAP - 1)) & 1) != 0) {
+    } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP)) {
       leaving.when = Leaving::When::after_trap;
       return leaving;
     }
@@ -185,12 +189,13 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   const std::uint64_t address = trap_address(registers);
   const std::shared_ptr<Breakpoints> space = tracee.library->space;
   const Breakpoint* point = space->find_trap(address);
-  if (point == nullptr) {
-    return false;
+  if (point == nullptr &&
+      (has_signal(tracee.tid(), "SigCgt", SIGTRAP) || !space->mend_copy(thread, tracee.memory, address))) {
+    return false;  // a trap of its own
   }
   registers.set_instruction_pointer(address);
-  if (!point->inserted) {
-    // Ran into it before it was taken away, or has it from before a fork.
+  if (point == nullptr || !point->inserted) {
+    // Ran into it before it was taken away, or has it from before a fork, or in a copy.
     space->remove(thread, address);
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;

@@ -61,6 +61,14 @@ def faulting_at_breakpoint(bench):
     expect(sum('--- SIGSEGV' in line for line in lines) == 1, '\n'.join(lines))
 
 
+def copied(bench):
+    """What a program copies of its code has breakpoints, too, and runs nevertheless."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
+    lines, status = bench.trace(['-f', '-q', '-e', 'trace=none', '-e', 'symbol=twice@MAIN'], program, ['copied'])
+    expect(status == 23, f'status {status}: ' + '\n'.join(lines[-20:]))
+    expect([name for name, _ in calls_in(lines)] == ['twice'] * 20, '\n'.join(lines))
+
+
 def stripped_static_pie(bench):
     """Nothing is known of it, and nothing is done to it."""
     program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
@@ -151,7 +159,7 @@ def attach_and_detach(bench):
 
 
 CASES = {case.__name__: case
-         for case in (faulting_at_breakpoint, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
+         for case in (faulting_at_breakpoint, copied, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
 
 
 def main():

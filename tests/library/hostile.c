@@ -43,6 +43,40 @@ static int rewritten(void) {
   return sum == 420 ? 10 : 1;
 }
 
+// Nothing but instructions that do the same anywhere.
+#ifdef __x86_64__
+__asm__(
+    ".globl twice\n.type twice, @function\ntwice: push %rbp\n mov %rsp, %rbp\n lea (%rdi,%rdi), %eax\n pop %rbp\n ret\n"
+    ".size twice, . - twice\n");
+#else
+__asm__(
+    ".globl twice\n.type twice, %function\ntwice: mov w1, w0\n add w0, w0, w1\n mov w1, wzr\n ret\n"
+    ".size twice, . - twice\n");
+#endif
+int twice(int n);
+
+static void* call_copy(void* copy) {
+  return (void*)(intptr_t)((int (*)(int))copy)(21);
+}
+
+// Runs copies of its code, in two threads at once.
+static int copied(void) {
+  for (int i = 0; i < 20; ++i) {
+    char* const page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Some that are whole, and one cut off where its page and the function end.
+    char* const copy = i % 2 ? page : page + 4096 - 16;
+    memcpy(copy, (void*)(uintptr_t)&twice, 16);
+    __builtin___clear_cache(copy, copy + 16);
+    pthread_t thread;
+    void* result = 0;
+    pthread_create(&thread, 0, call_copy, copy);
+    sum += (int)(intptr_t)call_copy(copy) == 42;
+    pthread_join(thread, &result);
+    sum += (int)(intptr_t)result == twice(21);
+  }
+  return sum == 40 ? 23 : 1;
+}
+
 // Code of a page that is unmapped, and mapped again with other code.
 static int remapped(void) {
 #ifdef __aarch64__
@@ -331,5 +365,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "sharing") == 0    ? sharing()
          : strcmp(what, "faulting") == 0   ? faulting()
          : strcmp(what, "stopping") == 0   ? stopping()
+         : strcmp(what, "copied") == 0     ? copied()
                                            : 99;
 }
