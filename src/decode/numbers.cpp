@@ -119,6 +119,7 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       }
       return;
     case Style::code:
+    case Style::handler:
       out_.scalar(bits, type);
       if (const auto name =
               bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};

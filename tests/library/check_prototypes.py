@@ -26,6 +26,9 @@ PROTOTYPES = [
     'strtod@libc.so.6("2.5", NULL) = 2.5',
     'free@libc.so.6(NULL) = <void>',
     'swprintf@libc.so.6(ADDRESS, 40, "%d %s %.1f", 7, "narrow", 2.5) = 12',
+    'signal@libc.so.6(SIGUSR1, SIG_IGN) = SIG_DFL',
+    'signal@libc.so.6(SIGUSR1, ADDRESS<handler>) = SIG_IGN',
+    'sigaction@libc.so.6(SIGUSR2, {sa_handler=ADDRESS<handler>, sa_mask=[], sa_flags=0, sa_restorer=NULL}, NULL) = 0',
     '__strdup@libc.so.6("reserved") = ADDRESS',
     'atoi@libc.so.6("12") = 12',
     '+++ exited with 12 +++']

@@ -1,6 +1,7 @@
 // Functions with arguments and results of all kinds.
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,10 @@
 #include <wchar.h>
 
 char* __strdup(const char* text);
+
+static void handler(int number) {
+  (void)number;
+}
 
 int main(int argc, char** argv) {
   char text[40];
@@ -22,6 +27,10 @@ int main(int argc, char** argv) {
   strtod("2.5", NULL);
   free(NULL);
   swprintf(wide, 40, L"%d %s %.1f", 7, "narrow", 2.5);
+  struct sigaction action = {.sa_handler = handler};
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGUSR1, handler);
+  sigaction(SIGUSR2, &action, NULL);
 #ifdef __GLIBC__
   __strdup("reserved");
 #endif
