@@ -170,7 +170,23 @@ struct group_info {
   kgid_t gid[1];
 };
 
+struct uid_gid_extent {
+  __u32 first;
+  __u32 lower_first; /* in the first user namespace */
+  __u32 count;
+};
+
+struct uid_gid_map {
+  __u32 nr_extents;
+  struct uid_gid_extent extent[5];
+};
+
+struct user_namespace {
+  struct uid_gid_map uid_map;
+};
+
 struct cred {
+  struct user_namespace* user_ns;
   kuid_t uid, suid, euid, fsuid;
   kgid_t gid, sgid, egid, fsgid;
   kernel_cap_t cap_effective;

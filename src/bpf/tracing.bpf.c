@@ -392,6 +392,25 @@ int BPF_PROG(on_end, struct task_struct* task) {
   return 0;
 }
 
+/* The kernel's own signals have none yet where they are generated: 1 stands for that of the kernel, 0 for that of the
+ * thread that runs. */
+static __always_inline void copy_siginfo(void* into, int signal, const void* info, struct task_struct* task) {
+  __u32* words = into; /* si_signo, si_errno, si_code, one of padding, si_pid, si_uid */
+  if (bpf_probe_read_kernel(into, sizeof(struct kernel_siginfo), info) == 0) {
+    return;
+  }
+  words[0] = (__u32)signal;
+  __u64 whose = 0; /* a number, as the verifier takes the pointer itself for one that is never 0 */
+  bpf_probe_read_kernel(&whose, sizeof whose, &info);
+  if (whose != 0) {
+    words[2] = 0x80; /* SI_KERNEL */
+    return;
+  }
+  struct task_struct* sender = bpf_get_current_task_btf();
+  words[4] = id_at_level(BPF_CORE_READ(sender, group_leader), BPF_CORE_READ(task, thread_pid, level));
+  words[5] = user_in(BPF_CORE_READ(task, cred, user_ns), BPF_CORE_READ(sender, cred, uid.val));
+}
+
 /* Signals come at any time, also while another program of ours makes a record on this CPU. */
 static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value, struct task_struct* task,
                                           bool crashes) {
@@ -414,8 +433,7 @@ static __always_inline void report_signal(__u8 kind, int signal, const void* inf
   made->head.number = (__u32)signal;
   made->value = value;
   made->head.incomplete = crashes;
-  /* The kernel's own signals come with 0 or 1 in the place of the pointer, which no read follows. */
-  bpf_probe_read_kernel(made->siginfo, sizeof(struct kernel_siginfo), info);
+  copy_siginfo(made->siginfo, signal, info, task);
   if (settings.processes) {
     const __u32 sender = (__u32) * (const __u64*)&made->siginfo[16]; /* si_pid */
     named->chunk.address = sender;

@@ -57,6 +57,11 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "-f -e trace=execve -e signal=none " TRACEE " fork_exec",
         "-e trace=none " TRACEE " killed_by_filter",
         "-f -e trace=none -e signal=TERM,CONT sh -c 'sleep 9 & kill -TERM $!; kill -CONT $!; wait'",
+        "-Y -e trace=none -e signal=PIPE python3 -c \"import os,signal; signal.signal(signal.SIGPIPE,signal.SIG_DFL); "
+        "r,w=os.pipe(); "
+        "os.close(r); os.write(w,b'x')\"",
+        "-e trace=none -e signal=ALRM python3 -c \"import signal; signal.setitimer(signal.ITIMER_REAL,0.01); "
+        "signal.pause()\"",
         "--format=json -yy -e trace=execve,openat,read cat /dev/null",
         "--format=json -e trace=openat -e signal=none sh -c 'exec cat /dev/null'",
         "-e trace=ioctl,fcntl python3 -c \"import fcntl,os,termios; r,w=os.pipe(); os.write(w,b'abc'); "
