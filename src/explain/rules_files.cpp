@@ -325,7 +325,7 @@ std::optional<Finding> disk_full(const Case& facts) {
 constexpr std::string_view writing_calls =
     "open openat openat2 creat mkdir mkdirat write writev pwrite64 pwritev fallocate ftruncate ftruncate64 rename "
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
-    "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind inotify_add_watch";
+    "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind";
 
 /// chattr +i and +a hold for root, too.
 std::optional<Finding> immutable(const Case& facts) {

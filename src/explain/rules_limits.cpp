@@ -29,8 +29,68 @@ std::string memory_group_file(const Case& facts, std::string_view name) {
   return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
 }
 
+/// A number in /proc/sys of what there may be at one time.
+struct KernelLimit {
+  std::string_view calls;
+  std::string_view error;
+  std::string_view flag;  ///< that the call has; "": whatever it has
+  std::string_view setting;
+  std::string_view what;
+  bool for_each_user = true;
+};
+
+constexpr KernelLimit kernel_limits[] = {
+    {"inotify_init inotify_init1", "EMFILE", "", "fs.inotify.max_user_instances", "inotify instances"},
+    {"inotify_add_watch", "ENOSPC", "", "fs.inotify.max_user_watches", "files and folders under watch by inotify"},
+    {"fanotify_init", "EMFILE", "", "fs.fanotify.max_user_groups", "fanotify groups"},
+    {"fanotify_mark", "ENOSPC", "", "fs.fanotify.max_user_marks", "fanotify marks"},
+    {"epoll_ctl", "ENOSPC", "", "fs.epoll.max_user_watches", "descriptors in epoll's sets"},
+    {"unshare clone clone3", "ENOSPC", "CLONE_NEWUSER", "user.max_user_namespaces", "user namespaces"},
+    {"add_key request_key keyctl", "EDQUOT", "", "kernel.keys.maxkeys", "keys"},
+    {"io_setup", "EAGAIN", "", "fs.aio-max-nr", "asynchronous requests", false},
+    {"mq_open", "ENOSPC", "", "fs.mqueue.queues_max", "message queues", false},
+    {"msgget", "ENOSPC", "", "kernel.msgmni", "message queues", false},
+    {"semget", "ENOSPC", "", "kernel.sem", "semaphores", false},
+    {"shmget", "ENOSPC", "", "kernel.shmmni", "segments of shared memory", false}};
+
+const KernelLimit* kernel_limit_of(const Call& call) {
+  const auto* const found = std::find_if(std::begin(kernel_limits), std::end(kernel_limits), [&](const auto& one) {
+    return is_listed(call.name, one.calls) && call.error == one.error &&
+           (one.flag.empty() || contains(spell(call, false), one.flag));
+  });
+  return found == std::end(kernel_limits) ? nullptr : found;
+}
+
+/// Whether it is known to have had as many descriptors as it may.
+bool is_full_of_files(const Case& facts) {
+  const auto limit = limit_of(facts, "Max open files");
+  const auto& last = facts.process.snapshot;
+  return limit && last && last->descriptors && *last->descriptors >= *limit;
+}
+
+std::optional<Finding> too_many_of_a_kind(const Case& facts) {
+  const KernelLimit* limit = kernel_limit_of(facts.call());
+  if (limit == nullptr || (limit->error == "EMFILE" && is_full_of_files(facts))) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = limit->for_each_user
+                      ? fmt::format("{} has as many {} as the kernel allows a user", facts.prober.user(), limit->what)
+                      : fmt::format("there are as many {} as the kernel allows", limit->what);
+  std::string path = "/proc/sys/" + std::string(limit->setting);
+  std::replace(path.begin(), path.end(), '.', '/');
+  if (const std::string value = first_line(read_file(path, 64)); facts.snapshot() && !value.empty()) {
+    finding.looked_at.push_back(fmt::format("{} is {} here", limit->setting, value));
+  }
+  finding.remedy = fmt::format("sysctl {}=… with a larger number, or end programs that hold them", limit->setting);
+  return finding;
+}
+
 std::optional<Finding> too_many_files(const Case& facts) {
   Finding finding;
+  if (kernel_limit_of(facts.call()) != nullptr && !is_full_of_files(facts)) {
+    return std::nullopt;
+  }
   if (facts.call().error == "ENFILE") {
     finding.rule = "system-file-limit";
     finding.cause = "the whole machine has no more open files to give";
@@ -192,9 +252,14 @@ constexpr std::string_view descriptor_calls =
 
 constexpr Rule rules[] = {
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
+    {"kernel-limit", 40,
+     "inotify_init inotify_init1 inotify_add_watch fanotify_init fanotify_mark epoll_ctl unshare clone clone3 add_key "
+     "request_key keyctl io_setup mq_open msgget semget shmget",
+     "EMFILE ENOSPC EDQUOT EAGAIN", "", "", too_many_of_a_kind},
     {"process-limit", 40, "clone clone3 fork vfork", "EAGAIN", "", "", too_many_processes},
-    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall brk shmget shmat clone clone3 fork", "ENOMEM EAGAIN",
-     "", "", no_memory},
+    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall brk shmget shmat clone clone3 fork", "ENOMEM", "", "",
+     no_memory},
+    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall", "EAGAIN", "", "", no_memory},
     {"file-size-limit", 40, "write writev pwrite64 ftruncate fallocate", "EFBIG", "", "", file_too_large},
     {"file-size-limit", 25, "", "", "", "SIGXFSZ", file_too_large},
     {"processor-time-limit", 25, "", "", "", "SIGXCPU", used_up_processor_time},

@@ -12,6 +12,17 @@ def open_file_limit(place):
     return [place.fail, 'files']
 
 
+@cause('kernel-limit', 'user nobody (65534) has as many inotify instances', 'sysctl fs.inotify.max_user_instances=')
+def limit_of_a_kind_of_files(place):
+    """Not every EMFILE speaks of descriptors."""
+    return as_nobody(place, [place.fail, 'watchers'])
+
+
+@cause('kernel-limit', 'under watch by inotify', 'sysctl fs.inotify.max_user_watches=')
+def limit_that_looks_like_a_full_disk(place):
+    return [place.fail, 'watch']
+
+
 @cause('process-limit', 'ulimit -u')
 def process_limit(place):
     return as_nobody(place, [place.fail, 'processes'])

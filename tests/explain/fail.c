@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -188,6 +189,12 @@ int main(int count, char** argv) {
     limit(RLIMIT_NOFILE, 20);
     for (int i = 0; i < 30; ++i)
       if (open("/dev/null", O_RDONLY) < 0) fail("/dev/null");
+  } else if (is("watchers")) {
+    for (;;)
+      if (inotify_init1(0) < 0) fail("inotify_init");
+  } else if (is("watch")) {
+    forbid(SYS_inotify_add_watch, SECCOMP_RET_ERRNO | ENOSPC); /* the limit itself is the whole machine's */
+    if (inotify_add_watch(inotify_init1(0), "/", IN_CREATE) < 0) fail("inotify_add_watch");
   } else if (is("processes")) {
     limit(RLIMIT_NPROC, 1);
     pid_t child = fork();
