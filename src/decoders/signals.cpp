@@ -45,7 +45,9 @@ bool sigset(CustomContext& context) {
   if (!context.copy(std::span(raw).first(size))) {
     return false;
   }
-  spell::append_signal_set(text, number_at(raw, 0, 8), static_cast<unsigned>(8 * size), context.out().constant_form());
+  const std::size_t word = word_size(context.entry().abi);
+  const auto bits = static_cast<unsigned>(8 * ((size + word - 1) / word * word));  // a set is made of longs
+  spell::append_signal_set(text, number_at(raw, 0, 8), bits, context.out().constant_form());
   context.out().symbol(text.view());
   return true;
 }
