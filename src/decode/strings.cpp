@@ -80,7 +80,6 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data.back() == std::byte{0};
-  form.cut = form.cut && !form.text;
   out_.bytes(data, form);
   return true;
 }
@@ -116,7 +115,7 @@ bool Walker::hardware_address(const Type& type, const Place& place, const Scope*
   TextBuffer& text = state_.words;
   text.clear();
   spell::append_mac(text, *raw);
-  out_.symbol(text.view());
+  out_.named_bytes({text.view()}, *raw);
   return true;
 }
 

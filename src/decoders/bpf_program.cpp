@@ -18,23 +18,29 @@ constexpr std::size_t instruction_size = 8;
 
 constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5, give_back = 6;
 
-/// A name of a table by its index, or a number with a comment.
-void append_part(TextBuffer& text, std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) {
-  const auto index = bits >> shift;
-  if (index < names.size() && !names[index].empty()) {
-    text.append(names[index]);
-  } else {
-    text.hex(bits);
-    text.append(" /* BPF_??? */");
-  }
-}
+/// Puts the parts of a code together, each as constants are wanted.
+struct CodeSpelling {
+  TextBuffer& text;
+  spell::ConstantForm form;
 
-void append_rest(TextBuffer& text, std::uint64_t bits) {
-  if (bits != 0) {
-    text.append('|');
-    append_part(text, {}, bits, 0);
+  /// A name of a table by its index, if it is there.
+  void part(std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) const {
+    const auto index = bits >> shift;
+    append_named(text, bits, index < names.size() ? names[index] : std::string_view{}, "BPF_???", form);
   }
-}
+  void next_part(std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) const {
+    text.append('|');
+    part(names, bits, shift);
+  }
+  /// What no code has.
+  void rest(std::uint64_t bits) const {
+    if (bits != 0) {
+      text.append('|');
+      text.hex(bits);
+      text.append(" /* BPF_??? */");
+    }
+  }
+};
 
 // Parts of a code that mean the same in both filters.
 constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
@@ -46,53 +52,42 @@ constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_
                                                     "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
                                                     "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
 
-void append_code(TextBuffer& text, std::uint64_t code) {
+void append_code(const CodeSpelling& spelling, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",  "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_RET", "BPF_MISC"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
                                                             "BPF_LEN", "BPF_MSH", "BPF_XADD"};
   static constexpr std::array<std::string_view, 3> values = {"BPF_K", "BPF_X", "BPF_A"};
+  static constexpr std::array<std::string_view, 2> transfers = {"BPF_TAX", "BPF_TXA"};
   const auto kind = static_cast<unsigned>(code & 7);
-  text.append(classes[kind]);
+  spelling.part(classes, kind, 0);
   switch (kind) {
     case load:
     case load_index:
-      text.append('|');
-      append_part(text, sizes, code & 0x18, 3);
-      text.append('|');
-      append_part(text, modes, code & 0xe0, 5);
+      spelling.next_part(sizes, code & 0x18, 3);
+      spelling.next_part(modes, code & 0xe0, 5);
       break;
     case store:
     case store_index:
-      append_rest(text, code & ~std::uint64_t{7});
+      spelling.rest(code & ~std::uint64_t{7});
       break;
     case arithmetic:
     case jump:
-      text.append('|');
-      append_part(text, sources, code & 8, 3);
-      text.append('|');
-      append_part(text, kind == jump ? jumps : operations, code & 0xf0, 4);
+      spelling.next_part(sources, code & 8, 3);
+      spelling.next_part(kind == jump ? jumps : operations, code & 0xf0, 4);
       break;
     case give_back:
-      text.append('|');
-      append_part(text, values, code & 0x18, 3);
-      append_rest(text, code & ~std::uint64_t{0x1f});
+      spelling.next_part(values, code & 0x18, 3);
+      spelling.rest(code & ~std::uint64_t{0x1f});
       break;
-    default: {
-      const auto operation = code & 0xf8;
-      text.append('|');
-      if (operation == 0 || operation == 0x80) {
-        text.append(operation == 0 ? "BPF_TAX" : "BPF_TXA");
-      } else {
-        append_part(text, {}, operation, 0);
-      }
-      append_rest(text, code & ~std::uint64_t{0xff});
-    }
+    default:
+      spelling.next_part(std::span(transfers).first((code & 0x78) == 0 ? transfers.size() : 0), code & 0xf8, 7);
+      spelling.rest(code & ~std::uint64_t{0xff});
   }
 }
 
 /// The code of an instruction of the extended filter. linux/bpf.h.
-void append_extended_code(TextBuffer& text, std::uint64_t code) {
+void append_extended_code(const CodeSpelling& spelling, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
@@ -100,26 +95,18 @@ void append_extended_code(TextBuffer& text, std::uint64_t code) {
   const auto kind = static_cast<unsigned>(code & 7);
   const bool moves = kind < arithmetic;
   const bool jumps_here = kind == jump || kind == jump + 1;
-  text.append(classes[kind]);
-  text.append('|');
-  append_part(text, moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
-  text.append('|');
-  append_part(text,
-              moves        ? std::span<const std::string_view>(modes)
-              : jumps_here ? jumps
-                           : operations,
-              code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
+  spelling.part(classes, kind, 0);
+  spelling.next_part(moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
+  spelling.next_part(moves        ? std::span<const std::string_view>(modes)
+                     : jumps_here ? jumps
+                                  : operations,
+                     code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
 }
 
 /// What seccomp does: an action and 16 bits for whoever is told.
 void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
-  const auto name = context.constant_name("seccomp_action", k & 0xffff0000);
-  if (name.empty()) {
-    text.hex(k & 0xffff0000);
-    text.append(" /* SECCOMP_RET_??? */");
-  } else {
-    text.append(name);
-  }
+  append_named(text, k & 0xffff0000, context.constant_name("seccomp_action", k & 0xffff0000), "SECCOMP_RET_???",
+               context.out().constant_form());
   if ((k & 0xffff) != 0) {
     text.append('|');
     text.hex(k & 0xffff);
@@ -127,25 +114,29 @@ void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
 }
 
 /// What a socket's filter loads: at SKF_AD_OFF it is not the packet but what is known about it.
-bool append_ancillary(TextBuffer& text, std::uint64_t k) {
+bool append_ancillary(TextBuffer& text, std::uint64_t k, spell::ConstantForm form) {
   static constexpr std::array<std::string_view, 16> names = {
-      "PROTOCOL", "PKTTYPE", "IFINDEX",   "NLATTR",   "NLATTR_NEST",      "MARK",       "QUEUE",  "HATYPE",
-      "RXHASH",   "CPU",     "ALU_XOR_X", "VLAN_TAG", "VLAN_TAG_PRESENT", "PAY_OFFSET", "RANDOM", "VLAN_TPID"};
+      "SKF_AD_PROTOCOL",         "SKF_AD_PKTTYPE",    "SKF_AD_IFINDEX",   "SKF_AD_NLATTR",
+      "SKF_AD_NLATTR_NEST",      "SKF_AD_MARK",       "SKF_AD_QUEUE",     "SKF_AD_HATYPE",
+      "SKF_AD_RXHASH",           "SKF_AD_CPU",        "SKF_AD_ALU_XOR_X", "SKF_AD_VLAN_TAG",
+      "SKF_AD_VLAN_TAG_PRESENT", "SKF_AD_PAY_OFFSET", "SKF_AD_RANDOM",    "SKF_AD_VLAN_TPID"};
   constexpr std::uint64_t ancillary = 0xfffff000;
   const auto offset = k - ancillary;
   if (k < ancillary || offset % 4 != 0 || offset / 4 >= names.size()) {
     return false;
   }
-  text.append("SKF_AD_OFF+SKF_AD_");
-  text.append(names[offset / 4]);
+  append_named(text, ancillary, "SKF_AD_OFF", {}, form);
+  text.append('+');
+  append_named(text, offset, names[offset / 4], {}, form);
   return true;
 }
 
 using AppendOperand = void (*)(CustomContext&, TextBuffer&, const Instruction&);
 
-void socket_operand(CustomContext&, TextBuffer& text, const Instruction& instruction) {
+void socket_operand(CustomContext& context, TextBuffer& text, const Instruction& instruction) {
   constexpr std::uint64_t class_and_mode = 0xe7, absolute_load = 0x20;
-  if ((instruction.code & class_and_mode) != absolute_load || !append_ancillary(text, instruction.k)) {
+  if ((instruction.code & class_and_mode) != absolute_load ||
+      !append_ancillary(text, instruction.k, context.out().constant_form())) {
     text.hex(instruction.k);
   }
 }
@@ -158,7 +149,7 @@ void append_instruction(CustomContext& context, TextBuffer& text, const Instruct
                         AppendOperand operand) {
   const bool branches = instruction.if_true != 0 || instruction.if_false != 0;
   text.append(branches ? "BPF_JUMP(" : "BPF_STMT(");
-  append_code(text, instruction.code);
+  append_code({text, context.out().constant_form()}, instruction.code);
   text.append(", ");
   branches ? text.hex(instruction.k) : operand(context, text, instruction);
   if (branches) {
@@ -218,7 +209,7 @@ bool bpf_code(CustomContext& context) {
     return false;
   }
   TextBuffer text;
-  append_extended_code(text, number_at(raw, 0, 1));
+  append_extended_code({text, context.out().constant_form()}, number_at(raw, 0, 1));
   context.out().symbol(text.view());
   return true;
 }

@@ -164,7 +164,7 @@ bool hwaddr_data(CustomContext& context) {
   static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
   TextBuffer text;
   spell::append_mac(text, std::span(raw).first(hardware_address_size(number_at(type, 0, 2))));
-  context.out().symbol(text.view());
+  context.out().named_bytes({text.view()}, raw);
   return true;
 }
 

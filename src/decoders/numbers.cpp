@@ -58,7 +58,8 @@ bool sve_length(CustomContext& context) {
     text.append('|');
   }
   (word & length_bits) != 0 ? text.hex(word & length_bits) : text.append('0');
-  context.named(text.view(), word);
+  // A length alone is a number, and has no name.
+  word > length_bits ? context.named(text.view(), word) : context.out().symbol(text.view());
   return true;
 }
 

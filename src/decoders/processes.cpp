@@ -48,7 +48,7 @@ void emit_priority(CustomContext& context, std::uint64_t value, spec::Style styl
   text.append(", ");
   text.decimal(value & 0x1fff);
   text.append(')');
-  context.named(text.view(), value, style, true);
+  context.named(text.view(), static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(value)}), style, true);
 }
 
 }  // namespace

@@ -81,17 +81,22 @@ bool htobs(CustomContext& context) {
   if (!bits) {
     return false;
   }
-  TextBuffer text;
-  text.append("htobs(");
   const std::uint64_t value = *bits & 0xffff;
   const std::uint64_t distance = distance_in_range(context, value);
-  context.spell(text, value - distance, spell::ConstantForm::abbreviate);
-  if (distance != 0) {
-    text.append('+');
-    text.decimal(distance);
+  const auto form = context.out().constant_form();
+  TextBuffer text;
+  text.append("htobs(");
+  if (distance == 0) {
+    context.spell(text, value, form);
+  } else {
+    TextBuffer name;
+    context.spell(name, value - distance, spell::ConstantForm::abbreviate);
+    name.append('+');
+    name.decimal(distance);
+    append_named(text, value, name.view(), {}, form);
   }
   text.append(')');
-  context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2));
+  context.out().symbol(text.view());
   return true;
 }
 
@@ -248,7 +253,7 @@ bool icmp_filter(CustomContext& context) {
   for (unsigned type = 0; type < types; ++type) {
     if (blocked[type] != inverted) {
       text.append(std::exchange(first, false) ? "" : " ");
-      context.spell(text, "icmp_type", type);
+      append_named(text, type, context.constant_name("icmp_type", type), "ICMP_???", context.out().constant_form());
     }
   }
   text.append(']');

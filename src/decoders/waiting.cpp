@@ -208,7 +208,8 @@ bool futex_wake_op(CustomContext& context) {
     }
   };
   if ((word >> 31 & 1) != 0) {
-    text.append("FUTEX_OP_OPARG_SHIFT<<28|");
+    append_named(text, 8, "FUTEX_OP_OPARG_SHIFT", {}, context.out().constant_form());
+    text.append("<<28|");
   }
   part(operation, operations, "FUTEX_OP_", "<<28");
   text.append('|');

@@ -236,12 +236,13 @@ void LtraceEmitter::append_escaped(std::span<const std::byte> data) {
 
 void LtraceEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   lead();
-  data = form.text && !data.empty() && data.back() == std::byte{0} ? data.first(data.size() - 1) : data;
+  const bool ends_before_nul = form.text && !data.empty() && data.back() == std::byte{0};
+  data = ends_before_nul ? data.first(data.size() - 1) : data;
   const std::string_view mark = form.unquoted ? "" : "\"";
   text().append(mark);
   append_escaped(data);
   text().append(mark);
-  if (form.cut) {
+  if (form.cut && !ends_before_nul) {
     text().append("...");
   }
 }

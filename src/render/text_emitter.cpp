@@ -244,11 +244,12 @@ void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
 void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   const Brush paint = brush(value_color());
   const std::string_view mark = form.unquoted ? "" : "\"";
-  data = form.text && options_.hex <= HexStrings::characters ? data.first(data.size() - 1) : data;
+  const bool ends_before_nul = form.text && options_.hex <= HexStrings::characters;
+  data = ends_before_nul ? data.first(data.size() - 1) : data;
   text_->append(mark);
   write_string(data, form.hex);
   text_->append(mark);
-  if (form.cut) {
+  if (form.cut && !ends_before_nul) {
     text_->append("...");
   }
 }
