@@ -72,6 +72,7 @@ void LibraryTracer::come_back(Tracee& tracee, std::uint64_t address, const Regis
       const bool ends = is_end(frame);
       if (ends && may_return_again(frame.function->name)) {
         std::erase_if(thread.repeaters, is_end);
+        keep_innermost(thread.repeaters);
         thread.repeaters.push_back(frame);
       }
       finish(tracee, frame, ends ? LibraryExit::How::returned : LibraryExit::How::unwound, ends ? &registers : nullptr);

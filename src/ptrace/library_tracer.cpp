@@ -84,9 +84,9 @@ void LibraryTracer::inherit(Tracee& parent, Tracee& child, bool shares_memory) {
   if (child.tgid != parent.tgid) {
     spaces_[child.tgid] = child.library->space;
     // It returns from the same calls; which of them it shows, it is not the one that began them.
-    child.library->repeaters = parent.library->calls;
-    child.library->repeaters.insert(child.library->repeaters.end(), parent.library->repeaters.begin(),
-                                    parent.library->repeaters.end());
+    auto& repeaters = child.library->repeaters = parent.library->repeaters;
+    repeaters.insert(repeaters.end(), parent.library->calls.begin(), parent.library->calls.end());
+    keep_innermost(repeaters);
     inherit_counts(parent, child);
   }
 }
@@ -372,8 +372,10 @@ void LibraryTracer::enter(Tracee& tracee, Breakpoint& point, std::uint64_t addre
                                      [](Breakpoint& there) { there.returns_here = true; });
   const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
   if (goroutine) {
+    keep_innermost(goroutine->calls->calls);
     goroutine->calls->calls.push_back({frame, goroutine->used, tracee.tid()});
   } else {
+    keep_innermost(calls);
     calls.push_back(frame);
   }
   if (resolved != nullptr) {

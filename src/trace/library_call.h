@@ -49,6 +49,20 @@ class CallContext {
   [[nodiscard]] virtual std::optional<int> error_number() const = 0;
 };
 
+/// No more open calls of a thread are followed: it can pretend to be in any number of them.
+inline constexpr std::size_t most_open_calls = 65536;
+
+/// If there is no room for one more of `calls`, whose innermost is last, gives up all but the inner ones. Whether it
+/// has.
+template <typename Calls>
+bool keep_innermost(Calls& calls) {
+  const bool crowded = calls.size() >= most_open_calls;
+  if (crowded) {
+    calls.erase(calls.begin(), calls.end() - most_open_calls / 2);
+  }
+  return crowded;
+}
+
 /// The beginning of a call. Valid only while the event is handled, as is all that it points to.
 struct LibraryEnter {
   const LibraryFunction* function = nullptr;

@@ -127,6 +127,7 @@ class Pipeline final : public EventHandler {
   ThreadTable threads_;
   std::unordered_map<pid_t, pid_t> leaving_;  ///< of each process, the thread that has called exit last
   bool launch_seen_ = false;
+  bool told_of_depth_ = false;
   std::uint64_t shown_ = 0;
   std::chrono::nanoseconds last_flush_{};
 };

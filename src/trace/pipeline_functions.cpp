@@ -1,4 +1,6 @@
 // Calls of functions. They nest, in one another and around system calls.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -16,6 +18,10 @@ void Pipeline::nest(Thread& thread) {
     thread.spare.emplace_back(decoder_.make_state());
   }
   std::swap(static_cast<CallRecord&>(thread), thread.spare.back());
+  if (keep_innermost(thread.outer) && !std::exchange(told_of_depth_, true)) {
+    note_(fmt::format("Thread {} is in more than {} calls of functions: the ends of the outermost are not shown",
+                      thread.tid, most_open_calls));
+  }
   thread.outer.push_back(std::move(thread.spare.back()));
   thread.spare.pop_back();
   thread.call = {};

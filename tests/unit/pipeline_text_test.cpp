@@ -1,4 +1,5 @@
 // Lines of text as a user sees them: whole, broken, held back, cut off.
+#include <algorithm>
 #include <csignal>
 
 #include <catch2/catch.hpp>
@@ -446,6 +447,28 @@ TEST_CASE("option -e write= dumps all that a call was given, sent or not, if all
         " * 2 bytes in buffer 2\n"
         " | 00000  62 63                                             bc               |\n"
         "writev(3, 0x2000, 4)                    = 1\n");
+}
+
+TEST_CASE("a thread that pretends to be in any number of functions is followed in some, the innermost among them") {
+  LibraryFunction function;
+  function.name = function.label = "hop";
+  Stage stage;
+  LibraryEnter enter;
+  enter.function = &function;
+  for (enter.call = 1; enter.call < 2 * most_open_calls; ++enter.call) {
+    stage.happens(10, enter);
+  }
+  CHECK(stage.notes == "Thread 10 is in more than 65536 calls of functions: the ends of the outermost are not shown\n");
+  const std::string begun = stage.text();
+  LibraryExit exit;
+  exit.function = &function;
+  for (exit.call = enter.call - 1; exit.call > 0; --exit.call) {
+    stage.happens(10, exit);
+  }
+  const std::string ended = stage.text().substr(begun.size());
+  const auto lines = static_cast<std::size_t>(std::count(ended.begin(), ended.end(), '\n'));
+  CHECK(lines >= most_open_calls / 2);
+  CHECK(lines <= most_open_calls);
 }
 
 }  // namespace tracer::test
