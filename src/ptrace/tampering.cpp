@@ -42,6 +42,7 @@ void PtraceEngine::tamper_at_entry(Tracee& tracee, Event& entry) {
     tampering.owed = tampering.done.result ? wish->result : std::nullopt;
   }
   enter.tampered = tampering.done;
+  tampering.done.poke_failed = false;
 }
 
 void PtraceEngine::tamper_at_exit(Tracee& tracee, CallState& state) {

@@ -132,6 +132,7 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
     end_call(thread, event.time, memory);
   }
   const bool chosen = std::exchange(thread.call.tampered, false);
+  note_poked(event.tid, enter.tampered);
   if (thread.call.open) {
     // Inside a function. What is not shown does not break its line.
     if (!chosen && !wants(entry_of(event, enter), memory)) {
@@ -192,9 +193,7 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
   if (thread.abi_of_new_program) {
     note_abi(thread, *thread.abi_of_new_program, event.time);
   }
-  if (exit.tampered.poke_failed) {
-    note_failed_poke(event.tid, "its memory cannot be written where an argument points to");
-  }
+  note_poked(event.tid, exit.tampered);
   return verdict;
 }
 
@@ -406,6 +405,12 @@ Verdict Pipeline::on(const Exited& exited, Thread& thread, const Event& event, c
 void Pipeline::note_process(pid_t pid, std::string_view what) {
   view_.flush();
   note_(fmt::format("Process {} {}", pid, what));
+}
+
+void Pipeline::note_poked(pid_t pid, const Tampered& tampered) {
+  if (tampered.poke_failed) {
+    note_failed_poke(pid, "its memory cannot be written where an argument points to");
+  }
 }
 
 void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {

@@ -77,6 +77,7 @@ class Pipeline final : public EventHandler {
   [[nodiscard]] bool records() const { return !options_.summary_only; }
   [[nodiscard]] bool wants(const decode::Entry& entry, const Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
+  void note_poked(pid_t pid, const Tampered& tampered);
   void note_failed_poke(pid_t pid, std::string_view why);
 
   Verdict on(const SyscallEnter& enter, Thread& thread, const Event& event, const Memory& memory);

@@ -44,7 +44,7 @@ struct Tampered {
   bool result = false;
   bool signal = false;
   bool delayed = false;
-  bool poke_failed = false;  ///< at least one could not be written
+  bool poke_failed = false;  ///< since the last event, at least one could not be written
 
   [[nodiscard]] bool any() const { return arguments || result || signal || delayed; }
 };

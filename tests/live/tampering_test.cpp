@@ -48,6 +48,14 @@ TEST_CASE("arguments are changed in memory, read-only or not") {
   CHECK(ran.has("there"));
 }
 
+TEST_CASE("a poke that fails is told once, also of a call that never returns") {
+  const Ran ran =
+      run("$T -o /dev/null -e trace=umask,exit_group -e inject=umask:poke_enter=@arg1=2f00:when=1 "
+          "-e inject=exit_group:poke_enter=@arg1=2f00 "
+          "sh -c 'umask 33; exit 3' 2>&1 | sed -n 's/.*Failed to tamper.*: /failed: /p' | sort | uniq -c");
+  CHECK(ran.mentions(" 2 failed: its memory cannot be written where an argument points to"));
+}
+
 TEST_CASE("a signal interrupts a call that blocks") {
   // Where pause is no call of its own, the C library makes it of ppoll.
   const std::string pausing = "'/^(pause|ppoll)$";
