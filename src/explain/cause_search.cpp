@@ -58,11 +58,11 @@ class Search {
       const bool death = process_.end && process_.end->by_signal;
       if (!rule.says.empty() && says_one_of(facts_.said, rule.says)) {
         const Step* teller = teller_of(process_, rule.says);
-        add(rule, rule.weight + 35, teller);
+        keep(look(rule, rule.weight + 35, teller));
       } else if (rule.signals == "exit") {
-        add(rule, rule.weight + 15, nullptr);
+        keep(look(rule, rule.weight + 15, nullptr));
       } else if (death && !rule.signals.empty() && is_listed(process_.end->signal, rule.signals)) {
-        add(rule, rule.weight + 55, nullptr);
+        keep(look(rule, rule.weight + 55, nullptr));
       }
     }
     return best();
@@ -87,11 +87,14 @@ class Search {
     for (const Ranked& one : ranked) {
       turn_to(one.step);
       const int closeness = ranking_.of(*one.step);
+      std::optional<Answer> best;  // a call has failed for one reason
       for (const Rule& rule : rules) {
-        if (matches(rule, one.step->call)) {
-          add(rule, rule.weight + closeness, one.step);
+        auto answer = matches(rule, one.step->call) ? look(rule, rule.weight + closeness, one.step) : std::nullopt;
+        if (answer && (!best || best->score < answer->score)) {
+          best = std::move(answer);
         }
       }
+      keep(std::move(best));
     }
   }
 
@@ -110,10 +113,10 @@ class Search {
     return best;
   }
 
-  void add(const Rule& rule, int score, const Step* step) {
+  std::optional<Answer> look(const Rule& rule, int score, const Step* step) const {
     std::optional<Finding> finding = rule.look(facts_);
     if (!finding) {
-      return;
+      return std::nullopt;
     }
     Answer answer;
     answer.rule = finding->rule.empty() ? std::string(rule.name) : finding->rule;
@@ -126,17 +129,23 @@ class Search {
     answer.tells_end = finding->tells_end;
     if (step != nullptr) {
       answer.evidence.push_back(step);
+      answer.path = step->path;
     }
+    return answer;
+  }
+
+  void keep(std::optional<Answer> found) {
+    if (!found) {
+      return;
+    }
+    Answer& answer = *found;
     const auto same = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
       return other.cause == answer.cause || (other.rule == answer.rule && is_listed(answer.rule, "name-not-resolved"));
     });
     const auto again = std::find_if(found_.begin(), found_.end(), [&](const Answer& other) {
-      return step != nullptr && other.rule == "missing-file" && answer.rule == other.rule &&
-             is_same_search(other.path, step->path);
+      return !answer.path.empty() && other.rule == "missing-file" && answer.rule == other.rule &&
+             is_same_search(other.path, answer.path);
     });
-    if (step != nullptr) {
-      answer.path = step->path;
-    }
     if (same != found_.end()) {
       if (same->score < answer.score) {
         *same = std::move(answer);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "explain/benign.h"
 #include "explain/rule.h"
@@ -38,6 +39,20 @@ std::string without_remarks(const std::string& text) {
   return kept;
 }
 
+/// Whether it stands there by itself, not as a part of another word: `include` does not in "#include".
+bool has_word(std::string_view text, std::string_view word) {
+  const auto continues = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '#';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Ranking::Ranking(const Process& process) : process_(process) {
@@ -65,7 +80,7 @@ int Ranking::of(const Step& step) const {
   const std::string name = base_name(step.path);
   if (contains(after, step.path)) {
     score += 40;
-  } else if (name.size() > 2 && contains(after, name)) {
+  } else if (name.size() > 2 && has_word(after, name)) {
     score += 35;
   }
   if (contains(after, error_text_of(step.call.error))) {

@@ -60,6 +60,7 @@ std::string calls_to_watch();
 std::span<const Rule> exec_rules();
 std::span<const Rule> loader_rules();
 std::span<const Rule> file_rules();
+std::span<const Rule> kernel_file_rules();
 std::span<const Rule> lock_rules();
 std::span<const Rule> network_rules();
 std::span<const Rule> limit_rules();

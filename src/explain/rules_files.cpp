@@ -341,18 +341,6 @@ std::optional<Finding> immutable(const Case& facts) {
   return finding;
 }
 
-/// What is made in /proc or /sys is made by the kernel.
-std::optional<Finding> not_of_this_kernel(const Case& facts) {
-  if (facts.path().empty() || facts.prober.exists(facts.path()) || !facts.prober.is_kernels(folder_of(facts.path()))) {
-    return std::nullopt;
-  }
-  Finding finding;
-  finding.cause = "the kernel has no " + facts.path() + ", and nothing can be made in " + folder_of(facts.path());
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
-  finding.remedy = "correct the name, load the module that brings it, or use a kernel that has it";
-  return finding;
-}
-
 std::optional<Finding> no_repository(const Case& facts) {
   const std::string& folder = facts.process.working_directory;
   Finding finding;
@@ -363,7 +351,6 @@ std::optional<Finding> no_repository(const Case& facts) {
 
 constexpr Rule rules[] = {
     {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
-    {"not-of-this-kernel", 35, writing_calls, "EPERM EACCES", "", "", not_of_this_kernel},
     {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
     {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
     {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},

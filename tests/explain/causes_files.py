@@ -158,6 +158,18 @@ def setting_of_another_kernel(place):
     return ['sh', '-c', 'echo 1 >/sys/kernel/no-such-setting']
 
 
+@cause('kernel-files-not-mounted', 'mount -t proc proc /proc')
+def processes_not_mounted(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root for a mount')
+    return ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec cat /proc/self/stat']
+
+
+@cause('no-such-process', 'there is no process 4194305')
+def process_that_is_not_there(place):
+    return ['cat', '/proc/4194305/status']
+
+
 @cause('read-only-file-system', 'read-only')
 def read_only_file_system(place):
     return [place.fail, 'write-file', str(place.mount('ro') / 'file')]

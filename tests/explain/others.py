@@ -97,6 +97,16 @@ def alternative_is_ruled_out(place):
 
 
 @test
+def one_failed_call_has_one_cause(place):
+    """What is special, not that and what is general; and a name is none that is a part of another word."""
+    answer, _ = place.explain(place.fail, 'open', '/dev/no-such-device')
+    assert [one['rule'] for one in answer['answers']] == ['missing-device'], answer
+    names = [str(place.folder / 'no/such/include'), str(place.folder / 'settings')]
+    answer, _ = place.explain('perl', '-e', f'-e "{names[0]}"; open F, "<", "{names[1]}" or die "#include settings: $!\\n"')
+    assert len(answer['answers']) == 1 and names[1] in answer['answers'][0]['cause'], answer
+
+
+@test
 def one_file_in_several_folders(place):
     """Is one cause, and a user's settings that are not there are none."""
     names = [str(place.folder / folder / 'header.h') for folder in 'abc']
