@@ -8,7 +8,8 @@
 namespace tracer::cli {
 
 Failure bad_argument(const GivenOption& given) {
-  return Failure{"invalid " + given.spelling + " argument: '" + given.argument.value_or("") + "'", true};
+  return *with_remedy(Failure{"invalid " + given.spelling + " argument: '" + given.argument.value_or("") + "'", true},
+                      *given.row);
 }
 
 Applied attach(Draft& draft, std::string_view list) {

@@ -13,8 +13,9 @@
 namespace tracer::cli {
 
 struct Failure {
-  std::string message;  ///< without the program's name
-  bool hint = false;    ///< add the line that points to -h
+  std::string message;      ///< without the program's name
+  bool hint = false;        ///< add the line that points to -h
+  std::string remedy = {};  ///< `; it takes A|B`, or nothing: what strace does not say
 };
 /// Empty: all is well.
 using Applied = std::optional<Failure>;
@@ -49,6 +50,9 @@ struct Draft {
 
   void warn(const std::string& message) { options.warnings.push_back(options.program_name + ": " + message + "\n"); }
 };
+
+/// With what the option takes, if it failed.
+Applied with_remedy(Applied applied, const OptionRow& row);
 
 /// Takes the value of an option that is also a qualifier of -e.
 Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value);

@@ -94,6 +94,11 @@ std::string_view heading_of(OptionGroup group) {
   return headings[static_cast<std::size_t>(group)];
 }
 
+std::string what_it_takes(const OptionRow& row) {
+  const bool is_choice = row.placeholder.find('|') != std::string_view::npos;
+  return is_choice ? "; it takes " + std::string(row.placeholder) : std::string();
+}
+
 const OptionRow* find_qualifier(std::string_view qualifier) {
   for (const OptionRow& row : option_rows()) {
     bool found = false;

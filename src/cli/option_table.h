@@ -39,6 +39,9 @@ struct OptionRow {
 [[nodiscard]] std::span<const OptionRow> option_rows();
 [[nodiscard]] std::string_view heading_of(OptionGroup group);
 
+/// `; it takes A|B`, where an option takes one of a few words; else nothing.
+[[nodiscard]] std::string what_it_takes(const OptionRow& row);
+
 /// The option that `QUALIFIER=` after -e stands for, or nullptr.
 [[nodiscard]] const OptionRow* find_qualifier(std::string_view qualifier);
 

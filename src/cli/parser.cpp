@@ -26,6 +26,10 @@ Applied only_status(Draft& draft, filter::CallStatus status, bool& given) {
   return set_flag(given);
 }
 
+Applied qualifier(Draft& draft, const GivenOption& given, const std::string& otherwise) {
+  return with_remedy(apply_qualifier(draft, given.row->id, given.argument.value_or(otherwise)), *given.row);
+}
+
 Applied apply(Draft& draft, const GivenOption& given) {
   Options& options = draft.options;
   Startup& startup = options.startup;
@@ -87,9 +91,9 @@ Applied apply(Draft& draft, const GivenOption& given) {
         ++draft.short_quiet;
         return std::nullopt;
       }
-      return apply_qualifier(draft, OptionId::quiet, given.argument ? argument : "attach,personality");
+      return qualifier(draft, given, "attach,personality");
     case OptionId::decode_fds:
-      return apply_qualifier(draft, OptionId::decode_fds, given.argument ? argument : "path");
+      return qualifier(draft, given, "path");
     case OptionId::decode_fds_short:
       ++draft.short_decode_fds;
       return std::nullopt;
@@ -100,9 +104,9 @@ Applied apply(Draft& draft, const GivenOption& given) {
       format.pid_details = {PidDetail::pidns};
       return std::nullopt;
     case OptionId::namespace_:
-      return apply_qualifier(draft, OptionId::namespace_, given.argument ? argument : "new");
+      return qualifier(draft, given, "new");
     case OptionId::secontext:
-      return apply_qualifier(draft, OptionId::secontext, given.argument ? argument : "!full,mismatch");
+      return qualifier(draft, given, "!full,mismatch");
     case OptionId::instruction_pointer:
       return set_flag(format.instruction_pointer);
     case OptionId::syscall_number:
@@ -212,7 +216,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
       ++draft.versions;
       return std::nullopt;
     default:
-      return apply_qualifier(draft, given.row->id, argument);
+      return qualifier(draft, given, "");
   }
 }
 
@@ -221,7 +225,7 @@ UsageError usage_error(const Options& options, const Failure& failure) {
   for (const std::string& warning : options.warnings) {
     error.text += warning;
   }
-  error.text += options.program_name + ": " + failure.message + "\n";
+  error.text += options.program_name + ": " + failure.message + (options.strict ? "" : failure.remedy) + "\n";
   if (failure.hint) {
     error.text += "Try '" + options.program_name + " -h' for more information.\n";
   }
@@ -255,7 +259,7 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
   while (true) {
     const auto next = reader.next();
     if (const auto* bad = std::get_if<BadWord>(&next)) {
-      return usage_error(draft.options, {bad->message + (draft.options.strict ? "" : bad->suggestion), true});
+      return usage_error(draft.options, {bad->message, true, bad->suggestion});
     }
     const auto* given = std::get_if<GivenOption>(&next);
     if (given == nullptr) {

@@ -113,6 +113,13 @@ Applied store_rule(std::string_view value, std::string_view qualifier, std::vect
 
 }  // namespace
 
+Applied with_remedy(Applied applied, const OptionRow& row) {
+  if (applied) {
+    applied->remedy = what_it_takes(row);
+  }
+  return applied;
+}
+
 Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
   Filters& filters = draft.options.filters;
   Format& format = draft.options.format;
@@ -170,7 +177,7 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
 Applied apply_expression(Draft& draft, std::string_view text) {
   if (const auto equals = text.find('='); equals != std::string_view::npos) {
     if (const OptionRow* row = find_qualifier(text.substr(0, equals))) {
-      return apply_qualifier(draft, row->id, text.substr(equals + 1));
+      return with_remedy(apply_qualifier(draft, row->id, text.substr(equals + 1)), *row);
     }
   }
   return apply_qualifier(draft, OptionId::trace, text);

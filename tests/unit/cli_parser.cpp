@@ -90,10 +90,16 @@ TEST_CASE("the prefix of messages is argv[0] as typed") {
   CHECK(text_of(run({"-W"}, "")) == "strace: invalid option -- 'W'\nTry 'strace -h' for more information.\n");
 }
 
-TEST_CASE("under its own name the program suggests near misses") {
+TEST_CASE("under its own name the program suggests near misses, and says what an option takes") {
   CHECK(text_of(run({"--statsu=all"}, "tracer")) ==
         "tracer: unrecognized option '--statsu=all'; did you mean --status?\nTry 'tracer -h' for more information.\n");
   CHECK(text_of(run({"-e", "raed", "ls"}, "tracer")) == "tracer: invalid system call 'raed'; did you mean read?\n");
+  CHECK(text_of(run({"--format=xml", "ls"}, "tracer")) ==
+        "tracer: invalid --format argument: 'xml'; it takes text|json|folded\n"
+        "Try 'tracer -h' for more information.\n");
+  CHECK(text_of(run({"-e", "status=ok", "ls"}, "tracer")) ==
+        "tracer: invalid status 'ok'; it takes successful|failed|unfinished|unavailable|detached[,...]\n");
+  CHECK(text_of(run({"-e", "status=ok", "ls"}, "strace")) == "strace: invalid status 'ok'\n");
   CHECK(text_of(run({"-e", "raed", "ls"}, "/bin/strace")) == "/bin/strace: invalid system call 'raed'\n");
 }
 
