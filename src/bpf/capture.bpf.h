@@ -64,7 +64,7 @@ static __always_inline void begin_loop(struct scratch* s, const struct capture_o
   const __u32 first = s->at;
   s->at += op->body;
   if (op->length != slot_none) {
-    count = op->element == 0 ? 0 : count * op->scale / op->element;
+    count = op->element == 0 ? 0 : (count * op->scale + op->more) / op->element;
   }
   if (base == 0 || count == 0 || depth >= most_loops) {
     return;
@@ -114,8 +114,9 @@ static __always_inline void run_operation(struct scratch* s, const struct captur
     bpf_loop(most_elements, copy_one_text, &texts, 0);
   } else if (op->kind == capture_block) {
     __u64 size = op->most;
-    if (op->length != slot_none && (count > op->most || count * op->scale < size)) {
-      size = count > op->most ? op->most : count * op->scale;
+    const __u64 wanted = count * op->scale + op->more;
+    if (op->length != slot_none && count <= op->most && wanted < size) {
+      size = wanted;
     }
     if (size > largest_piece) {
       struct pieces_job pieces = {address, size};

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace tracer {
 
 using namespace spec;
 
 namespace {
+
+constexpr std::uint64_t most_more = std::numeric_limits<decltype(capture_operation::more)>::max();
 
 bool same(const capture_operation& a, const capture_operation& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -43,7 +47,7 @@ capture_operation* CaptureOperations::find(const Wanted& wanted) {
 
 void CaptureOperations::add(const capture_operation& op) {
   const auto place = [](const capture_operation& o) {
-    return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.width, o.to);
+    return std::tie(o.kind, o.base, o.offset, o.length, o.scale, o.more, o.width, o.to);
   };
   capture_operation* known = find([&](const capture_operation& other) { return place(other) == place(op); });
   if (known != nullptr) {
@@ -114,8 +118,7 @@ std::uint32_t CaptureOperations::size_of(const Type& type) const {
   }
 }
 
-std::optional<CaptureLength> CaptureOperations::of_param(ParamId id, bool through_pointer) {
-  const Param& param = t_.params[id];
+std::optional<CaptureLength> CaptureOperations::of_param(const Param& param, bool through_pointer) {
   const std::uint8_t slot = slot_of(param);
   if (param.type == none || slot >= slots) {
     return std::nullopt;
@@ -141,6 +144,47 @@ std::optional<CaptureLength> CaptureOperations::loaded(std::uint8_t base, std::u
   return result.slot == slot_none ? std::nullopt : std::optional(result);
 }
 
+std::optional<CaptureLength> CaptureOperations::of_field(const Field& field, const Scope& scope) {
+  const Type& type = t_.types[field.type];
+  return type.kind == TypeKind::scalar ? loaded(scope.base, scope.offset + field.offset[index_of(abi_)], type)
+                                       : std::nullopt;
+}
+
+std::optional<CaptureLength> CaptureOperations::of_outer(StringRef name, const Scope* scope) {
+  const auto is_it = [name](const auto& known) { return known.name == name; };
+  for (scope = scope == nullptr ? nullptr : scope->outer; scope != nullptr; scope = scope->outer) {
+    const auto fields = Tables::slice(t_.fields, scope->fields);
+    if (const auto field = std::find_if(fields.begin(), fields.end(), is_it); field != fields.end()) {
+      return of_field(*field, *scope);
+    }
+  }
+  const auto params = Tables::slice(t_.params, params_);
+  const auto param = std::find_if(params.begin(), params.end(), is_it);
+  return param == params.end() ? std::nullopt : of_param(*param, false);
+}
+
+std::optional<CaptureLength> CaptureOperations::of_sum(const Expr& sum, const Scope* scope) {
+  auto counted = length(sum.a, scope);
+  auto constant = length(sum.b, scope);
+  if (counted && counted->slot == slot_none) {
+    std::swap(counted, constant);
+  }
+  if (!counted || !constant || counted->slot == slot_none || constant->slot != slot_none) {
+    return std::nullopt;
+  }
+  const std::uint64_t more = counted->more + constant->constant * constant->scale;
+  counted->more = static_cast<std::uint8_t>(more);
+  return more <= most_more ? counted : std::nullopt;
+}
+
+std::optional<CaptureLength> CaptureOperations::multiplied(Length length, std::uint64_t factor) {
+  factor = std::max<std::uint64_t>(factor, 1);
+  const std::uint64_t more = length.more * factor;
+  length.scale *= static_cast<std::uint32_t>(factor);
+  length.more = static_cast<std::uint8_t>(more);
+  return more <= most_more ? std::optional(length) : std::nullopt;
+}
+
 std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* scope) {
   const Expr& e = t_.exprs[id];
   Length result;
@@ -155,19 +199,16 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       result.slot = slot_result;
       return result;
     case ExprOp::arg:
-      return of_param(e.a, false);
+      return of_param(t_.params[e.a], false);
     case ExprOp::was:
-      return of_param(e.a, t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
+      return of_param(t_.params[e.a],
+                      t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
     case ExprOp::deref:
-      return of_param(e.a, true);
-    case ExprOp::field: {
-      const Field& field = t_.fields[e.a];
-      const Type& type = t_.types[field.type];
-      if (scope == nullptr || type.kind != TypeKind::scalar) {
-        return std::nullopt;
-      }
-      return loaded(scope->base, scope->offset + field.offset[index_of(abi_)], type);
-    }
+      return of_param(t_.params[e.a], true);
+    case ExprOp::field:
+      return scope == nullptr ? std::nullopt : of_field(t_.fields[e.a], *scope);
+    case ExprOp::outer:
+      return of_outer(e.a, scope);
     case ExprOp::param:
       if (scope == nullptr || e.a >= scope->parameters.count) {
         return std::nullopt;
@@ -179,11 +220,14 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       if (!left || !right || (left->slot != slot_none && right->slot != slot_none)) {
         return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
       }
-      result = left->slot != slot_none ? *left : *right;
       const Length& factor = left->slot != slot_none ? *right : *left;
-      result.scale *= static_cast<std::uint32_t>(std::min<std::uint64_t>(factor.constant, block_size));
-      return result;
+      return multiplied(left->slot != slot_none ? *left : *right, std::min<std::uint64_t>(factor.constant, block_size));
     }
+    case ExprOp::add:
+      if (auto sum = of_sum(e, scope)) {
+        return sum;
+      }
+      [[fallthrough]];
     default:
       // Whatever it is, it hardly exceeds the result that it is made of.
       return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;

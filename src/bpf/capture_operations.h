@@ -17,18 +17,20 @@ inline constexpr std::uint32_t unknown_size = 128;
 /// Levels of pointers, and of what tables choose; the plan leaves out what is deeper.
 inline constexpr unsigned deepest_followed = 4;
 
-/// How many: a constant, or a slot's value times a constant.
+/// How many: a constant, or a slot's value times a constant, and some more.
 struct CaptureLength {
   std::uint8_t slot = slot_none;
   std::uint8_t width = 8;
   std::uint32_t scale = 1;
   std::uint64_t constant = 0;
+  std::uint8_t more = 0;
 };
 
 /// The struct whose fields a length may name.
 struct CaptureScope {
   std::uint8_t base = 0;
   std::uint32_t offset = 0;
+  spec::Range fields;
   spec::Range parameters;  ///< expressions for the struct's own parameters, which `outer` gives a meaning
   const CaptureScope* outer = nullptr;
 };
@@ -71,6 +73,9 @@ class CaptureOperations {
   /// What an expression comes to, if an operation can say it.
   std::optional<Length> length(spec::ExprId id, const Scope* scope);
 
+  /// So many times as much; nothing if an operation cannot say it.
+  static std::optional<Length> multiplied(Length length, std::uint64_t factor);
+
   [[nodiscard]] unsigned pointer_width(const spec::Type& pointer) const {
     return pointer.wide_pointer ? 8 : word_size(abi_);
   }
@@ -81,6 +86,7 @@ class CaptureOperations {
  protected:
   const spec::Tables& t_;
   Abi abi_;
+  spec::Range params_;  ///< of the form that is being planned
 
  private:
   /// The first that stands in the same loop; what slots hold within loops inside of it is another matter.
@@ -88,7 +94,10 @@ class CaptureOperations {
   capture_operation* find(const Wanted& wanted);
   bool begin_loop(capture_operation& each);
   void end_loop(std::size_t first);
-  std::optional<Length> of_param(spec::ParamId id, bool through_pointer);
+  std::optional<Length> of_param(const spec::Param& param, bool through_pointer);
+  std::optional<Length> of_field(const spec::Field& field, const Scope& scope);
+  std::optional<Length> of_outer(spec::StringRef name, const Scope* scope);
+  std::optional<Length> of_sum(const spec::Expr& sum, const Scope* scope);
   std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const spec::Type& scalar);
   [[nodiscard]] bool names_result(spec::ExprId id) const;
 

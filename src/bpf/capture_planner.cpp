@@ -26,6 +26,7 @@ class Planner : public NamingOperations {
   /// `forms`: of a call whose forms with values of their own have plans of their own.
   void signature(Index index, bool forms = false) {
     const Signature& signature = t_.signatures[index];
+    params_ = signature.params;
     for (const Param& param : Tables::slice(t_.params, signature.params)) {
       look_at_name(param);
       if (param.type != none) {
@@ -115,6 +116,7 @@ class Planner : public NamingOperations {
       op.length = size->slot;
       op.count_width = size->width;
       op.scale = size->scale;
+      op.more = size->more;
     } else if (size) {
       op.most = static_cast<std::uint32_t>(std::min<std::uint64_t>(size->constant * size->scale, op.most));
     }
@@ -200,7 +202,7 @@ class Planner : public NamingOperations {
       return;
     }
     if (count && type.length_kind == LengthKind::count) {
-      count->scale *= std::max<std::uint32_t>(size, 1);
+      count = multiplied(*count, size);
     }
     const bool by_bytes = type.length_kind == LengthKind::byte_count && element.kind == TypeKind::structure;
     const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
@@ -228,6 +230,7 @@ class Planner : public NamingOperations {
       each.length = count.slot;
       each.count_width = count.width;
       each.scale = count.scale;
+      each.more = count.more;
     }
     if (element.kind == TypeKind::pointer) {
       each.width = static_cast<std::uint8_t>(pointer_width(element));
@@ -246,7 +249,7 @@ class Planner : public NamingOperations {
   void structure(const Type& type, std::uint8_t base, std::uint32_t offset, std::optional<Length> room,
                  const Scope* outer, unsigned depth) {
     const Struct& description = t_.structs[type.index];
-    const Scope scope{base, offset, type.args, outer};
+    const Scope scope{base, offset, description.fields, type.args, outer};
     const std::uint32_t size = description.layout.size[index_of(abi_)];
     if (description.sized_by != none) {
       room = length(description.sized_by, &scope);
@@ -267,7 +270,7 @@ class Planner : public NamingOperations {
   /// What the fields of a structure, whose bytes have been copied, lead to.
   void inside(const Type& type, std::uint8_t base, std::uint32_t offset, const Scope* outer, unsigned depth) {
     const Struct& description = t_.structs[type.index];
-    const Scope scope{base, offset, type.args, outer};
+    const Scope scope{base, offset, description.fields, type.args, outer};
     if (description.kind != StructKind::plain) {
       return;
     }

@@ -85,11 +85,11 @@ struct capture_operation {
   __u8 width;       /* load: 1, 2, 4 or 8 bytes; texts, each: of a pointer, or 0: the elements are none */
   __u8 count_width; /* so many bytes of the count matter */
   __u8 body;        /* each: so many operations */
-  __u8 padding;
-  __u32 offset;  /* added to the address */
-  __u32 scale;   /* bytes for each count */
-  __u32 most;    /* bytes; of texts: for each element; each: elements */
-  __u32 element; /* each: bytes */
+  __u8 more;        /* block, each: so many bytes beside those that are counted */
+  __u32 offset;     /* added to the address */
+  __u32 scale;      /* bytes for each count */
+  __u32 most;       /* bytes; of texts: for each element; each: elements */
+  __u32 element;    /* each: bytes */
 };
 
 struct capture_plan {

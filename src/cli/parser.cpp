@@ -190,7 +190,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return std::nullopt;
     case OptionId::comm:
       options.extras.comms.push_back(argument);
-      return std::nullopt;
+      return argument.empty() ? bad_argument(given) : Applied{};
     case OptionId::list_probes:
       options.extras.list_probes = argument;
       return argument.empty() ? bad_argument(given) : Applied{};

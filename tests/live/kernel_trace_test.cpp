@@ -81,6 +81,11 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "e=l.eventfd(0,0); b=c.create_string_buffer(8); d=c.create_string_buffer(struct.pack('QIIHhIQQqQII',0,0,0,0,0,"
         "f,c.addressof(b),8,0,0,1,e)); p=c.c_void_p(c.addressof(d)); l.syscall(209 if "
         "os.uname().machine=='x86_64' else 2,i,1,c.byref(p))\"",
+        "-y -e trace=io_uring_register -e signal=none python3 -c \"import ctypes as c,os,struct; l=c.CDLL(None); "
+        "r=l.syscall(425,4,c.create_string_buffer(120)); f=os.open('/etc/passwd',0); "
+        "d=c.create_string_buffer(struct.pack('ii',f,-1)); l.syscall(427,r,2,struct.pack('ii',-1,-1),2); "
+        "l.syscall(427,r,6,struct.pack('IIQ',0,0,c.addressof(d)),2); "
+        "l.syscall(427,r,8,c.create_string_buffer(16+256*8),256)\"",
         "-y -e trace=pidfd_getfd -e signal=none python3 -c \"import ctypes,os; f=os.open('/etc/passwd',0); "
         "ctypes.CDLL(None).syscall(438,os.pidfd_open(os.getpid()),f,0)\""}) {
     INFO(command);
