@@ -240,6 +240,12 @@ static __always_inline void report_end(const struct thread_end* end, struct task
   }
 }
 
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, int former) {
+  supersede_leader(task, former, state_of(task));
+  return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end, struct task_struct* task) {
   const struct thread_state* state = state_of(task);

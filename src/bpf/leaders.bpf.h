@@ -78,10 +78,13 @@ static __always_inline bool ends_leader(struct task_struct* task, struct thread_
   return is_last_of_process(task) && take_early_leader(task, end);
 }
 
-/* A watched thread has executed a program: if it was not the first one, it is from now on. */
-static __always_inline void supersede_leader(struct task_struct* task) {
+/* A thread that is watched if it has a state has executed a program: if it was not the first one, it is from now on. Of
+ * the first one of the program that the tracer started, the tracer hears by wait(2) all the same. */
+static __always_inline void supersede_leader(struct task_struct* task, int former, const struct thread_state* state) {
   struct thread_end end;
-  take_early_leader(task, &end);
+  if (former != task->pid && (state || !is_child_of_tracer(task))) {
+    take_early_leader(task, &end);
+  }
 }
 
 #endif

@@ -289,9 +289,7 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
-  if (former != task->pid && (state || !is_child_of_tracer(task))) {
-    supersede_leader(task); /* of the one that the tracer started, it hears by wait(2) all the same */
-  }
+  supersede_leader(task, former, state);
   if (state && s) {
     keep_cpu();
     submit_exec(s, task, state, program);

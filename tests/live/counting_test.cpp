@@ -171,6 +171,23 @@ TEST_CASE("counting ends when the processes that were attached to do, with all t
   CHECK(counter.wait() == std::optional<int>(0));
 }
 
+TEST_CASE("counting a first thread alone ends when another one's execve takes its place") {
+  if (!bpf_works()) {
+    return;
+  }
+  for (const std::string engine : {"bpf", "ptrace"}) {
+    INFO(engine);
+    Process tracee({TRACEE, "exec_thread", "cat"});
+    const std::string pid = std::to_string(tracee.pid());
+    Process counter({TRACER, "-c", "--engine=" + engine, "-p", pid}, true);
+    REQUIRE(counter.reaches(TRACER ": Process " + pid + " attached"));
+    tracee.say("go");
+    CHECK(counter.wait() == std::optional<int>(0));
+    tracee.say("on");
+    CHECK(tracee.line() == "on");
+  }
+}
+
 TEST_CASE("processes are counted by name and by control group, also those that start later, but not the tracer") {
   if (!bpf_works()) {
     return;

@@ -66,11 +66,21 @@ static void* exec_true(void* unused) {
   return NULL;
 }
 
-// A thread other than the leader execs.
+static void* exec_cat(void* unused) {
+  (void)unused;
+  execl("/bin/cat", "cat", (char*)NULL);
+  return NULL;
+}
+
+// A thread other than the leader execs; with ARG "cat", that, when it has read a line.
 static int exec_thread(const char* arg) {
-  (void)arg;
+  const int cat = strcmp(arg, "cat") == 0;
+  char line[64];
+  if (cat && fgets(line, sizeof line, stdin) == NULL) {
+    return 1;
+  }
   start(busy);
-  start(exec_true);
+  start(cat ? exec_cat : exec_true);
   for (;;) {
     pause();
   }
