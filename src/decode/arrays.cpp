@@ -33,6 +33,8 @@ Count Walker::length(const Type& type, const Scope* scope) {
     const auto& expr = tables_.exprs[type.length];
     if (expr.op == spec::ExprOp::deref) {
       n = std::min(n, saved_value(expr.a).value_or(unlimited));
+    } else if (expr.op == spec::ExprOp::field) {
+      n = std::min(n, saved_field(expr.a, scope).value_or(unlimited));
     }
   }
   if (type.budget != spec::none) {

@@ -257,6 +257,20 @@ Count Walker::saved_value(spec::ParamId param) const {
   return std::nullopt;
 }
 
+/// What a field that the call changes was at entry.
+Count Walker::saved_field(spec::FieldId id, const Scope* scope) const {
+  const spec::Field& field = tables_.fields[id];
+  while (scope != nullptr && (scope->type == nullptr || id - scope->type->fields.first >= scope->type->fields.count)) {
+    scope = scope->outer;
+  }
+  if (scope == nullptr || field.direction != spec::Direction::inout) {
+    return std::nullopt;
+  }
+  const Type& type = tables_.types[field.type];
+  const Place before = saved_at(scope->place.address + field.offset[index_of(abi_)], size_of(type));
+  return before.kind == Place::Kind::copied ? load(type, before) : std::nullopt;
+}
+
 std::int64_t Walker::argument_value(const spec::Param& param) const {
   const auto raw = raw_argument(param);
   if (param.type == spec::none) {

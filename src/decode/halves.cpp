@@ -231,17 +231,21 @@ void Walker::save_targets() {
     }
     const Type& pointer = tables_.types[param.type];
     const RemoteAddr address(*load(pointer, Place::in_register(raw_argument(param))));
-    const auto size = std::min(size_of(tables_.types[pointer.target]), max_saved);
+    const Type& target = tables_.types[pointer.target];
+    // Of what the call fills in, how much that will be may be for the exit to say: what there is room for is kept.
+    const bool open = target.kind == TypeKind::array && pointer.direction == Direction::out;
+    const auto unit = open ? size_of(tables_.types[target.target]) : size_of(target);
+    const auto size = open && unit != 0 ? max_saved / unit * unit : std::min(unit, max_saved);
     if (address.is_null() || size == 0) {
       continue;
     }
     const auto offset = state_.saved_bytes.size();
     state_.saved_bytes.resize(offset + size);
-    const auto into = std::span(state_.saved_bytes).subspan(offset, size);
-    if (memory_.read(address, into) == size) {
-      state_.saved.push_back({state_.signature->params.first + i, address, offset, size});
-    } else {
-      state_.saved_bytes.resize(offset);
+    const auto read = memory_.read(address, std::span(state_.saved_bytes).subspan(offset, size));
+    const auto kept = open ? read / unit * unit : read == size ? size : 0;
+    state_.saved_bytes.resize(offset + kept);
+    if (kept != 0) {
+      state_.saved.push_back({state_.signature->params.first + i, address, offset, kept});
     }
   }
 }

@@ -176,6 +176,7 @@ class Walker {
 
   // evaluate.cpp
   [[nodiscard]] Count saved_value(spec::ParamId param) const;
+  [[nodiscard]] Count saved_field(spec::FieldId id, const Scope* scope) const;
   Value evaluate(spec::ExprId id, const Scope* scope);
   Value binary(const spec::Expr& expr, const Scope* scope);
   Value field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset = 0,
