@@ -25,6 +25,13 @@ bool is_of(const bpf_program* program, std::string_view kind) {
   return std::string_view(bpf_program__section_name(program)).substr(0, kind.size()) == kind;
 }
 
+/// Without one to spare, libbpf takes the kernel for one that knows nothing, and says EINVAL.
+bool has_few_descriptors() {
+  constexpr rlim_t enough = 64;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < enough;
+}
+
 /// Not attached with the others: iterators are run one by one, and functions may be missing.
 bool is_single(const bpf_program* program) {
   return is_of(program, "iter/") || is_of(program, "fentry/");
@@ -182,9 +189,9 @@ Status KernelPrograms::load() {
                  "the kernel refuses to load BPF programs though the capabilities are there: a container's seccomp "
                  "filter or a security module stands between, or this is not the first user namespace"};
   }
-  if (result == -EMFILE || result == -ENFILE || result == -ENOMEM) {
+  if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || has_few_descriptors()) {
     return failure("there is no room for the BPF programs (ulimit -n, -l and -v, and the memory of the control group)",
-                   -result);
+                   has_few_descriptors() ? EMFILE : -result);
   }
   return failure("the kernel cannot run the BPF programs (Linux 5.12 is the oldest that might)", -result);
 }

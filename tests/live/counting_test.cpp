@@ -103,7 +103,9 @@ TEST_CASE("where the kernel takes no programs, it is said what stands against th
                 count,
             "the kernel is locked down for confidentiality"},
            {elsewhere + "'mount -t tmpfs none /sys/kernel/btf && " + count, "the kernel does not describe its types"},
-           {"exec sh -c 'ulimit -n 8; " + count, "there is no room for the BPF programs (ulimit -n"}}) {
+           {"exec sh -c 'ulimit -n 6; " + count, "there is no room for the BPF programs (ulimit -n"},
+           {"exec sh -c 'ulimit -n 8; " + count, "there is no room for the BPF programs (ulimit -n"},
+           {"exec sh -c 'ulimit -n 14; " + count, "there is no room for the BPF programs (ulimit -n"}}) {
     INFO(command);
     const Ran ran = run(command);
     if (!ran.mentions("engine:")) {
