@@ -30,7 +30,8 @@ pipeline::ShowPid show_pid(const cli::Options& options) {
   if (options.output.separate && !to_terminal) {
     return options.format.always_show_pid ? pipeline::ShowPid::column : pipeline::ShowPid::never;
   }
-  const bool always = options.format.always_show_pid;
+  // Who fits a scope comes and goes: that one is there alone does not say whose a line is.
+  const bool always = options.format.always_show_pid || options.extras.any_scope();
   if (to_terminal) {
     return always ? pipeline::ShowPid::bracketed : pipeline::ShowPid::when_several;
   }

@@ -93,6 +93,22 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
   }
 }
 
+TEST_CASE("every line about the processes of a scope says whose it is") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  const std::string named = folder.file("so-traced");
+  const std::string out = folder.file("out");
+  const std::string twice = " sh -c 'cp " TRACEE " " + named + "; " + named + " hello; " + named + " hello' >/dev/null";
+  for (const auto& [to, shown] :
+       {std::pair<std::string, std::string>{"-o " + out, "^[0-9]+ +write"}, {"2>" + out, "^\\[pid +[0-9]+\\] write"}}) {
+    INFO(to);
+    CHECK(run("$T --comm=so-traced -e trace=write " + to + twice).status == 0);
+    CHECK(run("grep -cE '" + shown + ".1, \"hello' " + out).has("2"));
+  }
+}
+
 TEST_CASE("a file that a call names many times takes the room of one name") {
   if (!bpf_works()) {
     return;
