@@ -176,7 +176,8 @@ class Search {
     std::vector<Answer> answers;
     for (Answer& answer : found_) {
       if (answer.score < least_score || answers.size() == most_answers ||
-          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.tells_end))) {
+          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.tells_end ||
+                                (answers.front().rule == "missing-module" && answer.rule == "missing-file")))) {
         continue;
       }
       answer.confidence = answer.score >= sure_score     ? "almost certainly"

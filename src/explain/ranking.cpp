@@ -90,10 +90,21 @@ int Ranking::of(const Step& step) const {
   score += distance == 0 ? 20 : distance <= 2 ? 15 : distance <= 6 ? 10 : distance <= 20 ? 5 : 0;
   score += &step == last_ ? 10 : 0;
   const bool asks_only =
-      is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat");
-  score -= asks_only && step.call.error == "ENOENT" ? 10 : 0;
+      is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
+      contains(spell(step.call.argument("flags").value), "O_PATH");
+  score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
+  score -= is_of_another_error(step, after) ? 40 : 0;
   score -= benign_reason(process_, step).empty() ? 0 : 45;
   return score;
+}
+
+/// Whether what was said has the text of another error that the same file met, and not of this one.
+bool Ranking::is_of_another_error(const Step& step, const std::string& said) const {
+  return !step.path.empty() && !contains(said, error_text_of(step.call.error)) &&
+         std::any_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
+           return other.kind == Step::Kind::failure && other.path == step.path && other.call.error != step.call.error &&
+                  contains(said, error_text_of(other.call.error));
+         });
 }
 
 bool Ranking::last_with_text(const Step& step) const {

@@ -21,6 +21,7 @@ class Ranking {
  private:
   /// No later failure with that error comes before the text that tells of it.
   [[nodiscard]] bool last_with_text(const Step& step) const;
+  [[nodiscard]] bool is_of_another_error(const Step& step, const std::string& said) const;
 
   const Process& process_;
   std::vector<const Step*> said_;

@@ -322,6 +322,14 @@ std::optional<Finding> disk_full(const Case& facts) {
   return finding;
 }
 
+std::optional<Finding> folder_not_empty(const Case& facts) {
+  Finding finding;
+  finding.cause = "the folder " + facts.path() + " is not empty";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "ls -A " + facts.path() + " shows what is in it; rm -r, if nothing of that is needed";
+  return finding;
+}
+
 constexpr std::string_view writing_calls =
     "open openat openat2 creat mkdir mkdirat write writev pwrite64 pwritev fallocate ftruncate ftruncate64 rename "
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
@@ -361,6 +369,7 @@ constexpr Rule rules[] = {
     {"file-as-folder", 25, file_calls, "ENOTDIR", "", "", file_as_folder},
     {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_folder},
     {"folder-as-file", 25, file_calls, "EISDIR", "", "", folder_as_file},
+    {"folder-not-empty", 35, "rmdir unlinkat rename renameat renameat2", "ENOTEMPTY", "", "", folder_not_empty},
     {"missing-device", 15, file_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
     {"nobody-at-other-end", 25, file_calls, "ENXIO", "", "", nobody_at_other_end},
     {"unknown-terminal", 12, file_calls, "ENOENT", "", "", missing_terminal},

@@ -48,7 +48,21 @@ std::optional<Finding> not_of_this_kernel(const Case& facts) {
   return finding;
 }
 
+/// Of a setting, say.
+std::optional<Finding> not_taken(const Case& facts) {
+  if (facts.path().empty() || !facts.prober.is_kernels(facts.path())) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the kernel does not take what was written to " + facts.path();
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "see what " + base_name(facts.path()) +
+                   " may be (proc(5), the kernel's Documentation), and whether it can be written at all";
+  return finding;
+}
+
 constexpr Rule rules[] = {
+    {"value-not-taken", 40, "write writev pwrite64", "EINVAL EIO ERANGE EPERM EBUSY EOPNOTSUPP", "", "", not_taken},
     {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", not_mounted},
     {"not-of-this-kernel", 20, file_calls, "ENOENT", "", "", not_of_this_kernel},
     {"not-of-this-kernel", 35, file_calls, "EPERM EACCES", "", "", not_of_this_kernel},

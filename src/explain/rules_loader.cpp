@@ -203,6 +203,7 @@ constexpr Language languages[] = {
     {"cannot load such file -- ", " (", "Ruby module", "gem install, or bundle install in the folder of its Gemfile"},
     {"load main class ", "\n", "Java class", add_to_class_path},
     {"ClassNotFoundException: ", "\n", "Java class", add_to_class_path},
+    {"module '", "'", "Lua module", "luarocks install, or name its folder in LUA_PATH and LUA_CPATH"},
     {"UnsatisfiedLinkError: no ", " ", "Java library", "name its folder: java -Djava.library.path=FOLDER"},
 };
 
@@ -241,9 +242,10 @@ constexpr Rule rules[] = {
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
-    {"missing-module", 40, "", "",
+    {"missing-module", 60, "", "",
      "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
-     "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no ",
+     "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no |"
+     "' not found:\n\tno field package.preload",
      "", missing_module},
 };
 

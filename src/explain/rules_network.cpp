@@ -323,9 +323,9 @@ std::string configured_servers(const std::string& text) {
 
 std::optional<Finding> name_service(const Case& facts) {
   const NameQuestions asked = name_questions(facts);
-  constexpr std::array<std::string_view, 7> complaints = {
-      "name resolution", "esolve",       "Name or service",     "nodename",
-      "getaddrinfo",     "no such host", "UnknownHostException"};
+  constexpr std::array<std::string_view, 10> complaints = {
+      "name resolution", "esolve host", "esolve name", "not resolve",  " to resolve",
+      "Name or service", "nodename",    "getaddrinfo", "no such host", "UnknownHostException"};
   const bool words = std::any_of(complaints.begin(), complaints.end(),
                                  [&](std::string_view complaint) { return contains(facts.said, complaint); });
   if ((asked.servers.empty() || asked.reply.empty()) && !words) {

@@ -286,7 +286,24 @@ constexpr std::string_view watched_for_filters =
     "mkdir mkdirat openat open execve execveat io_uring_setup personality prctl setuid setgid fork vfork kill getcwd "
     "uname sysinfo getrandom memfd_create chmod fchmodat chown fchownat";
 
+std::optional<Finding> signal_refused(const Case& facts) {
+  const Call& call = facts.call();
+  const std::int64_t pid = call.argument("pid").value.number;
+  if (pid <= 0 || spell(call.argument("sig").value) == "0") {
+    return std::nullopt;
+  }
+  const std::string number = std::to_string(pid);
+  const Walk process = facts.prober.walk("/proc/" + number);
+  const std::string owner = process.exists() ? user_name(process.info().st_uid) : std::string();
+  Finding finding;
+  finding.cause = facts.prober.user() + " may not send signals to process " + number +
+                  (owner.empty() ? "" : ", which belongs to " + owner);
+  finding.remedy = "run it as " + (owner.empty() || owner == "root" ? "root" : owner + " or root");
+  return finding;
+}
+
 constexpr Rule rules[] = {
+    {"signal-refused", 28, "kill tgkill tkill", "EPERM", "", "", signal_refused},
     {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes", "EPERM", "", "", not_owner},
     {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
     {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},

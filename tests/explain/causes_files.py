@@ -170,6 +170,19 @@ def process_that_is_not_there(place):
     return ['cat', '/proc/4194305/status']
 
 
+@cause('value-not-taken', '/proc/sys/vm/swappiness')
+def setting_that_makes_no_sense(place):
+    if os.geteuid() != 0 or os.statvfs('/proc/sys').f_flag & os.ST_RDONLY:
+        raise Skipped('needs root, whom the modes allow it, and a /proc/sys that can be written')
+    return ['sh', '-c', 'echo nonsense >/proc/sys/vm/swappiness']
+
+
+@cause('folder-not-empty', 'ls -A FOLDER/full')
+def folder_not_empty(place):
+    place.file('full/file')
+    return ['rmdir', str(place.folder / 'full')]
+
+
 @cause('read-only-file-system', 'read-only')
 def read_only_file_system(place):
     return [place.fail, 'write-file', str(place.mount('ro') / 'file')]

@@ -88,3 +88,10 @@ def connection_by_a_socket_for_both_protocols(place):
     except OSError as error:
         raise Skipped(f'no IPv6: {error}') from error
     return ['/usr/bin/python3', '-c', 'import socket; socket.socket(socket.AF_INET6).connect(("::ffff:127.0.0.1", 6379))']
+
+
+@cause('missing-module', 'the Lua module nosuch.part is not installed')
+def lua_module(place):
+    """Lua lists all places where it has looked."""
+    return saying(place, 1, "lua: x.lua:1: module 'nosuch.part' not found:", "\tno field package.preload['nosuch.part']",
+                  "\tno file './nosuch.so'")

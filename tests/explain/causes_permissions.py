@@ -122,3 +122,10 @@ def setuid_under_tracing(place):
         raise Skipped('nobody is traced in a way that matters to set-user-ID programs')
     program = place.copy_of_fail('program', 0o4755)
     return {'command': [program, 'setuid-needed'], 'before': NOBODY}
+
+
+@cause('signal-refused', 'user nobody (65534) may not send signals to process', 'which belongs to root')
+def signal_to_another_user(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root to become another user')
+    return as_nobody(place, ['kill', '-WINCH', str(os.getpid())])

@@ -107,6 +107,16 @@ def one_failed_call_has_one_cause(place):
 
 
 @test
+def what_merely_looks_is_no_cause(place):
+    """That the name is a folder's is only asked; and `resolve` alone speaks of no host."""
+    place.file('taken')
+    answer, _ = place.explain('ln', '-s', 'x', str(place.folder / 'taken'))
+    assert [one['rule'] for one in answer['answers']] == ['lock-file-exists'], answer
+    answer, _ = place.explain('sh', '-c', 'echo "In procedure resolve-interface: no" >&2; exit 1')
+    assert not answer['answers'], answer
+
+
+@test
 def one_file_in_several_folders(place):
     """Is one cause, and a user's settings that are not there are none."""
     names = [str(place.folder / folder / 'header.h') for folder in 'abc']
