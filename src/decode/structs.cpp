@@ -58,6 +58,17 @@ bool Walker::has_unnamed_rest(const Struct& layout) const {
          tables_.exprs[last->length].op == spec::ExprOp::rest;
 }
 
+/// Whether an argument says how large it is, so that the kernel takes for zero what the program does not give of it.
+bool Walker::is_filled_up(const Struct& layout) const {
+  return layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer && !layout.variable;
+}
+
+std::span<const std::byte> Walker::filled_up(std::span<const std::byte> given, std::uint64_t size) {
+  const auto all = state_.scratch.take(size);
+  std::fill(std::copy(given.begin(), given.end(), all.begin()), all.end(), std::byte{0});
+  return all;
+}
+
 std::uint64_t Walker::end_of(const Field& field) const {
   return field.offset[index_of(abi_)] + size_of(tables_.types[field.type]);
 }
@@ -127,7 +138,7 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
   if (!read) {
     return false;
   }
-  inner.place = Place::copied(*read, place.address);
+  inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
   const auto enclosing_rest = rest_;
   show_part_ = in_part;
   layout.is_list ? elements(inner, available) : fields(inner, available);
@@ -222,7 +233,9 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
   for (spec::Index i = 0; i < all.size(); ++i) {
     const Field& f = all[i];
     const auto offset = offset_of(f, scope);
-    if ((part && !f.in_short) || offset > available || size_of(tables_.types[f.type]) > available - offset) {
+    const bool begins = offset < available && is_filled_up(*scope.type);
+    const bool there = offset <= available && (begins || size_of(tables_.types[f.type]) <= available - offset);
+    if ((part && !f.in_short) || !there) {
       continue;
     }
     if (brief && !f.in_brief) {
@@ -271,8 +284,7 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
     out_.more();
     return;
   }
-  const bool by_argument = layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer;
-  if (!by_argument || layout.variable || available <= known || available > page_size) {
+  if (!is_filled_up(layout) || available <= known || available > page_size) {
     return;
   }
   const ScratchGuard guard(state_.scratch);

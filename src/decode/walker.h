@@ -246,6 +246,8 @@ class Walker {
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
   [[nodiscard]] bool has_unnamed_rest(const spec::Struct& layout) const;
+  [[nodiscard]] bool is_filled_up(const spec::Struct& layout) const;
+  std::span<const std::byte> filled_up(std::span<const std::byte> given, std::uint64_t size);
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
   bool wanted(const spec::Field& field, const Scope& scope);
   std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
