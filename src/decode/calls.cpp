@@ -99,22 +99,35 @@ void Walker::follow_redirect() {
   if (state_.call->redirect_args == spec::none) {
     std::rotate(args.begin(), args.begin() + 1, args.end());
     args.back() = 0;
+    state_.call = &tables_.calls[row->call];
   } else {
     const unsigned width = word_size(abi_);
     const RemoteAddr from(raw_argument(tables_.params[state_.call->redirect_args]));
     std::array<std::byte, 6 * 8> raw{};
-    const auto wanted = std::span(raw).first(args.size() * width);
-    if (memory_.read(from, wanted) < width) {
-      return;
-    }
+    const auto words = memory_.read(from, std::span(raw).first(args.size() * width)) / width;
+    const auto own_args = args;
     for (std::size_t i = 0; i < args.size(); ++i) {
       std::uint64_t word = 0;
       std::copy_n(raw.begin() + static_cast<std::ptrdiff_t>(i * width), width,
                   std::as_writable_bytes(std::span(&word, 1)).begin());
       args[i] = word;
     }
+    const auto* own = std::exchange(state_.call, &tables_.calls[row->call]);
+    settle_on_signature();
+    if (words < words_taken()) {  // the kernel takes all or fails
+      args = own_args;
+      state_.call = own;
+    }
   }
-  state_.call = &tables_.calls[row->call];
+}
+
+/// How many arguments the call has, in registers' widths.
+std::size_t Walker::words_taken() const {
+  std::size_t taken = 0;
+  for (const spec::Param& param : Tables::slice(tables_.params, state_.signature->params)) {
+    taken = std::max<std::size_t>(taken, param.unpassed ? 0 : param.slot[index_of(abi_)] + (param.wide ? 2U : 1U));
+  }
+  return taken;
 }
 
 void Walker::settle_on_signature() {

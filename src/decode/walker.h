@@ -108,6 +108,7 @@ class Walker {
   // calls.cpp
   void settle_on_call();
   void follow_redirect();
+  [[nodiscard]] std::size_t words_taken() const;
   void settle_on_signature();
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const {
