@@ -119,14 +119,17 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       }
       return;
     case Style::code:
-    case Style::handler:
+    case Style::handler: {
       out_.scalar(bits, type);
+      // The handler of a system call shows as strace shows it.
+      const bool named = type.style == Style::code || state_.entry.function != nullptr;
       if (const auto name =
-              bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};
+              named && bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};
           !name.empty()) {
         out_.annotation(name, {});
       }
       return;
+    }
     case Style::port:
     case Style::inet4:
       network_number(type, bits);

@@ -58,6 +58,9 @@ class FakeNames final : public decode::Names {
   }
   std::string_view process(std::int32_t, std::int32_t) override { return {}; }
   std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
+  std::string_view function(std::int32_t, RemoteAddr address) override {
+    return address.value() == 0x401000 ? "on_signal" : "";
+  }
   std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
