@@ -106,9 +106,7 @@ static int zombie_leader(const char* arg) {
   pthread_exit(NULL);
 }
 
-static int vfork_exec(const char* arg) {
-  (void)arg;
-  const pid_t child = vfork();
+static int await_hello(pid_t child) {
   if (child == 0) {
     execl("/proc/self/exe", "tracee", "hello", (char*)NULL);
     _exit(1);
@@ -118,17 +116,15 @@ static int vfork_exec(const char* arg) {
   return WEXITSTATUS(status);
 }
 
+static int vfork_exec(const char* arg) {
+  (void)arg;
+  return await_hello(vfork());
+}
+
 // A child that has no memory of its own yet in which the texts are that it hands over.
 static int fork_exec(const char* arg) {
   (void)arg;
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/proc/self/exe", "tracee", "hello", (char*)NULL);
-    _exit(1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
+  return await_hello(fork());
 }
 
 // Waits for a child that says so and then sleeps for long in its parent's memory.
