@@ -94,7 +94,9 @@ class Planner : public NamingOperations {
     if (slot < slots && (phase_ == CapturePhase::entry ? at_entry : at_exit)) {
       // What a call that fails has not filled shows as an address, unless the description says when it shows.
       matters_if_failed_ = matters_if_failed_ || type.direction != Direction::out || param.when != none;
+      noted_ = noted && phase_ == CapturePhase::exit;
       pointed(type, slot, nullptr, 0);
+      noted_ = false;
     }
   }
 
@@ -206,7 +208,7 @@ class Planner : public NamingOperations {
     }
     const bool by_bytes = type.length_kind == LengthKind::byte_count && element.kind == TypeKind::structure;
     const bool stream = element.kind == TypeKind::structure && t_.structs[element.index].kind == StructKind::stream;
-    const std::uint64_t most = stream                        ? std::uint64_t{largest_block}
+    const std::uint64_t most = stream || noted_              ? std::uint64_t{largest_block}
                                : size == 0 || within_custom_ ? custom_size
                                : limits_.whole || by_bytes   ? block_size
                                                              : (limits_.string_limit + 1ULL) * size;
@@ -312,6 +314,8 @@ class Planner : public NamingOperations {
   const PlannerSetting& setting_;
   CapturePhase phase_;
   bool within_custom_ = false;
+  bool noted_ =
+      false;  ///< the note after the result chooses from all of what is pointed to, however little shows of it
   bool matters_if_failed_ = false;
 };
 

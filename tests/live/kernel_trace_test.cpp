@@ -86,6 +86,8 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
         "d=c.create_string_buffer(struct.pack('ii',f,-1)); l.syscall(427,r,2,struct.pack('ii',-1,-1),2); "
         "l.syscall(427,r,6,struct.pack('IIQ',0,0,c.addressof(d)),2); "
         "l.syscall(427,r,8,c.create_string_buffer(16+256*8),256)\"",
+        "-e trace=?poll,ppoll -e signal=none python3 -c \"import ctypes,os,struct; r,w=os.pipe(); "
+        "ctypes.CDLL(None).poll(struct.pack('ihh',r,4,0)*99+struct.pack('ihh',w,4,0),100,0)\"",
         "-y -e trace=pidfd_getfd -e signal=none python3 -c \"import ctypes,os; f=os.open('/etc/passwd',0); "
         "ctypes.CDLL(None).syscall(438,os.pidfd_open(os.getpid()),f,0)\""}) {
     INFO(command);
