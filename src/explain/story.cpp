@@ -101,6 +101,7 @@ void Story::begin_call(pid_t pid, pid_t tid, Time time, const Call& call) {
   if (owner.began == Time{}) {
     owner.began = time;
   }
+  owner.stopped_by.clear();
   LastCall& last = owner.threads[tid];
   last.call = call;
   last.since = time;
@@ -116,6 +117,7 @@ void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
     owner.began = time;
   }
   ++owner.calls;
+  owner.stopped_by.clear();
   learn_folder(owner, call);
   LastCall& last = owner.threads[tid];
   last.call = call;
@@ -308,6 +310,9 @@ void Story::saw_wait(Process& process, pid_t tid, Time time, const Call& call) {
 // ---------------------------------------------------------------------------------------------- what else happens
 
 void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
+  if (signal.name == "SIGCONT") {
+    process(pid).stopped_by.clear();
+  }
   if (is_listed(signal.name, "SIGCHLD SIGURG SIGWINCH SIGCONT")) {
     return;
   }

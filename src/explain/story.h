@@ -102,6 +102,7 @@ struct Process {
   std::size_t kept_snapshots = 0;
   std::shared_ptr<Root> root;
   std::string working_directory;
+  std::string stopped_by;  ///< the signal that stopped it and nothing has let it go on since; empty: it runs
   std::optional<Crash> crash;
   std::optional<End> end;
   bool collected = false;  ///< its parent waited for it
@@ -126,6 +127,8 @@ class Story {
   void begin_call(pid_t pid, pid_t tid, Time time, const Call& call);
   void end_call(pid_t pid, pid_t tid, Time time, Call call);
   void signal(pid_t pid, pid_t tid, Time time, SignalInfo signal);
+  /// By job control.
+  void stopped(pid_t pid, std::string signal) { process(pid).stopped_by = std::move(signal); }
   void fork(pid_t pid, pid_t child, bool is_thread, Time time);
   void exec(pid_t pid, Time time);
   void exited(pid_t pid, pid_t tid, Time time, End end);

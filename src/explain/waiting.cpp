@@ -110,7 +110,7 @@ class Sleeper {
     std::string_view calls;
     std::string (Sleeper::*describe)() const;
   };
-  static const std::array<Kind, 12> kinds;
+  static const std::array<Kind, 15> kinds;
 
   /// Of the thread's memory; false if it cannot be read.
   bool peek(std::uint64_t address, void* into, std::size_t size) const {
@@ -264,6 +264,23 @@ class Sleeper {
 
   [[nodiscard]] std::string asking() const { return "waits for an answer about " + placed(path()); }
 
+  [[nodiscard]] std::string vforked() const {
+    std::vector<std::string> names;
+    for (const pid_t child : children_of(pid_, tid_)) {
+      names.push_back(describe_process(child));
+    }
+    return "waits until its child " + join(names, ", ") + " runs another program or ends";
+  }
+
+  [[nodiscard]] std::string message() const {
+    return fmt::format("waits for {} the message queue {} (ipcs -q)", call_ == "msgsnd" ? "room in" : "a message in",
+                       args_[0]);
+  }
+
+  [[nodiscard]] std::string semaphores() const {
+    return fmt::format("waits for the semaphores {} (ipcs -s)", args_[0]);
+  }
+
   [[nodiscard]] std::string sleeping() const { return "sleeps for a time that it chose itself"; }
   /// A call with a time limit that was interrupted, by our attaching for one, and goes on. Its arguments are where they
   /// were and tell which it is: poll(fds, count, …), futex(address, operation, …), clock_nanosleep(clock, flags, …).
@@ -287,7 +304,10 @@ class Sleeper {
   std::array<std::uint64_t, 6> args_{};
 };
 
-const std::array<Sleeper::Kind, 12> Sleeper::kinds = {{
+const std::array<Sleeper::Kind, 15> Sleeper::kinds = {{
+    {"vfork clone clone3", &Sleeper::vforked},
+    {"msgrcv msgsnd", &Sleeper::message},
+    {"semop semtimedop", &Sleeper::semaphores},
     {"poll ppoll", &Sleeper::polled},
     {"select pselect6 _newselect", &Sleeper::selected},
     {"epoll_wait epoll_pwait epoll_pwait2", &Sleeper::epoll},
@@ -303,10 +323,24 @@ const std::array<Sleeper::Kind, 12> Sleeper::kinds = {{
     {"pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64", &Sleeper::signal},
     {"read readv pread64 recvfrom recvmsg accept accept4 connect write writev pwrite64 sendto sendmsg ioctl splice "
      "sendfile "
-     "fstat fsync fdatasync close ftruncate getdents64",
+     "mq_timedreceive mq_timedsend fstat fsync fdatasync close ftruncate getdents64",
      &Sleeper::descriptor},
     {"restart_syscall", &Sleeper::restarted},
 }};
+
+/// Empty: it is not stopped by job control. A process that is traced by ptrace does not look so itself.
+std::string stopped(const Story& story, pid_t pid) {
+  const Process* process = story.find(pid);
+  const std::string signal = process == nullptr ? std::string() : process->stopped_by;
+  const std::string status = read_file(proc_path(pid, "status"));
+  if (signal.empty() && !labelled(status, "State").starts_with("T")) {
+    return {};
+  }
+  const bool by_terminal = is_listed(signal, "SIGTTIN SIGTTOU");
+  return "stopped" + (signal.empty() ? "" : " by " + signal) +
+         (by_terminal ? ", as it is not in the foreground of its terminal: fg in the shell that started it"
+                      : fmt::format(": kill -CONT {} lets it go on", pid));
+}
 
 }  // namespace
 
@@ -331,6 +365,11 @@ std::vector<std::string> describe_waiting(const Story& story) {
   for (std::size_t i = 0; i < rest.size() && i < most_processes; ++i) {
     const pid_t pid = rest[i];
     const std::vector<pid_t> threads = threads_of(pid);
+    const std::string stop = stopped(story, pid);
+    if (!stop.empty()) {
+      lines.push_back(describe_process(pid) + ", " + stop);
+      continue;
+    }
     for (const pid_t tid : threads) {
       lines.push_back(describe_process(pid) + (threads.size() > 1 ? fmt::format(", thread {}", tid) : std::string()) +
                       ", " + Sleeper(pid, tid).describe());

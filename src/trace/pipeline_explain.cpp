@@ -74,6 +74,12 @@ void ExplainView::signal(Thread& thread, const EventTime& time, const SignalStop
   story_.signal(thread.tgid, thread.tid, time.realtime, std::move(signal));
 }
 
+void ExplainView::group_stop(Thread& thread, const EventTime&, int signal, std::span<const StackFrame>) {
+  TextBuffer name;
+  render::append_signal(name, signal);
+  story_.stopped(thread.tgid, std::string(name.view()));
+}
+
 void ExplainView::fork(Thread& thread, const EventTime& time, const Fork& fork) {
   story_.fork(thread.tgid, fork.child, fork.is_thread, time.realtime);
 }

@@ -24,6 +24,7 @@ class ExplainView final : public View {
   void call_ends(Thread& thread, const CallEnd& end, const Memory& memory) override;
   void signal(Thread& thread, const EventTime& time, const SignalStop& stop, const Memory& memory,
               std::span<const StackFrame> stack) override;
+  void group_stop(Thread& thread, const EventTime& time, int signal, std::span<const StackFrame> stack) override;
   void fork(Thread& thread, const EventTime& time, const Fork& fork) override;
   void exec(Thread& thread, const EventTime& time) override;
   void superseded(Thread& leader, Thread& former, const EventTime& time, bool quietly) override;

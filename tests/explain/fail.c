@@ -22,6 +22,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -189,6 +190,17 @@ int main(int count, char** argv) {
     limit(RLIMIT_NOFILE, 20);
     for (int i = 0; i < 30; ++i)
       if (open("/dev/null", O_RDONLY) < 0) fail("/dev/null");
+  } else if (is("stop")) {
+    raise(SIGSTOP);
+    sleep(600);
+  } else if (is("receive")) {
+    char message[16];
+    msgrcv(msgget(IPC_PRIVATE, 0600), message, 8, 0, 0);
+  } else if (is("vfork")) {
+    if (vfork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      pause();
+    }
   } else if (is("watchers")) {
     for (;;)
       if (inotify_init1(0) < 0) fail("inotify_init");

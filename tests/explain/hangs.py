@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from harness import TIME_LIMIT, answer_in, main
+from harness import TIME_LIMIT, Skipped, answer_in, main
 
 TESTS = []
 LIMITS = (0.4, 2, 8)  # seconds; a program that has not come as far within one, on a busy machine, gets the next
@@ -133,6 +133,23 @@ def lock(place):
 @hang('waits for a mutex that thread', 'waits for a signal')
 def mutex(place):
     return [place.fail, 'deadlock']
+
+
+@hang('stopped', ': kill -CONT')
+def stopped(place):
+    return [place.fail, 'stop']
+
+
+@hang('waits for a message in the message queue')
+def message(place):
+    if os.geteuid() != 0:
+        raise Skipped('needs root for an IPC namespace, which takes the queue with it')
+    return ['unshare', '--ipc', place.fail, 'receive']
+
+
+@hang('waits until its child fail (pid', 'runs another program or ends', 'waits for a signal')
+def child_of_vfork(place):
+    return [place.fail, 'vfork']
 
 
 @hang('waits for its child fail (pid', 'waits for a signal')
