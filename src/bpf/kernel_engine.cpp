@@ -303,7 +303,7 @@ void KernelEngine::let_go() {
 
 void KernelEngine::hand_out(const Event& event, const Memory& memory) {
   if (handler_->handle(event, memory) != Verdict::go_on) {
-    detaching_ = true;
+    detaching_ = heard_enough_ = true;
   }
 }
 

@@ -53,7 +53,8 @@ class KernelEngine : public Engine {
   EventHandler* handler_ = nullptr;  ///< during run()
   std::map<pid_t, pid_t> tracees_;   ///< threads that have been announced, and their processes
   RunEnd end_;
-  bool detaching_ = false;  ///< the handler wants it
+  bool detaching_ = false;
+  bool heard_enough_ = false;  ///< the handler wants to hear that its tracees are let go, and nothing else any more
 
  private:
   /// Watches the threads with this id from now on; how many there are.

@@ -35,6 +35,9 @@ std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) c
 }
 
 void TracingEngine::deliver(Bytes record, Bytes late) {
+  if (heard_enough_) {
+    return;
+  }
   const auto head = front_of(record);
   if (head.lost != 0) {
     lost_ += head.lost;

@@ -111,6 +111,21 @@ TEST_CASE("every line about the processes of a scope says whose it is") {
   }
 }
 
+TEST_CASE("after --syscall-limit nothing more is shown, whoever traces") {
+  std::vector<std::string> engines{"ptrace"};
+  if (bpf_works()) {
+    engines.emplace_back("bpf");
+  }
+  for (const std::string& engine : engines) {
+    INFO(engine);
+    const Ran ran = run("exec $T --engine=" + engine +
+                        " --syscall-limit=2 -e trace=chdir sh -c 'for i in 1 2 3 4 5; do cd /; done' 2>&1");
+    REQUIRE(ran.lines.size() == 3);
+    CHECK(ran.lines[1] == "chdir(\"/\")                              = 0");
+    CHECK(ran.lines[2].rfind(TRACER ": Process ", 0) == 0);
+  }
+}
+
 TEST_CASE("a file that a call names many times takes the room of one name") {
   if (!bpf_works()) {
     return;
