@@ -5,6 +5,7 @@
 #include <sys/ptrace.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "process/proc_files.h"
 #include "ptrace/stopped_context.h"
@@ -211,11 +212,13 @@ bool LibraryTracer::on_trap(Tracee& tracee) {
   static_cast<void>(thread.set_registers(registers, at_trap));
   if (!passed) {
     space->remove(thread, address);
-    const bool stepped = thread.step().ok();
+    const Status stepped = thread.step();
     space->put_again(thread, address);
     if (!stepped) {
       tracee.library->told = LibraryThread::Told{address, registers.stack_pointer()};
-      tracee.thread = Running::followed(tracee.tid());
+      if (stepped.error().number != EINTR) {
+        tracee.thread = Running::followed(tracee.tid());
+      }
     }
   }
   return true;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "arch/syscall_abi.h"
 
@@ -46,13 +47,14 @@ bool change_call_info(pid_t tid, Change change) {
          ptrace_call(set_syscall_info, tid, sizeof info, &info) == 0;
 }
 
-/// What a wait for the thread would report, left for that wait; `flags` as for waitid(2). Empty: nothing.
-std::optional<siginfo_t> next_report(pid_t tid, int flags) {
+/// What a wait for the thread would report, left for that wait; `flags` as for waitid(2). Empty: nothing, or nothing
+/// until `patience` signals have come, of which the waiter has one sent at every tick.
+std::optional<siginfo_t> next_report(pid_t tid, int flags, unsigned patience = std::numeric_limits<unsigned>::max()) {
   siginfo_t info{};
   int waited = 0;
   do {
     waited = ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | flags);
-  } while (waited < 0 && errno == EINTR);
+  } while (waited < 0 && errno == EINTR && --patience != 0);
   return waited == 0 && info.si_pid != 0 ? std::optional(info) : std::nullopt;
 }
 
@@ -348,23 +350,29 @@ Status Stopped::step() const {
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &held_back);
   }
+  constexpr unsigned ticks = 2;
+  unsigned waits = 0;
   bool done = false;
+  bool stopped = false;
   bool was_held_up = false;
   bool goes_on = true;
   while (goes_on && ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
-    const auto report = next_report(tid_, 0);
+    auto report = next_report(tid_, 0, ticks);
+    if (!report) {
+      // In a call, or for memory, and perhaps for somebody whom only we can let go on.
+      ++waits;
+      ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L);
+      report = next_report(tid_, 0);
+    }
     // Its process was told to stop, or we have interrupted it: the instruction's own stop is still to come.
     goes_on = report && report->si_code == CLD_TRAPPED && report->si_status >> 8 == PTRACE_EVENT_STOP;
     was_held_up = was_held_up || goes_on;
     done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP;
-    if (goes_on || done) {
-      // Killed in between, it may be on its way to its end, which is not to be taken here.
-      siginfo_t taken{};
-      const bool took =
-          ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
-      goes_on = goes_on && took;
-      done = done && took;
-    }
+    // Killed in between, it may be on its way to its end, which is not to be taken here.
+    siginfo_t taken{};
+    stopped = (goes_on || done) && ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 &&
+              taken.si_pid != 0;
+    goes_on = goes_on && stopped && waits < 2;
   }
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);
@@ -372,7 +380,10 @@ Status Stopped::step() const {
   if (was_held_up) {
     ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L);  // it will make that stop once more, for whoever waits for it
   }
-  return done ? Status(Done{}) : Status(another_report);
+  if (!stopped) {
+    return another_report;
+  }
+  return done && waits == 0 ? Status(Done{}) : Status(Error{EINTR, {}});
 }
 
 std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {

@@ -146,7 +146,7 @@ class Stopped {
 
   /// Runs one instruction, with the signals held back that it does not raise itself. The thread is stopped again
   /// afterwards. An error if it stopped for another reason or is gone, which is yet to be waited for: it counts as
-  /// running then.
+  /// running then. EINTR: it is stopped, but had to wait for something, and has to begin the instruction again.
   Status step() const;
 
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.

@@ -69,6 +69,15 @@ def copied(bench):
     expect([name for name, _ in calls_in(lines)] == ['twice'] * 20, '\n'.join(lines))
 
 
+def waiting_at_breakpoint(bench):
+    """An instruction under a breakpoint may wait for what another thread does."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
+    chosen = ['-e', 'symbol=read_first+own@MAIN']
+    lines, status = bench.trace(['-f', '-q', '-e', 'trace=none', *chosen], program, ['waiting'])
+    expect(status == 24, f'status {status}: ' + '\n'.join(lines[-20:]))
+    expect(any('own@' in line for line in lines), '\n'.join(lines))
+
+
 def stripped_static_pie(bench):
     """Nothing is known of it, and nothing is done to it."""
     program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
@@ -159,7 +168,8 @@ def attach_and_detach(bench):
 
 
 CASES = {case.__name__: case
-         for case in (faulting_at_breakpoint, copied, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
+         for case in (faulting_at_breakpoint, waiting_at_breakpoint, copied, stripped_static_pie, killed_tracer,
+                      killed_at_any_moment, attach_and_detach)}
 
 
 def main():

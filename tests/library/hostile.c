@@ -346,6 +346,50 @@ static int stopping(void) {
   return status == 0 ? 22 : 1;
 }
 
+// Begins with an instruction that waits.
+long read_first(long fd, void* into, long size);
+#ifdef __x86_64__
+__asm__(
+    ".globl read_first\n.type read_first, @function\nread_first: syscall\n ret\n.size read_first, . - read_first\n");
+#else
+__asm__(".globl read_first\n.type read_first, %function\nread_first: svc #0\n ret\n.size read_first, . - read_first\n");
+#endif
+
+static void* wait_first(void* fd) {
+  char byte = 0;
+  long result = 0;
+#ifdef __x86_64__
+  __asm__ volatile("call read_first"
+                   : "=a"(result)
+                   : "a"(SYS_read), "D"(fd), "S"(&byte), "d"(1L)
+                   : "rcx", "r11", "memory");
+#else
+  result = read((int)(intptr_t)fd, &byte, 1);
+#endif
+  return (void*)(intptr_t)(result == 1 && byte == 'x');
+}
+
+// A thread that has to step over a breakpoint in place, as there is a filter, and waits there for another one.
+static int waiting(void) {
+  struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  struct sock_fprog filter = {1, &allow};
+  int ends[2];
+  pthread_t thread;
+  void* well = 0;
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0 || pipe(ends) != 0) {
+    return 2;
+  }
+  pthread_create(&thread, 0, wait_first, (void*)(intptr_t)ends[0]);
+  usleep(20000);
+  sum = own(1);
+  if (write(ends[1], "x", 1) != 1) {
+    return 3;
+  }
+  pthread_join(thread, &well);
+  return well != 0 && sum == 2 ? 24 : 1;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   alarm(60);
@@ -366,5 +410,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "faulting") == 0   ? faulting()
          : strcmp(what, "stopping") == 0   ? stopping()
          : strcmp(what, "copied") == 0     ? copied()
+         : strcmp(what, "waiting") == 0    ? waiting()
                                            : 99;
 }
