@@ -106,6 +106,7 @@ Result<unsigned> KernelEngine::adopt(pid_t id, bool with_threads, bool launching
   shared_->adopt = static_cast<std::uint32_t>(id);
   shared_->adopt_threads = with_threads ? 1 : 0;
   shared_->adopt_launching = launching ? 1 : 0;
+  const std::uint64_t lost_before = shared_->lost;
   unsigned all = 0;
   // Threads start while we look. A pass that finds nothing new ends it: by then every thread's creator is watched, and
   // what it creates is watched with it.
@@ -116,6 +117,9 @@ Result<unsigned> KernelEngine::adopt(pid_t id, bool with_threads, bool launching
     }
     all += shared_->adopted;
   } while (with_threads && shared_->adopted != 0);
+  if (all == 0 && shared_->lost != lost_before) {
+    return Error{ENOMEM, "the kernel has no memory for what its programs note of threads; --engine=ptrace needs none"};
+  }
   return all;
 }
 

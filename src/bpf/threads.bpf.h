@@ -262,6 +262,7 @@ int adopt(struct bpf_iter__task* ctx) {
   }
   state = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!state) {
+    count_lost();
     return 0;
   }
   state->phase = shared.threads.adopt_launching ? phase_silent : phase_adopted;
