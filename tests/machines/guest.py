@@ -78,14 +78,15 @@ class Kernel:
         key = hashlib.sha256(' '.join(MODULES).encode()).hexdigest()[:8]
         self.folder = cache / f'kernel-{package}-{release or "own"}-{architecture}-{key}'
         if not self.folder.exists():
-            deb = Packages(cache, architecture, release).fetch_kernel(package)
+            debs = Packages(cache, architecture, release).fetch_kernel(package)
             with tempfile.TemporaryDirectory(dir=cache) as scratch:
-                unpack(deb, scratch)
+                for deb in debs:
+                    unpack(deb, scratch)
                 fresh = pathlib.Path(scratch) / 'kernel'
                 (fresh / 'modules').mkdir(parents=True)
-                shutil.copy(next(pathlib.Path(scratch).glob('boot/vmlinuz-*')), fresh / 'vmlinuz')
+                shutil.copy(next(pathlib.Path(scratch).glob('**/vmlinuz*')), fresh / 'vmlinuz')
                 self._take_modules(pathlib.Path(scratch), fresh / 'modules')
-                (fresh / 'version').write_text(deb.name.split('_')[0].removeprefix('linux-image-'))
+                (fresh / 'version').write_text(debs[0].name.split('_')[0].removeprefix('linux-image-'))
                 fresh.rename(self.folder)
         self.image = self.folder / 'vmlinuz'
         self.modules = sorted((self.folder / 'modules').iterdir())

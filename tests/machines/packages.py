@@ -96,20 +96,26 @@ class Packages:
         return found
 
     def fetch_kernel(self, package):
-        """The .deb of the kernel that the package `linux-image-…` depends on."""
+        """The .deb files of the kernel that the package `linux-image-…` depends on; its image is the first one's."""
         self._update()
+        image = self._parts(package, 'linux-image-')
+        if not image:
+            raise Unavailable(f'{package} depends on no kernel')
+        # From Debian 14 on, what an image consists of stands in packages of its own.
+        return [self._fetch_alone(name) for name in image[:1] + self._parts(image[0], 'linux-binary-', 'linux-modules-')]
+
+    def _parts(self, package, *prefixes):
+        """What it depends on, as far as the names begin so."""
         shown = self._apt('apt-cache', 'show', '--no-all-versions', package)
         depends = next((line for line in shown.splitlines() if line.startswith('Depends:')), '')
-        names = [word.strip(' ,') for word in depends.split() if word.startswith('linux-image-')]
-        if not names:
-            raise Unavailable(f'{package} depends on no kernel')
+        return [word.strip(' ,') for word in depends.split() if word.startswith(prefixes)]
+
+    def _fetch_alone(self, name):
         folder = self._folder / 'kernels'
         folder.mkdir(exist_ok=True)
-        found = sorted(folder.glob(names[0] + '_*.deb'))
-        if not found:
-            self._apt('apt-get', 'download', '-q', names[0], cwd=folder)
-            found = sorted(folder.glob(names[0] + '_*.deb'))
-        return found[-1]
+        if not any(folder.glob(name + '_*.deb')):
+            self._apt('apt-get', 'download', '-q', name, cwd=folder)
+        return max(folder.glob(name + '_*.deb'))
 
 
 def unpack(deb, into):
