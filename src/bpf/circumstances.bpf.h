@@ -8,63 +8,52 @@
 
 /* ------------------------------------------------------------------------------------------------ paths */
 
-struct path_job {
-  __u64 entry; /* struct dentry; addresses of the kernel's, only ever read through helpers */
-  __u64 mount; /* struct vfsmount */
-  __u64 root_entry;
-  __u64 root_mount;
-  __u64 which;
-  __u64 sum; /* of all that was followed, so that two walks can be compared */
-  __u32 ending;
-  __u32 done;
-};
-
-static __always_inline void add_to_sum(struct path_job* job, __u64 number) {
-  job->sum = (job->sum ^ number) * 0x9e3779b97f4a7c15ULL;
+static __always_inline void add_to_sum(struct path_walk* walk, __u64 number) {
+  walk->sum = (walk->sum ^ number) * 0x9e3779b97f4a7c15ULL;
 }
 
 /* One step up. Returns the name that was passed; nothing where there was none, and at the end, which sets `done`. */
-static __always_inline const void* step_up(struct path_job* job) {
-  struct dentry* entry = (void*)job->entry;
-  struct vfsmount* at = (void*)job->mount;
-  if (!entry || !at || (job->entry == job->root_entry && job->mount == job->root_mount)) {
-    job->ending = entry && at ? path_at_root : path_unknown;
-    job->done = 1;
+static __always_inline const void* step_up(struct path_walk* walk) {
+  struct dentry* entry = (void*)walk->entry;
+  struct vfsmount* at = (void*)walk->mount;
+  if (!entry || !at || (walk->entry == walk->root_entry && walk->mount == walk->root_mount)) {
+    walk->ending = entry && at ? path_at_root : path_unknown;
+    walk->done = 1;
     return 0;
   }
   if (entry == BPF_CORE_READ(at, mnt_root)) {
     const __u64 inside = bpf_core_field_offset(struct mount, mnt);
-    struct mount* mount = (void*)(job->mount - inside);
+    struct mount* mount = (void*)(walk->mount - inside);
     struct mount* parent = BPF_CORE_READ(mount, mnt_parent);
     if (parent == mount || !parent) {
-      job->ending = path_at_top;
-      job->done = 1;
+      walk->ending = path_at_top;
+      walk->done = 1;
       return 0;
     }
-    job->entry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
-    job->mount = (__u64)parent + inside;
-    add_to_sum(job, job->entry);
+    walk->entry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
+    walk->mount = (__u64)parent + inside;
+    add_to_sum(walk, walk->entry);
     return 0;
   }
   struct dentry* parent = BPF_CORE_READ(entry, d_parent);
   if (parent == entry) {
-    job->done = 1;
+    walk->done = 1;
     return 0;
   }
-  job->entry = (__u64)parent;
-  add_to_sum(job, job->entry);
-  add_to_sum(job, BPF_CORE_READ(entry, d_name.hash_len)); /* before the name itself is read */
+  walk->entry = (__u64)parent;
+  add_to_sum(walk, walk->entry);
+  add_to_sum(walk, BPF_CORE_READ(entry, d_name.hash_len)); /* before the name itself is read */
   return BPF_CORE_READ(entry, d_name.name);
 }
 
-static __always_inline void begin_path(struct path_job* job, struct task_struct* task, const struct path* path) {
-  job->entry = (__u64)BPF_CORE_READ(path, dentry);
-  job->mount = (__u64)BPF_CORE_READ(path, mnt);
-  job->root_entry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
-  job->root_mount = (__u64)BPF_CORE_READ(task, fs, root.mnt);
-  job->sum = 0;
-  job->ending = path_unknown;
-  job->done = 0;
+static __always_inline void begin_walk(struct path_walk* walk, struct task_struct* task, const struct path* path) {
+  walk->entry = (__u64)BPF_CORE_READ(path, dentry);
+  walk->mount = (__u64)BPF_CORE_READ(path, mnt);
+  walk->root_entry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
+  walk->root_mount = (__u64)BPF_CORE_READ(task, fs, root.mnt);
+  walk->sum = 0;
+  walk->ending = path_unknown;
+  walk->done = 0;
 }
 
 static __always_inline bool is_deleted(__u64 entry) {
@@ -82,32 +71,30 @@ static __always_inline bool copy_one_name(struct scratch* s, const void* name, _
   return true;
 }
 
-static long copy_name(__u32 i, struct path_job* job) {
+static long copy_name(__u32 i, void* unused) {
   struct scratch* s = scratch_of_cpu();
   if (!s) {
     return 1;
   }
-  const void* name = step_up(job);
-  if (!name) {
-    return job->done ? 1 : 0;
+  const void* name = step_up(&s->walk);
+  if (name && !copy_one_name(s, name, s->walk.which)) {
+    s->walk.done = 1;
   }
-  job->done = !copy_one_name(s, name, job->which);
-  return job->done ? 1 : 0;
+  return s->walk.done ? 1 : 0;
 }
 
 static __always_inline void copy_path(struct scratch* s, struct task_struct* task, const struct path* path,
                                       enum path_of which, bool to_the_top) {
-  struct path_job job;
-  begin_path(&job, task, path);
+  begin_walk(&s->walk, task, path);
   if (to_the_top) {
-    job.root_entry = 0;
+    s->walk.root_entry = 0;
   }
-  job.which = which;
-  const bool deleted = is_deleted(job.entry);
-  bpf_loop(deepest_path, copy_name, &job, 0);
+  s->walk.which = which;
+  const bool deleted = is_deleted(s->walk.entry);
+  bpf_loop(deepest_path, copy_name, 0, 0);
   struct path_end* end = (struct path_end*)chunk_data(s);
   if (end) {
-    end->ending = job.ending;
+    end->ending = s->walk.ending;
     end->deleted = deleted;
     end_chunk(s, which, sizeof *end, chunk_path_end);
   }

@@ -27,7 +27,7 @@ struct crash_job {
   __u64 fault;
   __u64 stack; /* an address in the first thread's stack */
   __u64 file;  /* struct file of the mapping that was found */
-  struct path_job path;
+  struct path_walk path;
 };
 
 /* Nothing if all are in use. */
@@ -148,7 +148,7 @@ static long examine_word(__u32 i, struct crash_job* job) {
   struct file* file = (void*)job->file;
   mapping->inode = BPF_CORE_READ(file, f_inode, i_ino);
   mapping->device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-  begin_path(&job->path, task, &file->f_path);
+  begin_walk(&job->path, task, &file->f_path);
   mapping->end_of_path.deleted = is_deleted(job->path.entry);
   bpf_loop(deepest_path, copy_mapping_name, job, 0);
   mapping->end_of_path.ending = job->path.ending;

@@ -184,9 +184,13 @@ static __always_inline bool is_made_up(struct dentry* entry, struct vfsmount* mo
          !(BPF_CORE_READ(entry, d_parent) == entry && BPF_CORE_READ(mount, mnt_root) == entry);
 }
 
-static long follow_name(__u32 i, struct path_job* job) {
-  step_up(job);
-  return job->done ? 1 : 0;
+static long follow_name(__u32 i, void* unused) {
+  struct scratch* s = scratch_of_cpu();
+  if (!s) {
+    return 1;
+  }
+  step_up(&s->second_walk);
+  return s->second_walk.done ? 1 : 0;
 }
 
 /* The names up to the tracer's root, and how that ended. What is renamed meanwhile would show a path that never was: a
@@ -194,21 +198,21 @@ static long follow_name(__u32 i, struct path_job* job) {
 static __always_inline __u32 copy_names_up(struct scratch* s, const struct path* path, __u64 which) {
   const __u32 used = s->used;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    struct path_job job = {};
-    job.entry = (__u64)BPF_CORE_READ(path, dentry);
-    job.mount = (__u64)BPF_CORE_READ(path, mnt);
-    job.root_entry = shared.root_entry;
-    job.root_mount = shared.root_mount;
-    job.which = which;
-    struct path_job again = job;
+    struct path_walk walk = {};
+    walk.entry = (__u64)BPF_CORE_READ(path, dentry);
+    walk.mount = (__u64)BPF_CORE_READ(path, mnt);
+    walk.root_entry = shared.root_entry;
+    walk.root_mount = shared.root_mount;
+    walk.which = which;
+    s->walk = s->second_walk = walk;
     s->used = used;
-    bpf_loop(deepest_named, copy_name, &job, 0);
-    bpf_loop(deepest_named, follow_name, &again, 0);
-    if (job.ending == path_unknown) {
+    bpf_loop(deepest_named, copy_name, 0, 0);
+    bpf_loop(deepest_named, follow_name, 0, 0);
+    if (s->walk.ending == path_unknown) {
       break;
     }
-    if (again.sum == job.sum && again.ending == job.ending) {
-      return job.ending;
+    if (s->second_walk.sum == s->walk.sum && s->second_walk.ending == s->walk.ending) {
+      return s->walk.ending;
     }
   }
   __sync_fetch_and_add(&shared.unnamed, 1);

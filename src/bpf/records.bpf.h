@@ -34,8 +34,21 @@ struct passed_messages {
   __u32 left; /* descriptors of the current message */
 };
 
+/* A walk up from a file to the root. */
+struct path_walk {
+  __u64 entry; /* struct dentry; addresses of the kernel's, only ever read through helpers */
+  __u64 mount; /* struct vfsmount */
+  __u64 root_entry;
+  __u64 root_mount;
+  __u64 which; /* what the chunks say whose names they are */
+  __u64 sum;   /* of all that was followed, so that two walks can be compared */
+  __u32 ending;
+  __u32 done;
+};
+
 /* What a step of bpf_loop changes and another looks at is here, not on the stack: kernels before 6.7 verify the first
- * step alone, and remove what that one does not reach. */
+ * step alone, and remove what that one does not reach; later ones go through the steps until nothing on the stack is
+ * new, which Linux 7.2 does not see of a walk. */
 struct scratch {
   __u64 slot[slots];
   struct capture_plan plan; /* of the call */
@@ -55,6 +68,8 @@ struct scratch {
   __u32 padding;
   struct element_loop loops[most_loops];
   struct passed_messages passed;
+  struct path_walk walk;
+  struct path_walk second_walk;
   __u64 named[most_names]; /* what is to be named: enum named_kind in the upper half, the number in the lower */
 };
 
