@@ -80,7 +80,7 @@ void FoldedView::call_ends(Thread& thread, const CallEnd& end, const Memory&) {
   const std::uint64_t weight = weight_of(thread, end);
   if (weight != 0) {
     if (thread.command.empty()) {
-      thread.command = names_.process(thread.tid, thread.tid);
+      thread.command = names_.command(thread.tid);
     }
     // Semicolons part the frames, so names must have none; each goes through the buffer alone.
     line_.clear();

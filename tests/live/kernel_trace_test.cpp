@@ -111,6 +111,15 @@ TEST_CASE("every line about the processes of a scope says whose it is") {
   }
 }
 
+TEST_CASE("a folded stack begins with the name of its program, also of one that has ended when it is added up") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Ran ran = run("exec $T --engine=bpf --format=folded -o /dev/stdout -e trace=write /bin/echo hi");
+  REQUIRE(ran.lines.size() == 2);
+  CHECK(ran.lines[1].rfind("echo;", 0) == 0);
+}
+
 TEST_CASE("after --syscall-limit nothing more is shown, whoever traces") {
   std::vector<std::string> engines{"ptrace"};
   if (bpf_works()) {
