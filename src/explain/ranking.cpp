@@ -1,8 +1,6 @@
 #include "explain/ranking.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "explain/benign.h"
 #include "explain/rule.h"
@@ -20,37 +18,6 @@ std::string error_text_of(std::string_view name) {
     }
   }
   return {};
-}
-
-/// Lines that tell of something that the program can do without, or of no failure at all.
-std::string without_remarks(const std::string& text) {
-  constexpr std::array<std::string_view, 13> remarks = {"LOG:",     "INFO",     "[info]", "DEBUG",   "[debug]",
-                                                        "NOTICE",   "[notice]", "arning", "WARNING", "skipping",
-                                                        "ignoring", "gnored",   "[warn]"};
-  std::string kept;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-    const std::string_view line = std::string_view(text).substr(from, end - from);
-    if (std::none_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); })) {
-      kept += line;
-    }
-    from = end;
-  }
-  return kept;
-}
-
-/// Whether it stands there by itself, not as a part of another word: `include` does not in "#include".
-bool has_word(std::string_view text, std::string_view word) {
-  const auto continues = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '#';
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]))) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -78,9 +45,9 @@ int Ranking::of(const Step& step) const {
   after = without_remarks(after);
   int score = 0;
   const std::string name = base_name(step.path);
-  if (contains(after, step.path)) {
+  if (is_named(step.path, after)) {
     score += 40;
-  } else if (name.size() > 2 && has_word(after, name)) {
+  } else if (name.size() > 2 && is_named(name, after)) {
     score += 35;
   }
   if (contains(after, error_text_of(step.call.error))) {

@@ -89,8 +89,7 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
                                spell(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
     return std::nullopt;
   }
-  const bool making_sure =
-      facts.call().name.compare(0, 5, "mkdir") == 0 && facts.said.find(facts.path()) == std::string::npos;
+  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.said);
   if (making_sure) {
     return std::nullopt;  // of a folder that may be there, as mkdir -p does
   }

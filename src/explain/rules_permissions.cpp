@@ -230,8 +230,9 @@ std::optional<Finding> unknown_user(const Case& facts) {
       {"Group", "/etc/group", "group", "groupadd --system "},
       {"getgrnam", "/etc/group", "group", "groupadd --system "},
   }};
+  const std::string said = without_remarks(facts.said);
   for (const std::string_view failure : {"does not exist", "nknown", "nvalid", "o such", "not found", "failed"}) {
-    const std::string line = line_with(facts.said, failure);
+    const std::string line = line_with(said, failure);
     for (const Speech& speech : speeches) {
       const std::string name = name_after(line, speech.before);
       if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(speech.file), name)) {

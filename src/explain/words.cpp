@@ -1,6 +1,8 @@
 #include "explain/words.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <span>
 
 #include "base/utf8.h"
@@ -10,6 +12,35 @@ namespace tracer::explain {
 
 bool contains(std::string_view text, std::string_view part) {
   return !part.empty() && text.find(part) != std::string_view::npos;
+}
+
+bool is_named(std::string_view name, std::string_view text) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '#'; };
+  for (std::size_t at = text.find(name); !name.empty() && at != std::string_view::npos; at = text.find(name, at + 1)) {
+    // What ends a sentence may also be in the middle of a name.
+    std::size_t end = at + name.size();
+    end += end < text.size() && contains("/.-", text.substr(end, 1)) ? 1 : 0;
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string without_remarks(const std::string& text) {
+  constexpr std::array<std::string_view, 14> remarks = {"LOG:",   "INFO",     "[info]",   "DEBUG",   "[debug]",
+                                                        "NOTICE", "[notice]", "arning",   "WARNING", "[warn]",
+                                                        " warn ", "skipping", "ignoring", "gnored"};
+  std::string kept;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(from, end - from);
+    if (std::none_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); })) {
+      kept += line;
+    }
+    from = end;
+  }
+  return kept;
 }
 
 bool is_listed(std::string_view word, std::string_view list) {

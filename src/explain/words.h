@@ -9,6 +9,11 @@ namespace tracer::explain {
 
 /// Whether `part`, if it is not empty, is somewhere in `text`.
 bool contains(std::string_view text, std::string_view part);
+/// Whether a file's name or path stands in `text` by itself, not as a part of another word or of a longer path:
+/// `include` does not in "#include", nor "/etc" in "/etc/hosts".
+bool is_named(std::string_view name, std::string_view text);
+/// Without the lines that tell of something that a program can do without, or of no failure at all.
+std::string without_remarks(const std::string& text);
 /// Whether `word` is one of those in `list`, which has blanks between them.
 bool is_listed(std::string_view word, std::string_view list);
 /// The last line of `text` that is not empty, without its end.

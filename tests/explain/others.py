@@ -112,8 +112,11 @@ def what_merely_looks_is_no_cause(place):
     place.file('taken')
     answer, _ = place.explain('ln', '-s', 'x', str(place.folder / 'taken'))
     assert [one['rule'] for one in answer['answers']] == ['lock-file-exists'], answer
-    answer, _ = place.explain('sh', '-c', 'echo "In procedure resolve-interface: no" >&2; exit 1')
-    assert not answer['answers'], answer
+    (place.folder / 'kept').mkdir()
+    kept = str(place.folder / 'kept')
+    for words in ('In procedure resolve-interface: no', f'A log is in {kept}/log', 'npm warn Unknown user config "x"'):
+        answer, _ = place.explain('perl', '-e', f'mkdir "{kept}"; print STDERR q({words}), "\\n"; exit 1')
+        assert not answer['answers'], answer
 
 
 @test
