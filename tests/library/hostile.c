@@ -359,7 +359,8 @@ static void* wait_first(void* fd) {
   char byte = 0;
   long result = 0;
 #ifdef __x86_64__
-  __asm__ volatile("call read_first"
+  // Beyond the 128 bytes below the stack pointer, which may be in use.
+  __asm__ volatile("sub $128, %%rsp\n call read_first\n add $128, %%rsp"
                    : "=a"(result)
                    : "a"(SYS_read), "D"(fd), "S"(&byte), "d"(1L)
                    : "rcx", "r11", "memory");
