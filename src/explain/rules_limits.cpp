@@ -1,4 +1,4 @@
-// Limits: descriptors, processes, memory, sizes.
+// Descriptors; and limits of them, of processes, memory and sizes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -105,6 +105,24 @@ std::optional<Finding> too_many_files(const Case& facts) {
     finding.looked_at.push_back(fmt::format("{} descriptors were open", *facts.process.snapshot->descriptors));
   }
   finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
+  return finding;
+}
+
+std::optional<Finding> descriptor_not_open(const Case& facts) {
+  const Call& call = facts.call();
+  if (call.args.empty()) {
+    return std::nullopt;
+  }
+  const std::int64_t fd = call.args[0].value.number;
+  constexpr std::array<std::string_view, 3> standard = {"standard input", "standard output", "standard error"};
+  const bool is_standard = fd >= 0 && fd < static_cast<std::int64_t>(standard.size());
+  Finding finding;
+  finding.cause =
+      (is_standard ? "its " + std::string(standard[static_cast<std::size_t>(fd)]) : fmt::format("descriptor {}", fd)) +
+      " is not open, or not for what it does (" + call.name + ")";
+  finding.remedy = is_standard
+                       ? "see how it is started: whoever closes one of the three should give it /dev/null"
+                       : "a mistake of the program, or of who started it and should have left that descriptor open";
   return finding;
 }
 
@@ -252,6 +270,8 @@ constexpr std::string_view descriptor_calls =
 
 constexpr Rule rules[] = {
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
+    // read() is not among them: who is explained shall not stop at each.
+    {"descriptor-not-open", 25, "write writev fsync newfstatat", "EBADF", "", "", descriptor_not_open},
     {"kernel-limit", 40,
      "inotify_init inotify_init1 inotify_add_watch fanotify_init fanotify_mark epoll_ctl unshare clone clone3 add_key "
      "request_key keyctl io_setup mq_open msgget semget shmget",

@@ -177,6 +177,11 @@ def setting_that_makes_no_sense(place):
     return ['sh', '-c', 'echo nonsense >/proc/sys/vm/swappiness']
 
 
+@cause('descriptor-not-open', 'its standard input is not open')
+def standard_input_closed(place):
+    return ['sh', '-c', 'exec cat <&-']
+
+
 @cause('folder-not-empty', 'ls -A FOLDER/full')
 def folder_not_empty(place):
     place.file('full/file')
