@@ -94,7 +94,7 @@ class Planner : public NamingOperations {
     if (slot < slots && (phase_ == CapturePhase::entry ? at_entry : at_exit)) {
       // What a call that fails has not filled shows as an address, unless the description says when it shows.
       matters_if_failed_ = matters_if_failed_ || type.direction != Direction::out || param.when != none;
-      noted_ = noted && phase_ == CapturePhase::exit;
+      noted_ = noted && phase_ == CapturePhase::exit && !param.at_exit;
       pointed(type, slot, nullptr, 0);
       noted_ = false;
     }

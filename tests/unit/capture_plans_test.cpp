@@ -116,6 +116,23 @@ TEST_CASE("what a call has not filled is copied of a failed one only where it sh
   CHECK(plan_of(plans, accept_number).exit_if_failed == 1);  // the length, which went in
 }
 
+TEST_CASE("of what only the note looks at after a call all is copied, of what shows then no more than shows") {
+  const CapturePlans plans = usual_plans();
+  const auto most_of = [&plans](std::uint32_t number, std::uint8_t argument) {
+    const capture_plan& plan = plan_of(plans, number);
+    const auto first = plans.operations.begin() + plan.exit_first;
+    const auto found = std::find_if(first, first + plan.exit_count, [argument](const capture_operation& operation) {
+      return operation.kind == capture_block && operation.base == argument && operation.offset == 0;
+    });
+    return found == first + plan.exit_count ? 0 : found->most;
+  };
+  constexpr std::uint32_t poll_number = 7;
+  constexpr std::uint32_t recvmmsg_number = 299;
+  CHECK(most_of(poll_number, 0) == largest_block);
+  CHECK(most_of(recvmmsg_number, 1) > 0);
+  CHECK(most_of(recvmmsg_number, 1) < largest_piece);
+}
+
 TEST_CASE("a plan follows arrays within arrays") {
   constexpr std::uint32_t sendmmsg_number = 307;
   constexpr std::uint32_t io_submit_number = 209;
