@@ -50,7 +50,7 @@ int Ranking::of(const Step& step) const {
   } else if (name.size() > 2 && is_named(name, after)) {
     score += 35;
   }
-  if (contains(after, error_text_of(step.call.error))) {
+  if (contains(after, error_text_of(step.call.error)) || is_named(step.call.error, after)) {
     score += last_with_text(step) ? 30 : 8;
   }
   const std::uint64_t distance = next > step.number ? next - step.number - 1 : 0;
@@ -61,7 +61,8 @@ int Ranking::of(const Step& step) const {
       contains(spell(step.call.argument("flags").value), "O_PATH");
   score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
   score -= is_of_another_error(step, after) ? 40 : 0;
-  score -= benign_reason(process_, step).empty() ? 0 : 45;
+  // What usually does not matter may be what it complains about.
+  score -= is_named(step.path, after) || benign_reason(process_, step).empty() ? 0 : 45;
   return score;
 }
 

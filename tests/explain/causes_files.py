@@ -15,6 +15,15 @@ def missing_configuration(place):
     return [place.fail, 'open-quietly', str(place.folder / 'etc/server.conf')]
 
 
+@cause('missing-file', 'a file is missing: FOLDER/here/package.json')
+def missing_file_that_is_elsewhere_too(place):
+    """What it complains about by its whole name is no harmless search."""
+    here, there = place.folder / 'here/package.json', place.file('there/package.json')
+    here.parent.mkdir()
+    return ['perl', '-e', f'open F, "<", "{here}"; open F, "<", "{there}"; '
+                          f'print STDERR "ENOENT: no such file or directory, open {here}\n"; exit 1']
+
+
 @cause('missing-file', 'FOLDER/no/such')
 def missing_folder(place):
     return [place.fail, 'open', str(place.folder / 'no/such/file')]
