@@ -6,6 +6,7 @@
 #include <array>
 
 #include "decode/descriptor_text.h"
+#include "spell/escape.h"
 
 namespace tracer::decode {
 namespace {
@@ -41,7 +42,7 @@ void append_local(TextBuffer& text, const SocketFacts& socket) {
     // Programs often give the whole of sun_path for the length of an abstract name.
     path = is_abstract ? path.substr(0, path.find_last_not_of('\0') + 1) : path.substr(0, path.find('\0'));
     text.append(is_abstract ? ",@\"" : ",\"");
-    append_escaped_name(text, path);
+    spell::append_escaped(text, std::as_bytes(std::span(path)));  // between quotation marks
     text.append('"');
   }
 }

@@ -65,7 +65,7 @@ static void unix_sockets(void) {
   getpeername(client, (struct sockaddr*)&from, &length);
   length = 4;
   getsockname(server, (struct sockaddr*)&from, &length);
-  struct sockaddr_un abstract = {.sun_family = AF_UNIX, .sun_path = "\0hidden"};
+  struct sockaddr_un abstract = {.sun_family = AF_UNIX, .sun_path = "\0hid<>n"};
   bind(client, (struct sockaddr*)&abstract, offsetof(struct sockaddr_un, sun_path) + 7);
   strcpy(abstract.sun_path, "missing");
   connect(socket(AF_UNIX, SOCK_DGRAM, 0), (struct sockaddr*)&abstract, sizeof abstract);
