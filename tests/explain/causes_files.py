@@ -16,12 +16,12 @@ def missing_configuration(place):
 
 
 @cause('missing-file', 'a file is missing: FOLDER/here/package.json')
-def missing_file_that_is_elsewhere_too(place):
-    """What it complains about by its whole name is no harmless search."""
-    here, there = place.folder / 'here/package.json', place.file('there/package.json')
-    here.parent.mkdir()
-    return ['perl', '-e', f'open F, "<", "{here}"; open F, "<", "{there}"; '
-                          f'print STDERR "ENOENT: no such file or directory, open {here}\n"; exit 1']
+def missing_file_that_is_seldom_one(place):
+    """What it complains about by its whole name is no harmless search for modules."""
+    (place.folder / 'here').mkdir()
+    path = place.folder / 'here/package.json'
+    return [place.file('node', f'#!/usr/bin/perl\nopen F, "<", "{path}"; stat "/usr/lib/node" for 1..30; '
+                       f'print STDERR "ENOENT: no such file or directory, open {path}\\n"; exit 1', 0o755)]
 
 
 @cause('missing-file', 'FOLDER/no/such')
