@@ -222,17 +222,18 @@ class Sleeper {
            (holders.empty() ? "" : ", which " + join(holders, ", ") + " holds");
   }
 
-  [[nodiscard]] std::string children() const {
+  [[nodiscard]] std::string names_of_children() const {
     std::vector<std::string> names;
-    const auto wanted = static_cast<std::int32_t>(call_ == "waitid" ? args_[1] : args_[0]);
-    if (wanted > 0) {
-      names.push_back(describe_process(wanted));
-    } else {
-      for (const pid_t child : children_of(pid_, tid_)) {
-        names.push_back(describe_process(child));
-      }
+    for (const pid_t child : children_of(pid_, tid_)) {
+      names.push_back(describe_process(child));
     }
-    return names.empty() ? "waits for a child" : "waits for its child " + join(names, ", ") + " to end";
+    return join(names, ", ");
+  }
+
+  [[nodiscard]] std::string children() const {
+    const auto wanted = static_cast<std::int32_t>(call_ == "waitid" ? args_[1] : args_[0]);
+    const std::string names = wanted > 0 ? describe_process(wanted) : names_of_children();
+    return names.empty() ? "waits for a child" : "waits for its child " + names + " to end";
   }
 
   /// Of a call that takes a path: `open(path, …)`, but `openat(folder, path, …)`.
@@ -265,11 +266,7 @@ class Sleeper {
   [[nodiscard]] std::string asking() const { return "waits for an answer about " + placed(path()); }
 
   [[nodiscard]] std::string vforked() const {
-    std::vector<std::string> names;
-    for (const pid_t child : children_of(pid_, tid_)) {
-      names.push_back(describe_process(child));
-    }
-    return "waits until its child " + join(names, ", ") + " runs another program or ends";
+    return "waits until its child " + names_of_children() + " runs another program or ends";
   }
 
   [[nodiscard]] std::string message() const {
