@@ -12,7 +12,7 @@ namespace tracer {
 namespace {
 
 constexpr int tick_microseconds = 50'000;
-constexpr unsigned reports_between_looks = 128;
+constexpr unsigned reports_between_looks = 8;  // a thread that steps over an instruction may take 0.1 s for each
 
 void tick(int) {}
 

@@ -78,6 +78,20 @@ def waiting_at_breakpoint(bench):
     expect(any('own@' in line for line in lines), '\n'.join(lines))
 
 
+def interrupted_at_breakpoint(bench):
+    """A tracer ends when it is told to, also while an instruction under a breakpoint waits."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
+    log = bench.folder / 'interrupted'
+    tracer = subprocess.Popen([bench.tracer, '-f', '-q', '-I2', '-o', str(log), '-e', 'trace=none',
+                               '-e', 'symbol=read_first@MAIN', str(program), 'waiting', 'for ever'],
+                              stdout=subprocess.PIPE)
+    tracer.stdout.readline()  # until it waits
+    told = time.monotonic()
+    tracer.terminate()
+    tracer.wait(PATIENCE)
+    expect(time.monotonic() - told < 5, f'it took {time.monotonic() - told:.1f} s')
+
+
 def stripped_static_pie(bench):
     """Nothing is known of it, and nothing is done to it."""
     program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
@@ -168,8 +182,8 @@ def attach_and_detach(bench):
 
 
 CASES = {case.__name__: case
-         for case in (faulting_at_breakpoint, waiting_at_breakpoint, copied, stripped_static_pie, killed_tracer,
-                      killed_at_any_moment, attach_and_detach)}
+         for case in (faulting_at_breakpoint, waiting_at_breakpoint, interrupted_at_breakpoint, copied,
+                      stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
 
 
 def main():

@@ -371,7 +371,7 @@ static void* wait_first(void* fd) {
 }
 
 // A thread that has to step over a breakpoint in place, as there is a filter, and waits there for another one.
-static int waiting(void) {
+static int waiting(int for_ever) {
   struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
   struct sock_fprog filter = {1, &allow};
   int ends[2];
@@ -383,6 +383,11 @@ static int waiting(void) {
   }
   pthread_create(&thread, 0, wait_first, (void*)(intptr_t)ends[0]);
   usleep(20000);
+  while (for_ever) {
+    puts("waiting");
+    fflush(stdout);
+    pause();
+  }
   sum = own(1);
   if (write(ends[1], "x", 1) != 1) {
     return 3;
@@ -411,6 +416,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "faulting") == 0   ? faulting()
          : strcmp(what, "stopping") == 0   ? stopping()
          : strcmp(what, "copied") == 0     ? copied()
-         : strcmp(what, "waiting") == 0    ? waiting()
+         : strcmp(what, "waiting") == 0    ? waiting(argc > 2)
                                            : 99;
 }
