@@ -93,25 +93,35 @@ static __always_inline __u8 draw(struct counting_sample* sample) {
   return stands_for;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
+static __always_inline void enter(long id) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct thread_state* state = begin_call(task, id);
   if (!state || !settings.threads.times) {
-    return 0;
+    return;
   }
   if (settings.sampled) {
     struct counting_totals* sum = totals_of(state->slot);
     if (!sum) {
-      return 0;
+      return;
     }
     state->charged = task->stime;
-    state->stands_for = draw(&sum->sample); /* if another thread draws at the same time, that is chance, too */
+    state->stands_for = draw(&sum->sample);
     if (state->stands_for == 0) {
-      return 0;
+      return;
     }
   }
   take_time(task, state);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
+  enter(id);
+  return 0;
+}
+
+SEC("tp/raw_syscalls/sys_enter")
+int on_perf_enter(const struct perf_entered* call) {
+  enter(call->number);
   return 0;
 }
 
@@ -182,16 +192,14 @@ static __always_inline void add_call(struct counting_totals* sum, struct task_st
   }
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void leave(struct task_struct* task, const struct pt_regs* regs, long result) {
   struct thread_state* state = state_of(task);
   if (!state) {
-    return 0;
+    return;
   }
   const enum call_end end = end_call(task, state, regs, result);
   if (end == call_unseen) {
-    return 0;
+    return;
   }
   if (end == call_had_no_entry) {
     state->charged = task->stime;
@@ -199,10 +207,20 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
   }
   struct counting_totals* sum = totals_of(state->slot);
   if (sum) {
-    keep_cpu();
     add_call(sum, task, state, result);
-    give_cpu_back();
   }
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
+  leave(bpf_get_current_task_btf(), regs, result);
+  return 0;
+}
+
+SEC("tp/raw_syscalls/sys_exit")
+int on_perf_exit(const struct perf_left* call) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  leave(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->result);
   return 0;
 }
 

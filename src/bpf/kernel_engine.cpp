@@ -27,7 +27,7 @@ static_assert(numbers_per_abi == max_filtered_number);
 /// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
 
-/// Linux 7.0 (commit a46023d5616e): another thread may get the CPU while a program runs there.
+/// Linux 7.0 (commit a46023d5616e): see kept_cpu.bpf.h.
 constexpr std::pair<unsigned long, unsigned long> tracepoints_let_others_run_since{7, 0};
 
 void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
@@ -69,7 +69,10 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
   choose_calls(settings, options_.wanted);
   settings.times = options_.times ? 1 : 0;
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
-  settings.keeps_cpu = kernel_version() >= tracepoints_let_others_run_since ? 1 : 0;
+  const bool lets_others_run = kernel_version() >= tracepoints_let_others_run_since;
+  settings.keeps_cpu = lets_others_run ? 1 : 0;
+  programs_.leave_out(lets_others_run ? "on_enter" : "on_perf_enter");
+  programs_.leave_out(lets_others_run ? "on_exit" : "on_perf_exit");
   if (!options_.follow_forks) {
     programs_.leave_out("on_fork");
   }

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "bpf/perf_tracepoint.h"
+
 namespace tracer {
 namespace {
 
@@ -202,12 +204,34 @@ Status KernelPrograms::attach() {
     if (!bpf_program__autoload(program) || is_single(program)) {
       continue;
     }
-    bpf_link* link = bpf_program__attach(program);
-    if (link == nullptr) {
-      return failure(std::string("the kernel does not let BPF watch ") + bpf_program__section_name(program), errno);
+    if (const Status attached = is_of(program, "tp/") ? attach_by_perf(program) : attach(program); !attached) {
+      return attached;
     }
-    links_.emplace_back(link);
   }
+  return Done{};
+}
+
+Status KernelPrograms::attach(const bpf_program* program) {
+  return own(bpf_program__attach(program), program);
+}
+
+Status KernelPrograms::attach_by_perf(const bpf_program* program) {
+  auto event = open_tracepoint(bpf_program__section_name(program) + std::strlen("tp/"));
+  if (!event) {
+    return event.error();
+  }
+  bpf_link* link = bpf_program__attach_perf_event(program, event.value().get());
+  if (link != nullptr) {
+    static_cast<void>(event.value().release());  // it is the link's now
+  }
+  return own(link, program);
+}
+
+Status KernelPrograms::own(bpf_link* link, const bpf_program* program) {
+  if (link == nullptr) {
+    return failure(std::string("the kernel does not let BPF watch ") + bpf_program__section_name(program), errno);
+  }
+  links_.emplace_back(link);
   return Done{};
 }
 

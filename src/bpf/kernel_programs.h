@@ -66,8 +66,8 @@ class KernelPrograms {
   /// Verification by the kernel. The error is one sentence with cause and remedy.
   Status load();
 
-  /// Attaches every program to the tracepoint that its section names; iterators are attached by iterate(), and those
-  /// that sit on a function of the kernel's by attach_if_possible().
+  /// Attaches every program to the tracepoint that its section names, by perf where that begins with tp/; iterators are
+  /// attached by iterate(), and those that sit on a function of the kernel's by attach_if_possible().
   Status attach();
   /// Before load(): leaves a program out that sits on a function of the kernel's, if that cannot be here.
   void leave_out_unless_possible(const char* program);
@@ -93,6 +93,9 @@ class KernelPrograms {
   void* initial(const char* section, std::size_t size);
   [[nodiscard]] Result<Mapping> mapped(const char* map, std::size_t size) const;
   Result<void*> live(const char* section, std::size_t size);
+  Status attach(const bpf_program* program);
+  Status attach_by_perf(const bpf_program* program);
+  Status own(bpf_link* link, const bpf_program* program);
 
   std::unique_ptr<bpf_object, Free> object_;
   std::optional<KernelBtf> kernel_;  ///< until they are loaded

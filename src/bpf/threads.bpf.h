@@ -196,7 +196,7 @@ enum call_end {
 
 /* At the exit. */
 static __always_inline enum call_end end_call(struct task_struct* task, struct thread_state* state,
-                                              struct pt_regs* regs, long result) {
+                                              const struct pt_regs* regs, long result) {
   const __u8 phase = state->phase;
   if (phase == phase_silent) {
     return call_unseen;

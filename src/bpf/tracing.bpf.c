@@ -166,22 +166,30 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   submit_entry(s, task);
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void on_entry(struct task_struct* task, const struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
-    keep_cpu();
     take_time(task, state);
     enter(s, task, state, regs);
-    give_cpu_back();
   }
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
+  on_entry(bpf_get_current_task_btf(), regs, id);
+  return 0;
+}
+
+SEC("tp/raw_syscalls/sys_enter")
+int on_perf_enter(const struct perf_entered* call) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  on_entry(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->number);
   return 0;
 }
 
 static __always_inline void leave(struct scratch* s, struct task_struct* task, struct thread_state* state,
-                                  struct pt_regs* regs, long result) {
+                                  const struct pt_regs* regs, long result) {
   const enum call_end end = end_call(task, state, regs, result);
   if (end == call_unseen) {
     return;
@@ -231,16 +239,24 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
   submit(s);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void on_return(struct task_struct* task, const struct pt_regs* regs, long result) {
   struct thread_state* state = state_of(task);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
-    keep_cpu();
     leave(s, task, state, regs, result);
-    give_cpu_back();
   }
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
+  on_return(bpf_get_current_task_btf(), regs, result);
+  return 0;
+}
+
+SEC("tp/raw_syscalls/sys_exit")
+int on_perf_exit(const struct perf_left* call) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  on_return(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->result);
   return 0;
 }
 

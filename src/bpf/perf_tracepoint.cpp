@@ -1,0 +1,65 @@
+#include "bpf/perf_tracepoint.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/perf_event.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace tracer {
+namespace {
+
+/// A tracefs, or what open(2) or fsmount(2) says instead (errno).
+UniqueFd open_tracefs() {
+  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    if (::access((std::string(folder) + "/events").c_str(), F_OK) == 0) {
+      return UniqueFd(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+  }
+  const UniqueFd system(::fsopen("tracefs", FSOPEN_CLOEXEC));
+  if (!system.valid() || ::fsconfig(system.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
+    return UniqueFd();
+  }
+  return UniqueFd(::fsmount(system.get(), FSMOUNT_CLOEXEC, 0));
+}
+
+/// 0 if it cannot be read (errno).
+unsigned long number_of(const UniqueFd& tracefs, const char* name) {
+  const std::string path = fmt::format("events/{}/id", name);
+  const UniqueFd file(::openat(tracefs.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text{};
+  return file.valid() && ::read(file.get(), text.data(), text.size() - 1) > 0 ? std::strtoul(text.data(), nullptr, 10)
+                                                                              : 0;
+}
+
+}  // namespace
+
+Result<UniqueFd> open_tracepoint(const char* name) {
+  const UniqueFd tracefs = open_tracefs();
+  const unsigned long number = tracefs.valid() ? number_of(tracefs, name) : 0;
+  if (number == 0) {
+    const int error = errno;
+    return Error{error,
+                 fmt::format("tracepoint {}: {}; mount tracefs on /sys/kernel/tracing, and be allowed to read it", name,
+                             std::strerror(error))};
+  }
+  perf_event_attr event{};
+  event.size = sizeof event;
+  event.type = PERF_TYPE_TRACEPOINT;
+  event.config = number;
+  UniqueFd opened(static_cast<int>(::syscall(SYS_perf_event_open, &event, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!opened.valid()) {
+    const int error = errno;
+    return Error{error, fmt::format("tracepoint {}: {}; perf events take CAP_PERFMON", name, std::strerror(error))};
+  }
+  return opened;
+}
+
+}  // namespace tracer
