@@ -45,11 +45,16 @@ static void call(int which, int pieces) {
 }
 
 static void long_calls(void) {
-  double begin = cpu_time();
-  if (read(zero, buffer, piece) != piece) {
-    exit(1);
+  double begin = 0;
+  double one = 1; /* the shortest of some: what the hypervisor takes counts, too */
+  for (int i = 0; i < 5; ++i) {
+    begin = cpu_time();
+    if (read(zero, buffer, piece) != piece) {
+      exit(1);
+    }
+    const double taken = cpu_time() - begin;
+    one = taken < one ? taken : one;
   }
-  const double one = cpu_time() - begin;
   int pieces = 1 + (int)(0.04 / one);
   pieces = pieces > 30 ? 30 : pieces; /* more than 2 GB are none */
   for (int which = 0; which < 3; ++which) {
