@@ -98,7 +98,7 @@ Result<std::unique_ptr<Engine>> make_bpf_engine(const cli::Options& options, con
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
     auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
-    tracing.circumstances = turning_points ? turning_points.value().bits() : WantedCalls{};
+    tracing.circumstances = turning_points ? turning_points.value().kernel_numbers(tables) : WantedCalls{};
   }
   tracing.commands =
       options.format.pid_details.has(cli::PidDetail::comm) || options.format.output != cli::OutputFormat::text;

@@ -21,7 +21,7 @@ bool only_counts(const cli::Options& options) {
 /// What an engine has to report. Numbers without a description are always shown. With `stacks`, calls that change what
 /// is in memory are wanted as well.
 WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spec::Tables& tables) {
-  WantedCalls wanted = shown.bits();
+  WantedCalls wanted = shown.kernel_numbers(tables);
   for (std::size_t i = 0; i < abi_count; ++i) {
     const auto abi = static_cast<Abi>(i);
     for (std::size_t number = 0; number < max_filtered_number; ++number) {

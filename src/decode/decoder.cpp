@@ -80,9 +80,14 @@ const std::array<std::uint64_t, 6>& Decoder::arguments_of(const CallState& state
 }
 
 std::string_view Decoder::name_of(const CallState& state) const {
-  return !state.entry.function_name.empty() ? state.entry.function_name
-         : state.call != nullptr            ? implementation_->setting.tables.text(state.call->name)
-                                            : state.unknown_name.view();
+  if (!state.entry.function_name.empty()) {
+    return state.entry.function_name;
+  }
+  if (state.call == nullptr) {
+    return state.unknown_name.view();
+  }
+  const bool is_renamed = state.signature->shown != spec::none;
+  return implementation_->setting.tables.text(is_renamed ? state.signature->shown : state.call->name);
 }
 
 void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const Memory& memory,

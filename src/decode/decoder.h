@@ -197,6 +197,7 @@ class Decoder {
   [[nodiscard]] static const spec::Signature* signature_of(const CallState& state);
   /// The call's own arguments, wherever a multiplexer had them.
   [[nodiscard]] static const std::array<std::uint64_t, 6>& arguments_of(const CallState& state);
+  /// What enter() calls it.
   [[nodiscard]] std::string_view name_of(const CallState& state) const;
 
   /// `{si_signo=SIGCHLD, …}` of a raw siginfo in the host's layout.

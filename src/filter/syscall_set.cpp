@@ -48,6 +48,13 @@ class Regex {
   int error_;
 };
 
+struct NamedCall {
+  Abi abi;
+  std::uint64_t number;
+  std::string_view name;
+  spec::ClassMask classes;
+};
+
 template <typename Visit>
 void for_each_call(const SyscallNames& names, AbiMask abis, Visit visit) {
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -57,8 +64,15 @@ void for_each_call(const SyscallNames& names, AbiMask abis, Visit visit) {
     }
     for (const auto& row : names.tables.numbers[i]) {
       if (row.call != spec::none) {
-        visit(abi, row.number, names.tables.calls[row.call]);
+        const spec::Call& call = names.tables.calls[row.call];
+        visit(NamedCall{abi, row.number, names.tables.text(call.name), call.classes});
       }
+    }
+  }
+  const spec::SubCalls sub_calls(names.tables);
+  for (const spec::SubCall& call : sub_calls.all()) {
+    if ((abis & mask_of(call.abi)) != 0) {
+      visit(NamedCall{call.abi, call.number, call.name, call.classes});
     }
   }
 }
@@ -86,8 +100,7 @@ std::optional<spec::ClassMask> find_class(std::string_view name) {
 
 std::string near_miss(std::string_view word, const SyscallNames& names) {
   NearMiss miss(word);
-  for_each_call(names, names.abis,
-                [&](Abi, std::uint32_t, const spec::Call& call) { miss.consider(names.tables.text(call.name)); });
+  for_each_call(names, names.abis, [&](const NamedCall& call) { miss.consider(call.name); });
   for (const auto name : spec::call_class_names) {
     miss.consider("%" + std::string(name));
   }
@@ -98,9 +111,9 @@ std::string near_miss(std::string_view word, const SyscallNames& names) {
 Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNames& names, SyscallSet& set) {
   bool found = false;
   const auto add_if = [&](auto matches) {
-    for_each_call(names, abis, [&](Abi abi, std::uint32_t number, const spec::Call& call) {
-      if (matches(number, call)) {
-        set.add(abi, number);
+    for_each_call(names, abis, [&](const NamedCall& call) {
+      if (matches(call)) {
+        set.add(call.abi, call.number);
         found = true;
       }
     });
@@ -112,13 +125,11 @@ Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNa
     if (!regex.valid()) {
       return Error{0, "regcomp: " + expression + ": " + regex.error_text()};
     }
-    add_if([&](std::uint32_t, const spec::Call& call) {
-      return regex.matches(std::string(names.tables.text(call.name)));
-    });
+    add_if([&](const NamedCall& call) { return regex.matches(std::string(call.name)); });
     return found;
   }
   if (pattern == "all") {
-    add_if([](std::uint32_t, const spec::Call&) { return true; });
+    add_if([](const NamedCall&) { return true; });
     return found;
   }
   const bool bare_class = std::find(bare_classes.begin(), bare_classes.end(), pattern) != bare_classes.end();
@@ -126,15 +137,15 @@ Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNa
     const auto classes = find_class(bare_class ? pattern : pattern.substr(1));
     // A class is known even where no call of this ABI belongs to it.
     if (classes) {
-      add_if([&](std::uint32_t, const spec::Call& call) { return (call.classes & *classes) != 0; });
+      add_if([&](const NamedCall& call) { return (call.classes & *classes) != 0; });
     }
     return classes.has_value();
   }
   if (const auto number = plain_number(pattern, SyscallSet::limit - 1)) {
-    add_if([&](std::uint32_t candidate, const spec::Call&) { return candidate == *number; });
+    add_if([&](const NamedCall& call) { return call.number == *number; });
     return found;
   }
-  add_if([&](std::uint32_t, const spec::Call& call) { return names.tables.text(call.name) == pattern; });
+  add_if([&](const NamedCall& call) { return call.name == pattern; });
   return found;
 }
 
@@ -182,14 +193,19 @@ void SyscallSet::invert() {
   for (auto& bits : bits_) {
     bits.flip();
   }
+  sub_calls_.flip();
   beyond_ = !beyond_;
 }
 
-void SyscallSet::add_all(const SyscallSet& other) {
-  for (std::size_t i = 0; i < abi_count; ++i) {
-    bits_[i] |= other.bits_[i];
+std::array<SyscallSet::Bits, abi_count> SyscallSet::kernel_numbers(const spec::Tables& tables) const {
+  std::array<Bits, abi_count> numbers = bits_;
+  const spec::SubCalls sub_calls(tables);
+  for (const spec::SubCall& call : sub_calls.all()) {
+    if (contains(call.abi, call.number) && call.through < limit) {
+      numbers[index_of(call.abi)].set(call.through);
+    }
   }
-  beyond_ = beyond_ || other.beyond_;
+  return numbers;
 }
 
 void SyscallSet::add_unknown(const spec::Tables& tables) {
@@ -224,9 +240,9 @@ Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& 
 
 bool in_class_everywhere(std::string_view call, spec::CallClass wanted, const SyscallNames& names) {
   AbiMask having = 0;
-  for_each_call(names, names.abis, [&](Abi abi, std::uint32_t, const spec::Call& candidate) {
-    if ((candidate.classes & spec::mask_of(wanted)) != 0 && names.tables.text(candidate.name) == call) {
-      having |= mask_of(abi);
+  for_each_call(names, names.abis, [&](const NamedCall& candidate) {
+    if ((candidate.classes & spec::mask_of(wanted)) != 0 && candidate.name == call) {
+      having |= mask_of(candidate.abi);
     }
   });
   return having == names.abis;

@@ -8,10 +8,11 @@
 
 #include "base/result.h"
 #include "spec/spec.h"
+#include "spec/sub_calls.h"
 
 namespace tracer::filter {
 
-/// One bit for each call number of each ABI.
+/// One bit for each call number of each ABI, and for each sub-call.
 class SyscallSet {
  public:
   static constexpr std::size_t limit = 1024;
@@ -20,29 +21,36 @@ class SyscallSet {
   SyscallSet() = default;
   [[nodiscard]] static SyscallSet all();
 
-  /// Numbers from `limit` on have no bit of their own: see add_unknown.
+  /// Numbers from `limit` on, but those of sub-calls, have no bit of their own: see add_unknown.
   void add(Abi abi, std::uint64_t number) {
     if (number < limit) {
       bits_[index_of(abi)].set(number);
+    } else if (is_sub_call(number)) {
+      sub_calls_.set(number - spec::SubCalls::first);
     }
   }
-  void add_all(const SyscallSet& other);
   /// Adds every number that the tables do not know. (A call without a name passes every trace filter.)
   void add_unknown(const spec::Tables& tables);
   void invert();
 
   [[nodiscard]] bool contains(Abi abi, std::uint64_t number) const {
-    return number < limit ? bits_[index_of(abi)].test(number) : beyond_;
+    return number < limit        ? bits_[index_of(abi)].test(number)
+           : is_sub_call(number) ? sub_calls_.test(number - spec::SubCalls::first)
+                                 : beyond_;
   }
-  /// The same layout as the engine's WantedCalls.
-  [[nodiscard]] const std::array<Bits, abi_count>& bits() const { return bits_; }
+  /// The kernel's numbers of all members, for sub-calls of those around them. The same layout as the engine's
+  /// WantedCalls.
+  [[nodiscard]] std::array<Bits, abi_count> kernel_numbers(const spec::Tables& tables) const;
   [[nodiscard]] bool full() const { return *this == all(); }
   [[nodiscard]] bool empty() const { return *this == SyscallSet{}; }
 
   bool operator==(const SyscallSet&) const = default;
 
  private:
+  static bool is_sub_call(std::uint64_t number) { return number - spec::SubCalls::first < spec::SubCalls::most; }
+
   std::array<Bits, abi_count> bits_{};
+  std::bitset<spec::SubCalls::most> sub_calls_;
   bool beyond_ = false;  // whether numbers from `limit` on are members
 };
 

@@ -164,13 +164,13 @@ Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
 void Summary::count(const SummaryCall& call) {
   const auto once = [](nanoseconds time) { return SummaryTimes{time, time, time}; };
   add({call.abi, call.number, 1, call.failed ? std::uint64_t{1} : 0, once(call.cpu_time), once(call.wall_time), {}});
-  if (keeps_latencies_ && tables_.find(call.abi, call.number) != nullptr) {
+  if (keeps_latencies_ && !name_of_call(call.abi, call.number).empty()) {
     row_of(call.abi, call.number).latencies.add(call.wall_time);
   }
 }
 
 void Summary::add(const SummaryTotals& totals) {
-  if (tables_.find(totals.abi, totals.number) == nullptr) {
+  if (name_of_call(totals.abi, totals.number).empty()) {
     return;
   }
   add_to(row_of(totals.abi, totals.number), totals);
@@ -251,12 +251,20 @@ void Summary::sort(Rows& rows, Abi abi) const {
   });
 }
 
+std::string_view Summary::name_of_call(Abi abi, std::uint64_t number) const {
+  if (const spec::SubCall* sub_call = sub_calls_.find(number)) {
+    return sub_call->name;
+  }
+  const spec::Call* call = tables_.find(abi, number);
+  return call == nullptr ? std::string_view{} : tables_.text(call->name);
+}
+
 void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
   if (number >= first_function) {
     text.append(function_names_[number - first_function]);
     return;
   }
-  text.append(tables_.text(tables_.find(abi, number)->name));  // only such are counted
+  text.append(name_of_call(abi, number));
 }
 
 void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row, nanoseconds total) const {

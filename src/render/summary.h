@@ -15,6 +15,7 @@
 #include "base/text_buffer.h"
 #include "render/latencies.h"
 #include "spec/spec.h"
+#include "spec/sub_calls.h"
 
 namespace tracer::render {
 
@@ -67,7 +68,10 @@ struct SummaryTotals {
 class Summary {
  public:
   Summary(const spec::Tables& tables, SummaryOptions options)
-      : tables_(tables), options_(std::move(options)), keeps_latencies_(options_.wants_latencies()) {}
+      : tables_(tables),
+        sub_calls_(tables),
+        options_(std::move(options)),
+        keeps_latencies_(options_.wants_latencies()) {}
 
   /// As strace, leaves out numbers that no table knows: they pass every selection, and nobody asked for them.
   void count(const SummaryCall& call);
@@ -104,10 +108,13 @@ class Summary {
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;
+  /// Of a system call; empty: no table knows it.
+  [[nodiscard]] std::string_view name_of_call(Abi abi, std::uint64_t number) const;
   void write_name(TextBuffer& text, Abi abi, std::uint64_t number) const;
   [[nodiscard]] std::size_t width_of_names(const Rows& rows, Abi abi) const;
 
   const spec::Tables& tables_;
+  spec::SubCalls sub_calls_;
   SummaryOptions options_;
   bool keeps_latencies_;
   std::vector<std::string> function_names_;

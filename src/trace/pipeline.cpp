@@ -105,24 +105,31 @@ void Pipeline::forget(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- calls
 
-bool Pipeline::wants(const decode::Entry& entry, const Memory& memory) const {
-  return filter_.wants(entry.abi, entry.number) && filter_.wants_arguments(entry, memory);
+bool Pipeline::wants(std::uint64_t number, const decode::Entry& entry, const Memory& memory) const {
+  return filter_.wants(entry.abi, number) && filter_.wants_arguments(entry, memory);
 }
 
 const Tampering* Pipeline::tamper(const Event& event, const Memory& memory) {
-  const auto& enter = std::get<SyscallEnter>(event.what);
-  if (!tamper_rules_.mention(event.abi, enter.number) || !wants(entry_of(event, enter), memory)) {
+  if (tamper_rules_.empty()) {
+    return nullptr;
+  }
+  const decode::Entry entry = entry_of(event, std::get<SyscallEnter>(event.what));
+  const std::uint64_t number = filter_.number_of(entry, memory);
+  if (!tamper_rules_.mention(event.abi, number) || !wants(number, entry, memory)) {
     return nullptr;
   }
   Thread& thread = thread_of(event);
-  const TamperRules::Choice choice = tamper_rules_.choose(event.abi, enter.number, thread.call_counts);
+  const TamperRules::Choice choice = tamper_rules_.choose(event.abi, number, thread.call_counts);
   if (choice.what == nullptr) {
     return nullptr;
   }
   thread.call.tampered = true;
   for (const std::size_t argument : *choice.missing_arguments) {
-    note_failed_poke(event.tid, fmt::format("there is no argument {}, as the call has only {}", argument + 1,
-                                            choice.argument_count));
+    note_failed_poke(
+        event.tid,
+        number == entry.number
+            ? fmt::format("there is no argument {}, as the call has only {}", argument + 1, choice.argument_count)
+            : fmt::format("argument {} is not in a register, as the call goes through another one", argument + 1));
   }
   return choice.what;
 }
@@ -133,9 +140,11 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   }
   const bool chosen = std::exchange(thread.call.tampered, false);
   note_poked(event.tid, enter.tampered);
+  const decode::Entry entry = entry_of(event, enter);
+  const std::uint64_t number = filter_.number_of(entry, memory);
   if (thread.call.open) {
     // Inside a function. What is not shown does not break its line.
-    if (!chosen && !wants(entry_of(event, enter), memory)) {
+    if (!chosen && !wants(number, entry, memory)) {
       thread.in_hidden_call = true;
       return Verdict::go_on;
     }
@@ -149,18 +158,19 @@ Verdict Pipeline::on(const SyscallEnter& enter, Thread& thread, const Event& eve
   call.function = nullptr;
   call.function_call = 0;
   call.entered = event.time;
-  call.entry = entry_of(event, enter);
+  call.entry = entry;
+  call.number = number;
   const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
-  if (is_launch || (!chosen && !wants(call.entry, memory))) {
+  if (is_launch || (!chosen && !wants(number, entry, memory))) {
     return Verdict::go_on;
   }
   call.shown = true;
   if (!records()) {
     return Verdict::go_on;
   }
-  call.depth.abbreviate = options_.abbreviate.contains(event.abi, enter.number);
-  call.depth.dereference = options_.dereference.contains(event.abi, enter.number);
-  call.depth.raw = options_.raw.contains(event.abi, enter.number);
+  call.depth.abbreviate = options_.abbreviate.contains(event.abi, number);
+  call.depth.dereference = options_.dereference.contains(event.abi, number);
+  call.depth.raw = options_.raw.contains(event.abi, number);
   view_.call_begins(thread, memory);
   keep_stack(thread, event, memory);
   if (never_returns(thread)) {
@@ -187,7 +197,7 @@ Verdict Pipeline::on(const SyscallExit& exit, Thread& thread, const Event& event
   end.tampered = exit.tampered;
   end.duration = event.time.monotonic - call.entered.monotonic;
   if (summary_ != nullptr) {
-    summary_->count({call.entry.abi, call.entry.number, exit.is_error, exit.cpu_time, end.duration});
+    summary_->count({call.entry.abi, call.number, exit.is_error, exit.cpu_time, end.duration});
   }
   const Verdict verdict = finish(thread, end, &event, memory);
   if (thread.abi_of_new_program) {

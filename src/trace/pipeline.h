@@ -75,7 +75,8 @@ class Pipeline final : public EventHandler {
   void end_exit_of(pid_t tgid, const Event& event, const Memory& memory);
   [[nodiscard]] bool never_returns(const Thread& thread) const;
   [[nodiscard]] bool records() const { return !options_.summary_only; }
-  [[nodiscard]] bool wants(const decode::Entry& entry, const Memory& memory) const;
+  /// `number`: Filter::number_of() it.
+  [[nodiscard]] bool wants(std::uint64_t number, const decode::Entry& entry, const Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
   void note_poked(pid_t pid, const Tampered& tampered);
   void note_failed_poke(pid_t pid, std::string_view why);

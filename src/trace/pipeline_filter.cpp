@@ -19,18 +19,37 @@ bool is_fd(const spec::Type& type) {
 }  // namespace
 
 Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names)
-    : options_(std::move(options)), tables_(tables), decoder_(decoder), names_(names), state_(decoder.make_state()) {}
+    : options_(std::move(options)),
+      tables_(tables),
+      sub_calls_(tables),
+      decoder_(decoder),
+      names_(names),
+      state_(decoder.make_state()) {}
+
+void Filter::settle(const decode::Entry& entry, const Memory& memory) const {
+  FdFinder ignore([](std::int32_t) {});
+  decoder_.settle(*state_, entry, memory, ignore);
+}
+
+std::uint64_t Filter::number_of(const decode::Entry& entry, const Memory& memory) const {
+  if (!sub_calls_.go_through(entry.abi, entry.number)) {
+    return entry.number;
+  }
+  settle(entry, memory);
+  const spec::SubCall* call = sub_calls_.find(entry.abi, entry.number, decoder_.name_of(*state_));
+  return call == nullptr ? entry.number : call->number;
+}
 
 bool Filter::wants(Abi abi, std::uint64_t number) const {
-  return options_.calls.contains(abi, number) || tables_.find(abi, number) == nullptr;
+  return options_.calls.contains(abi, number) ||
+         (sub_calls_.find(number) == nullptr && tables_.find(abi, number) == nullptr);
 }
 
 bool Filter::wants_arguments(const decode::Entry& entry, const Memory& memory) const {
   if (!by_arguments()) {
     return true;
   }
-  FdFinder ignore([](std::int32_t) {});
-  decoder_.settle(*state_, entry, memory, ignore);
+  settle(entry, memory);
   const spec::Signature* signature = decode::Decoder::signature_of(*state_);
   if (signature == nullptr) {
     return false;

@@ -12,6 +12,7 @@
 #include "filter/status.h"
 #include "filter/syscall_set.h"
 #include "spec/spec.h"
+#include "spec/sub_calls.h"
 #include "trace/memory.h"
 
 namespace tracer::pipeline {
@@ -33,7 +34,9 @@ class Filter {
  public:
   Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names);
 
-  /// By number; a number that no table knows always passes.
+  /// What stands for the call in sets and counts: its number, or a sub-call's.
+  [[nodiscard]] std::uint64_t number_of(const decode::Entry& entry, const Memory& memory) const;
+  /// By what number_of() says; a number that no table knows always passes.
   [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
   /// By what the arguments name: -P and --trace-fds.
   [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const Memory& memory) const;
@@ -47,6 +50,7 @@ class Filter {
   [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
 
  private:
+  void settle(const decode::Entry& entry, const Memory& memory) const;
   [[nodiscard]] bool has_fds_inside(const spec::Signature& signature) const;
   [[nodiscard]] bool matches_inside(const decode::Entry& entry, const Memory& memory) const;
   [[nodiscard]] bool matches_fd(const decode::Entry& entry, std::int32_t fd) const;
@@ -54,6 +58,7 @@ class Filter {
 
   FilterOptions options_;
   const spec::Tables& tables_;
+  spec::SubCalls sub_calls_;
   const decode::Decoder& decoder_;
   decode::Names& names_;
   std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_;  ///< of the call that is looked at

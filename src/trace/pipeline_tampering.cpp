@@ -20,24 +20,34 @@ void keep_existing(std::vector<Poke>& pokes, std::size_t argument_count, std::ve
 }  // namespace
 
 TamperRules::TamperRules(std::vector<TamperRule> rules, const spec::Tables& tables) : rules_(std::move(rules)) {
+  const spec::SubCalls sub_calls(tables);
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     for (std::size_t a = 0; a < abi_count; ++a) {
       const auto abi = static_cast<Abi>(a);
       for (const spec::NumberedCall& row : tables.numbers[a]) {
         // A call without a description is not tampered with, as it is in no set that can be named.
-        if (row.call == spec::none || !rules_[i].calls.contains(abi, row.number)) {
-          continue;
+        if (row.call != spec::none) {
+          add(i, abi, row.number, tables.register_count(tables.signatures[tables.calls[row.call].signature], abi));
         }
-        Plan plan;
-        plan.rule = i;
-        plan.what = rules_[i].what;
-        plan.argument_count = tables.register_count(tables.signatures[tables.calls[row.call].signature], abi);
-        keep_existing(plan.what.poke_enter, plan.argument_count, plan.missing_arguments);
-        keep_existing(plan.what.poke_exit, plan.argument_count, plan.missing_arguments);
-        plans_[key_of(abi, row.number)] = std::move(plan);
       }
     }
+    for (const spec::SubCall& call : sub_calls.all()) {
+      add(i, call.abi, call.number, 0);
+    }
   }
+}
+
+void TamperRules::add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count) {
+  if (!rules_[rule].calls.contains(abi, number)) {
+    return;
+  }
+  Plan plan;
+  plan.rule = rule;
+  plan.what = rules_[rule].what;
+  plan.argument_count = argument_count;
+  keep_existing(plan.what.poke_enter, argument_count, plan.missing_arguments);
+  keep_existing(plan.what.poke_exit, argument_count, plan.missing_arguments);
+  plans_[key_of(abi, number)] = std::move(plan);
 }
 
 TamperRules::Choice TamperRules::choose(Abi abi, std::uint64_t number, CallCounts& counts) const {
@@ -53,12 +63,12 @@ TamperRules::Choice TamperRules::choose(Abi abi, std::uint64_t number, CallCount
   return {&plan->what, &plan->missing_arguments, plan->argument_count};
 }
 
-std::uint32_t TamperRules::key_of(Abi abi, std::uint64_t number) {
-  return static_cast<std::uint32_t>(index_of(abi)) << 16 | static_cast<std::uint32_t>(number);
+std::uint64_t TamperRules::key_of(Abi abi, std::uint64_t number) {
+  return static_cast<std::uint64_t>(index_of(abi)) << 40 | number;
 }
 
 const TamperRules::Plan* TamperRules::find(Abi abi, std::uint64_t number) const {
-  if (plans_.empty() || number > 0xffff) {
+  if (plans_.empty() || number >> 40 != 0) {
     return nullptr;
   }
   const auto at = plans_.find(key_of(abi, number));

@@ -22,7 +22,7 @@ struct TamperRule {
 };
 
 /// How often a thread has entered each call that there is a rule for.
-using CallCounts = std::unordered_map<std::uint32_t, std::uint32_t>;
+using CallCounts = std::unordered_map<std::uint64_t, std::uint32_t>;
 
 class TamperRules {
  public:
@@ -33,7 +33,7 @@ class TamperRules {
     const Tampering* what = nullptr;  ///< as long as the rules; null: nothing this time
     /// From 0; arguments that were to be poked and that the call does not have. They are not in `what`.
     const std::vector<std::size_t>* missing_arguments = nullptr;
-    std::size_t argument_count = 0;
+    std::size_t argument_count = 0;  ///< in registers: none of a sub-call
   };
 
   [[nodiscard]] bool empty() const { return plans_.empty(); }
@@ -51,11 +51,12 @@ class TamperRules {
     std::size_t argument_count = 0;
   };
 
-  static std::uint32_t key_of(Abi abi, std::uint64_t number);
+  void add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count);
+  static std::uint64_t key_of(Abi abi, std::uint64_t number);
   [[nodiscard]] const Plan* find(Abi abi, std::uint64_t number) const;
 
   std::vector<TamperRule> rules_;
-  std::unordered_map<std::uint32_t, Plan> plans_;
+  std::unordered_map<std::uint64_t, Plan> plans_;
 };
 
 }  // namespace tracer::pipeline

@@ -34,6 +34,7 @@ struct OpenCall {
   bool shown = false;     ///< has passed the filters so far; only then is it decoded
   bool tampered = false;  ///< was chosen for that, and so has passed the filters, before it began
   decode::Entry entry;
+  std::uint64_t number = 0;  ///< Filter::number_of(); of a system call
   decode::Depth depth;
   EventTime entered;
   const LibraryFunction* function = nullptr;  ///< null: a system call

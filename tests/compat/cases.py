@@ -141,21 +141,27 @@ MASKS = {
 }
 
 # Per cent of equal lines that a group must have. Below 99.5 stands what has been reached so far: raise it, never lower.
-THRESHOLDS = {'everyday': 99.5, 'stacks': 99.5, 'probes': 99.0, 'decoration': 99.5, 'sweep': 85.0}
+THRESHOLDS = {'everyday': 99.5, 'stacks': 99.5, 'probes': 99.0, 'decoration': 99.5, 'multiplexed': 100.0, 'sweep': 85.0}
 
 # Between our two engines. What is missing: stops of job control, and calls that restart because a tracer came, as only
 # a stop can see them; that PTRACE_TRACEME fails under a tracer; memory that a rare choice of a call points to.
-OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'decoration': 99.0, 'sweep': 99.5}
+OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'decoration': 99.0, 'multiplexed': 100.0, 'sweep': 99.5}
 NOT_BY_BPF = re.compile(r'-k|(?:inject|fault|read|write)=.*')
 
 # Probing programs whose lines are counted by themselves.
-GROUPS = {'decoration': 'decoration'}
+GROUPS = {'decoration': 'decoration', 'multiplexed': 'multiplexed'}
 
 # Options that a probing program was written for, instead of the usual ones.
 OPTIONS = {
     'begetting': [['-f'], ['-f', '-yy', '-Y']],
     'decoration': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns']],
     'touching': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
+    # By what is really called: names, classes and numbers, tampering and counts.
+    'multiplexed': [*(['-e', f'trace={calls}'] for calls in (
+                        'all', '%network', '!%network', '%desc', 'listen,accept,recv', 'socketcall', '!semop', '%ipc,%memory', '117',
+                        '/^(send|sem)')),
+                    ['-e', 'raw=listen'], ['-e', 'verbose=%network'], ['-e', 'inject=listen:error=EIO'],
+                    ['-e', 'inject=socketcall:error=EIO'], ['-C', '-e', 'trace=%network,%ipc']],
     'namespaces': [['-f', '-Y'], ['-f', '--pidns-translation'], ['-f', '-Y', '--pidns-translation']],
 }
 

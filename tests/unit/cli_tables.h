@@ -25,6 +25,10 @@ class CallTables {
     add("getpid", spec::mask_of(pure), {{Abi::x86_64, 39}, {Abi::i386, 20}, {Abi::x32, 39}});
     add("getuid32", spec::mask_of(pure) | spec::mask_of(creds), {{Abi::i386, 199}});
     add("socketcall", desc_bit, {{Abi::i386, 102}});
+    calls_.back().redirect = 0;
+    calls_.back().redirects = {0, 1};
+    redirects_.push_back({5, static_cast<spec::CallId>(calls_.size())});
+    add("accept", spec::mask_of(network), {});
     add("execve", file_bit | spec::mask_of(process), {{Abi::x86_64, 59}, {Abi::i386, 11}, {Abi::x32, 520}});
   }
 
@@ -32,6 +36,8 @@ class CallTables {
     spec::Tables all;
     all.strings = strings_;
     all.calls = calls_;
+    all.exprs = exprs_;
+    all.redirects = redirects_;
     for (std::size_t i = 0; i < abi_count; ++i) {
       all.numbers[i] = numbers_[i];
     }
@@ -59,6 +65,8 @@ class CallTables {
 
   std::string strings_;
   std::vector<spec::Call> calls_;
+  std::vector<spec::Expr> exprs_ = {{.op = spec::ExprOp::param}};  ///< what selects a sub-call
+  std::vector<spec::Redirect> redirects_;
   std::array<std::vector<spec::NumberedCall>, abi_count> numbers_;
 };
 

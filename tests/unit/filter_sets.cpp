@@ -58,7 +58,7 @@ TEST_CASE("numbers, regular expressions and classes") {
   CHECK(parse("/o").contains(Abi::i386, 102));
   CHECK(parse("%file") == parse("open,stat,execve"));
   CHECK(parse("file,%stat") == parse("open,stat,execve"));
-  CHECK(parse("%net").empty());
+  CHECK(parse("%net@64").empty());
 }
 
 TEST_CASE("! turns the set inside out") {
@@ -76,6 +76,27 @@ TEST_CASE("? lets an item match nothing") {
   CHECK(parse("?socketcall@64,read") == parse("read"));
   CHECK(parse("?%nosuch").empty());
   CHECK(parse("?").empty());
+}
+
+TEST_CASE("a sub-call has a name and classes, and the call around it is another") {
+  constexpr std::uint64_t accept = spec::SubCalls::first;
+  for (const auto* const text : {"accept", "%net", "/^acc", "accept@32", "all", "!socketcall", "!%desc"}) {
+    CHECK(parse(text).contains(Abi::i386, accept));
+  }
+  for (const auto* const text : {"socketcall", "102", "%desc", "!accept", "!%net", "none"}) {
+    CHECK_FALSE(parse(text).contains(Abi::i386, accept));
+  }
+  CHECK_FALSE(parse("accept").contains(Abi::i386, 102));
+  CHECK(parse("!%net").contains(Abi::i386, 102));
+  CHECK(error_of("accept@64") == "invalid system call 'accept@64'");
+}
+
+TEST_CASE("of a sub-call an engine has to see the call around it") {
+  const auto numbers = parse("accept").kernel_numbers(tables);
+  CHECK(numbers[index_of(Abi::i386)].count() == 1);
+  CHECK(numbers[index_of(Abi::i386)].test(102));
+  CHECK(numbers[index_of(Abi::x86_64)].none());
+  CHECK(parse("read").kernel_numbers(tables)[index_of(Abi::i386)].count() == 1);
 }
 
 TEST_CASE("what is not a call is told in strace's words") {

@@ -67,7 +67,9 @@ enum Call : std::uint64_t {
   one_arg,
   write_fd,
   write_many,
-  long_name
+  long_name,
+  socketcall,
+  ipc
 };
 
 inline spec::TableSet test_tables() {
@@ -85,10 +87,14 @@ inline spec::TableSet test_tables() {
       "exit_group(code: i32) -> never\n"
       "result(into: out *i32) -> i32\n"
       "write(fd: fd, buf: ulong as address, count: size) -> size\n"
-      "writev(fd: fd, iov: ulong as address, count: size) -> size\n";
+      "writev(fd: fd, iov: ulong as address, count: size) -> size\n"
+      "accept(fd: fd) -> fd %network\n"
+      "listen(fd: fd, backlog: i32) %network\n"
+      "socketcall(call: i32, args: *ulong[6]) redirect args by call { 4: listen 5: accept } %desc\n"
+      "ipc(op: u32) %ipc by op { 1 \"semop\" (semid: i32 at 1) else (call: u32 at 0) }\n";
   const std::string numbers =
       "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n8 write\n9 writev\n10 "
-      "sched_get_priority_max\n";
+      "sched_get_priority_max\n11 socketcall\n12 ipc\n";
   std::vector<sysc::Source> sources{{"test.sys", description}};
   for (const auto abi : abi_names) {
     sources.push_back({std::string(abi) + ".nr", numbers});
