@@ -170,6 +170,17 @@ class Stage {
     const Verdict verdict = enter(tid, number, a);
     return verdict == Verdict::go_on ? exit(tid, value) : verdict;
   }
+  /// What is to be done to a call that begins.
+  const Tampering* tamper(pid_t tid, std::uint64_t number, std::uint64_t a, std::uint64_t b, Abi abi) {
+    Event event;
+    event.tid = event.tgid = tid;
+    event.abi = abi;
+    SyscallEnter enter;
+    enter.number = number;
+    enter.args = {a, b, 0, 0, 0, 0};
+    event.what = enter;
+    return pipeline_->tamper(event, memory);
+  }
   void idle() { pipeline_->idle(); }
   void lose(std::uint64_t events) { pipeline_->lost(events); }
   void wait(std::chrono::nanoseconds time) { now_ += time; }

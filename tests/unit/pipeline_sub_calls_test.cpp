@@ -73,6 +73,29 @@ TEST_CASE("the table of -c has what a call through another one is") {
   CHECK(table.find("listen") == std::string::npos);
 }
 
+TEST_CASE("a call through another one is tampered with by what it is, but for arguments, which are in no register") {
+  StageOptions options;
+  pipeline::TamperRule rule;
+  rule.calls = parse("accept");
+  rule.first = 2;
+  rule.what.result = Tampering::Result{5, true};
+  rule.what.poke_enter = {{1, {std::byte{0}}}};
+  options.pipeline.tampering = {rule};
+  Stage stage(options);
+  stage.memory.put(readable, std::string(24, '\0'));
+  const auto tamper = [&stage](std::uint64_t call) { return stage.tamper(1, socketcall, call, readable, Abi::i386); };
+  CHECK(tamper(5) == nullptr);
+  CHECK(tamper(4) == nullptr);
+  CHECK(stage.tamper(1, socketcall, 5, 0, Abi::i386) == nullptr);
+  CHECK(stage.notes.empty());
+  const Tampering* chosen = tamper(5);
+  REQUIRE(chosen != nullptr);
+  CHECK(chosen->result->value == 5);
+  CHECK(chosen->poke_enter.empty());
+  CHECK(stage.notes ==
+        "Failed to tamper with process 1: argument 2 is not in a register, as the call goes through another one\n");
+}
+
 TEST_CASE("a call through another one that was interrupted is resumed under its name") {
   StageOptions options;
   options.pipeline.quiet.personality = true;
