@@ -244,11 +244,21 @@ static __always_inline void report(__u32 kind, __u32 tid, struct task_struct* ta
   bpf_ringbuf_submit(life, wake_up());
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+static __always_inline void report_birth(struct task_struct* parent, struct task_struct* child) {
   if (follow(parent, child)) {
     report(life_begins, local_id(child), child, local_id(parent), 0);
   }
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  report_birth(parent, child);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork_again, struct task_struct* parent, struct task_struct* child) {
+  report_birth(parent, child);
   return 0;
 }
 
@@ -264,15 +274,34 @@ int BPF_PROG(on_exec, struct task_struct* task, int former) {
   return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  const struct thread_state* state = state_of(task);
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec_again, struct task_struct* task, int former) {
+  supersede_leader(task, former, state_of(task));
+  return 0;
+}
+
+static __always_inline void report_what_ends(struct task_struct* task) {
+  struct thread_state* state = state_of(task);
   struct thread_end end;
-  if (state && ends_now(task, state, &end)) {
-    report_end(&end, task);
+  if (state && !state->ended) {
+    state->ended = 1;
+    if (ends_now(task, state, &end)) {
+      report_end(&end, task);
+    }
   }
   if (ends_leader(task, &end)) {
     report_end(&end, task);
   }
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  report_what_ends(task);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end_again, struct task_struct* task) {
+  report_what_ends(task);
   return 0;
 }

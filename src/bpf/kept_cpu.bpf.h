@@ -1,7 +1,9 @@
 /* What belongs to a CPU, such as its sums and the record that it makes, is one program's at a time. From Linux 7.0 on
  * (commit a46023d5616e) another thread may get the CPU while a program runs at a tracepoint, and then the kernel runs
  * that program for nobody else there until the first one goes on. What is too frequent for that comes by perf, which
- * lets nobody in: the calls. The program that includes this has `settings` with a member `threads`. */
+ * lets nobody in: the calls. What perf does not tell enough of, births, execve and ends, is seen by two programs each,
+ * of which the second does what the first has not been run for. The program that includes this has `settings` with a
+ * member `threads`. */
 #ifndef TRACER_BPF_KEPT_CPU_BPF_H
 #define TRACER_BPF_KEPT_CPU_BPF_H
 

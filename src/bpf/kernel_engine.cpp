@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 #include "arch/syscall_abi.h"
@@ -29,6 +30,10 @@ constexpr int longest_sleep_milliseconds = 200;
 
 /// Linux 7.0 (commit a46023d5616e): see kept_cpu.bpf.h.
 constexpr std::pair<unsigned long, unsigned long> tracepoints_let_others_run_since{7, 0};
+
+constexpr std::initializer_list<const char*> until_7_0 = {"on_enter", "on_exit"};
+constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_perf_exit", "on_fork_again",
+                                                          "on_exec_again", "on_end_again"};
 
 void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
@@ -71,10 +76,12 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
   const bool lets_others_run = kernel_version() >= tracepoints_let_others_run_since;
   settings.keeps_cpu = lets_others_run ? 1 : 0;
-  programs_.leave_out(lets_others_run ? "on_enter" : "on_perf_enter");
-  programs_.leave_out(lets_others_run ? "on_exit" : "on_perf_exit");
+  for (const char* unneeded : lets_others_run ? until_7_0 : since_7_0) {
+    programs_.leave_out(unneeded);
+  }
   if (!options_.follow_forks) {
     programs_.leave_out("on_fork");
+    programs_.leave_out("on_fork_again");
   }
   return choose_scope(settings, options_.scope);
 }

@@ -278,6 +278,10 @@ std::uint64_t KernelPrograms::missed_runs() const {
   std::uint64_t missed = 0;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object_.get()) {
+    const std::string second = std::string(bpf_program__name(program)) + "_again";
+    if (bpf_program__fd(bpf_object__find_program_by_name(object_.get(), second.c_str())) >= 0) {
+      continue;
+    }
     bpf_prog_info info{};
     __u32 size = sizeof info;
     if (bpf_program__fd(program) >= 0 && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {

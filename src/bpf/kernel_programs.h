@@ -81,7 +81,8 @@ class KernelPrograms {
   [[nodiscard]] int map_fd(const char* map) const;
   [[nodiscard]] std::size_t map_entries(const char* map) const;
 
-  /// How often the kernel did not run a program because one was running on the CPU already.
+  /// How often the kernel did not run a program because it was running on the CPU already; where there is a second one
+  /// for that, "NAME_again", how often that was not run.
   [[nodiscard]] std::uint64_t missed_runs() const;
 
  private:

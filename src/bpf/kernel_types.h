@@ -320,6 +320,7 @@ struct task_struct {
   struct mm_struct* mm;
   struct seccomp seccomp;
   __u64 stime;
+  unsigned int self_exec_id; /* its lower half since Linux 5.7; counts */
   unsigned long nvcsw;
   unsigned long nivcsw;
   char comm[16];

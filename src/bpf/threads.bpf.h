@@ -38,10 +38,12 @@ struct thread_state {
   __u8 incomplete; /* not all could be read that the entry wanted */
   __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
   __u8 told;       /* the name of its program */
+  __u8 ended;      /* that has been told */
   __u8 stands_for; /* how many calls the time of this one is to stand for; 0: it is not timed */
   __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
   __u32 tgid;
-  __u64 fault; /* address of the last signal that has one */
+  __u32 executed; /* which execve of the thread has been told: its self_exec_id */
+  __u64 fault;    /* address of the last signal that has one */
 };
 
 struct {
@@ -225,10 +227,10 @@ static __always_inline enum call_end end_call(struct task_struct* task, struct t
   return call_had_no_entry;
 }
 
-/* At a fork: the child's state if it is to be watched, too. */
+/* At a fork: the child's state if it is to be watched, too, and is not yet. */
 static __always_inline struct thread_state* follow(struct task_struct* parent, struct task_struct* child) {
   const struct thread_state* creator = state_of(parent);
-  if (!creator || creator->origin != origin_chosen) {
+  if (!creator || creator->origin != origin_chosen || state_of(child)) {
     return 0;
   }
   struct thread_state* state = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -260,8 +260,7 @@ int on_perf_exit(const struct perf_left* call) {
   return 0;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+static __always_inline void submit_birth(struct task_struct* parent, struct task_struct* child) {
   struct thread_state* state = follow(parent, child);
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
@@ -275,6 +274,17 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
     }
     give_cpu_back();
   }
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  submit_birth(parent, child);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork_again, struct task_struct* parent, struct task_struct* child) {
+  submit_birth(parent, child);
   return 0;
 }
 
@@ -301,16 +311,27 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
   }
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
+static __always_inline void execute(struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   supersede_leader(task, former, state);
-  if (state && s) {
+  if (state && s && state->executed != task->self_exec_id) {
+    state->executed = task->self_exec_id;
     keep_cpu();
     submit_exec(s, task, state, program);
     give_cpu_back();
   }
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
+  execute(task, former, program);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec_again, struct task_struct* task, int former, struct linux_binprm* program) {
+  execute(task, former, program);
   return 0;
 }
 
@@ -376,7 +397,8 @@ static __always_inline void submit_end(struct scratch* s, struct task_struct* ta
 
 static __always_inline void submit_what_ends(struct scratch* s, struct task_struct* task, struct thread_state* state) {
   struct thread_end end;
-  if (state) {
+  if (state && !state->ended) {
+    state->ended = 1;
     struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
@@ -395,14 +417,24 @@ static __always_inline void submit_what_ends(struct scratch* s, struct task_stru
   }
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
+static __always_inline void end(struct task_struct* task) {
   struct scratch* s = scratch_of_cpu();
   if (s) {
     keep_cpu();
     submit_what_ends(s, task, state_of(task));
     give_cpu_back();
   }
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  end(task);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end_again, struct task_struct* task) {
+  end(task);
   return 0;
 }
 
