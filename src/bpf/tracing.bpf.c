@@ -18,22 +18,10 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/kept_cpu.bpf.h"
 #include "bpf/leaders.bpf.h"
 #include "bpf/names.bpf.h"
+#include "bpf/pending_entries.bpf.h"
 #include "bpf/program_texts.bpf.h"
+#include "bpf/signals.bpf.h"
 #include "bpf/threads.bpf.h"
-
-/* The record of an entry whose end decides whether it is wanted. */
-struct pending_entry {
-  __u32 size; /* 0: there is none */
-  __u32 padding;
-  __u8 bytes[largest_pending];
-};
-
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct pending_entry);
-} pending SEC(".maps");
 
 /* Of no thread and no call yet. Nothing: there is no place for it. */
 static __always_inline void* begin_nameless(struct scratch* s, __u8 kind, __u64 time, __u32 size) {
@@ -83,51 +71,6 @@ static __always_inline void submit_name(struct scratch* s, struct task_struct* t
     submit(s);
   }
   state->told = 1;
-}
-
-static __always_inline void submit_entry(struct scratch* s, struct task_struct* task) {
-  struct pending_entry* entry = 0;
-  __u64 size = s->used;
-  asm volatile("" : "+r"(size));
-  if (settings.filter.any && size <= largest_pending) {
-    entry = bpf_task_storage_get(&pending, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-  }
-  const void* made = entry ? record_place(s) : 0;
-  if (made && bpf_probe_read_kernel(entry->bytes, size, made) == 0) {
-    entry->size = (__u32)size;
-  } else {
-    submit(s);
-  }
-}
-
-static __always_inline struct pending_entry* pending_of(struct task_struct* task) {
-  struct pending_entry* entry = settings.filter.any ? bpf_task_storage_get(&pending, task, 0, 0) : 0;
-  return entry && entry->size != 0 ? entry : 0;
-}
-
-static __always_inline void submit_pending(struct scratch* s, struct pending_entry* entry) {
-  void* place = next_place(s);
-  __u64 size = entry->size;
-  asm volatile("" : "+r"(size)); /* and nothing between what is compared and where it is used: it would be kept twice */
-  if (place && size <= largest_pending && bpf_probe_read_kernel(place, size, entry->bytes) == 0) {
-    s->used = (__u32)size;
-    submit(s);
-  }
-  entry->size = 0;
-}
-
-static __always_inline bool is_wanted_end(long result, bool is_32_bit, __u64 duration) {
-  const bool failed = is_failure(result, is_32_bit);
-  if (failed ? settings.filter.drops_failed : settings.filter.drops_successful) {
-    return false;
-  }
-  if (settings.filter.by_errno) {
-    const __u32 number = (__u32) - (int)result & largest_errno;
-    if (!failed || !(settings.filter.errnos[number / 64] >> (number % 64) & 1)) {
-      return false;
-    }
-  }
-  return duration >= settings.filter.min_duration;
 }
 
 static __always_inline void enter(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -347,13 +290,6 @@ int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
   return 0;
 }
 
-/* Whether a signal ends as a crash where nobody handles it (signal(7): Core). */
-static __always_inline bool is_crash(int signal) {
-  const __u64 crashes = 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 | 1ULL << 8 | 1ULL << 11 |
-                        1ULL << 24 | 1ULL << 25 | 1ULL << 31;
-  return signal > 0 && signal < 32 && (crashes >> signal & 1);
-}
-
 /* Of a thread that a signal is killing: what its memory was. */
 static __always_inline void submit_crash(struct task_struct* task, struct thread_state* state) {
   __u32 slot;
@@ -435,103 +371,5 @@ int BPF_PROG(on_end, struct task_struct* task) {
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_end_again, struct task_struct* task) {
   end(task);
-  return 0;
-}
-
-/* The kernel's own signals have none yet where they are generated: 1 stands for that of the kernel, 0 for that of the
- * thread that runs. */
-static __always_inline void copy_siginfo(void* into, int signal, const void* info, struct task_struct* task) {
-  __u32* words = into; /* si_signo, si_errno, si_code, one of padding, si_pid, si_uid */
-  if (bpf_probe_read_kernel(into, sizeof(struct kernel_siginfo), info) == 0) {
-    return;
-  }
-  words[0] = (__u32)signal;
-  __u64 whose = 0; /* a number, as the verifier takes the pointer itself for one that is never 0 */
-  bpf_probe_read_kernel(&whose, sizeof whose, &info);
-  if (whose != 0) {
-    words[2] = 0x80; /* SI_KERNEL */
-    return;
-  }
-  struct task_struct* sender = bpf_get_current_task_btf();
-  words[4] = id_at_level(BPF_CORE_READ(sender, group_leader), BPF_CORE_READ(task, thread_pid, level));
-  words[5] = user_in(BPF_CORE_READ(task, cred, user_ns), BPF_CORE_READ(sender, cred, uid.val));
-}
-
-/* Signals come at any time, also while another program of ours makes a record on this CPU. */
-static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value, struct task_struct* task,
-                                          bool crashes) {
-  const struct thread_state* state = state_of(task);
-  if (!state || state->phase == phase_silent) {
-    return;
-  }
-  struct named_signal_record* named = bpf_ringbuf_reserve(&records, sizeof *named, 0);
-  if (!named) {
-    __sync_fetch_and_add(&shared.lost, 1);
-    return;
-  }
-  __builtin_memset(named, 0, sizeof *named);
-  struct signal_record* made = &named->signal;
-  made->head.size = settings.processes ? sizeof *named : sizeof *made;
-  made->head.kind = kind;
-  made->head.tid = state->tid;
-  made->head.tgid = state->tgid;
-  made->head.time = bpf_ktime_get_ns();
-  made->head.number = (__u32)signal;
-  made->value = value;
-  made->head.incomplete = crashes;
-  copy_siginfo(made->siginfo, signal, info, task);
-  if (settings.processes) {
-    const __u32 sender = (__u32) * (const __u64*)&made->siginfo[16]; /* si_pid */
-    named->chunk.address = sender;
-    named->chunk.size = sizeof named->sender;
-    named->chunk.kind = chunk_named_process;
-    fill_process(&named->sender, task, sender);
-  }
-  bpf_ringbuf_submit(named, wake_up());
-}
-
-static __always_inline bool is_stopped(const struct task_struct* task) {
-  const __u64 stopped = 4; /* __TASK_STOPPED */
-  const struct task_struct___before_5_14* older = (const void*)task;
-  return (bpf_core_field_exists(task->__state) ? task->__state : (__u64)older->state) & stopped;
-}
-
-SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigaction* action) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct thread_state* state = state_of(task);
-  const __u64 immutable = 0x00800000; /* SA_IMMUTABLE: it kills at once, past any tracer, as seccomp(2) does */
-  if (!settings.circumstances && BPF_CORE_READ(action, sa.sa_flags) & immutable) {
-    return 0;
-  }
-  const bool crashes = settings.circumstances && is_crash(signal) && BPF_CORE_READ(action, sa.sa_handler) == 0;
-  if (state && crashes) {
-    state->crash = (__u8)signal;
-    state->fault = 0;
-    bpf_probe_read_kernel(&state->fault, sizeof state->fault, &info->words[2]); /* si_addr */
-  }
-  report_signal(record_signal, signal, info, BPF_CORE_READ(task, signal, group_exit_code), task, crashes);
-  return 0;
-}
-
-SEC("tp_btf/signal_generate")
-int BPF_PROG(on_signal_generated, int signal, struct kernel_siginfo* info, struct task_struct* task, int group,
-             int fate) {
-  const __u32 group_exit = 4; /* SIGNAL_GROUP_EXIT: nothing reaches a process that is dying */
-  const int ignored = 1;
-  if (fate == ignored && BPF_CORE_READ(task, signal, flags) & group_exit) {
-    return 0;
-  }
-  report_signal(record_signal_generated, signal, info, fate, task, false);
-  return 0;
-}
-
-/* A thread that leaves its CPU because its process is stopped. */
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempted, struct task_struct* previous) {
-  const __u64 signal_bits = 0xffff; /* JOBCTL_STOP_SIGMASK */
-  if (!preempted && is_stopped(previous)) {
-    report_signal(record_stop, (int)(previous->jobctl & signal_bits), 0, 0, previous, false);
-  }
   return 0;
 }
