@@ -205,7 +205,7 @@ Status KernelPrograms::attach() {
       continue;
     }
     if (const Status attached = is_of(program, "tp/") ? attach_by_perf(program) : attach(program); !attached) {
-      return attached;
+      return attached.error();
     }
   }
   return Done{};
