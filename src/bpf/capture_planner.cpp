@@ -314,8 +314,8 @@ class Planner : public NamingOperations {
   const PlannerSetting& setting_;
   CapturePhase phase_;
   bool within_custom_ = false;
-  bool noted_ =
-      false;  ///< the note after the result chooses from all of what is pointed to, however little shows of it
+  /// The note after the result chooses from all of what is pointed to, however little shows of it.
+  bool noted_ = false;
   bool matters_if_failed_ = false;
 };
 

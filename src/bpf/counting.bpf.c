@@ -16,7 +16,6 @@ char licence[] SEC("license") = "Dual MIT/GPL";
 SEC(".rodata.settings") const volatile struct counting_settings settings = {};
 SEC(".data.shared") struct counting_shared shared = {};
 
-#include "bpf/kept_cpu.bpf.h"
 #include "bpf/leaders.bpf.h"
 #include "bpf/threads.bpf.h"
 
@@ -93,8 +92,7 @@ static __always_inline __u8 draw(struct counting_sample* sample) {
   return stands_for;
 }
 
-static __always_inline void enter(long id) {
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void call_begins(struct task_struct* task, const struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   if (!state || !settings.threads.times) {
     return;
@@ -111,18 +109,6 @@ static __always_inline void enter(long id) {
     }
   }
   take_time(task, state);
-}
-
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
-  enter(id);
-  return 0;
-}
-
-SEC("tp/raw_syscalls/sys_enter")
-int on_perf_enter(const struct perf_entered* call) {
-  enter(call->number);
-  return 0;
 }
 
 /* Nanoseconds on a CPU, of `wall`. */
@@ -192,7 +178,7 @@ static __always_inline void add_call(struct counting_totals* sum, struct task_st
   }
 }
 
-static __always_inline void leave(struct task_struct* task, const struct pt_regs* regs, long result) {
+static __always_inline void call_ends(struct task_struct* task, const struct pt_regs* regs, long result) {
   struct thread_state* state = state_of(task);
   if (!state) {
     return;
@@ -209,19 +195,6 @@ static __always_inline void leave(struct task_struct* task, const struct pt_regs
   if (sum) {
     add_call(sum, task, state, result);
   }
-}
-
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  leave(bpf_get_current_task_btf(), regs, result);
-  return 0;
-}
-
-SEC("tp/raw_syscalls/sys_exit")
-int on_perf_exit(const struct perf_left* call) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  leave(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->result);
-  return 0;
 }
 
 /* The tracer looks by itself now and then. A wake-up for each process of a build would take the CPU from the build. */
@@ -244,22 +217,10 @@ static __always_inline void report(__u32 kind, __u32 tid, struct task_struct* ta
   bpf_ringbuf_submit(life, wake_up());
 }
 
-static __always_inline void report_birth(struct task_struct* parent, struct task_struct* child) {
+static __always_inline void thread_begins(struct task_struct* parent, struct task_struct* child) {
   if (follow(parent, child)) {
     report(life_begins, local_id(child), child, local_id(parent), 0);
   }
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
-  report_birth(parent, child);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork_again, struct task_struct* parent, struct task_struct* child) {
-  report_birth(parent, child);
-  return 0;
 }
 
 static __always_inline void report_end(const struct thread_end* end, struct task_struct* task) {
@@ -268,19 +229,11 @@ static __always_inline void report_end(const struct thread_end* end, struct task
   }
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task, int former) {
+static __always_inline void program_begins(struct task_struct* task, int former, struct linux_binprm* program) {
   supersede_leader(task, former, state_of(task));
-  return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec_again, struct task_struct* task, int former) {
-  supersede_leader(task, former, state_of(task));
-  return 0;
-}
-
-static __always_inline void report_what_ends(struct task_struct* task) {
+static __always_inline void thread_ends(struct task_struct* task) {
   struct thread_state* state = state_of(task);
   struct thread_end end;
   if (state && !state->ended) {
@@ -294,14 +247,4 @@ static __always_inline void report_what_ends(struct task_struct* task) {
   }
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  report_what_ends(task);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end_again, struct task_struct* task) {
-  report_what_ends(task);
-  return 0;
-}
+#include "bpf/watched_events.bpf.h"

@@ -28,7 +28,7 @@ static_assert(numbers_per_abi == max_filtered_number);
 /// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
 
-/// Linux 7.0 (commit a46023d5616e): see kept_cpu.bpf.h.
+/// Linux 7.0 (commit a46023d5616e): see watched_events.bpf.h.
 constexpr std::pair<unsigned long, unsigned long> tracepoints_let_others_run_since{7, 0};
 
 constexpr std::initializer_list<const char*> until_7_0 = {"on_enter", "on_exit"};

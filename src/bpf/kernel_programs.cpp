@@ -236,10 +236,10 @@ Status KernelPrograms::own(bpf_link* link, const bpf_program* program) {
 }
 
 void KernelPrograms::attach_if_possible(const char* name) {
-  const bpf_program* program = bpf_object__find_program_by_name(object_.get(), name);
-  require(program != nullptr, "a program of a BPF object");
-  if (bpf_link* link = bpf_program__autoload(program) ? bpf_program__attach(program) : nullptr; link != nullptr) {
-    links_.emplace_back(link);
+  const bpf_program* wanted = program(name);
+  require(wanted != nullptr, "a program of a BPF object");
+  if (bpf_program__autoload(wanted)) {
+    static_cast<void>(attach(wanted));
   }
 }
 

@@ -7,11 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
+
+#include "base/number_text.h"
+#include "base/read_file.h"
 
 namespace tracer {
 namespace {
@@ -30,21 +33,17 @@ UniqueFd open_tracefs() {
   return UniqueFd(::fsmount(system.get(), FSMOUNT_CLOEXEC, 0));
 }
 
-/// 0 if it cannot be read (errno).
-unsigned long number_of(const UniqueFd& tracefs, const char* name) {
-  const std::string path = fmt::format("events/{}/id", name);
-  const UniqueFd file(::openat(tracefs.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 32> text{};
-  return file.valid() && ::read(file.get(), text.data(), text.size() - 1) > 0 ? std::strtoul(text.data(), nullptr, 10)
-                                                                              : 0;
+/// Empty if it cannot be read (errno).
+std::optional<std::uint64_t> number_of(const UniqueFd& tracefs, const char* name) {
+  return number_at<std::uint64_t>(read_file(fmt::format("/proc/self/fd/{}/events/{}/id", tracefs.get(), name)));
 }
 
 }  // namespace
 
 Result<UniqueFd> open_tracepoint(const char* name) {
   const UniqueFd tracefs = open_tracefs();
-  const unsigned long number = tracefs.valid() ? number_of(tracefs, name) : 0;
-  if (number == 0) {
+  const auto number = tracefs.valid() ? number_of(tracefs, name) : std::nullopt;
+  if (!number) {
     const int error = errno;
     return Error{error,
                  fmt::format("tracepoint {}: {}; mount tracefs on /sys/kernel/tracing, and be allowed to read it", name,
@@ -53,7 +52,7 @@ Result<UniqueFd> open_tracepoint(const char* name) {
   perf_event_attr event{};
   event.size = sizeof event;
   event.type = PERF_TYPE_TRACEPOINT;
-  event.config = number;
+  event.config = *number;
   UniqueFd opened(static_cast<int>(::syscall(SYS_perf_event_open, &event, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!opened.valid()) {
     const int error = errno;

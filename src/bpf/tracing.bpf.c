@@ -109,26 +109,13 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   submit_entry(s, task);
 }
 
-static __always_inline void on_entry(struct task_struct* task, const struct pt_regs* regs, long id) {
+static __always_inline void call_begins(struct task_struct* task, const struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
     take_time(task, state);
     enter(s, task, state, regs);
   }
-}
-
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs* regs, long id) {
-  on_entry(bpf_get_current_task_btf(), regs, id);
-  return 0;
-}
-
-SEC("tp/raw_syscalls/sys_enter")
-int on_perf_enter(const struct perf_entered* call) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  on_entry(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->number);
-  return 0;
 }
 
 static __always_inline void leave(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -182,7 +169,7 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
   submit(s);
 }
 
-static __always_inline void on_return(struct task_struct* task, const struct pt_regs* regs, long result) {
+static __always_inline void call_ends(struct task_struct* task, const struct pt_regs* regs, long result) {
   struct thread_state* state = state_of(task);
   struct scratch* s = state ? scratch_of_cpu() : 0;
   if (state && s) {
@@ -190,20 +177,7 @@ static __always_inline void on_return(struct task_struct* task, const struct pt_
   }
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  on_return(bpf_get_current_task_btf(), regs, result);
-  return 0;
-}
-
-SEC("tp/raw_syscalls/sys_exit")
-int on_perf_exit(const struct perf_left* call) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  on_return(task, (const struct pt_regs*)bpf_task_pt_regs(task), call->result);
-  return 0;
-}
-
-static __always_inline void submit_birth(struct task_struct* parent, struct task_struct* child) {
+static __always_inline void thread_begins(struct task_struct* parent, struct task_struct* child) {
   struct thread_state* state = follow(parent, child);
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
@@ -217,18 +191,6 @@ static __always_inline void submit_birth(struct task_struct* parent, struct task
     }
     give_cpu_back();
   }
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
-  submit_birth(parent, child);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork_again, struct task_struct* parent, struct task_struct* child) {
-  submit_birth(parent, child);
-  return 0;
 }
 
 static __always_inline void submit_exec(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -254,7 +216,7 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
   }
 }
 
-static __always_inline void execute(struct task_struct* task, int former, struct linux_binprm* program) {
+static __always_inline void program_begins(struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   supersede_leader(task, former, state);
@@ -264,18 +226,6 @@ static __always_inline void execute(struct task_struct* task, int former, struct
     submit_exec(s, task, state, program);
     give_cpu_back();
   }
-}
-
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
-  execute(task, former, program);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec_again, struct task_struct* task, int former, struct linux_binprm* program) {
-  execute(task, former, program);
-  return 0;
 }
 
 SEC("tp_btf/task_rename")
@@ -353,7 +303,7 @@ static __always_inline void submit_what_ends(struct scratch* s, struct task_stru
   }
 }
 
-static __always_inline void end(struct task_struct* task) {
+static __always_inline void thread_ends(struct task_struct* task) {
   struct scratch* s = scratch_of_cpu();
   if (s) {
     keep_cpu();
@@ -362,14 +312,4 @@ static __always_inline void end(struct task_struct* task) {
   }
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  end(task);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end_again, struct task_struct* task) {
-  end(task);
-  return 0;
-}
+#include "bpf/watched_events.bpf.h"

@@ -51,12 +51,15 @@ SubCalls::SubCalls(const Tables& tables) {
 void SubCalls::add(Abi abi, std::uint64_t through, std::string_view name, ClassMask classes) {
   if (calls_.size() < most && find(abi, through, name) == nullptr) {
     calls_.push_back({abi, through, first + calls_.size(), name, classes});
+    if (!go_through(abi, through)) {
+      around_.push_back({abi, through});
+    }
   }
 }
 
 bool SubCalls::go_through(Abi abi, std::uint64_t number) const {
-  return std::any_of(calls_.begin(), calls_.end(),
-                     [&](const SubCall& call) { return call.through == number && call.abi == abi; });
+  return std::any_of(around_.begin(), around_.end(),
+                     [&](const Around& call) { return call.number == number && call.abi == abi; });
 }
 
 const SubCall* SubCalls::find(Abi abi, std::uint64_t through, std::string_view name) const {

@@ -41,9 +41,15 @@ class SubCalls {
   [[nodiscard]] const SubCall* find(Abi abi, std::uint64_t through, std::string_view name) const;
 
  private:
+  struct Around {
+    Abi abi;
+    std::uint64_t number;
+  };
+
   void add(Abi abi, std::uint64_t through, std::string_view name, ClassMask classes);
 
   std::vector<SubCall> calls_;
+  std::vector<Around> around_;  ///< the few calls that they go through
 };
 
 }  // namespace tracer::spec

@@ -20,6 +20,9 @@ void keep_existing(std::vector<Poke>& pokes, std::size_t argument_count, std::ve
 }  // namespace
 
 TamperRules::TamperRules(std::vector<TamperRule> rules, const spec::Tables& tables) : rules_(std::move(rules)) {
+  if (rules_.empty()) {
+    return;
+  }
   const spec::SubCalls sub_calls(tables);
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     for (std::size_t a = 0; a < abi_count; ++a) {
