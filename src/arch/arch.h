@@ -9,7 +9,7 @@
 #include <span>
 
 #include "arch/frame_registers.h"
-#include "spec/abi.h"
+#include "base/abi.h"
 
 #if defined(__x86_64__)
 #include "arch/x86_64/registers.h"
@@ -19,7 +19,7 @@
 #error "no src/arch/ folder for this processor yet"
 #endif
 
-namespace tracer {
+namespace tracer::arch {
 
 /// A thread's registers as the kernel hands them out with NT_PRSTATUS (PTRACE_GETREGSET), and the system-call
 /// conventions read from them. `resize` takes the size that the kernel filled in; false if it is not one of ours.
@@ -75,4 +75,4 @@ struct FilterArch {
   std::uint32_t clone3_number;   ///< of clone3(2)
 };
 
-}  // namespace tracer
+}  // namespace tracer::arch

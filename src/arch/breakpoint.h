@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "trace/memory.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// Whether functions of such programs can be traced; the error says why they cannot.
 Status can_break_at_functions(Abi abi);
@@ -59,7 +59,7 @@ struct StackWrite {
 /// Does what the instruction at `address` does to `registers`, and says what it writes. Empty: memory that it needs
 /// cannot be read, or it is none of those.
 std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std::uint64_t address, Registers& registers,
-                                  const Memory& memory);
+                                  const trace::Memory& memory);
 
 /// How far apart code and its displaced instructions may be, in bytes.
 std::uint64_t displaced_reach();
@@ -103,7 +103,7 @@ struct FunctionEntry {
 };
 
 /// Empty if the stack cannot be read.
-std::optional<FunctionEntry> function_entry(const Registers& registers, const Memory& memory);
+std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory& memory);
 
 /// In code that Go's compiler has made, the runtime's record of the goroutine that runs (`g` in Go's internal ABI); 0:
 /// no register has it.
@@ -122,12 +122,12 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
 
 /// Where the errno of the thread with this pointer is, by the code of __errno_location at `address`; empty if that is
 /// of a kind that is not known.
-std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
+std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const trace::Memory& memory,
                                            std::uint64_t thread_pointer);
 
 /// Where longjmp(3) may go by the buffer at `buffer`: the address that stands there, and what that means if it is
 /// mangled with the thread's secret, as glibc has it; 0: nowhere.
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory,
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
                                           std::uint64_t thread_pointer);
 
 /// The registers for a function's result.
@@ -152,4 +152,4 @@ std::uint64_t munmap_number(Abi abi);
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments);
 
-}  // namespace tracer
+}  // namespace tracer::arch

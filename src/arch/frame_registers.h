@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tracer {
+namespace tracer::arch {
 
 struct FrameRegisters {
   static constexpr std::size_t capacity = 33;
@@ -27,4 +27,4 @@ struct FrameRegisters {
   void forget(unsigned number) { known &= ~(std::uint64_t{1} << number); }
 };
 
-}  // namespace tracer
+}  // namespace tracer::arch

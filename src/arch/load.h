@@ -9,10 +9,10 @@
 #include "base/remote_addr.h"
 #include "trace/memory.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// `size` bytes, 8 at most, as little-endian machines have them; empty if they cannot be read.
-inline std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t address, std::size_t size) {
+inline std::optional<std::uint64_t> load(const trace::Memory& memory, std::uint64_t address, std::size_t size) {
   std::uint64_t value = 0;
   if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {
     return std::nullopt;
@@ -20,4 +20,4 @@ inline std::optional<std::uint64_t> load(const Memory& memory, std::uint64_t add
   return value;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

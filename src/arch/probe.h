@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "arch/breakpoint.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// `rdi`, `eax`, `r8b`; `x3`, `w3`, `sp`: cut to the width of the name. Empty: there is none of that name.
 std::optional<std::uint64_t> named_register(const Registers& registers, std::string_view name);
@@ -20,4 +20,4 @@ std::optional<unsigned> vector_register(std::string_view name);
 std::optional<std::uint64_t> segment_start(const Registers& registers, std::string_view name,
                                            const ReadRegisterSet& read);
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-namespace tracer {
+namespace tracer::arch {
 
 template <std::size_t wide_words, std::size_t narrow_words>
 class RegisterWords {
@@ -52,4 +52,4 @@ class RegisterWords {
   std::size_t size_ = wide_size;
 };
 
-}  // namespace tracer
+}  // namespace tracer::arch

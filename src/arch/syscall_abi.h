@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// Every kernel entry of this machine, for seccomp filters.
 std::span<const FilterArch> filter_arches();
@@ -49,4 +49,4 @@ bool is_execve(Abi abi, std::uint64_t number);
 /// The one of them whose path comes behind a descriptor.
 bool is_execveat(Abi abi, std::uint64_t number);
 
-}  // namespace tracer
+}  // namespace tracer::arch

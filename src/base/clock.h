@@ -6,6 +6,7 @@
 #include <chrono>
 
 namespace tracer {
+inline namespace base {
 
 /// What a clock of clock_gettime(2) says. `clock` is one that every kernel has.
 [[nodiscard]] inline std::chrono::nanoseconds clock_now(clockid_t clock) {
@@ -14,4 +15,5 @@ namespace tracer {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -7,6 +7,7 @@
 #include <memory>
 
 namespace tracer {
+inline namespace base {
 
 struct Unmap {
   std::size_t size = 0;  ///< bytes
@@ -20,4 +21,5 @@ inline Mapping map_file(int file, std::size_t size, int protection, int flags, s
   return {mapping == MAP_FAILED ? nullptr : mapping, Unmap{size}};
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include <vector>
 
 namespace tracer {
+inline namespace base {
 namespace {
 
 /// Edits (insert, delete, replace, swap of neighbours) from one word to the other.
@@ -48,4 +49,5 @@ std::string NearMiss::suggestion() const {
   return best_.empty() ? std::string{} : "; did you mean " + best_ + "?";
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -6,6 +6,7 @@
 #include <string_view>
 
 namespace tracer {
+inline namespace base {
 
 /// The candidate that a typist most likely meant by `word`, or empty if none is near.
 class NearMiss {
@@ -22,4 +23,5 @@ class NearMiss {
   std::size_t distance_;
 };
 
+}  // namespace base
 }  // namespace tracer

@@ -7,6 +7,7 @@
 #include <system_error>
 
 namespace tracer {
+inline namespace base {
 
 /// The number that a text begins with; empty if it begins with none, or with one that Number cannot hold.
 template <typename Number>
@@ -24,4 +25,5 @@ template <typename Number>
   return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -12,6 +12,7 @@
 #include "base/unique_fd.h"
 
 namespace tracer {
+inline namespace base {
 
 std::string read_file(const std::string& path, std::size_t most) {
   constexpr std::size_t least = 16384;
@@ -46,4 +47,5 @@ std::string read_link(const std::string& path) {
   return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string{};
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include <string>
 
 namespace tracer {
+inline namespace base {
 
 /// The bytes of a file from its start on, `most` at most; empty if it cannot be opened, short if it cannot be read on.
 /// Waits for nobody at the other end of a pipe, and takes no terminal.
@@ -13,4 +14,5 @@ namespace tracer {
 /// What a symbolic link says; empty if it is none or cannot be read. One that is longer than PATH_MAX is cut there.
 [[nodiscard]] std::string read_link(const std::string& path);
 
+}  // namespace base
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace tracer {
+inline namespace base {
 
 class RemoteAddr {
  public:
@@ -22,4 +23,5 @@ class RemoteAddr {
   std::uint64_t value_ = 0;
 };
 
+}  // namespace base
 }  // namespace tracer

@@ -2,6 +2,7 @@
 #pragma once
 
 namespace tracer {
+inline namespace base {
 
 /// Prints the place and `what`, then aborts.
 [[noreturn]] void requirement_failed(const char* what, const char* file, int line);
@@ -14,4 +15,5 @@ inline void require(bool holds, const char* what, const char* file = __builtin_F
   }
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -9,6 +9,7 @@
 #include "base/require.h"
 
 namespace tracer {
+inline namespace base {
 
 /// Why an operation failed: an errno value and, where a person will read it, the whole sentence.
 struct Error {
@@ -50,4 +51,5 @@ class [[nodiscard]] Result {
 struct Done {};
 using Status = Result<Done>;
 
+}  // namespace base
 }  // namespace tracer

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 namespace tracer {
+inline namespace base {
 
 SharedLibrary::SharedLibrary(const char* file, const char* package)
     : handle_(::dlopen(file, RTLD_NOW | RTLD_LOCAL)), file_(file), package_(package) {
@@ -22,4 +23,5 @@ void* SharedLibrary::address_of(const char* name) {
   return address;
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include "base/result.h"
 
 namespace tracer {
+inline namespace base {
 
 class SharedLibrary {
  public:
@@ -30,4 +31,5 @@ class SharedLibrary {
   Status status_ = Done{};
 };
 
+}  // namespace base
 }  // namespace tracer

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 namespace tracer {
+inline namespace base {
 
 enum class SummaryColumn : std::uint8_t {
   time_percent,
@@ -23,4 +24,5 @@ enum class SummaryColumn : std::uint8_t {
   p99,
 };
 
+}  // namespace base
 }  // namespace tracer

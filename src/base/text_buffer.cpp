@@ -4,6 +4,7 @@
 #include <charconv>
 
 namespace tracer {
+inline namespace base {
 namespace {
 
 using Digits = std::array<char, 24>;  // 22 octal digits of 64 bits, a sign and one to spare
@@ -104,4 +105,5 @@ void TextBuffer::decimal_padded(std::uint64_t value, unsigned width) {
   append(text);
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace tracer {
+inline namespace base {
 
 /// A call's text is made of a few dozen pieces, most of them of a few characters: those are copied here and now.
 class TextBuffer {
@@ -96,4 +97,5 @@ class TextBuffer {
   std::size_t size_ = 0;
 };
 
+}  // namespace base
 }  // namespace tracer

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 namespace tracer {
+inline namespace base {
 
 void UniqueFd::reset(int fd) {
   if (fd_ >= 0) {
@@ -12,4 +13,5 @@ void UniqueFd::reset(int fd) {
   fd_ = fd;
 }
 
+}  // namespace base
 }  // namespace tracer

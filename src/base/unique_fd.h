@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace tracer {
+inline namespace base {
 
 class UniqueFd {
  public:
@@ -29,4 +30,5 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+}  // namespace base
 }  // namespace tracer

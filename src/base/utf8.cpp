@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 namespace tracer {
+inline namespace base {
 
 std::size_t utf8_announced_length(std::byte first) {
   const auto lead = std::to_integer<unsigned>(first);
@@ -25,4 +26,5 @@ std::size_t utf8_length(std::span<const std::byte> text) {
   return overlong || surrogate || too_high ? 0 : length;
 }
 
+}  // namespace base
 }  // namespace tracer

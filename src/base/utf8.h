@@ -5,6 +5,7 @@
 #include <span>
 
 namespace tracer {
+inline namespace base {
 
 /// Bytes of the sequence that `first` begins, if all of them follow; 0 if none begins so.
 [[nodiscard]] std::size_t utf8_announced_length(std::byte first);
@@ -12,4 +13,5 @@ namespace tracer {
 /// Bytes of the valid sequence at the start of `text`, which is not empty; 0 if there is none.
 [[nodiscard]] std::size_t utf8_length(std::span<const std::byte> text);
 
+}  // namespace base
 }  // namespace tracer

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 namespace tracer {
+inline namespace base {
 
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -23,4 +24,5 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+}  // namespace base
 }  // namespace tracer

@@ -6,7 +6,7 @@
 
 #include "base/require.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 constexpr std::size_t filled_up(std::size_t size) {
@@ -45,4 +45,4 @@ void Backlog::drop_front() {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

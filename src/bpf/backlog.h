@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Takes memory in large pieces as it grows, and keeps one of them when it is empty again.
 class Backlog {
@@ -47,4 +47,4 @@ class Backlog {
   std::unique_ptr<std::byte[]> spare_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

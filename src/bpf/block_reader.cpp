@@ -4,7 +4,7 @@
 
 #include "bpf/record_front.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 bool BlockReader::next(std::span<const std::byte>& record) {
   while (position_ >= (known_ & position_bits)) {
@@ -43,4 +43,4 @@ std::size_t BlockReader::waiting() const {
   return bytes - std::min<std::size_t>(position_, bytes);
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -7,7 +7,7 @@
 
 #include "bpf/record_block.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// What the programs leave on one CPU, in place and in the order in which it was left.
 class BlockReader {
@@ -35,4 +35,4 @@ class BlockReader {
   std::uint64_t known_ = 0;     ///< record_block::end when we looked last
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

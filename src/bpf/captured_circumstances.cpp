@@ -12,7 +12,7 @@
 #include "bpf/chunks.h"
 #include "bpf/circumstances.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// A dev_t of the kernel's own.
@@ -22,11 +22,11 @@ std::uint64_t device_of(std::uint32_t device) {
 }
 
 /// Nothing where there are groups that are not told: who may what would come out wrong.
-std::optional<Circumstances::Rights> rights_of(const process_facts& facts) {
+std::optional<trace::Circumstances::Rights> rights_of(const process_facts& facts) {
   if (facts.more_groups > most_groups) {
     return std::nullopt;
   }
-  Circumstances::Rights rights;
+  trace::Circumstances::Rights rights;
   std::copy(std::begin(facts.users), std::end(facts.users), rights.users.begin());
   std::copy(std::begin(facts.groups), std::end(facts.groups), rights.groups.begin());
   rights.more_groups.assign(facts.more_group, facts.more_group + facts.more_groups);
@@ -46,8 +46,8 @@ std::string protection_of(std::uint64_t flags) {
           (flags & executable) != 0 ? 'x' : '-', (flags & is_shared) != 0 ? 's' : 'p'};
 }
 
-MappedRange range_of(const captured_mapping& mapping) {
-  MappedRange range;
+proc::MappedRange range_of(const captured_mapping& mapping) {
+  proc::MappedRange range;
   range.start = mapping.start;
   range.end = mapping.end;
   range.file_offset = mapping.page * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -84,8 +84,8 @@ void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::sp
 
 }  // namespace
 
-Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
-  Circumstances result;
+trace::Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
+  trace::Circumstances result;
   CapturedPath paths[path_first_argument + 1];
   for_each_chunk(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     const std::size_t which = chunk.address;
@@ -126,7 +126,7 @@ CapturedCrash crash_of(std::span<const std::byte> record) {
     crash.circumstances.mappings.push_back(range_of(front.mappings[i]));
   }
   std::sort(crash.circumstances.mappings.begin(), crash.circumstances.mappings.end(),
-            [](const MappedRange& a, const MappedRange& b) { return a.start < b.start; });
+            [](const proc::MappedRange& a, const proc::MappedRange& b) { return a.start < b.start; });
   crash.circumstances.stack_pointer = front.stack_pointer;
   crash.instruction_pointer = front.instruction_pointer;
   append_chunk(crash.memory, registers_address, front.registers);
@@ -135,4 +135,4 @@ CapturedCrash crash_of(std::span<const std::byte> record) {
   return crash;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

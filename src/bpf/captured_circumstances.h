@@ -8,17 +8,17 @@
 
 #include "trace/circumstances.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// From the chunks behind an exit. `first_argument`: the call's.
-Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument);
+trace::Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument);
 
 /// From a crash_record, which may be cut anywhere.
 struct CapturedCrash {
-  Circumstances circumstances;
+  trace::Circumstances circumstances;
   std::uint64_t instruction_pointer = 0;
   std::vector<std::byte> memory;  ///< chunks: registers and stack
 };
 CapturedCrash crash_of(std::span<const std::byte> record);
 
-}  // namespace tracer
+}  // namespace tracer::bpf

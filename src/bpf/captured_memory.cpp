@@ -5,7 +5,7 @@
 
 #include "bpf/chunks.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 std::size_t CapturedMemory::read(RemoteAddr address, std::span<std::byte> into) const {
   std::size_t done = 0;
@@ -38,4 +38,4 @@ CapturedMemory::Area CapturedMemory::find(std::uint64_t address) const {
   return {};
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

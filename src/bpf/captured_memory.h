@@ -8,11 +8,11 @@
 #include "bpf/captured_names.h"
 #include "trace/memory.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Reads from areas of chunks (trace_chunk and its bytes, one after the other), which have to outlive it; from the
 /// second what the first does not have. What is in no chunk cannot be read.
-class CapturedMemory final : public Memory {
+class CapturedMemory final : public trace::Memory {
  public:
   using Area = std::span<const std::byte>;
   /// `commands`: see CapturedNames.
@@ -20,7 +20,7 @@ class CapturedMemory final : public Memory {
       : areas_{area, more}, names_(area, more, commands) {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
-  [[nodiscard]] const Capture* capture() const override { return &names_; }
+  [[nodiscard]] const trace::Capture* capture() const override { return &names_; }
 
  private:
   /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.
@@ -30,4 +30,4 @@ class CapturedMemory final : public Memory {
   CapturedNames names_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -16,7 +16,7 @@
 #include "bpf/chunks.h"
 #include "bpf/names.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 constexpr std::uint32_t pidfd_magic = 0x50494446;  // of linux/magic.h, where that is new enough
@@ -62,20 +62,20 @@ std::string made_up_link(const Told& told, bool& deleted) {
   }
 }
 
-std::optional<SocketEndpoint> endpoint(bool is_v6, std::uint16_t port, const std::uint8_t (&address)[16]) {
+std::optional<trace::SocketEndpoint> endpoint(bool is_v6, std::uint16_t port, const std::uint8_t (&address)[16]) {
   if (port == 0) {
     return std::nullopt;
   }
-  SocketEndpoint result;
+  trace::SocketEndpoint result;
   result.is_v6 = is_v6;
   result.port = port;
   std::memcpy(result.address.data(), address, sizeof address);
   return result;
 }
 
-SocketFacts socket_of(const Told& told) {
+trace::SocketFacts socket_of(const Told& told) {
   const socket_facts& facts = *told.socket;
-  SocketFacts result;
+  trace::SocketFacts result;
   result.protocol = told.name;
   result.inode = told.facts->inode;
   if (facts.family == AF_INET || facts.family == AF_INET6) {
@@ -95,12 +95,12 @@ SocketFacts socket_of(const Told& told) {
   return result;
 }
 
-std::optional<OpenFile> file_of(const Told& told) {
+std::optional<trace::OpenFile> file_of(const Told& told) {
   if (!told.facts) {
     return std::nullopt;
   }
   const descriptor_facts& facts = *told.facts;
-  OpenFile file;
+  trace::OpenFile file;
   if (facts.made_up != 0) {
     file.link = made_up_link(told, file.deleted);
   } else if (facts.path.ending == path_at_root || facts.path.ending == path_at_top) {
@@ -153,15 +153,15 @@ std::string command_of(const __u64* words) {
   return {text, ::strnlen(text, comm_size)};
 }
 
-std::optional<OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
+std::optional<trace::OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
   return named(static_cast<std::uint32_t>(fd));
 }
 
-std::optional<OpenFile> CapturedNames::descriptor_behind(std::int32_t fd) const {
+std::optional<trace::OpenFile> CapturedNames::descriptor_behind(std::int32_t fd) const {
   return named(behind_pidfd | static_cast<std::uint32_t>(fd));
 }
 
-std::optional<OpenFile> CapturedNames::named(std::uint64_t number) const {
+std::optional<trace::OpenFile> CapturedNames::named(std::uint64_t number) const {
   for (const Area area : areas_) {
     const Told told = find(area, number);
     if (told.facts) {
@@ -171,7 +171,7 @@ std::optional<OpenFile> CapturedNames::named(std::uint64_t number) const {
   return std::nullopt;
 }
 
-std::optional<OpenFile> CapturedNames::working_directory() const {
+std::optional<trace::OpenFile> CapturedNames::working_directory() const {
   return descriptor(AT_FDCWD);
 }
 
@@ -187,7 +187,7 @@ std::int32_t CapturedNames::netlink_protocol(std::int32_t fd) const {
   return protocol;
 }
 
-std::optional<Capture::Process> CapturedNames::process(std::int32_t id) const {
+std::optional<trace::Capture::Process> CapturedNames::process(std::int32_t id) const {
   std::optional<process_name> found;
   for (const Area area : areas_) {
     for_each_chunk(area, [&found, id](const trace_chunk& chunk, Area bytes) {
@@ -212,4 +212,4 @@ std::optional<std::string> CapturedNames::command(std::int32_t tid) const {
   return std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -11,7 +11,7 @@
 
 #include "trace/capture.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Names of the programs of threads, by the tracer's numbers.
 using KnownCommands = std::unordered_map<std::int32_t, std::string>;
@@ -20,25 +20,25 @@ using KnownCommands = std::unordered_map<std::int32_t, std::string>;
 [[nodiscard]] std::string command_of(const __u64* words);
 
 /// Looks at areas of chunks as CapturedMemory does: at the second for what the first does not have.
-class CapturedNames final : public Capture {
+class CapturedNames final : public trace::Capture {
  public:
   using Area = std::span<const std::byte>;
   /// `commands`: of threads that are traced; null: none are known. All have to outlive it.
   CapturedNames(Area area, Area more, const KnownCommands* commands) : areas_{area, more}, commands_(commands) {}
 
-  [[nodiscard]] std::optional<OpenFile> descriptor(std::int32_t fd) const override;
-  [[nodiscard]] std::optional<OpenFile> descriptor_behind(std::int32_t fd) const override;
-  [[nodiscard]] std::optional<OpenFile> working_directory() const override;
+  [[nodiscard]] std::optional<trace::OpenFile> descriptor(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<trace::OpenFile> working_directory() const override;
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
 
  private:
   /// What is at such an address of a chunk_descriptor.
-  [[nodiscard]] std::optional<OpenFile> named(std::uint64_t number) const;
+  [[nodiscard]] std::optional<trace::OpenFile> named(std::uint64_t number) const;
 
   std::array<Area, 2> areas_;
   const KnownCommands* commands_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -6,7 +6,7 @@
 
 #include "bpf/circumstances.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 class CapturedPath {
  public:
@@ -24,4 +24,4 @@ class CapturedPath {
   std::string text_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 UniqueFd open_folder(const std::string& path) {
@@ -49,4 +49,4 @@ Result<UniqueFd> open_cgroup(const std::string& path) {
   return below;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -8,7 +8,7 @@
 
 #include "bpf/tracing.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Calls `look(const trace_chunk&, std::span<const std::byte>)` with each chunk and its bytes.
 template <typename Look>
@@ -31,4 +31,4 @@ T chunk_as(std::span<const std::byte> bytes) {
   return value;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -16,7 +16,7 @@
 #include "base/require.h"
 #include "bpf/embedded.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// The times of `timed`, which stand for so many calls, taken for those of all `calls`: a call that is not timed may
@@ -28,14 +28,14 @@ std::chrono::nanoseconds estimate(std::chrono::nanoseconds timed, std::uint64_t 
                                                                                static_cast<long double>(represented)));
 }
 
-void merge(TimeTotals& sum, const counting_times& times, bool first) {
+void merge(trace::TimeTotals& sum, const counting_times& times, bool first) {
   const auto nanoseconds = [](std::uint64_t time) { return std::chrono::nanoseconds(time); };
   sum.total += nanoseconds(times.total);
   sum.shortest = first ? nanoseconds(times.shortest) : std::min(sum.shortest, nanoseconds(times.shortest));
   sum.longest = std::max(sum.longest, nanoseconds(times.longest));
 }
 
-void merge(TimeTotals& sum, counting_sample& of_all, const counting_totals& part) {
+void merge(trace::TimeTotals& sum, counting_sample& of_all, const counting_totals& part) {
   of_all.represented += part.sample.represented;
   of_all.alone += part.sample.alone;
   if (part.cpu.longest != 0) {  // else all that were timed are long
@@ -54,8 +54,8 @@ constexpr std::size_t most_lives_at_once = 1024;
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
-                                                     std::function<void(const std::string&)> complain) {
+Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptions options,
+                                                            std::function<void(const std::string&)> complain) {
   auto programs = KernelPrograms::open(counting_object(), "counting");
   if (!programs) {
     return programs.error();
@@ -64,7 +64,7 @@ Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
   if (const Status loaded = engine->load(); !loaded) {
     return loaded.error();
   }
-  return std::unique_ptr<Engine>(std::move(engine));
+  return std::unique_ptr<trace::Engine>(std::move(engine));
 }
 
 CountingEngine::~CountingEngine() = default;
@@ -107,7 +107,7 @@ int CountingEngine::reports() const {
 }
 
 void CountingEngine::conclude() {
-  std::vector<CallTotals> totals = read_totals();
+  std::vector<trace::CallTotals> totals = read_totals();
   if (options_.latencies) {
     read_latencies(totals);
   }
@@ -133,14 +133,14 @@ void CountingEngine::on_life(std::span<const std::byte> record) {
   if (life.kind == life_begins) {
     on_birth(tid, tgid, static_cast<pid_t>(life.parent));
   } else if (tracees_.erase(tid) != 0) {
-    hand_out(tid, tgid, Exited{life.status});
+    hand_out(tid, tgid, trace::Exited{life.status});
   }
 }
 
-std::vector<CallTotals> CountingEngine::read_totals() const {
-  std::vector<CallTotals> result;
+std::vector<trace::CallTotals> CountingEngine::read_totals() const {
+  std::vector<trace::CallTotals> result;
   for (std::size_t slot = 0; slot < counting_slots; ++slot) {
-    CallTotals sum;
+    trace::CallTotals sum;
     sum.abi = static_cast<Abi>(slot / numbers_per_abi);
     sum.number = slot % numbers_per_abi;
     counting_sample sample{};
@@ -168,14 +168,14 @@ std::vector<CallTotals> CountingEngine::read_totals() const {
   return result;
 }
 
-void CountingEngine::read_latencies(std::vector<CallTotals>& totals) const {
+void CountingEngine::read_latencies(std::vector<trace::CallTotals>& totals) const {
   const int map = programs_.map_fd("latencies");
   const auto cpus = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
   std::vector<std::uint64_t> parts(cpus);
   latency_key key{};
   for (bool more = bpf_map_get_next_key(map, nullptr, &key) == 0; more;
        more = bpf_map_get_next_key(map, &key, &key) == 0) {
-    const auto call = std::find_if(totals.begin(), totals.end(), [&key](const CallTotals& sum) {
+    const auto call = std::find_if(totals.begin(), totals.end(), [&key](const trace::CallTotals& sum) {
       return index_of(sum.abi) * numbers_per_abi + sum.number == key.slot;
     });
     if (call != totals.end() && key.bucket < latency_buckets && bpf_map_lookup_elem(map, &key, parts.data()) == 0) {
@@ -193,4 +193,4 @@ void CountingEngine::complain_of_unsorted() {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

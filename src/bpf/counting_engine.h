@@ -9,7 +9,7 @@
 #include "bpf/kernel_engine.h"
 #include "bpf/record_ring.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 class CountingEngine final : public KernelEngine {
  public:
@@ -26,8 +26,8 @@ class CountingEngine final : public KernelEngine {
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
   void on_life(std::span<const std::byte> record);
-  [[nodiscard]] std::vector<CallTotals> read_totals() const;
-  void read_latencies(std::vector<CallTotals>& totals) const;
+  [[nodiscard]] std::vector<trace::CallTotals> read_totals() const;
+  void read_latencies(std::vector<trace::CallTotals>& totals) const;
   void complain_of_unsorted();
 
   counting_shared* shared_ = nullptr;
@@ -35,4 +35,4 @@ class CountingEngine final : public KernelEngine {
   std::optional<RecordRing> ring_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

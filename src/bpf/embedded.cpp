@@ -27,7 +27,7 @@ extern const std::byte tracer_tracing_object[];
 extern const std::byte tracer_tracing_object_end[];
 }
 
-namespace tracer {
+namespace tracer::bpf {
 
 std::span<const std::byte> counting_object() {
   return {tracer_counting_object, tracer_counting_object_end};
@@ -41,4 +41,4 @@ std::span<const std::byte> tracing_object() {
   return {tracer_tracing_object, tracer_tracing_object_end};
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <span>
 
-namespace tracer {
+namespace tracer::bpf {
 
 std::span<const std::byte> counting_object();
 std::span<const std::byte> functions_object();
 std::span<const std::byte> tracing_object();
 
-}  // namespace tracer
+}  // namespace tracer::bpf

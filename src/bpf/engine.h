@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bpf/capture_limits.h"
+#include "capture/limits.h"
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
 #include "trace/function_counter.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// An engine that counts calls (EventHandler::totals) and reports nothing of a single one. Its programs are in the
 /// kernel already when this returns, but nobody is started or watched before run(). The error is one sentence with
@@ -21,12 +21,12 @@ namespace tracer {
 ///
 /// Of the options it leaves `no_filter_because` and `kill_on_exit` aside, and daemonizing, all of which need ptrace.
 /// Whatever ends the tracer, SIGKILL included, takes the programs out of the kernel.
-Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions options,
-                                                     std::function<void(const std::string&)> complain);
+Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptions options,
+                                                            std::function<void(const std::string&)> complain);
 
 /// Counts calls of functions by uprobes: of many at once where the kernel has that (Linux 6.10), else of one by one.
 /// Otherwise as above.
-Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain);
+Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain);
 
 /// Calls that end otherwise need not be reported.
 struct EndFilter {
@@ -41,7 +41,7 @@ struct EndFilter {
 };
 
 struct TracingOptions {
-  CaptureLimits limits;
+  capture::CaptureLimits limits;
   EndFilter filter;
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
   bool stacks = false;            ///< events say where their thread was: Event::stack
@@ -50,14 +50,14 @@ struct TracingOptions {
   bool commands = false;          ///< somebody wants to know the names of the threads' programs
   /// Event::circumstances are told of calls that fail, of those of this set also if they succeed, and where a signal
   /// kills as a crash does, with a stack; empty: nowhere.
-  std::optional<WantedCalls> circumstances;
+  std::optional<trace::WantedCalls> circumstances;
 };
 
 /// An engine that reports whole calls, signals, exec, fork and exit, with what the calls' memory held. Nobody stops for
 /// it: what the programs could not read shows as an address, and what found no room in the buffer is counted
 /// (EventHandler::lost). `tables` say what to copy; otherwise as above.
-Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const spec::Tables& tables,
-                                                    const TracingOptions& tracing,
-                                                    std::function<void(const std::string&)> complain);
+Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables& tables,
+                                                           const TracingOptions& tracing,
+                                                           std::function<void(const std::string&)> complain);
 
-}  // namespace tracer
+}  // namespace tracer::bpf

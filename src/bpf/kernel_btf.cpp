@@ -17,7 +17,7 @@
 #include "base/read_file.h"
 #include "base/write_all.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// 0 of a kind that we do not know.
@@ -246,4 +246,4 @@ std::string_view KernelBtf::name(std::uint32_t offset) const {
   return rest.substr(0, rest.find('\0'));
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -14,7 +14,7 @@
 struct btf;
 struct btf_type;
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Read from the kernel when it is first asked for something. libbpf reads it, too; but for each type that programs use
 /// it looks through all 130,000 types that it is given, and is quicker with an excerpt.
@@ -47,4 +47,4 @@ class KernelBtf {
   UniqueFd excerpt_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

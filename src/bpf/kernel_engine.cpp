@@ -16,14 +16,14 @@
 #include "base/clock.h"
 #include "bpf/cgroup.h"
 #include "bpf/kernel_version.h"
+#include "proc/proc_files.h"
 #include "process/attach_failure.h"
-#include "process/proc_files.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 static_assert(watched_abis == abi_count);
-static_assert(numbers_per_abi == max_filtered_number);
+static_assert(numbers_per_abi == trace::max_filtered_number);
 
 /// Losses aside, the end of the last thread wakes us.
 constexpr int longest_sleep_milliseconds = 200;
@@ -35,9 +35,9 @@ constexpr std::initializer_list<const char*> until_7_0 = {"on_enter", "on_exit"}
 constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_perf_exit", "on_fork_again",
                                                           "on_exec_again", "on_end_again"};
 
-void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& wanted) {
+void choose_calls(thread_settings& settings, const std::optional<trace::WantedCalls>& wanted) {
   for (std::size_t abi = 0; abi < abi_count; ++abi) {
-    for (std::size_t number = 0; number < max_filtered_number; ++number) {
+    for (std::size_t number = 0; number < trace::max_filtered_number; ++number) {
       if (!wanted || (*wanted)[abi].test(number)) {
         settings.wanted[abi][number / 64] |= std::uint64_t{1} << (number % 64);
       }
@@ -45,7 +45,7 @@ void choose_calls(thread_settings& settings, const std::optional<WantedCalls>& w
   }
 }
 
-Status choose_scope(thread_settings& settings, const Scope& scope) {
+Status choose_scope(thread_settings& settings, const process::Scope& scope) {
   if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
     return Error{E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", most_comms, most_cgroups)};
   }
@@ -58,13 +58,13 @@ Status choose_scope(thread_settings& settings, const Scope& scope) {
   return Done{};
 }
 
-EventTime time_now() {
+trace::EventTime time_now() {
   return {clock_now(CLOCK_REALTIME), std::chrono::steady_clock::now().time_since_epoch()};
 }
 
 }  // namespace
 
-KernelEngine::KernelEngine(EngineOptions options, std::function<void(const std::string&)> complain,
+KernelEngine::KernelEngine(process::EngineOptions options, std::function<void(const std::string&)> complain,
                            KernelPrograms programs)
     : options_(std::move(options)), complain_(std::move(complain)), programs_(std::move(programs)) {}
 
@@ -143,7 +143,7 @@ Status KernelEngine::start() {
     return started.error();
   }
   program_ = std::move(started).value();
-  if (const Status waits = await_at_gate(*program_); !waits) {
+  if (const Status waits = process::await_at_gate(*program_); !waits) {
     return waits.error();
   }
   const auto adopted = adopt(program_->pid, false, true);
@@ -163,36 +163,37 @@ void KernelEngine::attach_processes() {
 
 void KernelEngine::attach_process(pid_t pid) {
   // What ptrace(2) says of those that make no calls: kernel threads, and processes that have ended.
-  if (!is_alive(pid) || status_field(pid, "VmSize").empty()) {
-    complain_(attach_failure(pid, ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0 ? EPERM : ESRCH, options_));
+  if (!proc::is_alive(pid) || proc::status_field(pid, "VmSize").empty()) {
+    complain_(process::attach_failure(pid, ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) == 0 ? EPERM : ESRCH,
+                                      options_));
     return;
   }
-  const pid_t tgid = process_of(pid);
+  const pid_t tgid = proc::process_of(pid);
   const auto found = adopt(options_.follow_forks ? tgid : pid, options_.follow_forks, false);
   if (!found) {
     complain_(fmt::format("attach: process {}: {}", pid, found.error().message));
     return;
   }
   if (found.value() == 0 && tracees_.count(pid) == 0) {
-    complain_(attach_failure(pid, ESRCH, options_));
+    complain_(process::attach_failure(pid, ESRCH, options_));
     return;
   }
   tracees_[pid] = tgid;
-  const std::string command = command_of(pid);
-  Attached attached;
+  const std::string command = proc::command_of(pid);
+  trace::Attached attached;
   attached.command = command;
   attached.by_request = true;
   attached.threads = found.value();
   hand_out(pid, tgid, attached);
 }
 
-Result<RunEnd> KernelEngine::run(EventHandler& handler) {
+Result<trace::RunEnd> KernelEngine::run(trace::EventHandler& handler) {
   handler_ = &handler;
   if (const Status started = start(); !started) {
     return started.error();
   }
   // The program has been started with the signal mask that it shall have; from here on signals wait for us.
-  const SignalWatch signals(options_.interruptible);
+  const process::SignalWatch signals(options_.interruptible);
   attach_processes();
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
@@ -205,10 +206,10 @@ Result<RunEnd> KernelEngine::run(EventHandler& handler) {
   return end_;
 }
 
-void KernelEngine::serve(const SignalWatch& signals) {
+void KernelEngine::serve(const process::SignalWatch& signals) {
   if (program_) {
     program_runs_ = true;
-    end_.exec_error = open_gate_and_await_exec(program_->gate.outer);
+    end_.exec_error = process::open_gate_and_await_exec(program_->gate.outer);
   }
   pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports(), POLLIN, 0}};
   for (;;) {
@@ -227,7 +228,7 @@ void KernelEngine::serve(const SignalWatch& signals) {
         });
         detaching_ = true;
         if (options_.signal_program && program_runs_) {
-          send_ending_signal(program_->pid, signal);
+          process::send_ending_signal(program_->pid, signal);
         }
       }
     }
@@ -258,16 +259,16 @@ bool KernelEngine::anyone_left() const {
   return std::any_of(tracees_.begin(), tracees_.end(), [this](const auto& tracee) {
     const auto [tid, tgid] = tracee;
     if (!options_.follow_forks) {
-      return is_alive(tid);
+      return proc::is_alive(tid);
     }
-    const std::vector<pid_t> threads = threads_of(tgid);
-    return std::any_of(threads.begin(), threads.end(), is_alive);
+    const std::vector<pid_t> threads = proc::threads_of(tgid);
+    return std::any_of(threads.begin(), threads.end(), proc::is_alive);
   });
 }
 
 void KernelEngine::ring_alarm() {
   const auto alarm = handler_->alarm_at();
-  if (alarm && *alarm <= time_now().monotonic && handler_->on_alarm() != Verdict::go_on) {
+  if (alarm && *alarm <= time_now().monotonic && handler_->on_alarm() != trace::Verdict::go_on) {
     detaching_ = true;
   }
 }
@@ -281,21 +282,21 @@ int KernelEngine::sleep_milliseconds() const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, longest_sleep_milliseconds));
 }
 
-void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time) {
+void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time) {
   tracees_[tid] = tgid;
-  Event event;
-  event.abi = native_abi();
+  trace::Event event;
+  event.abi = arch::native_abi();
   event.time = time ? *time : time_now();
-  const Memory& memory = no_memory();
+  const trace::Memory& memory = no_memory();
   if (const auto creator = tracees_.find(parent); creator != tracees_.end()) {
     event.tid = creator->first;
     event.tgid = creator->second;
-    event.what = Fork{tid, tid != tgid};
+    event.what = trace::Fork{tid, tid != tgid};
     hand_out(event, memory);
   }
   event.tid = tid;
   event.tgid = tgid;
-  event.what = Attached{};
+  event.what = trace::Attached{};
   hand_out(event, memory);
 }
 
@@ -303,7 +304,7 @@ void KernelEngine::reap_program() {
   if (!program_runs_) {
     return;
   }
-  if (const std::optional<int> status = collect_program(*program_)) {
+  if (const std::optional<int> status = process::collect_program(*program_)) {
     end_.program_status = status;
     program_runs_ = false;
   }
@@ -311,21 +312,21 @@ void KernelEngine::reap_program() {
 
 void KernelEngine::let_go() {
   for (const auto& [tid, tgid] : tracees_) {
-    hand_out(tid, tgid, Detached{});
+    hand_out(tid, tgid, trace::Detached{});
   }
 }
 
-void KernelEngine::hand_out(const Event& event, const Memory& memory) {
-  if (handler_->handle(event, memory) != Verdict::go_on) {
+void KernelEngine::hand_out(const trace::Event& event, const trace::Memory& memory) {
+  if (handler_->handle(event, memory) != trace::Verdict::go_on) {
     detaching_ = heard_enough_ = true;
   }
 }
 
-void KernelEngine::hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what) {
-  Event event;
+void KernelEngine::hand_out(pid_t tid, pid_t tgid, decltype(trace::Event::what) what) {
+  trace::Event event;
   event.tid = tid;
   event.tgid = tgid;
-  event.abi = native_abi();
+  event.abi = arch::native_abi();
   event.time = time_now();
   event.what = what;
   hand_out(event, no_memory());
@@ -341,4 +342,4 @@ void KernelEngine::complain_of_losses() {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -11,14 +11,15 @@
 #include "process/signal_watch.h"
 #include "process/start_program.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
-class KernelEngine : public Engine {
+class KernelEngine : public trace::Engine {
  public:
-  KernelEngine(EngineOptions options, std::function<void(const std::string&)> complain, KernelPrograms programs);
+  KernelEngine(process::EngineOptions options, std::function<void(const std::string&)> complain,
+               KernelPrograms programs);
   ~KernelEngine() override;
 
-  Result<RunEnd> run(EventHandler& handler) final;
+  Result<trace::RunEnd> run(trace::EventHandler& handler) final;
 
  protected:
   // load(), in parts.
@@ -41,18 +42,18 @@ class KernelEngine : public Engine {
   virtual void take_rest(const std::function<bool()>& go_on) = 0;
   /// What is to be told at the end; the programs do not run any more.
   virtual void conclude() = 0;
-  void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<EventTime> time = std::nullopt);
+  void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time = std::nullopt);
   /// Of an event that has captured none.
-  [[nodiscard]] virtual const Memory& no_memory() const { return no_memory_; }
-  void hand_out(const Event& event, const Memory& memory);
-  void hand_out(pid_t tid, pid_t tgid, decltype(Event::what) what);
+  [[nodiscard]] virtual const trace::Memory& no_memory() const { return no_memory_; }
+  void hand_out(const trace::Event& event, const trace::Memory& memory);
+  void hand_out(pid_t tid, pid_t tgid, decltype(trace::Event::what) what);
 
-  EngineOptions options_;
+  process::EngineOptions options_;
   std::function<void(const std::string&)> complain_;
   KernelPrograms programs_;
-  EventHandler* handler_ = nullptr;  ///< during run()
-  std::map<pid_t, pid_t> tracees_;   ///< threads that have been announced, and their processes
-  RunEnd end_;
+  trace::EventHandler* handler_ = nullptr;  ///< during run()
+  std::map<pid_t, pid_t> tracees_;          ///< threads that have been announced, and their processes
+  trace::RunEnd end_;
   bool detaching_ = false;
   bool heard_enough_ = false;  ///< the handler wants to hear that its tracees are let go, and nothing else any more
 
@@ -65,7 +66,7 @@ class KernelEngine : public Engine {
   void attach_processes();
   void attach_process(pid_t pid);
   /// Serves until all that is watched has ended or a signal comes.
-  void serve(const SignalWatch& signals);
+  void serve(const process::SignalWatch& signals);
   /// The handler's alarm, if it is time for it.
   void ring_alarm();
   /// How long to wait for reports, at most.
@@ -78,10 +79,10 @@ class KernelEngine : public Engine {
   void reap_program();
   void let_go();
 
-  const NoMemory no_memory_;
+  const trace::NoMemory no_memory_;
   thread_shared* shared_ = nullptr;
-  std::optional<StartedProgram> program_;
+  std::optional<process::StartedProgram> program_;
   bool program_runs_ = false;
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

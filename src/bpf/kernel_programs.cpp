@@ -16,7 +16,7 @@
 
 #include "bpf/perf_tracepoint.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 Error failure(const std::string& what, int number) {
@@ -291,4 +291,4 @@ std::uint64_t KernelPrograms::missed_runs() const {
   return missed;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

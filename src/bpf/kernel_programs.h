@@ -18,7 +18,7 @@ struct bpf_map;
 struct bpf_object;
 struct bpf_program;
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// The programs of one object file. Nothing is pinned: when the process ends, however it ends, the kernel drops all.
 class KernelPrograms {
@@ -108,4 +108,4 @@ class KernelPrograms {
 /// it.
 std::string why_not_loadable();
 
-}  // namespace tracer
+}  // namespace tracer::bpf

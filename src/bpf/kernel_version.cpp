@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace tracer {
+namespace tracer::bpf {
 
 std::pair<unsigned long, unsigned long> kernel_version() {
   utsname names{};
@@ -17,4 +17,4 @@ std::pair<unsigned long, unsigned long> kernel_version() {
   return {major, *rest == '.' ? std::strtoul(rest + 1, nullptr, 10) : 0};
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Major and minor number of the kernel's version; zeros if it has none that can be read.
 std::pair<unsigned long, unsigned long> kernel_version();
 
-}  // namespace tracer
+}  // namespace tracer::bpf

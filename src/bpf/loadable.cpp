@@ -4,13 +4,13 @@
 
 #include "base/read_file.h"
 #include "bpf/kernel_programs.h"
-#include "process/proc_files.h"
+#include "proc/proc_files.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 bool has_capabilities() {
-  return has_capability(CAP_SYS_ADMIN) || (has_capability(CAP_PERFMON) && has_capability(CAP_BPF));
+  return proc::has_capability(CAP_SYS_ADMIN) || (proc::has_capability(CAP_PERFMON) && proc::has_capability(CAP_BPF));
 }
 
 }  // namespace
@@ -31,4 +31,4 @@ std::string why_not_loadable() {
   return {};
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -8,16 +8,12 @@
 #include "bpf/circumstances.h"
 
 enum {
-  most_names = 128,       /* things that one record names; what is beyond shows without its name */
   deepest_named = 2048,   /* names of a path: PATH_MAX has room for no more */
   socket_name_size = 112, /* sun_path, filled up to eight */
 };
 
 /* AT_FDCWD */
 #define descriptor_of_working_directory ((__u32)-100)
-
-/* What a number of a call stands for. */
-enum named_kind { named_descriptor, named_process, named_behind_pidfd };
 
 /* The names of a descriptor's path, the innermost first, are chunk_names with this and the descriptor for an address.
  * The chunk_descriptor ends them, which has the descriptor for an address; AT_FDCWD there is the working directory. */

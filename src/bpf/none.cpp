@@ -1,22 +1,25 @@
 // In the place of the engine where the build machine has no clang or no libbpf.
 #include "bpf/engine.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
-Result<std::unique_ptr<Engine>> make_counting_engine(EngineOptions, std::function<void(const std::string&)>) {
+Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptions,
+                                                            std::function<void(const std::string&)>) {
   return Error{0, "this build was made without the BPF engine, for which clang and libbpf have to be there"};
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
-Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const spec::Tables&, const TracingOptions&,
-                                                    std::function<void(const std::string&)> complain) {
+Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables&,
+                                                           const TracingOptions&,
+                                                           std::function<void(const std::string&)> complain) {
   return make_counting_engine(std::move(options), std::move(complain));
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
-Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain) {
+Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
+    std::function<void(const std::string&)> complain) {
   return make_counting_engine({}, std::move(complain)).error();
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

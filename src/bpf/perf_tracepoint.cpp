@@ -16,7 +16,7 @@
 #include "base/number_text.h"
 #include "base/read_file.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// A tracefs, or what open(2) or fsmount(2) says instead (errno).
@@ -61,4 +61,4 @@ Result<UniqueFd> open_tracepoint(const char* name) {
   return opened;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

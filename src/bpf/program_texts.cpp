@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "arch/syscall_abi.h"
+#include "base/abi.h"
 #include "bpf/captured_memory.h"
 #include "bpf/chunks.h"
 #include "bpf/record_front.h"
-#include "spec/abi.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -31,7 +31,7 @@ std::vector<Bytes> texts_in(Bytes area) {
 }
 
 /// What an array of pointers points to; nothing if its end cannot be read.
-std::vector<std::uint64_t> pointers_at(const Memory& memory, std::uint64_t address, unsigned size) {
+std::vector<std::uint64_t> pointers_at(const trace::Memory& memory, std::uint64_t address, unsigned size) {
   std::vector<std::uint64_t> pointers;
   while (pointers.size() < most_arguments_of_program) {
     std::uint64_t pointer = 0;
@@ -70,8 +70,8 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
   const std::size_t count = std::min({std::size_t{front.head.arguments}, args.size(), behind.size() / sizeof args[0]});
   std::memcpy(args.data(), behind.data(), count * sizeof args[0]);
   const CapturedMemory memory(behind.subspan(count * sizeof args[0]));
-  const Abi abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  const std::size_t path = is_execveat(abi, front.head.number) ? 1 : 0;
+  const Abi abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : arch::native_abi();
+  const std::size_t path = arch::is_execveat(abi, front.head.number) ? 1 : 0;
 
   std::vector<std::byte> chunks;
   const auto take = [&](const trace_chunk& chunk, Bytes bytes) {
@@ -94,4 +94,4 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
   return chunks;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

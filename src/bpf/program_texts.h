@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Chunks of memory (as behind an entry's front) that `entry`, the record of an execve, lacks: path and arguments, as
 /// `exec`, the record of its success, has them. Empty where that has none. An array of arguments has to be in `entry`
@@ -13,4 +13,4 @@ namespace tracer {
 [[nodiscard]] std::vector<std::byte> texts_of_program(std::span<const std::byte> entry,
                                                       std::span<const std::byte> exec);
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -8,7 +8,7 @@
 
 #include "bpf/tracing.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// An enter_record without its arguments: a record has as many as its head says.
 struct enter_front {
@@ -36,4 +36,4 @@ template <typename T = trace_record>
   return late >= sizeof(exit_record) && late <= exit.size() ? exit.subspan(late) : std::span<const std::byte>{};
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace tracer {
+namespace tracer::bpf {
 
 Result<RecordRing> RecordRing::open(int map, std::size_t size) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -64,4 +64,4 @@ void RecordRing::give_back() {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -9,7 +9,7 @@
 #include "base/mapping.h"
 #include "base/result.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// One producer position and one consumer position in pages shared with the kernel, and the data twice in a row, so
 /// that no record is torn (include/uapi/linux/bpf.h, BPF_RINGBUF_*; Documentation/bpf/ringbuf.rst).
@@ -60,4 +60,4 @@ class RecordRing {
   std::uint64_t known_ = 0;     ///< what there was up to when we looked last
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

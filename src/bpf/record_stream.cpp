@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "bpf/record_front.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 RecordStream::RecordStream(RecordRing ring, std::span<record_block> blocks, std::size_t each)
     : ring_(std::move(ring)), each_(each) {
@@ -67,4 +67,4 @@ void RecordStream::advance(std::size_t source) {
   front.time = any ? front_of(front.record).time : never;
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

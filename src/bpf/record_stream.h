@@ -11,7 +11,7 @@
 #include "bpf/block_reader.h"
 #include "bpf/record_ring.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 /// Merges the ring buffer that all CPUs share with the blocks that each has for itself, by the times of the records. A
 /// record's time is when its making began. One that could be the consequence of another (the end of a call, of its
@@ -81,4 +81,4 @@ class RecordStream {
   std::chrono::nanoseconds clock_offset_{};
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

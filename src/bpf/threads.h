@@ -4,10 +4,10 @@
 
 #include <linux/types.h>
 
+#include "capture/plan.h"
+
 enum {
-  numbers_per_abi = 1024, /* call numbers from here on are in no table and are not watched */
-  watched_abis = 5,       /* as in spec/abi.h */
-  comm_size = 16,         /* TASK_COMM_LEN */
+  comm_size = 16, /* TASK_COMM_LEN */
   most_comms = 16,
   most_cgroups = 16,
 };

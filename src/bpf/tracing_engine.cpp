@@ -14,7 +14,7 @@
 #include "bpf/program_texts.h"
 #include "bpf/record_front.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// How long and with how much behind it an entry waits for its exit, which may know what the entry could not read.
@@ -47,7 +47,7 @@ end_filter kernel_filter(const EndFilter& filter) {
 }
 
 /// Says of each call, and of each of its forms, whether the circumstances are told where it succeeds, too.
-void mark_telling(CapturePlans& plans, const WantedCalls& wanted) {
+void mark_telling(capture::CapturePlans& plans, const trace::WantedCalls& wanted) {
   const auto mark = [&wanted](capture_plan& plan, std::size_t slot) {
     plan.circumstances = wanted[slot / numbers_per_abi][slot % numbers_per_abi];
   };
@@ -61,9 +61,9 @@ void mark_telling(CapturePlans& plans, const WantedCalls& wanted) {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const spec::Tables& tables,
-                                                    const TracingOptions& tracing,
-                                                    std::function<void(const std::string&)> complain) {
+Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables& tables,
+                                                           const TracingOptions& tracing,
+                                                           std::function<void(const std::string&)> complain) {
   auto programs = KernelPrograms::open(tracing_object(), "tracing");
   if (!programs) {
     return programs.error();
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Engine>> make_tracing_engine(EngineOptions options, const
   if (const Status loaded = engine->load(tables, tracing); !loaded) {
     return loaded.error();
   }
-  return std::unique_ptr<Engine>(std::move(engine));
+  return std::unique_ptr<trace::Engine>(std::move(engine));
 }
 
 TracingEngine::~TracingEngine() = default;
@@ -87,7 +87,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   make_room(in_kernel);
-  CapturePlans plans = make_capture_plans(tables, machine_abis(), tracing.limits);
+  capture::CapturePlans plans = capture::make_capture_plans(tables, arch::machine_abis(), tracing.limits);
   if (tracing.circumstances) {
     mark_telling(plans, *tracing.circumstances);
   }
@@ -191,7 +191,7 @@ Status TracingEngine::open_records() {
   return Done{};
 }
 
-Status TracingEngine::fill_plans(const CapturePlans& plans) {
+Status TracingEngine::fill_plans(const capture::CapturePlans& plans) {
   if (const Status filled = programs_.fill("operations", std::as_bytes(std::span(plans.operations))); !filled) {
     return filled.error();
   }
@@ -314,4 +314,4 @@ void TracingEngine::release_held(bool all) {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "bpf/backlog.h"
-#include "bpf/capture_plans.h"
 #include "bpf/captured_memory.h"
 #include "bpf/kernel_engine.h"
 #include "bpf/record_stream.h"
 #include "bpf/tracing.h"
+#include "capture/plans.h"
 #include "trace/circumstances.h"
 #include "trace/stack.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
 class TracingEngine final : public KernelEngine {
  public:
@@ -53,17 +53,17 @@ class TracingEngine final : public KernelEngine {
   };
 
   /// The registers that an entry or a crash has captured; what the stack held is in the event's memory.
-  class CapturedStack final : public StackSource {
+  class CapturedStack final : public trace::StackSource {
    public:
-    explicit CapturedStack(const std::vector<std::byte>& entry, std::span<const MappedRange> mappings = {})
+    explicit CapturedStack(const std::vector<std::byte>& entry, std::span<const proc::MappedRange> mappings = {})
         : entry_(entry), mappings_(mappings) {}
     [[nodiscard]] std::size_t registers(std::span<std::byte> into) const override;
-    [[nodiscard]] std::span<const MappedRange> mappings() const override { return mappings_; }
+    [[nodiscard]] std::span<const proc::MappedRange> mappings() const override { return mappings_; }
     [[nodiscard]] bool is_past() const override { return true; }
 
    private:
     const std::vector<std::byte>& entry_;
-    std::span<const MappedRange> mappings_;
+    std::span<const proc::MappedRange> mappings_;
   };
 
   void configure(tracing_settings& settings, const TracingOptions& tracing);
@@ -75,11 +75,11 @@ class TracingEngine final : public KernelEngine {
   void make_room(std::uint32_t size);
   /// Maps what the programs will write to.
   Status open_records();
-  Status fill_plans(const CapturePlans& plans);
+  Status fill_plans(const capture::CapturePlans& plans);
   [[nodiscard]] int reports() const override;
   [[nodiscard]] int nap_milliseconds() const override;
   void conclude() override;
-  [[nodiscard]] const Memory& no_memory() const override { return nothing_; }
+  [[nodiscard]] const trace::Memory& no_memory() const override { return nothing_; }
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
   bool take_some();
@@ -89,22 +89,22 @@ class TracingEngine final : public KernelEngine {
   void deliver(Bytes record, Bytes late);
   ThreadState& thread(pid_t tid);
   void forget(pid_t tid);
-  void on_enter(Event& event, Bytes record, Bytes late);
-  void on_exit(Event& event, Bytes record);
+  void on_enter(trace::Event& event, Bytes record, Bytes late);
+  void on_exit(trace::Event& event, Bytes record);
   /// Whose end nobody will hear of.
-  void end_call(Event& event);
-  void on_end(Event& event, std::int64_t status);
-  void on_exec(Event& event, pid_t former);
-  void on_signal(Event& event, const Signal& signal);
-  void on_signal_generated(Event& event, const Signal& signal);
+  void end_call(trace::Event& event);
+  void on_end(trace::Event& event, std::int64_t status);
+  void on_exec(trace::Event& event, pid_t former);
+  void on_signal(trace::Event& event, const Signal& signal);
+  void on_signal_generated(trace::Event& event, const Signal& signal);
   /// A signal that has killed its thread; `record`: what that looked like then.
-  void on_crash(Event& event, const Signal& signal, Bytes record);
-  void signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0, Bytes memory = {});
+  void on_crash(trace::Event& event, const Signal& signal, Bytes record);
+  void signal_stop(trace::Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0, Bytes memory = {});
 
   tracing_shared* shared_ = nullptr;
   bool stacks_ = false;
   bool circumstances_ = false;
-  const Circumstances unknown_{};  ///< of events that tell none
+  const trace::Circumstances unknown_{};  ///< of events that tell none
   std::optional<RecordStream> records_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;
@@ -114,11 +114,11 @@ class TracingEngine final : public KernelEngine {
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   KnownCommands commands_;
-  Event event_;                                       ///< that is being handed out
+  trace::Event event_;                                ///< that is being handed out
   const CapturedMemory nothing_{{}, {}, &commands_};  ///< of an event that has captured none
   unsigned idle_rounds_ = 0;
   std::uint64_t lost_ = 0;
   std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to the clock of the programs
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

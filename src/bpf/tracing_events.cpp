@@ -12,7 +12,7 @@
 #include "bpf/record_front.h"
 #include "bpf/tracing_engine.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// si_pid; what it means depends on the signal.
@@ -43,10 +43,10 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
     lost_ += head.lost;
     handler_->lost(head.lost);
   }
-  Event& event = event_;  // to clear one for each record is slow enough to see
+  trace::Event& event = event_;  // to clear one for each record is slow enough to see
   event.tid = static_cast<pid_t>(head.tid);
   event.tgid = static_cast<pid_t>(head.tgid);
-  event.abi = native_abi();
+  event.abi = arch::native_abi();
   event.time.monotonic = std::chrono::nanoseconds(head.time);
   event.time.realtime = event.time.monotonic + realtime_offset_;
   event.stack = nullptr;
@@ -79,7 +79,7 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
       return late.empty() ? on_signal(event, signal) : on_crash(event, signal, late);
     }
     case record_stop:
-      event.what = GroupStop{static_cast<int>(head.number)};
+      event.what = trace::GroupStop{static_cast<int>(head.number)};
       return hand_out(event, nothing_);
     default:
       break;
@@ -99,9 +99,9 @@ void TracingEngine::forget(pid_t tid) {
   threads_.erase(tid);
 }
 
-void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
+void TracingEngine::on_enter(trace::Event& event, Bytes record, Bytes late) {
   const auto front = front_of<enter_front>(record);
-  SyscallEnter enter;
+  trace::SyscallEnter enter;
   Bytes chunks = record.subspan(std::min(sizeof front, record.size()));
   const std::size_t arguments =
       std::min({std::size_t{front.head.arguments}, enter.args.size(), chunks.size() / sizeof enter.args[0]});
@@ -112,7 +112,7 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   state.in_call = true;
   state.entered = front.head.time;
   state.first_argument = enter.args[0];
-  state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
+  state.abi = event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : arch::native_abi();
   enter.number = front.head.number;
   enter.instruction_pointer = front.instruction_pointer;
   enter.stack_pointer = front.stack_pointer;
@@ -124,13 +124,13 @@ void TracingEngine::on_enter(Event& event, Bytes record, Bytes late) {
   hand_out(event, CapturedMemory(state.entry, {}, &commands_));
 }
 
-void TracingEngine::on_exit(Event& event, Bytes record) {
+void TracingEngine::on_exit(trace::Event& event, Bytes record) {
   const auto front = front_of<exit_record>(record);
   const Bytes all = record.subspan(std::min(sizeof front, record.size()));
   const Bytes chunks = all.first(all.size() - late_chunks(record).size());
   ThreadState& state = thread(event.tid);
-  event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : native_abi();
-  auto& exit = event.what.emplace<SyscallExit>();
+  event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : arch::native_abi();
+  auto& exit = event.what.emplace<trace::SyscallExit>();
   exit.value = front.result;
   exit.is_error = is_failure(front.result);
   exit.instruction_pointer = front.instruction_pointer;
@@ -142,7 +142,7 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   if (std::exchange(state.in_call, false)) {
     const CapturedMemory memory(chunks, state.entry, &commands_);
     if (circumstances_) {
-      const Circumstances then = circumstances_of(all, state.first_argument);
+      const trace::Circumstances then = bpf::circumstances_of(all, state.first_argument);
       event.circumstances = &then;
       hand_out(event, memory);
       event.circumstances = &unknown_;
@@ -161,23 +161,23 @@ void TracingEngine::on_exit(Event& event, Bytes record) {
   }
 }
 
-void TracingEngine::end_call(Event& event) {
+void TracingEngine::end_call(trace::Event& event) {
   if (std::exchange(thread(event.tid).in_call, false)) {
-    event.what = SyscallLost{};
+    event.what = trace::SyscallLost{};
     hand_out(event, nothing_);
   }
 }
 
-void TracingEngine::on_end(Event& event, std::int64_t status) {
+void TracingEngine::on_end(trace::Event& event, std::int64_t status) {
   end_call(event);
   forget(event.tid);
   commands_.erase(event.tid);
   tracees_.erase(event.tid);
-  event.what = Exited{static_cast<int>(status)};
+  event.what = trace::Exited{static_cast<int>(status)};
   hand_out(event, nothing_);
 }
 
-void TracingEngine::on_exec(Event& event, pid_t former) {
+void TracingEngine::on_exec(trace::Event& event, pid_t former) {
   if (former != event.tid) {
     end_call(event);  // the first thread's, which is no more
     ThreadState caller = std::move(thread(former));
@@ -188,11 +188,11 @@ void TracingEngine::on_exec(Event& event, pid_t former) {
   }
   event.abi = thread(event.tid).abi;
   tracees_[event.tid] = event.tgid;
-  event.what = Exec{former};
+  event.what = trace::Exec{former};
   hand_out(event, nothing_);
 }
 
-void TracingEngine::on_signal(Event& event, const Signal& signal) {
+void TracingEngine::on_signal(trace::Event& event, const Signal& signal) {
   if (signal.number != SIGKILL) {
     on_their_way_.erase({event.tgid, signal.number});
     signal_stop(event, signal);
@@ -208,7 +208,7 @@ void TracingEngine::on_signal(Event& event, const Signal& signal) {
   }
 }
 
-void TracingEngine::on_signal_generated(Event& event, const Signal& signal) {
+void TracingEngine::on_signal_generated(trace::Event& event, const Signal& signal) {
   constexpr std::int64_t queued = 0;  // TRACE_SIGNAL_* of the tracepoint
   constexpr std::int64_t ignored = 1;
   if (signal.value == queued && signal.number != SIGKILL) {
@@ -223,7 +223,7 @@ void TracingEngine::on_signal_generated(Event& event, const Signal& signal) {
   }
 }
 
-void TracingEngine::on_crash(Event& event, const Signal& signal, Bytes record) {
+void TracingEngine::on_crash(trace::Event& event, const Signal& signal, Bytes record) {
   on_their_way_.erase({event.tgid, signal.number});
   const CapturedCrash crash = crash_of(record);
   const CapturedStack stack(crash.memory, crash.circumstances.mappings);
@@ -232,8 +232,9 @@ void TracingEngine::on_crash(Event& event, const Signal& signal, Bytes record) {
   signal_stop(event, signal, crash.instruction_pointer, crash.memory);
 }
 
-void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_t instruction_pointer, Bytes memory) {
-  SignalStop stop;
+void TracingEngine::signal_stop(trace::Event& event, const Signal& signal, std::uint64_t instruction_pointer,
+                                Bytes memory) {
+  trace::SignalStop stop;
   stop.instruction_pointer = instruction_pointer;
   stop.signal = signal.number;
   int number = 0;
@@ -245,4 +246,4 @@ void TracingEngine::signal_stop(Event& event, const Signal& signal, std::uint64_
   hand_out(event, CapturedMemory(memory, signal.names, &commands_));
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -15,7 +15,7 @@
 #include "bpf/engine.h"
 #include "bpf/kernel_version.h"
 
-namespace tracer {
+namespace tracer::bpf {
 namespace {
 
 /// linux/bpf.h of Linux 6.6, which is newer than Debian's.
@@ -48,7 +48,8 @@ constexpr std::pair<unsigned long, unsigned long> chosen_by_process_since{6, 12}
 
 }  // namespace
 
-Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain) {
+Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
+    std::function<void(const std::string&)> complain) {
   auto programs = KernelPrograms::open(functions_object(), "functions");
   if (!programs) {
     return programs.error();
@@ -61,7 +62,7 @@ Result<std::shared_ptr<FunctionCounter>> make_function_counter(std::function<voi
   if (const Status loaded = counter->load(); !loaded) {
     return loaded.error();
   }
-  return std::shared_ptr<FunctionCounter>(std::move(counter));
+  return std::shared_ptr<trace::FunctionCounter>(std::move(counter));
 }
 
 UprobeCounter::UprobeCounter(KernelPrograms programs, bool many_at_once,
@@ -229,7 +230,7 @@ void UprobeCounter::attach_single(pid_t id, Process& process, const std::string&
   }
 }
 
-std::vector<FunctionCounter::Count> UprobeCounter::take(pid_t process) {
+std::vector<trace::FunctionCounter::Count> UprobeCounter::take(pid_t process) {
   std::vector<Count> result;
   const auto known = processes_.find(process);
   if (known == processes_.end()) {
@@ -296,4 +297,4 @@ void UprobeCounter::forget(pid_t process, std::uint64_t start, std::uint64_t end
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::bpf

@@ -13,9 +13,9 @@
 #include "bpf/kernel_programs.h"
 #include "trace/function_counter.h"
 
-namespace tracer {
+namespace tracer::bpf {
 
-class UprobeCounter final : public FunctionCounter {
+class UprobeCounter final : public trace::FunctionCounter {
  public:
   UprobeCounter(KernelPrograms programs, bool many_at_once, std::function<void(const std::string&)> complain);
   ~UprobeCounter() override;
@@ -68,4 +68,4 @@ class UprobeCounter final : public FunctionCounter {
   std::uint32_t fresh_places_ = 0;  ///< from here on none was used yet
 };
 
-}  // namespace tracer
+}  // namespace tracer::bpf

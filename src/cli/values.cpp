@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "spell/error_names.h"
+#include "format/error_names.h"
 
 namespace tracer::cli {
 namespace {
@@ -61,7 +61,7 @@ std::optional<int> read_errno(std::string_view text) {
     return static_cast<int>(*number);
   }
   for (int number = 1; number <= max_errno; ++number) {
-    const auto name = spell::error_name(number);
+    const auto name = format::error_name(number);
     if (!name.empty() && filter::same_word(name, text)) {
       return number;
     }

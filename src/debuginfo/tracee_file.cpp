@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/proc_text.h"
+#include "proc/proc_text.h"
 
 namespace tracer::debuginfo {
 
@@ -24,7 +24,7 @@ TraceeFile only_regular(UniqueFd descriptor) {
 }  // namespace
 
 TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
-  const UniqueFd folder(::open(proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};
   how.flags = how_to_open;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
@@ -36,13 +36,13 @@ TraceeFile open_regular(const std::string& path) {
 }
 
 TraceeFile open_mapped(pid_t tid, const std::string& range, const std::string& path, ino_t inode) {
-  TraceeFile file = open_regular(proc_path(tid, "map_files/" + range));
+  TraceeFile file = open_regular(proc::proc_path(tid, "map_files/" + range));
   const auto is_it = [&] { return file.descriptor.valid() && file.status.st_ino == inode; };
   if (!is_it()) {
     file = open_in_tracee(tid, path);
   }
   if (!is_it()) {
-    file = open_regular(proc_path(tid, "exe"));
+    file = open_regular(proc::proc_path(tid, "exe"));
   }
   return is_it() ? std::move(file) : TraceeFile{};
 }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "decode/walker.h"
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -15,7 +15,7 @@ using spec::TypeKind;
 
 /// As it is: for numbers without a description, and -e raw.
 void Walker::emit_register(std::uint64_t bits) {
-  static const Type type = spell::scalar_type(8, false, spec::Style::hex);
+  static const Type type = format::scalar_type(8, false, spec::Style::hex);
   out_.scalar(bits, type);
 }
 
@@ -35,7 +35,7 @@ void Walker::emit_guesses() {
 
 void Walker::emit_guess(std::uint64_t bits) {
   constexpr std::int64_t small = 10000;
-  static const Type number = spell::scalar_type(8, true, spec::Style::number);
+  static const Type number = format::scalar_type(8, true, spec::Style::number);
   const auto value = static_cast<std::int64_t>(bits);
   if (value >= -small && value <= small) {
     out_.scalar(bits, number);

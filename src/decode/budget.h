@@ -62,17 +62,17 @@ class Budget {
 };
 
 /// A tracee's memory as far as a budget goes. Beyond it nothing can be read.
-class MeteredMemory final : public Memory {
+class MeteredMemory final : public trace::Memory {
  public:
-  MeteredMemory(const Memory& memory, Budget& budget) : memory_(memory), budget_(budget) {}
+  MeteredMemory(const trace::Memory& memory, Budget& budget) : memory_(memory), budget_(budget) {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
     return budget_.spend_read(into.size()) ? memory_.read(address, into) : 0;
   }
-  [[nodiscard]] const Capture* capture() const override { return memory_.capture(); }
+  [[nodiscard]] const trace::Capture* capture() const override { return memory_.capture(); }
 
  private:
-  const Memory& memory_;
+  const trace::Memory& memory_;
   Budget& budget_;
 };
 

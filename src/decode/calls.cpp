@@ -16,7 +16,7 @@ constexpr unsigned max_signature_depth = 8;
 
 }  // namespace
 
-Walker::Walker(const Setting& setting, CallState& state, const Memory& memory, render::Emitter& out,
+Walker::Walker(const Setting& setting, CallState& state, const trace::Memory& memory, render::Emitter& out,
                const Outcome* outcome)
     : setting_(setting),
       tables_(setting.tables),

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "decode/decoder.h"
-#include "spell/constants.h"
+#include "format/constants.h"
 
 namespace tracer::decode {
 
@@ -43,7 +43,7 @@ class CustomContext {
   /// Whether one more value may be emitted. To be asked for each element of what the tracee says the length of; where
   /// it is false, what is left shows as `...`.
   virtual bool spend() = 0;
-  [[nodiscard]] virtual const Memory& memory() const = 0;
+  [[nodiscard]] virtual const trace::Memory& memory() const = 0;
   [[nodiscard]] virtual Names& names() const = 0;
   [[nodiscard]] virtual render::Emitter& out() const = 0;
   /// Emits a constant of the named set; a number if the tables have no such set.
@@ -61,7 +61,7 @@ class CustomContext {
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
   virtual void described(std::uint64_t bits) = 0;
   /// Spells a value as that type says, for those who put more around it.
-  virtual void spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const = 0;
+  virtual void spell(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const = 0;
   /// Spells a constant of the named set, always by its name.
   virtual void spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const = 0;
   /// Emits a number that has a name; `style` is that of the number.

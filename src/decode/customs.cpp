@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -23,7 +23,7 @@ bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
     here.bits = load(type, place).value_or(place.bits);
   }
   if (function == nullptr) {
-    static const Type plain = spell::scalar_type(8, false, spec::Style::hex);
+    static const Type plain = format::scalar_type(8, false, spec::Style::hex);
     return value(type.target != spec::none ? tables_.types[type.target] : plain, place, scope);
   }
   WalkerContext context(*this, &type, here, size);
@@ -75,28 +75,28 @@ void WalkerContext::described(std::uint64_t bits) {
   }
 }
 
-void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const {
+void WalkerContext::spell(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const {
   const auto& tables = walker_.setting().tables;
   const bool described = type_ != nullptr && type_->target != spec::none;
-  const Type type = described ? tables.types[type_->target] : spell::scalar_type(8, false, spec::Style::hex);
+  const Type type = described ? tables.types[type_->target] : format::scalar_type(8, false, spec::Style::hex);
   if (type.set != spec::none) {
-    spell::append_constant(text, tables, type, bits, entry().abi, form);
+    format::append_constant(text, tables, type, bits, entry().abi, form);
   } else {
     // As every value here has 64 bits: -300 of 32 is what its sign makes of it.
     const unsigned unused = type.is_signed && type.width < 8 ? 8U * (8U - type.width) : 0U;
     const auto extended = static_cast<std::int64_t>(bits << unused) >> unused;
-    spell::append_scalar(text, unused == 0 ? bits : static_cast<std::uint64_t>(extended), type, form);
+    format::append_scalar(text, unused == 0 ? bits : static_cast<std::uint64_t>(extended), type, form);
   }
 }
 
 void WalkerContext::spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const {
-  Type type = spell::scalar_type(4, false, spec::Style::hex);
+  Type type = format::scalar_type(4, false, spec::Style::hex);
   type.set = walker_.find_set(set);
-  spell::append_constant(text, walker_.setting().tables, type, bits, entry().abi, spell::ConstantForm::abbreviate);
+  format::append_constant(text, walker_.setting().tables, type, bits, entry().abi, format::ConstantForm::abbreviate);
 }
 
 void WalkerContext::named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) {
-  walker_.out().named({name}, bits, spell::scalar_type(8, is_signed, style));
+  walker_.out().named({name}, bits, format::scalar_type(8, is_signed, style));
 }
 
 std::optional<std::uint64_t> WalkerContext::argument(std::string_view name) const {
@@ -110,14 +110,14 @@ spec::SetId Walker::find_set(std::string_view name) const {
 }
 
 void WalkerContext::constant(std::string_view set, std::uint64_t bits, unsigned width) {
-  Type type = spell::scalar_type(width, false, spec::Style::hex);
+  Type type = format::scalar_type(width, false, spec::Style::hex);
   type.set = walker_.find_set(set);
   walker_.emit_scalar(type, bits);
 }
 
 std::string_view WalkerContext::constant_name(std::string_view set, std::uint64_t bits) const {
   const auto id = walker_.find_set(set);
-  return id == spec::none ? std::string_view{} : spell::constant_name(walker_.setting().tables, id, bits, entry().abi);
+  return id == spec::none ? std::string_view{} : format::constant_name(walker_.setting().tables, id, bits, entry().abi);
 }
 
 std::string_view WalkerContext::described_name() const {
@@ -140,7 +140,7 @@ bool WalkerContext::described(const Place& place) {
 }
 
 void WalkerContext::number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) {
-  walker_.emit_scalar(spell::scalar_type(width, is_signed, style), bits);
+  walker_.emit_scalar(format::scalar_type(width, is_signed, style), bits);
 }
 
 }  // namespace tracer::decode

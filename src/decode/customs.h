@@ -25,7 +25,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
   bool spend() override { return walker_.spend(); }
-  [[nodiscard]] const Memory& memory() const override { return walker_.memory(); }
+  [[nodiscard]] const trace::Memory& memory() const override { return walker_.memory(); }
   [[nodiscard]] Names& names() const override { return walker_.setting().names; }
   [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
@@ -35,7 +35,7 @@ class WalkerContext final : public CustomContext {
   bool described_at(RemoteAddr address) override;
   [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
-  void spell(TextBuffer& text, std::uint64_t bits, spell::ConstantForm form) const override;
+  void spell(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const override;
   void spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const override;
   void named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) override;
 

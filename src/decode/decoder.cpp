@@ -49,12 +49,12 @@ std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
   return {new CallState, [](CallState* state) { delete state; }};
 }
 
-void Decoder::settle(CallState& state, const Entry& entry, const Memory& memory, render::Emitter& unused) const {
+void Decoder::settle(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const {
   state.entry = entry;
   Walker(implementation_->setting, state, memory, unused, nullptr).settle();
 }
 
-void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const Memory& memory,
+void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const trace::Memory& memory,
                     render::Emitter& out) const {
   state.entry = entry;
   state.values.assign(entry.values.begin(), entry.values.end());
@@ -63,7 +63,7 @@ void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const Mem
   Walker(implementation_->setting, state, memory, out, nullptr).enter();
 }
 
-void Decoder::exit(CallState& state, const Outcome& outcome, const Memory& memory, render::Emitter& out) const {
+void Decoder::exit(CallState& state, const Outcome& outcome, const trace::Memory& memory, render::Emitter& out) const {
   Walker(implementation_->setting, state, memory, out, &outcome).exit();
 }
 
@@ -90,7 +90,7 @@ std::string_view Decoder::name_of(const CallState& state) const {
   return implementation_->setting.tables.text(is_renamed ? state.signature->shown : state.call->name);
 }
 
-void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const Memory& memory,
+void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const trace::Memory& memory,
                       render::Emitter& out) const {
   CallState state;
   state.entry.abi = abi;

@@ -28,7 +28,7 @@ class Names {
   virtual ~Names() = default;
   /// From now on questions are about a moment that has passed, of which `capture` tells; null: about now. It has to
   /// outlive them.
-  void look_back(const Capture* capture) { capture_ = capture; }
+  void look_back(const trace::Capture* capture) { capture_ = capture; }
   // What these return stays valid until the next question.
   virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
   /// The same of a descriptor of the process that `pidfd` of `tid` stands for.
@@ -118,10 +118,10 @@ class Names {
 
  protected:
   /// What look_back() was told last.
-  [[nodiscard]] const Capture* capture() const { return capture_; }
+  [[nodiscard]] const trace::Capture* capture() const { return capture_; }
 
  private:
-  const Capture* capture_ = nullptr;
+  const trace::Capture* capture_ = nullptr;
 };
 
 /// What the user asked for that decides what is read and in which depth (not how it is spelled).
@@ -186,11 +186,12 @@ class Decoder {
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 
   /// Finds the description alone, as enter() does: after it signature_of() and arguments_of() have an answer.
-  void settle(CallState& state, const Entry& entry, const Memory& memory, render::Emitter& unused) const;
+  void settle(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const;
   /// Emits `name(` and the arguments up to the first that has to wait for the exit.
-  void enter(CallState& state, const Entry& entry, Depth depth, const Memory& memory, render::Emitter& out) const;
+  void enter(CallState& state, const Entry& entry, Depth depth, const trace::Memory& memory,
+             render::Emitter& out) const;
   /// Emits the other arguments, `)` and the result with its note.
-  void exit(CallState& state, const Outcome& outcome, const Memory& memory, render::Emitter& out) const;
+  void exit(CallState& state, const Outcome& outcome, const trace::Memory& memory, render::Emitter& out) const;
   /// The description that enter() settled on (after multiplexers); nullptr for a number beyond the table.
   [[nodiscard]] static const spec::Call* call_of(const CallState& state);
   /// Which form of that call it is; nullptr as above.
@@ -201,7 +202,7 @@ class Decoder {
   [[nodiscard]] std::string_view name_of(const CallState& state) const;
 
   /// `{si_signo=SIGCHLD, …}` of a raw siginfo in the host's layout.
-  void siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const Memory& memory,
+  void siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid, const trace::Memory& memory,
                render::Emitter& out) const;
 
  private:

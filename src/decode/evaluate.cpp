@@ -1,6 +1,6 @@
 // Expressions of the descriptions, evaluated over one call.
 #include "decode/walker.h"
-#include "spell/constants.h"
+#include "format/constants.h"
 
 namespace tracer::decode {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -141,7 +141,7 @@ class Arguments {
  private:
   static FormatArgument unknown() {
     FormatArgument argument;
-    argument.type = spell::scalar_type(4, true, Style::number);
+    argument.type = format::scalar_type(4, true, Style::number);
     return argument;
   }
 
@@ -151,14 +151,14 @@ class Arguments {
 
 FormatArgument integer(const Length& length, bool is_signed, Style style, Abi abi) {
   FormatArgument argument;
-  argument.type = spell::scalar_type(length.width, is_signed, style);
+  argument.type = format::scalar_type(length.width, is_signed, style);
   argument.value_class = length.width > register_size(abi) ? ValueClass::integer64 : ValueClass::integer;
   return argument;
 }
 
 FormatArgument fraction(std::uint8_t width) {
   FormatArgument argument;
-  argument.type = spell::scalar_type(width, false, Style::floating);
+  argument.type = format::scalar_type(width, false, Style::floating);
   argument.value_class = width == spec::long_double_wide ? ValueClass::extended : ValueClass::floating;
   return argument;
 }
@@ -171,7 +171,7 @@ FormatArgument pointer_to(Kind kind) {
 
 FormatArgument address() {
   FormatArgument argument;
-  argument.type = spell::scalar_type(spec::word_wide, false, Style::address);
+  argument.type = format::scalar_type(spec::word_wide, false, Style::address);
   return argument;
 }
 

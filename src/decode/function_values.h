@@ -18,7 +18,7 @@ std::vector<spec::PassedValue> fixed_arguments(const spec::Tables& tables, const
 /// Those that follow them because the format says so (Varargs), at most so many that all are
 /// spec::most_parameters. `fixed` are the words of the values of fixed_arguments(); the format is read from the tracee.
 std::vector<spec::ValueClass> variable_arguments(const spec::Tables& tables, const spec::Call& function, Abi abi,
-                                                 std::span<const std::uint64_t> fixed, const Memory& memory);
+                                                 std::span<const std::uint64_t> fixed, const trace::Memory& memory);
 
 /// The result; of class `nothing` for void.
 spec::PassedValue result_of(const spec::Tables& tables, const spec::Call& function, Abi abi);

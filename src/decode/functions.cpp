@@ -8,7 +8,7 @@
 #include "decode/function_values.h"
 #include "decode/walker.h"
 #include "decode/wide_text.h"
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -150,7 +150,7 @@ bool is_wide_text(const Tables& tables, const Type& type) {
 }
 
 /// Up to a NUL, the end of what can be read, or `into`'s. Of wide characters, those that a format gives a meaning.
-std::span<const std::byte> read_format(const Tables& tables, const spec::Call& function, const Memory& memory,
+std::span<const std::byte> read_format(const Tables& tables, const spec::Call& function, const trace::Memory& memory,
                                        RemoteAddr address, std::span<std::byte> into) {
   std::span<std::byte> read = into.first(memory.read(address, into));
   if (is_wide_text(tables, tables.types[format_of(tables, function).type])) {
@@ -187,14 +187,14 @@ std::vector<spec::PassedValue> fixed_arguments(const Tables& tables, const spec:
 }
 
 std::vector<ValueClass> variable_arguments(const Tables& tables, const spec::Call& function, Abi abi,
-                                           std::span<const std::uint64_t> fixed, const Memory& memory) {
+                                           std::span<const std::uint64_t> fixed, const trace::Memory& memory) {
   std::vector<ValueClass> classes;
   if (function.varargs == Varargs::none || fixed.empty()) {
     return classes;
   }
   std::array<std::byte, longest_format> buffer;
   const auto slot = std::min(slot_of_format(tables, function, abi), fixed.size() - 1);
-  const RemoteAddr address(spell::cut(fixed[slot], word_size(abi), false));
+  const RemoteAddr address(format::cut(fixed[slot], word_size(abi), false));
   for (const auto& argument :
        format_arguments(function.varargs, read_format(tables, function, memory, address, buffer), abi, fixed.size())) {
     classes.push_back(argument.value_class);
@@ -253,7 +253,7 @@ void Walker::emit_variable_arguments() {
     return;
   }
   const ScratchGuard guard(state_.scratch);
-  const RemoteAddr format(spell::cut(values[fixed - 1], word_size(abi_), false));
+  const RemoteAddr format(format::cut(values[fixed - 1], word_size(abi_), false));
   const auto text = read_format(tables_, function, memory_, format, state_.scratch.take(longest_format));
   const auto arguments = format_arguments(function.varargs, text, abi_, fixed);
   const auto more = values.subspan(fixed);
@@ -262,7 +262,7 @@ void Walker::emit_variable_arguments() {
     // scanf's result says how many of its pointers it has followed.
     const bool is_stored = !arguments[i].stored || (outcome_ != nullptr && outcome_->value > static_cast<int>(i));
     if (!is_stored || !emit_format_argument(arguments[i], more, i)) {
-      out_.address(RemoteAddr(spell::cut(more[i], word_size(abi_), false)));
+      out_.address(RemoteAddr(format::cut(more[i], word_size(abi_), false)));
     }
     out_.end_argument();
   }
@@ -270,7 +270,7 @@ void Walker::emit_variable_arguments() {
 
 bool Walker::emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values,
                                   std::size_t index) {
-  const RemoteAddr address(spell::cut(values[index], word_size(abi_), false));
+  const RemoteAddr address(format::cut(values[index], word_size(abi_), false));
   switch (argument.kind) {
     case FormatArgument::Kind::scalar: {
       if (!argument.stored) {
@@ -294,7 +294,7 @@ bool Walker::emit_format_argument(const FormatArgument& argument, std::span<cons
   RemoteAddr from = address;
   if (argument.is_allocated) {
     const auto allocated =
-        load(spell::scalar_type(spec::word_wide, false, spec::Style::address), Place::remote(address));
+        load(format::scalar_type(spec::word_wide, false, spec::Style::address), Place::remote(address));
     from = RemoteAddr(allocated.value_or(0));
   }
   std::uint64_t most = argument.limit.value_or(unlimited);

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "decode/customs.h"
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -86,8 +86,8 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
     }
     return;
   }
-  if (!spell::is_signed_style(type.style)) {
-    bits = spell::cut(bits, scalar_width(type), false);
+  if (!format::is_signed_style(type.style)) {
+    bits = format::cut(bits, scalar_width(type), false);
   }
   const auto number = static_cast<std::int64_t>(bits);
   switch (type.style) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "decode/walker.h"
-#include "spell/constants.h"
-#include "spell/dates.h"
-#include "spell/scalars.h"
+#include "format/constants.h"
+#include "format/dates.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -33,7 +33,7 @@ void Walker::emit_result() {
       return;
     }
     // What is no error is no negative number either, whatever the type says: -2 shows as a register's worth of bits.
-    static const Type plain = spell::scalar_type(8, false, spec::Style::number);
+    static const Type plain = format::scalar_type(8, false, spec::Style::number);
     const auto bits = register_size(abi_) == 4 ? static_cast<std::uint32_t>(outcome_->value)
                                                : static_cast<std::uint64_t>(outcome_->value);
     const bool described = state_.call != nullptr && state_.signature->result != spec::none;
@@ -77,8 +77,9 @@ bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
     const bool says = state_.signature->note_prefix != spec::none || state_.signature->note_styled;
-    return set.is_flags ? !spell::has_name_for_zero(tables_, note.set) && (bits == 0 || (!says && !has_flag(set, bits)))
-                        : spell::constant_name(tables_, note.set, bits, abi_).empty();
+    return set.is_flags
+               ? !format::has_name_for_zero(tables_, note.set) && (bits == 0 || (!says && !has_flag(set, bits)))
+               : format::constant_name(tables_, note.set, bits, abi_).empty();
   }
   return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
 }
@@ -92,7 +93,7 @@ void Walker::emit_note(std::uint64_t bits) {
   if (note.style == spec::Style::time && note.kind == TypeKind::scalar) {
     TextBuffer& date = state_.words;
     date.clear();
-    spell::append_date(date, static_cast<std::int64_t>(bits), 0, 0);
+    format::append_date(date, static_cast<std::int64_t>(bits), 0, 0);
     out_.symbol(date.view());
     out_.end_note();
     return;

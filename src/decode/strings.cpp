@@ -5,8 +5,8 @@
 #include <array>
 
 #include "decode/walker.h"
-#include "spell/bits.h"
-#include "spell/escape.h"
+#include "format/bits.h"
+#include "format/escape.h"
 
 namespace tracer::decode {
 
@@ -72,7 +72,7 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
   if (type.style == spec::Style::bit_set) {
     TextBuffer& words = state_.words;
     words.clear();
-    spell::append_bits(words, data);
+    format::append_bits(words, data);
     out_.symbol(words.view());
     return true;
   }
@@ -114,7 +114,7 @@ bool Walker::hardware_address(const Type& type, const Place& place, const Scope*
   }
   TextBuffer& text = state_.words;
   text.clear();
-  spell::append_mac(text, *raw);
+  format::append_mac(text, *raw);
   out_.named_bytes({text.view()}, *raw);
   return true;
 }
@@ -125,7 +125,7 @@ bool Walker::inet6_address(const Type& type, const Place& place, std::string_vie
   constexpr std::size_t ipv6_size = 16;
   const ScratchGuard guard(state_.scratch);
   const auto raw = copy(place, ipv6_size);
-  const bool names_field = !field.empty() && out_.constant_form() == spell::ConstantForm::abbreviate && raw;
+  const bool names_field = !field.empty() && out_.constant_form() == format::ConstantForm::abbreviate && raw;
   if (!field.empty()) {
     const auto type_name = tables_.text(type.name);
     names_field ? out_.begin_bare_field(field, type_name) : out_.begin_field(field, type_name);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "decode/walker.h"
-#include "spell/escape.h"
+#include "format/escape.h"
 
 namespace tracer::decode {
 
@@ -302,7 +302,7 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
     text.append("..");
     text.decimal(available - 1);
     text.append(" */ \"");
-    spell::append_hex(text, shown);
+    format::append_hex(text, shown);
     text.append(shown.size() < data->size() ? "\"..." : "\"");
   } else {
     text.append("???");

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "decode/customs.h"
-#include "spell/constants.h"
-#include "spell/floating.h"
-#include "spell/scalars.h"
+#include "format/constants.h"
+#include "format/floating.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -94,7 +94,7 @@ bool Walker::load(const Type& type, const Place& place, std::uint64_t& bits) con
     bits = type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(up) >> beside) : up >> beside;
     return true;
   }
-  bits = spell::cut(bits, width, type.is_signed);
+  bits = format::cut(bits, width, type.is_signed);
   return true;
 }
 
@@ -107,7 +107,7 @@ std::optional<std::uint64_t> Walker::load_long_double(const Place& place, unsign
   } else if (memory_.read(place.address, into) != size) {
     return std::nullopt;
   }
-  return spell::double_of_long_double(into, abi_);
+  return format::double_of_long_double(into, abi_);
 }
 
 bool Walker::value(const Type& type, const Place& place, const Scope* scope) {

@@ -68,7 +68,8 @@ struct Scope {
 
 class Walker {
  public:
-  Walker(const Setting& setting, CallState& state, const Memory& memory, render::Emitter& out, const Outcome* outcome);
+  Walker(const Setting& setting, CallState& state, const trace::Memory& memory, render::Emitter& out,
+         const Outcome* outcome);
 
   void settle();
   void enter();
@@ -78,7 +79,7 @@ class Walker {
   // For custom decoders.
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] CallState& state() const { return state_; }
-  [[nodiscard]] const Memory& memory() const { return memory_; }
+  [[nodiscard]] const trace::Memory& memory() const { return memory_; }
   [[nodiscard]] render::Emitter& out() const { return out_; }
   [[nodiscard]] const Outcome* outcome() const { return outcome_; }
   [[nodiscard]] std::optional<std::uint64_t> argument_named(std::string_view name);

@@ -38,7 +38,7 @@ std::size_t encode(std::uint32_t c, std::span<std::byte, longest_encoding> into)
 
 }  // namespace
 
-std::optional<WideText> read_wide_text(const Memory& memory, RemoteAddr address, std::uint64_t most,
+std::optional<WideText> read_wide_text(const trace::Memory& memory, RemoteAddr address, std::uint64_t most,
                                        std::span<std::byte> into) {
   const std::size_t room = into.size() / longest_encoding;
   WideText text;

@@ -20,7 +20,7 @@ struct WideText {
 
 /// Writes the characters at `address` up to a zero to `into`, of which each may take four bytes, and looks at one more
 /// than finds room, but at `most` of them only. Empty if not even the first can be read.
-std::optional<WideText> read_wide_text(const Memory& memory, RemoteAddr address, std::uint64_t most,
+std::optional<WideText> read_wide_text(const trace::Memory& memory, RemoteAddr address, std::uint64_t most,
                                        std::span<std::byte> into);
 
 }  // namespace tracer::decode

@@ -56,7 +56,7 @@ void show_call(render::Emitter& out, Call call) {
   }
 }
 
-void show_station(CustomContext& context, Call call, std::uint64_t digipeaters) {
+void show_station(decode::CustomContext& context, Call call, std::uint64_t digipeaters) {
   auto& out = context.out();
   out.begin_field("sax25_call", "ax25_address");
   show_call(out, call);
@@ -67,7 +67,7 @@ void show_station(CustomContext& context, Call call, std::uint64_t digipeaters) 
 }  // namespace
 
 /// What follows the family: a station and, if others pass on what it sends, those.
-bool sockaddr_ax25(CustomContext& context) {
+bool sockaddr_ax25(decode::CustomContext& context) {
   std::array<std::byte, digipeaters_offset + most_digipeaters * call_size> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
   const auto address = std::span(raw).first(size);

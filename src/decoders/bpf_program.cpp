@@ -21,7 +21,7 @@ constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithme
 /// Puts the parts of a code together, each as constants are wanted.
 struct CodeSpelling {
   TextBuffer& text;
-  spell::ConstantForm form;
+  format::ConstantForm form;
 
   /// A name of a table by its index, if it is there.
   void part(std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) const {
@@ -104,7 +104,7 @@ void append_extended_code(const CodeSpelling& spelling, std::uint64_t code) {
 }
 
 /// What seccomp does: an action and 16 bits for whoever is told.
-void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
+void append_action(decode::CustomContext& context, TextBuffer& text, std::uint64_t k) {
   append_named(text, k & 0xffff0000, context.constant_name("seccomp_action", k & 0xffff0000), "SECCOMP_RET_???",
                context.out().constant_form());
   if ((k & 0xffff) != 0) {
@@ -114,7 +114,7 @@ void append_action(CustomContext& context, TextBuffer& text, std::uint64_t k) {
 }
 
 /// What a socket's filter loads: at SKF_AD_OFF it is not the packet but what is known about it.
-bool append_ancillary(TextBuffer& text, std::uint64_t k, spell::ConstantForm form) {
+bool append_ancillary(TextBuffer& text, std::uint64_t k, format::ConstantForm form) {
   static constexpr std::array<std::string_view, 16> names = {
       "SKF_AD_PROTOCOL",         "SKF_AD_PKTTYPE",    "SKF_AD_IFINDEX",   "SKF_AD_NLATTR",
       "SKF_AD_NLATTR_NEST",      "SKF_AD_MARK",       "SKF_AD_QUEUE",     "SKF_AD_HATYPE",
@@ -133,7 +133,7 @@ bool append_ancillary(TextBuffer& text, std::uint64_t k, spell::ConstantForm for
 
 using AppendOperand = void (*)(CustomContext&, TextBuffer&, const Instruction&);
 
-void socket_operand(CustomContext& context, TextBuffer& text, const Instruction& instruction) {
+void socket_operand(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction) {
   constexpr std::uint64_t class_and_mode = 0xe7, absolute_load = 0x20;
   if ((instruction.code & class_and_mode) != absolute_load ||
       !append_ancillary(text, instruction.k, context.out().constant_form())) {
@@ -141,11 +141,11 @@ void socket_operand(CustomContext& context, TextBuffer& text, const Instruction&
   }
 }
 
-void seccomp_operand(CustomContext& context, TextBuffer& text, const Instruction& instruction) {
+void seccomp_operand(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction) {
   (instruction.code & 7) == give_back ? append_action(context, text, instruction.k) : text.hex(instruction.k);
 }
 
-void append_instruction(CustomContext& context, TextBuffer& text, const Instruction& instruction,
+void append_instruction(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction,
                         AppendOperand operand) {
   const bool branches = instruction.if_true != 0 || instruction.if_false != 0;
   text.append(branches ? "BPF_JUMP(" : "BPF_STMT(");
@@ -161,7 +161,7 @@ void append_instruction(CustomContext& context, TextBuffer& text, const Instruct
   text.append(')');
 }
 
-bool program(CustomContext& context, AppendOperand operand) {
+bool program(decode::CustomContext& context, AppendOperand operand) {
   constexpr std::size_t per_read = 64;
   std::array<std::byte, per_read * instruction_size> raw{};
   const auto count = context.size() / instruction_size;
@@ -203,7 +203,7 @@ bool program(CustomContext& context, AppendOperand operand) {
 
 }  // namespace
 
-bool bpf_code(CustomContext& context) {
+bool bpf_code(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -215,7 +215,7 @@ bool bpf_code(CustomContext& context) {
 }
 
 /// Two registers in a byte, each a field of the instruction.
-bool bpf_registers(CustomContext& context) {
+bool bpf_registers(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -228,11 +228,11 @@ bool bpf_registers(CustomContext& context) {
   return true;
 }
 
-bool bpf_program(CustomContext& context) {
+bool bpf_program(decode::CustomContext& context) {
   return program(context, socket_operand);
 }
 
-bool seccomp_program(CustomContext& context) {
+bool seccomp_program(decode::CustomContext& context) {
   return program(context, seccomp_operand);
 }
 

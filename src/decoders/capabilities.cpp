@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t version_2 = 0x20071026;
 constexpr std::uint64_t version_3 = 0x20080522;
 
-void append_set(CustomContext& context, TextBuffer& text, std::uint64_t set) {
+void append_set(decode::CustomContext& context, TextBuffer& text, std::uint64_t set) {
   bool first = true;
   std::uint64_t unnamed = 0;
   for (unsigned bit = 0; bit < 64; ++bit) {
@@ -41,7 +41,7 @@ void append_set(CustomContext& context, TextBuffer& text, std::uint64_t set) {
 
 }  // namespace
 
-bool capabilities(CustomContext& context) {
+bool capabilities(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 3> names = {"effective", "permitted", "inheritable"};
   std::array<std::byte, 4> version{};
   const RemoteAddr header(context.argument("hdrp").value_or(0));

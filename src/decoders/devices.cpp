@@ -4,12 +4,12 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/escape.h"
+#include "format/escape.h"
 
 namespace tracer::decoders {
 
 /// The flags of a terminal: names of the fields first, each with a `|`, then plain flags, if any.
-bool termios_flags(CustomContext& context) {
+bool termios_flags(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
   if (!context.copy(std::span(raw).first(size))) {
@@ -19,7 +19,7 @@ bool termios_flags(CustomContext& context) {
   const auto form = context.out().constant_form();
   const auto count = [](std::string_view text) { return std::count(text.begin(), text.end(), '|'); };
   TextBuffer fields;
-  context.spell(fields, 0, spell::ConstantForm::abbreviate);
+  context.spell(fields, 0, format::ConstantForm::abbreviate);
   const bool has_fields = fields.view() != "0";
   TextBuffer text;
   if (has_fields || bits != 0) {
@@ -35,7 +35,7 @@ bool termios_flags(CustomContext& context) {
 }
 
 /// The control characters of a terminal by their names: `[[VINTR]=0x3, …]`.
-bool termios_cc(CustomContext& context) {
+bool termios_cc(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 17> names = {
       "VINTR", "VQUIT", "VERASE", "VKILL",    "VEOF",     "VTIME",   "VMIN",   "VSWTC", "VSTART",
       "VSTOP", "VSUSP", "VEOL",   "VREPRINT", "VDISCARD", "VWERASE", "VLNEXT", "VEOL2"};
@@ -61,7 +61,7 @@ bool termios_cc(CustomContext& context) {
 }
 
 /// The version of the device mapper's interface that a request is for: `[4, 0, 0]`. linux/dm-ioctl.h.
-bool dm_version(CustomContext& context) {
+bool dm_version(decode::CustomContext& context) {
   constexpr std::uint64_t known = 4;
   std::array<std::byte, 4> major{};
   if (!context.copy(major) || !context.described()) {
@@ -76,7 +76,7 @@ bool dm_version(CustomContext& context) {
 namespace {
 
 /// A request of the device mapper as the first element of an array, the rest of which is data.
-bool dm_request(CustomContext& context, bool has_data) {
+bool dm_request(decode::CustomContext& context, bool has_data) {
   constexpr std::uint64_t least = 312;  // bytes of struct dm_ioctl
   std::array<std::byte, 16> head{};
   if (!context.copy(head) || number_at(head, 12, 4) < least) {
@@ -97,11 +97,11 @@ bool dm_request(CustomContext& context, bool has_data) {
 
 }  // namespace
 
-bool dm_data_in(CustomContext& context) {
+bool dm_data_in(decode::CustomContext& context) {
   return dm_request(context, context.outcome() == nullptr);
 }
 
-bool dm_data_out(CustomContext& context) {
+bool dm_data_out(decode::CustomContext& context) {
   return dm_request(context, context.outcome() != nullptr);
 }
 
@@ -155,7 +155,7 @@ constexpr std::size_t hardware_address_size(std::uint64_t type) {
 }  // namespace
 
 /// A hardware address behind its type, which says how many bytes it has; those of an unknown one all show.
-bool hwaddr_data(CustomContext& context) {
+bool hwaddr_data(decode::CustomContext& context) {
   std::array<std::byte, 2> type{};
   std::array<std::byte, 14> raw{};
   if (!context.copy(raw)) {
@@ -163,13 +163,13 @@ bool hwaddr_data(CustomContext& context) {
   }
   static_cast<void>(context.memory().read(context.address() + (0 - type.size()), type));
   TextBuffer text;
-  spell::append_mac(text, std::span(raw).first(hardware_address_size(number_at(type, 0, 2))));
+  format::append_mac(text, std::span(raw).first(hardware_address_size(number_at(type, 0, 2))));
   context.out().named_bytes({text.view()}, raw);
   return true;
 }
 
 /// `01020304-0506-0708-090a-0b0c0d0e0f10`.
-bool uuid(CustomContext& context) {
+bool uuid(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -207,7 +207,7 @@ void append_character(TextBuffer& text, unsigned character, bool by_name) {
 }
 
 /// The lowest byte of a number as a character: `'S'`.
-bool character(CustomContext& context) {
+bool character(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -219,7 +219,7 @@ bool character(CustomContext& context) {
 }
 
 /// A format of pixels: `v4l2_fourcc('Y', 'U', 'Y', 'V') /* V4L2_PIX_FMT_YUYV */`.
-bool fourcc(CustomContext& context) {
+bool fourcc(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -239,7 +239,7 @@ bool fourcc(CustomContext& context) {
 }
 
 /// Two numbers: `1/30`.
-bool fraction(CustomContext& context) {
+bool fraction(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -257,7 +257,7 @@ namespace {
 constexpr std::uint64_t timer_frequency = 1193182;  ///< in Hz: that of the timer that divides it for the speaker
 
 /// `/* 1000 Hz, 100 ms */`; nothing sounds: `/* off */`.
-void comment_sound(CustomContext& context, std::uint64_t period, std::string_view rest) {
+void comment_sound(decode::CustomContext& context, std::uint64_t period, std::string_view rest) {
   TextBuffer text;
   if (period == 0 || period > timer_frequency) {
     text.append("off");
@@ -272,14 +272,14 @@ void comment_sound(CustomContext& context, std::uint64_t period, std::string_vie
 }  // namespace
 
 /// What the speaker plays from now on, by the periods of its timer: `1193 /* 1000 Hz */`. linux/kd.h, KIOCSOUND.
-bool sound(CustomContext& context) {
+bool sound(decode::CustomContext& context) {
   context.described(context.value());
   comment_sound(context, context.value(), "");
   return true;
 }
 
 /// The same in the lower half, and for how long in the upper: `100<<16|1193 /* 1000 Hz, 100 ms */`. KDMKTONE.
-bool tone(CustomContext& context) {
+bool tone(decode::CustomContext& context) {
   constexpr unsigned half = 16;
   const auto period = context.value() & 0xffff;
   const auto duration = context.value() >> half & 0xffff;
@@ -302,7 +302,7 @@ bool tone(CustomContext& context) {
 }
 
 /// Thousandths: `125 /* 12.5% */`.
-bool per_mille(CustomContext& context) {
+bool per_mille(decode::CustomContext& context) {
   constexpr std::uint64_t ten = 10;
   constexpr std::uint64_t whole = 1000;
   std::array<std::byte, 8> raw{};
@@ -325,7 +325,7 @@ bool per_mille(CustomContext& context) {
 
 /// The flags of features of btrfs, with what can be done with them: the three stand one behind the other.
 /// linux/btrfs.h.
-bool btrfs_feature_use(CustomContext& context) {
+bool btrfs_feature_use(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 3> uses = {"supported", "safe to set", "safe to clear"};
   const auto offset = context.address().value() - context.argument("argp").value_or(0);
   if (!context.described()) {
@@ -338,7 +338,7 @@ bool btrfs_feature_use(CustomContext& context) {
 }
 
 /// As many elements as the size in the number of the request holds: `[{…}, {…}]`. asm-generic/ioctl.h.
-bool request_elements(CustomContext& context) {
+bool request_elements(decode::CustomContext& context) {
   constexpr unsigned size_shift = 16;
   constexpr std::uint64_t size_mask = 0x3fff;
   const auto bytes = context.argument("op").value_or(0) >> size_shift & size_mask;
@@ -365,7 +365,7 @@ bool request_elements(CustomContext& context) {
 }
 
 /// What the call has left where its argument points, for a note behind the result.
-bool left_behind(CustomContext& context) {
+bool left_behind(decode::CustomContext& context) {
   return context.described_at(RemoteAddr{context.argument("argp").value_or(0)});
 }
 

@@ -5,15 +5,15 @@ namespace tracer::decoders {
 
 /// `IPC_CREAT|0600`: the flags without the lowest nine bits, then those, always as three octal digits. Where no flag
 /// of msgget or semget has a name, nothing stands between the two: `0x10000000`, which strace has made a format.
-bool flags_and_mode(CustomContext& context) {
+bool flags_and_mode(decode::CustomContext& context) {
   constexpr std::uint64_t mode_bits = 0777;
   const auto word = context.value();
   if ((word & ~mode_bits) != 0) {
     TextBuffer flags;
     context.described(word & ~mode_bits);
-    context.spell(flags, word & ~mode_bits, spell::ConstantForm::abbreviate);
+    context.spell(flags, word & ~mode_bits, format::ConstantForm::abbreviate);
     const bool named = flags.view().substr(0, 2) != "0x" || flags.view().find('<') != std::string_view::npos ||
-                       context.out().constant_form() == spell::ConstantForm::raw;
+                       context.out().constant_form() == format::ConstantForm::raw;
     context.out().symbol(named || context.described_name() == "shmget_flags" ? "|" : "");
   }
   context.number(word & mode_bits, spec::Style::octal, 4, false);

@@ -12,7 +12,7 @@ constexpr std::size_t most_numbers = 256;
 
 /// Numbers of `width` bytes, each by what it is: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` spells what number i is.
 template <typename Label>
-bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, Label label,
+bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_signed, Label label,
                       std::size_t most_shown = most_numbers) {
   std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most_numbers * width)) /
                              width * width);
@@ -43,7 +43,7 @@ bool numbers_by_index(CustomContext& context, unsigned width, bool is_signed, La
 }
 
 /// Each by its name in a set of constants.
-bool numbers_by_name(CustomContext& context, unsigned width, bool is_signed, std::string_view set,
+bool numbers_by_name(decode::CustomContext& context, unsigned width, bool is_signed, std::string_view set,
                      std::size_t most_shown = most_numbers) {
   return numbers_by_index(
       context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.spell(text, set, i); }, most_shown);
@@ -52,17 +52,17 @@ bool numbers_by_name(CustomContext& context, unsigned width, bool is_signed, std
 }  // namespace
 
 /// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
-bool sk_meminfo(CustomContext& context) {
+bool sk_meminfo(decode::CustomContext& context) {
   return numbers_by_name(context, 4, false, "sk_meminfo_index");
 }
 
 /// What was received and what was sent: `[[BR_MCAST_DIR_RX]=1, [BR_MCAST_DIR_TX]=2]`. linux/if_bridge.h.
-bool both_ways(CustomContext& context) {
+bool both_ways(decode::CustomContext& context) {
   return numbers_by_name(context, 8, false, "multicast_direction");
 }
 
 /// Errors of a device by their kinds: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.
-bool btrfs_dev_stats(CustomContext& context) {
+bool btrfs_dev_stats(decode::CustomContext& context) {
   constexpr std::size_t kinds = 5;
   context.out().begin_bare_field("values", "btrfs_dev_stats");
   if (context.size() == 0 || !numbers_by_name(context, 8, false, "btrfs_dev_stat", kinds)) {
@@ -73,7 +73,7 @@ bool btrfs_dev_stats(CustomContext& context) {
 }
 
 /// Settings of an interface for IPv4: `[[IPV4_DEVCONF_FORWARDING-1]=0, …]`. linux/ip.h.
-bool ipv4_devconf(CustomContext& context) {
+bool ipv4_devconf(decode::CustomContext& context) {
   return numbers_by_index(context, 4, true, [&](TextBuffer& text, std::size_t i) {
     const auto name = context.constant_name("ipv4_devconf", i + 1);
     name.empty() ? text.decimal(std::uint64_t{i}) : text.append(name);
@@ -82,17 +82,17 @@ bool ipv4_devconf(CustomContext& context) {
 }
 
 /// The same for IPv6: `[[DEVCONF_FORWARDING]=0, …]`. linux/ipv6.h.
-bool ipv6_devconf(CustomContext& context) {
+bool ipv6_devconf(decode::CustomContext& context) {
   return numbers_by_name(context, 4, true, "ipv6_devconf");
 }
 
 /// What went through an interface by ICMPv6: `[[ICMP6_MIB_NUM]=7, …]`. linux/snmp.h.
-bool icmp6_statistics(CustomContext& context) {
+bool icmp6_statistics(decode::CustomContext& context) {
   return numbers_by_name(context, 8, false, "icmp6_statistic");
 }
 
 /// How many threads a ring has for each kind of work: `[[IO_WQ_BOUND]=4, [IO_WQ_UNBOUND]=64]`. linux/io_uring.h.
-bool ring_workers(CustomContext& context) {
+bool ring_workers(decode::CustomContext& context) {
   return numbers_by_name(context, 4, false, "ring_work");
 }
 

@@ -4,7 +4,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/escape.h"
+#include "format/escape.h"
 
 namespace tracer::decoders {
 namespace {
@@ -18,7 +18,7 @@ std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) 
 }  // namespace
 
 /// A table of the keyboard: one of four names, else the keys that are held down with it: `1<<KG_SHIFT|1<<KG_CTRL`.
-bool kb_table(CustomContext& context) {
+bool kb_table(decode::CustomContext& context) {
   constexpr std::uint64_t named_tables = 4;
   const auto bits = load(context, 1);
   if (bits) {
@@ -28,7 +28,7 @@ bool kb_table(CustomContext& context) {
 }
 
 /// What a key does: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
-bool kb_value(CustomContext& context) {
+bool kb_value(decode::CustomContext& context) {
   constexpr std::uint64_t latin = 0, meta = 8, letter = 11, dead2 = 13;
   const auto bits = load(context, 2);
   if (!bits) {
@@ -54,7 +54,7 @@ bool kb_value(CustomContext& context) {
 }
 
 /// A key of functions: `KVAL(K_F1)`.
-bool kb_function(CustomContext& context) {
+bool kb_function(decode::CustomContext& context) {
   constexpr std::uint64_t first = 0x100;  // K(KT_FN, 0)
   const auto bits = load(context, 1);
   if (!bits) {
@@ -70,7 +70,7 @@ bool kb_function(CustomContext& context) {
 
 /// EVIOCGBIT, EVIOCGKEY and others: which events a device knows, or which of its keys are pressed: `[KEY_ESC KEY_1]`.
 /// The request says what the bits are about.
-bool input_bits(CustomContext& context) {
+bool input_bits(decode::CustomContext& context) {
   struct Kind {
     std::uint64_t number;  ///< of the request
     std::string_view set;

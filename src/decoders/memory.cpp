@@ -24,7 +24,7 @@ void unreadable_from(render::Emitter& out, RemoteAddr address) {
 }  // namespace
 
 /// mbind(2): words of bits, `[0x00000000000003]`. The kernel reads and writes one bit less than `maxnode` says.
-bool nodemask(CustomContext& context) {
+bool nodemask(decode::CustomContext& context) {
   const unsigned width = word_size(context.entry().abi);
   const auto maxnode = context.argument("maxnode").value_or(0);
   const auto most = ~std::uint64_t{0};
@@ -63,7 +63,7 @@ bool nodemask(CustomContext& context) {
 }
 
 /// mincore(2): the lowest bit of a byte for each page.
-bool page_residence(CustomContext& context) {
+bool page_residence(decode::CustomContext& context) {
   constexpr std::uint64_t page_size = 4096;
   const auto length = context.argument("length").value_or(0);
   const auto pages = length / page_size + (length % page_size != 0 ? 1 : 0);

@@ -31,7 +31,7 @@ constexpr std::array<Kind, 8> kinds = {{
     {CLONE_NEWUTS, "uts", "uts", "uts"},
 }};
 
-std::uint64_t flag_of_descriptor(CustomContext& context) {
+std::uint64_t flag_of_descriptor(decode::CustomContext& context) {
   const auto target = context.names().path(context.entry().tid, static_cast<std::int32_t>(context.entry().args[0]));
   for (const Kind& kind : kinds) {
     if (target.substr(0, target.find(':')) == kind.name) {
@@ -41,7 +41,7 @@ std::uint64_t flag_of_descriptor(CustomContext& context) {
   return 0;
 }
 
-std::uint64_t flags_of_call(CustomContext& context) {
+std::uint64_t flags_of_call(decode::CustomContext& context) {
   const auto& args = context.entry().args;
   const auto name = context.call_name();
   if (name == "clone3") {
@@ -57,7 +57,7 @@ std::uint64_t flags_of_call(CustomContext& context) {
 
 }  // namespace
 
-bool new_namespaces(CustomContext& context) {
+bool new_namespaces(decode::CustomContext& context) {
   const auto* outcome = context.outcome();
   const auto name = context.call_name();
   const bool makes_child = name == "clone" || name == "clone3";

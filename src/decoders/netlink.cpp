@@ -6,7 +6,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/error_names.h"
+#include "format/error_names.h"
 
 namespace tracer::decoders {
 namespace {
@@ -19,7 +19,7 @@ std::optional<std::uint64_t> load_type(const CustomContext& context) {
 }  // namespace
 
 /// Text whose size counts a NUL at its end, as libnl's NLA_STRING has it: `"lo"`; without one it goes on: `"lo"...`.
-bool terminated_text(CustomContext& context) {
+bool terminated_text(decode::CustomContext& context) {
   constexpr std::size_t most = 64 * 1024;
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most));
   const auto limit = std::min<std::size_t>(size, context.options().string_limit);
@@ -37,7 +37,7 @@ bool terminated_text(CustomContext& context) {
 }
 
 /// Text up to its first NUL, in a size that the NUL may be beyond: `"lo"...`.
-bool text_to_nul(CustomContext& context) {
+bool text_to_nul(decode::CustomContext& context) {
   constexpr std::size_t most = 64 * 1024;
   std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most)));
   if (text.empty() || !context.copy(text)) {
@@ -52,13 +52,13 @@ bool text_to_nul(CustomContext& context) {
 }
 
 /// `-ENOENT`: an error as the kernel hands it on.
-bool negative_errno(CustomContext& context) {
+bool negative_errno(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
     return false;
   }
   const auto value = static_cast<std::int32_t>(number_at(raw, 0, raw.size()));
-  const auto name = value < 0 && value > -4096 ? spell::error_name(-value) : std::string_view{};
+  const auto name = value < 0 && value > -4096 ? format::error_name(-value) : std::string_view{};
   if (name.empty()) {
     context.number(static_cast<std::uint64_t>(std::int64_t{value}), spec::Style::number, 4, true);
     return true;
@@ -71,7 +71,7 @@ bool negative_errno(CustomContext& context) {
 }
 
 /// Which attributes are asked for, by their numbers: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
-bool idiag_ext(CustomContext& context) {
+bool idiag_ext(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -94,7 +94,7 @@ bool idiag_ext(CustomContext& context) {
 }
 
 /// A family of generic netlink, whose number and name the running kernel has.
-bool generic_family(CustomContext& context) {
+bool generic_family(decode::CustomContext& context) {
   const auto bits = load_type(context);
   if (!bits) {
     return false;
@@ -105,7 +105,7 @@ bool generic_family(CustomContext& context) {
 }
 
 /// The single bits that an answer about a socket of TCP or UDP has of its options: `{recverr=0, is_icsk=1, …}`.
-bool inet_diag_sockopt(CustomContext& context) {
+bool inet_diag_sockopt(decode::CustomContext& context) {
   const auto bits = load_type(context);
   if (!bits) {
     return false;
@@ -125,7 +125,7 @@ bool inet_diag_sockopt(CustomContext& context) {
 }
 
 /// A subsystem and one of its messages: `NFNL_SUBSYS_NFTABLES<<8|NFT_MSG_NEWTABLE`.
-bool netfilter_type(CustomContext& context) {
+bool netfilter_type(decode::CustomContext& context) {
   constexpr std::string_view prefix = "NFNL_SUBSYS_";
   const auto bits = load_type(context);
   if (!bits) {

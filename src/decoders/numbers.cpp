@@ -5,7 +5,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/error_names.h"
+#include "format/error_names.h"
 
 namespace tracer::decoders {
 namespace {
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> load(const CustomContext& context) {
 }
 
 /// Flags of the described set above `low_bits`, then what is in those as `style`, unless it is 0 and need not show.
-bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style style, bool always = false) {
+bool flags_above(decode::CustomContext& context, std::uint64_t low_bits, spec::Style style, bool always = false) {
   const auto word = context.value();
   const bool flagged = (word & ~low_bits) != 0;
   if (flagged) {
@@ -37,22 +37,22 @@ bool flags_above(CustomContext& context, std::uint64_t low_bits, spec::Style sty
 }  // namespace
 
 /// `CLONE_CHILD_SETTID|SIGCHLD`: the lowest byte is the signal that the child ends with.
-bool clone_flags_and_signal(CustomContext& context) {
+bool clone_flags_and_signal(decode::CustomContext& context) {
   return flags_above(context, 0xff, spec::Style::signal);
 }
 
 /// swapon(2): `SWAP_FLAG_PREFER|5`.
-bool swap_priority(CustomContext& context) {
+bool swap_priority(decode::CustomContext& context) {
   return flags_above(context, 0x7fff, spec::Style::number, true);
 }
 
 /// prctl(PR_SVE_SET_VL): `PR_SVE_VL_INHERIT|0x10`.
-bool sve_length(CustomContext& context) {
+bool sve_length(decode::CustomContext& context) {
   constexpr std::uint64_t length_bits = 0xffff;
   const auto word = context.value();
   TextBuffer text;
   if ((word & ~length_bits) != 0) {
-    context.spell(text, word & ~length_bits, spell::ConstantForm::abbreviate);
+    context.spell(text, word & ~length_bits, format::ConstantForm::abbreviate);
     // A comment would stand within another one.
     text.truncate(std::min(text.view().find(" /*"), text.size()));
     text.append('|');
@@ -65,7 +65,7 @@ bool sve_length(CustomContext& context) {
 
 /// PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`; the first two always
 /// show.
-bool tagged_address(CustomContext& context) {
+bool tagged_address(decode::CustomContext& context) {
   constexpr std::uint64_t enable = 1;
   constexpr std::uint64_t check = 6;
   constexpr std::uint64_t tags = 0x7fff8;
@@ -73,7 +73,7 @@ bool tagged_address(CustomContext& context) {
   const auto bits = context.value();
   TextBuffer text;
   text.append((bits & enable) != 0 ? "" : "!");
-  context.spell(text, enable | (bits & check), spell::ConstantForm::abbreviate);
+  context.spell(text, enable | (bits & check), format::ConstantForm::abbreviate);
   if ((bits & tags) != 0) {
     text.append('|');
     text.hex((bits & tags) >> tag_shift);
@@ -82,15 +82,15 @@ bool tagged_address(CustomContext& context) {
   // What is left follows the same beginning.
   TextBuffer beginning;
   TextBuffer whole;
-  context.spell(beginning, enable, spell::ConstantForm::abbreviate);
-  context.spell(whole, enable | (bits & ~(check | tags)), spell::ConstantForm::abbreviate);
+  context.spell(beginning, enable, format::ConstantForm::abbreviate);
+  context.spell(whole, enable | (bits & ~(check | tags)), format::ConstantForm::abbreviate);
   text.append(whole.view().substr(beginning.view().size()));
   context.named(text.view(), bits);
   return true;
 }
 
 /// What a restriction of a ring is about; of one that is not known the number behind it shows as a comment.
-bool restriction(CustomContext& context) {
+bool restriction(decode::CustomContext& context) {
   std::array<std::byte, 3> raw{};
   if (!context.copy(std::span(raw).first(2)) || !context.described()) {
     return false;
@@ -106,14 +106,14 @@ bool restriction(CustomContext& context) {
 }
 
 /// A 64-bit argument in this register and the next one, the high half first.
-bool high_low(CustomContext& context) {
+bool high_low(decode::CustomContext& context) {
   const auto bits = (context.next_register() & 0xffffffff) | context.value() << 32;
   context.number(bits, spec::Style::number, 8, true);
   return true;
 }
 
 /// The first argument of ipc(2): the number of a call below a version.
-bool ipc_call(CustomContext& context) {
+bool ipc_call(decode::CustomContext& context) {
   const auto bits = context.value() & 0xffffffff;
   TextBuffer text;
   if (bits >> 16 != 0) {
@@ -126,7 +126,7 @@ bool ipc_call(CustomContext& context) {
 }
 
 /// shmat by ipc(2): the address is where the third argument points.
-bool shmat_result(CustomContext& context) {
+bool shmat_result(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (context.memory().read(RemoteAddr(context.argument("raddr").value_or(0)), raw) != raw.size()) {
     context.out().symbol("?");
@@ -137,7 +137,7 @@ bool shmat_result(CustomContext& context) {
 }
 
 /// quotactl(2): `QCMD(Q_GETQUOTA, USRQUOTA)`.
-bool quota_command(CustomContext& context) {
+bool quota_command(decode::CustomContext& context) {
   const auto bits = context.value() & 0xffffffff;
   TextBuffer text;
   text.append("QCMD(");
@@ -149,7 +149,7 @@ bool quota_command(CustomContext& context) {
   return true;
 }
 
-bool kernel_version(CustomContext& context) {
+bool kernel_version(decode::CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {
     return false;
@@ -167,7 +167,7 @@ bool kernel_version(CustomContext& context) {
 }
 
 /// getrlimit(2): `8192*1024`, `RLIM64_INFINITY`.
-bool limit(CustomContext& context) {
+bool limit(decode::CustomContext& context) {
   constexpr std::uint64_t kilo = 1024;
   const auto bits = load(context);
   if (!bits) {
@@ -189,34 +189,34 @@ bool limit(CustomContext& context) {
 }
 
 /// move_pages(2): the number of a node, or the name of an error with a minus sign.
-bool node_or_error(CustomContext& context) {
+bool node_or_error(decode::CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {
     return false;
   }
   const auto number = static_cast<std::int32_t>(*bits);
-  const auto name = number < 0 && number != std::numeric_limits<std::int32_t>::min() ? spell::error_name(-number)
+  const auto name = number < 0 && number != std::numeric_limits<std::int32_t>::min() ? format::error_name(-number)
                                                                                      : std::string_view{};
   if (name.empty()) {
-    context.number(spell::cut(*bits, 4, true), spec::Style::number, 4, true);
+    context.number(format::cut(*bits, 4, true), spec::Style::number, 4, true);
     return true;
   }
   TextBuffer text;
   text.append('-');
   text.append(name);
-  context.named(text.view(), spell::cut(*bits, 4, true), spec::Style::number, true);
+  context.named(text.view(), format::cut(*bits, 4, true), spec::Style::number, true);
   return true;
 }
 
 /// ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
-bool ifreq_count(CustomContext& context) {
+bool ifreq_count(decode::CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {
     return false;
   }
   const std::int64_t size = word_size(context.entry().abi) == 8 ? 40 : 32;  // netdevice(7)
   const auto length = static_cast<std::int32_t>(*bits);
-  context.number(spell::cut(*bits, 4, true), spec::Style::number, 4, true);
+  context.number(format::cut(*bits, 4, true), spec::Style::number, 4, true);
   if (length > 0 && length % size == 0) {
     TextBuffer text;
     text.decimal(length / size);

@@ -65,7 +65,7 @@ void append_pmu(TextBuffer& text, std::uint64_t config) {
 }  // namespace
 
 /// The one-bit fields, each as a field of its own; without -v only those that are set, and precise_ip always.
-bool perf_bits(CustomContext& context) {
+bool perf_bits(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 4> skids = {"arbitrary skid", "constant skid",
                                                             "requested to have 0 skid", "must have 0 skid"};
   std::array<std::byte, 8> raw{};
@@ -97,7 +97,7 @@ bool perf_bits(CustomContext& context) {
 }
 
 /// `0xa<<32|PERF_COUNT_HW_INSTRUCTIONS`: of the cores that one kind of counters belongs to.
-bool perf_hw_event(CustomContext& context) {
+bool perf_hw_event(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   if (!context.copy(raw)) {
     return false;
@@ -116,7 +116,7 @@ bool perf_hw_event(CustomContext& context) {
 }
 
 /// `PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_LL`
-bool perf_hw_cache(CustomContext& context) {
+bool perf_hw_cache(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 2> results = {"ACCESS", "MISS"};
   static constexpr std::array<std::string_view, 3> operations = {"READ", "WRITE", "PREFETCH"};
   static constexpr std::array<std::string_view, 7> caches = {"L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE"};

@@ -31,13 +31,13 @@ std::string_view ptrace_event(std::uint64_t event) {
   return event < names.size() - 1 ? names[event] : std::string_view{};
 }
 
-void append_event(TextBuffer& text, std::uint64_t event, spell::ConstantForm form) {
+void append_event(TextBuffer& text, std::uint64_t event, format::ConstantForm form) {
   text.append('|');
   append_named(text, event, ptrace_event(event), "PTRACE_EVENT_???", form);
   text.append("<<16");
 }
 
-void emit_priority(CustomContext& context, std::uint64_t value, spec::Style style) {
+void emit_priority(decode::CustomContext& context, std::uint64_t value, spec::Style style) {
   static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
                                                               "IOPRIO_CLASS_IDLE"};
   const auto priority_class = value >> 13;
@@ -54,7 +54,7 @@ void emit_priority(CustomContext& context, std::uint64_t value, spec::Style styl
 }  // namespace
 
 /// As wait(2) takes a status apart.
-bool wait_status(CustomContext& context) {
+bool wait_status(decode::CustomContext& context) {
   std::uint64_t status = context.value();
   if (context.in_memory()) {
     std::array<std::byte, 4> raw{};
@@ -104,7 +104,7 @@ bool wait_status(CustomContext& context) {
   return true;
 }
 
-bool cpuset(CustomContext& context) {
+bool cpuset(decode::CustomContext& context) {
   constexpr std::size_t max_bytes = 128;  // 1024 processors
   std::array<std::byte, max_bytes> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
@@ -128,13 +128,13 @@ bool cpuset(CustomContext& context) {
 }
 
 /// IOPRIO_PRIO_VALUE of linux/ioprio.h.
-bool ioprio(CustomContext& context) {
+bool ioprio(decode::CustomContext& context) {
   emit_priority(context, context.value() & 0xffffffff, spec::Style::number);
   return true;
 }
 
 /// The priority in a control block of io_submit(2), whose flags say whether it is one of ioprio_set(2).
-bool aio_priority(CustomContext& context) {
+bool aio_priority(decode::CustomContext& context) {
   constexpr std::uint64_t flags_behind = 38;
   constexpr std::uint64_t is_priority = 2;  // IOCB_FLAG_IOPRIO
   std::array<std::byte, 2> raw{};
@@ -154,7 +154,7 @@ namespace {
 
 /// A descriptor of another process. `name_of` is a question of decode::Names; `process`: the argument that says whose
 /// it is.
-bool foreign_descriptor(CustomContext& context, std::string_view process,
+bool foreign_descriptor(decode::CustomContext& context, std::string_view process,
                         decode::DescriptorName (decode::Names::*name_of)(std::int32_t, std::int32_t, std::int32_t)) {
   std::array<std::byte, 4> raw{};
   if (context.in_memory() && !context.copy(raw)) {
@@ -172,20 +172,20 @@ bool foreign_descriptor(CustomContext& context, std::string_view process,
 
 }  // namespace
 
-bool fd_behind(CustomContext& context) {
+bool fd_behind(decode::CustomContext& context) {
   return foreign_descriptor(context, "pidfd", &decode::Names::descriptor_behind);
 }
 
-bool fd_of_first(CustomContext& context) {
+bool fd_of_first(decode::CustomContext& context) {
   return foreign_descriptor(context, "pid1", &decode::Names::descriptor_of);
 }
 
-bool fd_of_second(CustomContext& context) {
+bool fd_of_second(decode::CustomContext& context) {
   return foreign_descriptor(context, "pid2", &decode::Names::descriptor_of);
 }
 
 /// Who may trace: a process, or anybody.
-bool ptracer(CustomContext& context) {
+bool ptracer(decode::CustomContext& context) {
   constexpr std::int32_t anybody = -1;
   if (static_cast<std::int32_t>(context.value()) == anybody) {
     context.described(context.value());

@@ -7,7 +7,7 @@
 
 #include "base/text_buffer.h"
 #include "decode/custom.h"
-#include "spell/constants.h"
+#include "format/constants.h"
 
 namespace tracer::decoders {
 
@@ -26,13 +26,13 @@ inline std::uint64_t bit_of(std::span<const std::byte> bytes, std::size_t bit) {
 
 /// A constant in a spelling: by its name, its number or both. Without a name, `unknown` stands behind the number.
 inline void append_named(TextBuffer& text, std::uint64_t bits, std::string_view name, std::string_view unknown,
-                         spell::ConstantForm form) {
-  if (form == spell::ConstantForm::abbreviate && !name.empty()) {
+                         format::ConstantForm form) {
+  if (form == format::ConstantForm::abbreviate && !name.empty()) {
     text.append(name);
     return;
   }
   text.hex(bits);
-  if (form != spell::ConstantForm::raw) {
+  if (form != format::ConstantForm::raw) {
     text.append(" /* ");
     text.append(name.empty() ? unknown : name);
     text.append(" */");

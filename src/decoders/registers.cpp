@@ -30,7 +30,7 @@ constexpr Member last_member{848, "u_debugreg"};
 }  // namespace
 
 /// ptrace(2), PTRACE_PEEKUSER: `8*R13`, `offsetof(struct user, i387)+8`.
-bool user_area(CustomContext& context) {
+bool user_area(decode::CustomContext& context) {
   const auto address = context.value();
   const auto abi = context.entry().abi;
   if (abi == Abi::aarch64 || abi == Abi::arm || address > size_of_user) {
@@ -60,7 +60,7 @@ bool user_area(CustomContext& context) {
 
 /// The number of a call of the architecture that stands behind it in struct seccomp_data: `__NR_write` if that is the
 /// tracee's own, `4 /* write */` if it is another one that we know. The architecture: linux/audit.h.
-bool filtered_call(CustomContext& context) {
+bool filtered_call(decode::CustomContext& context) {
   struct Known {
     std::uint64_t bits;
     Abi abi;
@@ -90,7 +90,7 @@ bool filtered_call(CustomContext& context) {
 }
 
 /// The number of a call of the tracee's ABI: `__NR_write`.
-bool call_number(CustomContext& context) {
+bool call_number(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   if (!context.copy(bytes)) {
@@ -109,7 +109,7 @@ bool call_number(CustomContext& context) {
 }
 
 /// modify_ldt(2), set_thread_area(2): struct user_desc.
-bool user_desc(CustomContext& context) {
+bool user_desc(decode::CustomContext& context) {
   struct BitField {
     std::string_view name;
     unsigned width = 1;
@@ -136,7 +136,7 @@ bool user_desc(CustomContext& context) {
   out.begin_struct();
   out.begin_field("entry_number", "u32");
   const auto entry = number_at(raw, 0, 4);  // all ones: any that is free
-  context.number(spell::cut(entry, 4, entry == 0xffffffff), spec::Style::number, 4, entry == 0xffffffff);
+  context.number(format::cut(entry, 4, entry == 0xffffffff), spec::Style::number, 4, entry == 0xffffffff);
   if (context.outcome() != nullptr && context.outcome()->is_error) {
     out.more();
     out.end_struct();
@@ -158,7 +158,7 @@ bool user_desc(CustomContext& context) {
 }
 
 /// The note of set_thread_area: `entry_number=12`, which the kernel has chosen.
-bool thread_area_entry(CustomContext& context) {
+bool thread_area_entry(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   if (context.depth().dereference && context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
     TextBuffer text;

@@ -7,7 +7,7 @@ namespace tracer::decoders {
 
 /// The entries that wait in the ring, as many as are submitted: `[{opcode=IORING_OP_NOP, ...}, ...]`; `???` if it
 /// cannot be told where they are.
-bool submissions(CustomContext& context) {
+bool submissions(decode::CustomContext& context) {
   constexpr std::uint64_t registered_ring = 0x10;  // IORING_ENTER_REGISTERED_RING: the descriptor is none
   auto& out = context.out();
   const auto fd = static_cast<std::int32_t>(context.argument("fd").value_or(0));

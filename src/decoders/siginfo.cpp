@@ -4,8 +4,8 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
+#include "format/error_names.h"
 #include "spec/signal_names.h"
-#include "spell/error_names.h"
 
 namespace tracer::decoders {
 namespace {
@@ -286,7 +286,7 @@ class Printer {
 
 }  // namespace
 
-bool siginfo(CustomContext& context) {
+bool siginfo(decode::CustomContext& context) {
   std::array<std::byte, 128> raw{};  // SI_MAX_SIZE
   if (!context.copy(raw)) {
     return false;

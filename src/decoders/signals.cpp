@@ -3,7 +3,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/signal_sets.h"
+#include "format/signal_sets.h"
 
 namespace tracer::decoders {
 namespace {
@@ -33,10 +33,10 @@ FrameLayout frame_layout(Abi abi, bool is_rt) {
 
 }  // namespace
 
-bool sigset(CustomContext& context) {
+bool sigset(decode::CustomContext& context) {
   TextBuffer text;
   if (!context.in_memory()) {
-    spell::append_signal_set(text, context.value(), 8 * word_size(context.entry().abi), context.out().constant_form());
+    format::append_signal_set(text, context.value(), 8 * word_size(context.entry().abi), context.out().constant_form());
     context.out().symbol(text.view());
     return true;
   }
@@ -47,12 +47,12 @@ bool sigset(CustomContext& context) {
   }
   const std::size_t word = word_size(context.entry().abi);
   const auto bits = static_cast<unsigned>(8 * ((size + word - 1) / word * word));  // a set is made of longs
-  spell::append_signal_set(text, number_at(raw, 0, 8), bits, context.out().constant_form());
+  format::append_signal_set(text, number_at(raw, 0, 8), bits, context.out().constant_form());
   context.out().symbol(text.view());
   return true;
 }
 
-bool sigreturn(CustomContext& context) {
+bool sigreturn(decode::CustomContext& context) {
   const auto& entry = context.entry();
   const auto name = context.call_name();
   const bool is_rt = name.substr(0, 3) == "rt_";
@@ -69,7 +69,7 @@ bool sigreturn(CustomContext& context) {
     return true;
   }
   TextBuffer text;
-  spell::append_signal_set(text, number_at(raw, 0, 8), 64, context.out().constant_form());
+  format::append_signal_set(text, number_at(raw, 0, 8), 64, context.out().constant_form());
   context.out().begin_struct();
   context.out().begin_field("mask", "sigset");
   context.depth().dereference ? context.out().symbol(text.view()) : context.out().address(frame + layout.low);
@@ -77,7 +77,7 @@ bool sigreturn(CustomContext& context) {
   return true;
 }
 
-bool interrupted_call(CustomContext& context) {
+bool interrupted_call(decode::CustomContext& context) {
   TextBuffer text;
   text.append("<... resuming interrupted ");
   text.append(context.previous_call());

@@ -45,7 +45,7 @@ std::uint64_t distance_in_range(const CustomContext& context, std::uint64_t valu
 }
 
 /// printf's %#0*x of a number of `size` bytes, whose prefix counts, and which zero is without.
-bool hex_of_width(CustomContext& context, unsigned size, unsigned width) {
+bool hex_of_width(decode::CustomContext& context, unsigned size, unsigned width) {
   const auto bits = load(context, size);
   if (!bits) {
     return false;
@@ -59,7 +59,7 @@ bool hex_of_width(CustomContext& context, unsigned size, unsigned width) {
 }  // namespace
 
 /// A 16-bit constant in network order: `htons(ETH_P_IP)`.
-bool htons(CustomContext& context) {
+bool htons(decode::CustomContext& context) {
   const auto bits = load(context, 2);
   if (!bits) {
     return false;
@@ -68,7 +68,7 @@ bool htons(CustomContext& context) {
   TextBuffer text;
   text.append("htons(");
   context.spell(text, be16toh(static_cast<std::uint16_t>(*bits)),
-                in_memory ? spell::ConstantForm::abbreviate : context.out().constant_form());
+                in_memory ? format::ConstantForm::abbreviate : context.out().constant_form());
   text.append(')');
   in_memory ? context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2))
             : context.out().symbol(text.view());
@@ -76,7 +76,7 @@ bool htons(CustomContext& context) {
 }
 
 /// A 16-bit constant in the order of Bluetooth, which is that of the machines here: `htobs(L2CAP_PSM_SDP)`.
-bool htobs(CustomContext& context) {
+bool htobs(decode::CustomContext& context) {
   const auto bits = load(context, 2);
   if (!bits) {
     return false;
@@ -90,7 +90,7 @@ bool htobs(CustomContext& context) {
     context.spell(text, value, form);
   } else {
     TextBuffer name;
-    context.spell(name, value - distance, spell::ConstantForm::abbreviate);
+    context.spell(name, value - distance, format::ConstantForm::abbreviate);
     name.append('+');
     name.decimal(distance);
     append_named(text, value, name.view(), {}, form);
@@ -101,7 +101,7 @@ bool htobs(CustomContext& context) {
 }
 
 /// A number or a constant of 32 or 64 bits in network order: `htonl(5)`, `htonl(NFT_REG_1)`, `htobe64(5)`.
-bool htonl(CustomContext& context) {
+bool htonl(decode::CustomContext& context) {
   constexpr unsigned word = 4;
   const unsigned width = context.size() > word ? 8 : word;
   const auto bits = load(context, width);
@@ -111,14 +111,14 @@ bool htonl(CustomContext& context) {
   TextBuffer text;
   text.append(width == word ? "htonl(" : "htobe64(");
   context.spell(text, width == word ? be32toh(static_cast<std::uint32_t>(*bits)) : be64toh(*bits),
-                spell::ConstantForm::abbreviate);
+                format::ConstantForm::abbreviate);
   text.append(')');
   context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(width));
   return true;
 }
 
 /// What follows the family in an address within an RxRPC address, of which the size is told: bytes without a name.
-bool bare_bytes(CustomContext& context) {
+bool bare_bytes(decode::CustomContext& context) {
   constexpr std::uint64_t family_size = 2;
   constexpr std::uint64_t most = 28;
   std::array<std::byte, most - family_size> raw{};
@@ -134,7 +134,7 @@ bool bare_bytes(CustomContext& context) {
 }
 
 /// unix(7): a path up to its NUL, or `@"name"` in the abstract namespace, where a NUL is a character.
-bool sun_path(CustomContext& context) {
+bool sun_path(decode::CustomContext& context) {
   std::array<std::byte, max_sun_path> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
   const auto bytes = std::span(raw).first(size);
@@ -152,7 +152,7 @@ bool sun_path(CustomContext& context) {
 }
 
 /// ipv6(7): sin6_scope_id is an interface if the address in front of it is link-local.
-bool in6_scope(CustomContext& context) {
+bool in6_scope(decode::CustomContext& context) {
   const auto bits = load(context, 4);
   if (!bits) {
     return false;
@@ -168,17 +168,17 @@ bool in6_scope(CustomContext& context) {
 }
 
 /// printf's %#08x: `0x000007`, zero as `00000000`.
-bool hex8(CustomContext& context) {
+bool hex8(decode::CustomContext& context) {
   return hex_of_width(context, 4, 8);
 }
 
 /// printf's %#02x: `0x7`, zero as `00`.
-bool hex2(CustomContext& context) {
+bool hex2(decode::CustomContext& context) {
   return hex_of_width(context, 1, 2);
 }
 
 /// A hardware address of any kind: `[0x1, 0xff, 00]`.
-bool octets(CustomContext& context) {
+bool octets(decode::CustomContext& context) {
   std::array<std::byte, max_octets> raw{};
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   if (!context.copy(bytes)) {
@@ -198,7 +198,7 @@ bool octets(CustomContext& context) {
 }
 
 /// The note of recvmmsg: `left {tv_sec=0, tv_nsec=9}`.
-bool recvmmsg_result(CustomContext& context) {
+bool recvmmsg_result(decode::CustomContext& context) {
   const auto* outcome = context.outcome();
   if (outcome == nullptr || outcome->is_error) {
     return true;
@@ -218,12 +218,12 @@ bool recvmmsg_result(CustomContext& context) {
 
 /// By its name too wherever names are wanted.
 void append_with_name(const CustomContext& context, TextBuffer& text, std::uint64_t bits) {
-  const bool is_raw = context.out().constant_form() == spell::ConstantForm::raw;
-  context.spell(text, bits, is_raw ? spell::ConstantForm::raw : spell::ConstantForm::verbose);
+  const bool is_raw = context.out().constant_form() == format::ConstantForm::raw;
+  context.spell(text, bits, is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
 }
 
 /// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
-bool with_name(CustomContext& context) {
+bool with_name(decode::CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
   if (!bits) {
     return false;
@@ -238,7 +238,7 @@ bool with_name(CustomContext& context) {
 
 /// Types of ICMP that do not pass a raw socket: `[ICMP_ECHOREPLY ICMP_ECHO]`; of more than half `~[ICMP_ECHO]`, those
 /// that do. Of a value of less than four bytes the kernel leaves or takes the begin. linux/icmp.h.
-bool icmp_filter(CustomContext& context) {
+bool icmp_filter(decode::CustomContext& context) {
   constexpr unsigned types = 32;
   std::array<std::byte, sizeof(std::uint32_t)> raw{};
   raw.fill(std::byte{0xff});
@@ -262,7 +262,7 @@ bool icmp_filter(CustomContext& context) {
 }
 
 /// The same for a field.
-bool named_number(CustomContext& context) {
+bool named_number(decode::CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
   if (!bits) {
     return false;
@@ -274,7 +274,7 @@ bool named_number(CustomContext& context) {
 }
 
 /// A value of which not all is there.
-bool missing(CustomContext& context) {
+bool missing(decode::CustomContext& context) {
   context.out().symbol("???");
   return true;
 }

@@ -16,7 +16,7 @@ unsigned time_width(const CustomContext& context) {
 
 }  // namespace
 
-void emit_time_left(CustomContext& context, std::uint64_t address, std::string_view fraction) {
+void emit_time_left(decode::CustomContext& context, std::uint64_t address, std::string_view fraction) {
   if (!context.depth().dereference) {
     context.out().address(RemoteAddr(address));
     return;
@@ -30,7 +30,7 @@ void emit_time_left(CustomContext& context, std::uint64_t address, std::string_v
   auto& out = context.out();
   out.begin_struct();
   out.begin_field("tv_sec", "long");
-  context.number(spell::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
+  context.number(format::cut(number_at(raw, 0, width), width, true), Style::number, width, true);
   out.begin_field(fraction, "long");
   context.number(number_at(raw, width, width), Style::number, width, false);
   out.end_struct();

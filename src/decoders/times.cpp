@@ -4,7 +4,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/read.h"
-#include "spell/dates.h"
+#include "format/dates.h"
 
 namespace tracer::decoders {
 namespace {
@@ -13,12 +13,13 @@ constexpr std::uint64_t nanoseconds = 1'000'000'000;
 constexpr std::uint64_t microseconds = 1'000'000;
 
 /// The date as a comment, for a moment that is neither 0 nor out of range.
-void comment_date(CustomContext& context, std::int64_t seconds, std::uint64_t fraction, std::uint64_t per_second) {
+void comment_date(decode::CustomContext& context, std::int64_t seconds, std::uint64_t fraction,
+                  std::uint64_t per_second) {
   if ((seconds == 0 && fraction == 0) || fraction >= per_second) {
     return;
   }
   TextBuffer text;
-  if (spell::append_date(text, seconds, fraction, per_second == nanoseconds ? 9 : 6)) {
+  if (format::append_date(text, seconds, fraction, per_second == nanoseconds ? 9 : 6)) {
     context.out().comment(text.view());
   }
 }
@@ -39,13 +40,13 @@ std::optional<Moment> moment_at(const CustomContext& context) {
   constexpr std::array<std::string_view, 3> narrow = {"statx_timestamp", "ptp_clock_time", "btrfs_ioctl_timespec"};
   const bool is_narrow = std::find(narrow.begin(), narrow.end(), context.described_name()) != narrow.end();
   const auto width = is_narrow ? 8 : static_cast<unsigned>(size / 2);
-  return Moment{static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
+  return Moment{static_cast<std::int64_t>(format::cut(number_at(raw, 0, width), width, true)),
                 number_at(raw, width, is_narrow ? 4 : width)};
 }
 
 }  // namespace
 
-bool dated(CustomContext& context) {
+bool dated(decode::CustomContext& context) {
   const auto name = context.described_name();
   if (context.size() <= word_size(context.entry().abi) && name.find("time") == std::string_view::npos) {
     std::array<std::byte, 8> raw{};
@@ -53,7 +54,7 @@ bool dated(CustomContext& context) {
     if (!context.in_memory() || !context.copy(std::span(raw).first(size)) || !context.described()) {
       return false;
     }
-    const auto seconds = spell::cut(number_at(raw, 0, 8), static_cast<unsigned>(size), true);
+    const auto seconds = format::cut(number_at(raw, 0, 8), static_cast<unsigned>(size), true);
     comment_date(context, static_cast<std::int64_t>(seconds), 0, nanoseconds);
     return true;
   }
@@ -67,7 +68,7 @@ bool dated(CustomContext& context) {
 }
 
 /// utimensat(2): two values of tv_nsec have a meaning of their own.
-bool utime_spec(CustomContext& context) {
+bool utime_spec(decode::CustomContext& context) {
   constexpr std::uint64_t utime_now = 0x3fffffff;
   constexpr std::uint64_t utime_omit = 0x3ffffffe;
   const auto moment = moment_at(context);
@@ -79,25 +80,25 @@ bool utime_spec(CustomContext& context) {
   }
   const std::string_view name = moment->fraction == utime_now ? "UTIME_NOW" : "UTIME_OMIT";
   const auto form = context.out().constant_form();
-  if (form == spell::ConstantForm::abbreviate) {
+  if (form == format::ConstantForm::abbreviate) {
     context.out().symbol(name);
     return true;
   }
   if (!context.described()) {
     return false;
   }
-  form == spell::ConstantForm::verbose ? context.out().comment(name) : void();
+  form == format::ConstantForm::verbose ? context.out().comment(name) : void();
   return true;
 }
 
 /// Seconds whose fraction stands behind them as a field of its own.
-bool second_of_time(CustomContext& context) {
+bool second_of_time(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   const auto width = static_cast<unsigned>(std::min<std::uint64_t>(context.size(), 8));
   if (!context.copy(std::span(raw).first(2 * std::size_t{width})) || !context.described()) {
     return false;
   }
-  comment_date(context, static_cast<std::int64_t>(spell::cut(number_at(raw, 0, width), width, true)),
+  comment_date(context, static_cast<std::int64_t>(format::cut(number_at(raw, 0, width), width, true)),
                number_at(raw, width, width), nanoseconds);
   return true;
 }

@@ -6,7 +6,7 @@
 
 namespace tracer::decoders {
 
-bool kvm_exit(CustomContext& context) {
+bool kvm_exit(decode::CustomContext& context) {
   constexpr std::uint64_t exit_reason_offset = 8;  // in struct kvm_run (linux/kvm.h)
   const auto fd = static_cast<std::int32_t>(context.entry().args[0]);
   const RemoteAddr area = context.names().vcpu_area(context.entry().tid, fd);

@@ -82,7 +82,7 @@ class FdSet {
 
 }  // namespace
 
-bool fd_set(CustomContext& context) {
+bool fd_set(decode::CustomContext& context) {
   FdSet set;
   if (!set.read(context, context.address(), static_cast<std::int32_t>(context.argument("nfds").value_or(0)))) {
     return false;
@@ -92,7 +92,7 @@ bool fd_set(CustomContext& context) {
   return true;
 }
 
-bool select_result(CustomContext& context) {
+bool select_result(decode::CustomContext& context) {
   const auto* outcome = context.outcome();
   if (outcome == nullptr || outcome->is_error) {
     return true;
@@ -124,7 +124,7 @@ bool select_result(CustomContext& context) {
   return true;
 }
 
-bool poll_result(CustomContext& context) {
+bool poll_result(decode::CustomContext& context) {
   const auto* outcome = context.outcome();
   if (outcome == nullptr || outcome->is_error) {
     return true;
@@ -166,7 +166,7 @@ bool poll_result(CustomContext& context) {
     out.begin_element();
     out.begin_struct();
     out.begin_field("fd", "fd");
-    context.number(spell::cut(number_at(raw, 0, 4), 4, true), Style::number, 4, true);
+    context.number(format::cut(number_at(raw, 0, 4), 4, true), Style::number, 4, true);
     out.begin_field("revents", "poll_events");
     context.constant("poll_events", revents, 2);
     out.end_struct();
@@ -180,7 +180,7 @@ bool poll_result(CustomContext& context) {
   return true;
 }
 
-bool futex_wake_op(CustomContext& context) {
+bool futex_wake_op(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 5> operations = {"SET", "ADD", "OR", "ANDN", "XOR"};
   static constexpr std::array<std::string_view, 6> comparisons = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   const auto word = context.value();
@@ -196,7 +196,7 @@ bool futex_wake_op(CustomContext& context) {
       name.append(prefix);
       name.append(names[bits]);
     }
-    if (name.view().empty() || form == spell::ConstantForm::raw) {
+    if (name.view().empty() || form == format::ConstantForm::raw) {
       text.hex(bits);
       text.append(shift);
       text.append(" /* ");

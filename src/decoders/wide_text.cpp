@@ -8,7 +8,7 @@
 
 namespace tracer::decoders {
 
-bool wide_text(CustomContext& context) {
+bool wide_text(decode::CustomContext& context) {
   const std::size_t shown = std::min<std::size_t>(context.options().string_limit, decode::most_wide_characters);
   std::array<std::byte, 4 * decode::most_wide_characters> bytes;
   const auto text =

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "explain/ranking.h"
-#include "explain/rule.h"
+#include "explain/rules/rules.h"
 
 namespace tracer::explain {
 
@@ -51,7 +51,7 @@ class Search {
         ranking_(process) {}
 
   std::vector<Answer> answers() {
-    const std::vector<Rule> rules = all_rules();
+    const std::vector<Rule> rules = rules::all_rules();
     by_calls(rules);
     for (const Rule& rule : rules) {
       turn_to(nullptr);

@@ -12,18 +12,18 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/folder.h"
-#include "base/proc_text.h"
+#include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/record.h"
 #include "explain/surroundings.h"
+#include "proc/proc_text.h"
 
 namespace tracer::explain {
 
 namespace {
 
 bool holds(pid_t pid, const std::string& target) {
-  const std::string folder = proc_path(pid, "fd");
+  const std::string folder = proc::proc_path(pid, "fd");
   bool found = false;
   for_each_entry(folder, [&](const char* fd) {
     found = read_link(folder + '/' + fd) == target;
@@ -35,7 +35,7 @@ bool holds(pid_t pid, const std::string& target) {
 }  // namespace
 
 std::string describe_process(pid_t pid) {
-  const std::string name = command_name(pid);
+  const std::string name = proc::command_name(pid);
   return fmt::format("{} (pid {})", name.empty() ? "a process" : printable(name), pid);
 }
 
@@ -46,7 +46,7 @@ bool is_alive(pid_t pid) {
 std::optional<std::int64_t> began_at(pid_t pid) {
   // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
   constexpr int fields_before = 19;
-  const std::string stat = read_file(proc_path(pid, "stat"), 4096);
+  const std::string stat = read_file(proc::proc_path(pid, "stat"), 4096);
   const std::size_t name_end = stat.rfind(')');
   std::istringstream fields(name_end == std::string::npos ? std::string() : stat.substr(name_end + 1));
   std::string field;

@@ -14,16 +14,16 @@
 #include <sstream>
 #include <vector>
 
-#include "base/mounts.h"
-#include "base/proc_text.h"
 #include "base/read_file.h"
-#include "base/sock_diag.h"
-#include "base/unix_sockets.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/record.h"
 #include "explain/rule.h"
 #include "explain/surroundings.h"
+#include "proc/mounts.h"
+#include "proc/proc_text.h"
+#include "proc/sock_diag.h"
+#include "proc/unix_sockets.h"
 
 namespace tracer::explain {
 
@@ -46,7 +46,8 @@ std::string names_of(const std::vector<pid_t>& pids) {
 
 /// This process, and its parent if that is the same program: it may have stayed in front for its caller's sake.
 bool is_tracer(pid_t pid) {
-  return pid == ::getpid() || (pid == ::getppid() && read_link(proc_path(pid, "exe")) == read_link("/proc/self/exe"));
+  return pid == ::getpid() ||
+         (pid == ::getppid() && read_link(proc::proc_path(pid, "exe")) == read_link("/proc/self/exe"));
 }
 
 std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
@@ -66,7 +67,8 @@ struct Row {
 
 std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
   std::vector<Row> rows;
-  std::istringstream lines(read_file(proc_path(pid, fmt::format("net/{}{}", table, v6 ? "6" : "")), largest_table));
+  std::istringstream lines(
+      read_file(proc::proc_path(pid, fmt::format("net/{}{}", table, v6 ? "6" : "")), largest_table));
   for (std::string line; std::getline(lines, line);) {
     std::array<char, 64> local{};
     std::array<char, 64> remote{};
@@ -136,7 +138,7 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
 }
 
 std::string unix_socket(pid_t pid, unsigned long inode) {
-  std::istringstream lines(read_file(proc_path(pid, "net/unix"), largest_table));
+  std::istringstream lines(read_file(proc::proc_path(pid, "net/unix"), largest_table));
   std::string path;
   bool listening = false;
   for (std::string line; std::getline(lines, line);) {
@@ -154,7 +156,7 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
   if (listening) {
     return "connections to the socket " + printable(path);
   }
-  const auto known = find_unix_socket(open_sock_diag().get(), static_cast<std::uint32_t>(inode));
+  const auto known = proc::find_unix_socket(proc::open_sock_diag().get(), static_cast<std::uint32_t>(inode));
   const std::uint32_t peer = known ? known->peer : 0;
   const std::vector<pid_t> holders = peer == 0 ? std::vector<pid_t>() : holders_of(fmt::format("socket:[{}]", peer));
   return std::string("a Unix socket") + (path.empty() ? "" : " (" + printable(path) + ")") +
@@ -170,7 +172,7 @@ std::string pipe_end(pid_t pid, const std::string& link) {
 }  // namespace
 
 std::string describe_descriptor(pid_t pid, std::int64_t fd) {
-  const std::string link = read_link(descriptor_path(pid, fd));
+  const std::string link = read_link(proc::descriptor_path(pid, fd));
   std::string number = fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
@@ -183,10 +185,10 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
     const auto internet = internet_socket(pid, inode);
     return number + ": " + (internet ? *internet : unix_socket(pid, inode));
   }
-  const auto mounted = mount_of_descriptor(pid, fd);
-  const bool remote = mounted && may_not_answer(*mounted);
+  const auto mounted = proc::mount_of_descriptor(pid, fd);
+  const bool remote = mounted && proc::may_not_answer(*mounted);
   struct stat info;
-  const bool known = !remote && ::stat(descriptor_path(pid, fd).c_str(), &info) == 0;
+  const bool known = !remote && ::stat(proc::descriptor_path(pid, fd).c_str(), &info) == 0;
   std::string kind;
   if (known && S_ISFIFO(info.st_mode)) {
     const std::vector<pid_t> holders = others(holders_of(link), pid);

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/folder.h"
+#include "base/directory.h"
 #include "base/near_miss.h"
 #include "base/read_file.h"
 

@@ -4,7 +4,7 @@
 
 #include "explain/benign.h"
 #include "explain/rule.h"
-#include "spell/error_names.h"
+#include "format/error_names.h"
 
 namespace tracer::explain {
 
@@ -13,8 +13,8 @@ namespace {
 std::string error_text_of(std::string_view name) {
   constexpr int last_error = 133;
   for (int number = 1; number <= last_error; ++number) {
-    if (spell::error_name(number) == name) {
-      return std::string(spell::error_text(number));
+    if (format::error_name(number) == name) {
+      return std::string(format::error_text(number));
     }
   }
   return {};

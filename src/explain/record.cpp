@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text_buffer.h"
-#include "spell/escape.h"
+#include "format/escape.h"
 
 namespace tracer::explain {
 
@@ -50,7 +50,7 @@ std::int64_t Call::descriptor(std::string_view argument_name) const {
 
 std::string printable(std::string_view bytes) {
   TextBuffer text;
-  spell::append_escaped(text, std::as_bytes(std::span(bytes.data(), bytes.size())));
+  format::append_escaped(text, std::as_bytes(std::span(bytes.data(), bytes.size())));
   return std::string(text.view());
 }
 
@@ -65,7 +65,7 @@ std::string spell(const Value& value) {
       return value.text;
     case Value::Kind::text: {
       TextBuffer text;
-      spell::append_escaped(text, std::as_bytes(std::span(value.text.data(), value.text.size())), "\"");
+      format::append_escaped(text, std::as_bytes(std::span(value.text.data(), value.text.size())), "\"");
       return '"' + std::string(text.view()) + (value.cut ? "\"..." : "\"");
     }
     case Value::Kind::object:

@@ -1,9 +1,9 @@
 #include "explain/record_emitter.h"
 
 #include "base/text_buffer.h"
-#include "spell/constants.h"
-#include "spell/error_names.h"
-#include "spell/scalars.h"
+#include "format/constants.h"
+#include "format/error_names.h"
+#include "format/scalars.h"
 
 namespace tracer::explain {
 
@@ -40,7 +40,7 @@ void RecordEmitter::begin_result(const render::CallResult& result) {
       break;
     case render::CallResult::Kind::error: {
       call_.end = CallEnd::failed;
-      const std::string_view name = spell::error_name(result.error);
+      const std::string_view name = format::error_name(result.error);
       call_.error = name.empty() ? std::to_string(result.error) : std::string(name);
       break;
     }
@@ -110,18 +110,18 @@ void RecordEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
     address(RemoteAddr(bits));
     return;
   }
-  if (spell::is_plain_number(type.style)) {
+  if (format::is_plain_number(type.style)) {
     put(Value::Kind::number).number = static_cast<std::int64_t>(bits);
     return;
   }
   TextBuffer text;
-  spell::append_scalar(text, bits, type, spell::ConstantForm::abbreviate);
+  format::append_scalar(text, bits, type, format::ConstantForm::abbreviate);
   put(Value::Kind::words).text = text.view();
 }
 
 void RecordEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
   TextBuffer text;
-  spell::append_constant(text, tables_, type, bits, abi, spell::ConstantForm::abbreviate);
+  format::append_constant(text, tables_, type, bits, abi, format::ConstantForm::abbreviate);
   put(Value::Kind::words).text = text.view();
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/text_buffer.h"
 #include "explain/words.h"
-#include "render/json_text.h"
+#include "format/json_text.h"
 
 namespace tracer::explain {
 
@@ -95,17 +95,17 @@ class Json {
  public:
   void member(std::string_view name) {
     separate();
-    render::append_json_string(out_, name);
+    format::append_json_string(out_, name);
     out_.append(':');
     fresh_ = true;
   }
   void string(std::string_view text) {
     separate();
-    render::append_json_string(out_, text);
+    format::append_json_string(out_, text);
   }
   void number(std::int64_t value) {
     separate();
-    render::append_json_integer(out_, value);
+    format::append_json_integer(out_, value);
   }
   void open(char bracket) {
     separate();

@@ -74,7 +74,7 @@ struct End {
 
 struct Crash {
   SignalInfo signal;
-  std::vector<MappedRange> mappings;
+  std::vector<proc::MappedRange> mappings;
   std::uint64_t stack_pointer = 0;
   pid_t tid = 0;
   std::uint64_t order = 0;

@@ -10,11 +10,11 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/folder.h"
+#include "base/directory.h"
 #include "base/number_text.h"
-#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
+#include "proc/proc_text.h"
 
 namespace tracer::explain {
 
@@ -53,7 +53,7 @@ void Snapshot::update(Snapshot later) {
 }
 
 std::string Snapshot::field(std::string_view key) const {
-  return std::string(labelled(status, key));
+  return std::string(proc::labelled(status, key));
 }
 
 std::optional<std::uint64_t> Snapshot::id(std::string_view key, unsigned column) const {
@@ -81,22 +81,22 @@ std::optional<std::uint64_t> Snapshot::limit(std::string_view name) const {
 ProcSurroundings::ProcSurroundings() : own_mounts_(read_link("/proc/self/ns/mnt")) {}
 
 std::string ProcSurroundings::current_directory(pid_t tid) {
-  return read_link(proc_path(tid, "cwd"));
+  return read_link(proc::proc_path(tid, "cwd"));
 }
 
 std::optional<std::string> ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
-  std::string target = fd < 0 ? std::string() : read_link(proc_path(tid, fmt::format("fd/{}", fd)));
+  std::string target = fd < 0 ? std::string() : read_link(proc::proc_path(tid, fmt::format("fd/{}", fd)));
   return target.empty() ? std::nullopt : std::optional(std::move(target));
 }
 
 std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   Snapshot result;
-  result.status = read_file(proc_path(tid, "status"));
-  result.limits = read_file(proc_path(tid, "limits"));
-  result.security_label = read_file(proc_path(tid, "attr/current"), 256);
-  result.executable = read_link(proc_path(tid, "exe"));
-  result.descriptors = count_entries(proc_path(tid, "fd"));
-  std::istringstream lines(read_file(proc_path(tid, "cgroup")));
+  result.status = read_file(proc::proc_path(tid, "status"));
+  result.limits = read_file(proc::proc_path(tid, "limits"));
+  result.security_label = read_file(proc::proc_path(tid, "attr/current"), 256);
+  result.executable = read_link(proc::proc_path(tid, "exe"));
+  result.descriptors = count_entries(proc::proc_path(tid, "fd"));
+  std::istringstream lines(read_file(proc::proc_path(tid, "cgroup")));
   for (std::string line; std::getline(lines, line);) {
     if (line.compare(0, 3, "0::") == 0) {
       result.cgroup = line.substr(3);
@@ -107,15 +107,15 @@ std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   return result;
 }
 
-std::vector<MappedRange> ProcSurroundings::mappings(pid_t tid) {
-  std::vector<MappedRange> result;
-  for_each_range(read_memory_map(tid), [&](const MappedRange& range) { result.push_back(range); });
+std::vector<proc::MappedRange> ProcSurroundings::mappings(pid_t tid) {
+  std::vector<proc::MappedRange> result;
+  proc::for_each_range(proc::read_memory_map(tid), [&](const proc::MappedRange& range) { result.push_back(range); });
   return result;
 }
 
 std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
-  const std::string mounts = read_link(proc_path(tid, "ns/mnt"));
-  const std::string folder = read_link(proc_path(tid, "root"));
+  const std::string mounts = read_link(proc::proc_path(tid, "ns/mnt"));
+  const std::string folder = read_link(proc::proc_path(tid, "root"));
   if (folder.empty()) {
     return std::nullopt;
   }
@@ -124,8 +124,8 @@ std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
   }
   if (const std::string name = mounts + folder; last_other_ == nullptr || name != last_other_name_) {
     auto other = std::make_shared<Root>();
-    other->folder.reset(::open(proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    other->mounts.reset(::open(proc_path(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    other->folder.reset(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    other->mounts.reset(::open(proc::proc_path(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
     if (!other->folder.valid()) {
       return std::nullopt;
     }
@@ -138,7 +138,7 @@ std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
 
 std::uint64_t ProcSurroundings::stack_pointer(pid_t tid) {
   // "running", or the call's number with its arguments, or -1; then stack pointer and program counter.
-  const std::string text = read_file(proc_path(tid, "syscall"), 512);
+  const std::string text = read_file(proc::proc_path(tid, "syscall"), 512);
   const std::size_t last = text.rfind(' ');
   const std::size_t before = last == std::string::npos || last == 0 ? last : text.rfind(' ', last - 1);
   std::uint64_t value = 0;

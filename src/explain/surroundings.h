@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_map.h"
 #include "base/unique_fd.h"
+#include "proc/memory_map.h"
 
 namespace tracer::explain {
 
@@ -54,7 +54,7 @@ class Surroundings {
   /// What it leads to; empty: nothing with a name.
   virtual std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) = 0;
   virtual std::optional<Snapshot> snapshot(pid_t tid) = 0;
-  virtual std::vector<MappedRange> mappings(pid_t tid) = 0;
+  virtual std::vector<proc::MappedRange> mappings(pid_t tid) = 0;
   /// A null pointer: the same as ours.
   virtual std::optional<std::shared_ptr<Root>> root(pid_t tid) = 0;
   virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
@@ -67,7 +67,7 @@ class ProcSurroundings final : public Surroundings {
   std::string current_directory(pid_t tid) override;
   std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) override;
   std::optional<Snapshot> snapshot(pid_t tid) override;
-  std::vector<MappedRange> mappings(pid_t tid) override;
+  std::vector<proc::MappedRange> mappings(pid_t tid) override;
   std::optional<std::shared_ptr<Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
 

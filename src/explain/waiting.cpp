@@ -13,10 +13,8 @@
 #include <sstream>
 #include <thread>
 
-#include "base/auxiliary_vector.h"
-#include "base/folder.h"
-#include "base/mounts.h"
-#include "base/proc_text.h"
+#include "base/abi.h"
+#include "base/directory.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "explain/explanation.h"
@@ -24,7 +22,9 @@
 #include "explain/owners.h"
 #include "explain/peers.h"
 #include "explain/words.h"
-#include "spec/abi.h"
+#include "proc/auxiliary_vector.h"
+#include "proc/mounts.h"
+#include "proc/proc_text.h"
 #include "spec/spec.h"
 
 namespace tracer::explain {
@@ -36,7 +36,7 @@ constexpr std::size_t most_descriptors = 16;
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
-  for_each_entry(proc_path(pid, "task"), [&threads](const char* name) {
+  for_each_entry(proc::proc_path(pid, "task"), [&threads](const char* name) {
     threads.push_back(std::atoi(name));
     return threads.size() < most_threads;
   });
@@ -47,7 +47,7 @@ std::vector<pid_t> threads_of(pid_t pid) {
 /// By the size of the words in which the kernel told the process where it is; its file may be where nobody answers.
 Abi abi_of(pid_t pid, std::uint64_t number) {
   constexpr std::uint64_t x32_bit = 0x40000000;
-  if (auxiliary_value(pid, AT_PHENT, sizeof(std::uint64_t)) == sizeof(Elf64_Phdr)) {
+  if (proc::auxiliary_value(pid, AT_PHENT, sizeof(std::uint64_t)) == sizeof(Elf64_Phdr)) {
     return abi_of_elf(native_machine(), true).value_or(Abi::x86_64);
   }
   return native_machine() == EM_AARCH64 ? Abi::arm : (number & x32_bit) != 0 ? Abi::x32 : Abi::i386;
@@ -55,7 +55,7 @@ Abi abi_of(pid_t pid, std::uint64_t number) {
 
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::vector<pid_t> children;
-  std::istringstream list(read_file(proc_path(pid, fmt::format("task/{}/children", tid))));
+  std::istringstream list(read_file(proc::proc_path(pid, fmt::format("task/{}/children", tid))));
   for (pid_t child = 0; list >> child;) {
     children.push_back(child);
   }
@@ -69,7 +69,7 @@ class Sleeper {
     // It may be about to sleep again, as tracing has just held it up.
     constexpr int most_looks = 20;
     constexpr std::chrono::milliseconds between_looks(5);
-    const std::string place = proc_path(tid, "syscall");
+    const std::string place = proc::proc_path(tid, "syscall");
     std::string text = read_file(place, 512);
     for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
          ++looks) {
@@ -92,8 +92,8 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string describe() const {
-    const std::string status = read_file(proc_path(tid_, "status"));
-    const std::string state(labelled(status, "State"));
+    const std::string status = read_file(proc::proc_path(tid_, "status"));
+    const std::string state(proc::labelled(status, "State"));
     if (call_.empty()) {
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
@@ -114,14 +114,14 @@ class Sleeper {
 
   /// Of the thread's memory; false if it cannot be read.
   bool peek(std::uint64_t address, void* into, std::size_t size) const {
-    const UniqueFd memory(::open(proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(proc::proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
     return memory.valid() &&
            ::pread(memory.get(), into, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
   }
 
   [[nodiscard]] std::string text_at(std::uint64_t address) const {
     std::array<char, 512> bytes{};
-    const UniqueFd memory(::open(proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd memory(::open(proc::proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
     return !memory.valid() || ::pread(memory.get(), bytes.data(), bytes.size() - 1, static_cast<off_t>(address)) <= 0
                ? std::string()
                : std::string(bytes.data());
@@ -171,7 +171,7 @@ class Sleeper {
 
   [[nodiscard]] std::string epoll() const {
     std::vector<std::int64_t> fds;
-    std::istringstream lines(read_file(descriptor_path(pid_, static_cast<int>(args_[0]), "fdinfo")));
+    std::istringstream lines(read_file(proc::descriptor_path(pid_, static_cast<int>(args_[0]), "fdinfo")));
     for (std::string line; std::getline(lines, line);) {
       if (int fd = 0; std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) {
         fds.push_back(fd);
@@ -182,7 +182,7 @@ class Sleeper {
 
   [[nodiscard]] bool is_thread(std::int64_t tid) const {
     struct stat info;
-    return tid > 0 && ::stat(proc_path(pid_, fmt::format("task/{}", tid)).c_str(), &info) == 0;
+    return tid > 0 && ::stat(proc::proc_path(pid_, fmt::format("task/{}", tid)).c_str(), &info) == 0;
   }
 
   [[nodiscard]] std::string futex() const {
@@ -208,10 +208,10 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string lock() const {
-    const std::string path = descriptor_path(pid_, static_cast<int>(args_[0]));
-    const auto mounted = mount_of_descriptor(pid_, static_cast<int>(args_[0]));
+    const std::string path = proc::descriptor_path(pid_, static_cast<int>(args_[0]));
+    const auto mounted = proc::mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
-    if (struct stat info; !(mounted && may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
+    if (struct stat info; !(mounted && proc::may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
           holders.push_back(describe_process(holder));
@@ -247,15 +247,15 @@ class Sleeper {
   /// "/mnt/x, on /mnt (fuse.sshfs)". Nobody looks at the file itself: who does would wait, too.
   [[nodiscard]] std::string placed(const std::string& path) const {
     const std::string whole =
-        path.empty() || path.front() != '/' ? read_link(proc_path(pid_, "cwd")) + '/' + path : path;
-    const auto mounted = mount_of_path(pid_, whole);
+        path.empty() || path.front() != '/' ? read_link(proc::proc_path(pid_, "cwd")) + '/' + path : path;
+    const auto mounted = proc::mount_of_path(pid_, whole);
     return printable(path) +
            (mounted ? ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")" : std::string());
   }
 
   [[nodiscard]] std::string opening() const {
     // Where in the kernel it sleeps; `0` where that is nobody's business. fs/pipe.c has these two.
-    const std::string sleeps_in = read_file(proc_path(tid_, "wchan"), 128);
+    const std::string sleeps_in = read_file(proc::proc_path(tid_, "wchan"), 128);
     if (is_listed(sleeps_in, "wait_for_partner fifo_open")) {
       return "waits until somebody opens the other end of the FIFO " + printable(path());
     }
@@ -329,8 +329,8 @@ const std::array<Sleeper::Kind, 15> Sleeper::kinds = {{
 std::string stopped(const Story& story, pid_t pid) {
   const Process* process = story.find(pid);
   const std::string signal = process == nullptr ? std::string() : process->stopped_by;
-  const std::string status = read_file(proc_path(pid, "status"));
-  if (signal.empty() && !labelled(status, "State").starts_with("T")) {
+  const std::string status = read_file(proc::proc_path(pid, "status"));
+  if (signal.empty() && !proc::labelled(status, "State").starts_with("T")) {
     return {};
   }
   const bool by_terminal = is_listed(signal, "SIGTTIN SIGTTOU");

@@ -4,7 +4,7 @@
 
 namespace tracer::library {
 
-const spec::Call* DebugPrototypes::find(const LibraryFunction& function, pid_t tid) {
+const spec::Call* DebugPrototypes::find(const trace::LibraryFunction& function, pid_t tid) {
   const auto [known, is_new] = known_.try_emplace(function.number, nullptr);
   if (is_new) {
     known->second = look_up(function, tid);
@@ -12,7 +12,7 @@ const spec::Call* DebugPrototypes::find(const LibraryFunction& function, pid_t t
   return known->second;
 }
 
-const spec::Call* DebugPrototypes::look_up(const LibraryFunction& function, pid_t tid) {
+const spec::Call* DebugPrototypes::look_up(const trace::LibraryFunction& function, pid_t tid) {
   const spec::Call* found = nullptr;
   if (debuginfo::Prototypes* file = function.address != 0 ? open(function.defined_in, tid) : nullptr) {
     found = file->at(function.address, function.name);
@@ -23,7 +23,7 @@ const spec::Call* DebugPrototypes::look_up(const LibraryFunction& function, pid_
   return found;
 }
 
-debuginfo::Prototypes* DebugPrototypes::open(const MappedFile& file, pid_t tid) {
+debuginfo::Prototypes* DebugPrototypes::open(const trace::MappedFile& file, pid_t tid) {
   if (file.inode == 0) {
     return nullptr;
   }

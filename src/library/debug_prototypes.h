@@ -14,19 +14,19 @@
 
 namespace tracer::library {
 
-class DebugPrototypes final : public PrototypeSource {
+class DebugPrototypes final : public trace::PrototypeSource {
  public:
   /// Adds to `into`, which outlives this.
   explicit DebugPrototypes(spec::GrowingTables& into) : into_(into) {}
 
-  const spec::Call* find(const LibraryFunction& function, pid_t tid) override;
+  const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) override;
 
  private:
   static constexpr std::size_t most_files = 256;
 
-  const spec::Call* look_up(const LibraryFunction& function, pid_t tid);
+  const spec::Call* look_up(const trace::LibraryFunction& function, pid_t tid);
   /// Null if it cannot be opened.
-  debuginfo::Prototypes* open(const MappedFile& file, pid_t tid);
+  debuginfo::Prototypes* open(const trace::MappedFile& file, pid_t tid);
 
   spec::GrowingTables& into_;
   std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by the function's number; null: nobody knows

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "arch/breakpoint.h"
+#include "base/abi.h"
 #include "base/result.h"
 #include "library/static_probes.h"
-#include "spec/abi.h"
 
 namespace tracer::library {
 

@@ -156,7 +156,7 @@ void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, b
 }
 
 void ModuleReader::find_stubs() {
-  std::vector<SlotAddress> slots;
+  std::vector<arch::SlotAddress> slots;
   slots.reserve(file_.slots_.size());
   for (std::uint32_t i = 0; i < file_.slots_.size(); ++i) {
     slots.push_back({file_.slots_[i].address, i});
@@ -171,7 +171,7 @@ void ModuleReader::find_stubs() {
       continue;
     }
     const std::span code(static_cast<const std::byte*>(data->d_buf), data->d_size);
-    for (const FoundStub& found : tracer::find_stubs(file_.abi_, code, segment.address, slots, dynamic_.got)) {
+    for (const arch::FoundStub& found : arch::find_stubs(file_.abi_, code, segment.address, slots, dynamic_.got)) {
       file_.stubs_.push_back({found.address, found.slot});
     }
   }

@@ -8,17 +8,17 @@
 #include <algorithm>
 #include <array>
 
-#include "base/auxiliary_vector.h"
-#include "base/memory_map.h"
-#include "base/proc_text.h"
 #include "base/unique_fd.h"
+#include "proc/auxiliary_vector.h"
+#include "proc/memory_map.h"
+#include "proc/proc_text.h"
 
 namespace tracer::library {
 namespace {
 
 constexpr std::uint64_t lowest_address = 0x10000;  // vm.mmap_min_addr
 
-std::optional<std::uint64_t> bias_of(const ModuleFile& file, const MappedRange& mapping) {
+std::optional<std::uint64_t> bias_of(const ModuleFile& file, const proc::MappedRange& mapping) {
   constexpr std::uint64_t page = 4096;
   for (const Segment& segment : file.segments()) {
     const std::uint64_t slack = segment.offset % page;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> bias_of(const ModuleFile& file, const MappedRange& 
 
 void mark_program(pid_t pid, std::vector<Module>& modules) {
   const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
-    const auto headers = auxiliary_value(pid, AT_ENTRY, word_size(module.file->abi()));
+    const auto headers = proc::auxiliary_value(pid, AT_ENTRY, word_size(module.file->abi()));
     return headers >= module.start && headers < module.end;
   });
   const auto with_interpreter =
@@ -49,8 +49,8 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
   // The very file that is mapped, which takes privileges; what has its path now; the program, even if it was deleted.
-  const std::array<std::string, 3> names = {proc_path(pid, "map_files/" + range), proc_path(pid, "root" + path),
-                                            proc_path(pid, "exe")};
+  const std::array<std::string, 3> names = {proc::proc_path(pid, "map_files/" + range),
+                                            proc::proc_path(pid, "root" + path), proc::proc_path(pid, "exe")};
   for (const std::string& name : names) {
     struct stat info {};
     if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {
@@ -78,7 +78,7 @@ std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string
 
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
   std::vector<Module> modules;
-  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+  proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
     if (!mapping.is_executable() || mapping.inode == 0) {
       return;
     }
@@ -114,7 +114,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
 std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t size, std::uint64_t reach) {
   std::uint64_t best = 0;
   std::uint64_t previous_end = lowest_address;
-  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+  proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
     // The biggest page that a kernel has stays free on both sides.
     constexpr std::uint64_t margin = 65536;
     const std::uint64_t hole = mapping.start > previous_end ? mapping.start - previous_end : 0;
@@ -130,7 +130,7 @@ std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t s
 
 bool is_executable(pid_t pid, std::uint64_t address) {
   bool found = false;
-  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+  proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
     found = found || (mapping.is_executable() && address >= mapping.start && address < mapping.end);
   });
   return found;
@@ -138,7 +138,7 @@ bool is_executable(pid_t pid, std::uint64_t address) {
 
 std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
   std::pair<std::uint64_t, std::uint64_t> found{};
-  for_each_range(read_memory_map(pid), [&](const MappedRange& mapping) {
+  proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
     if (mapping.path == "[vdso]") {
       found = {mapping.start, mapping.end - mapping.start};
     }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/abi.h"
+#include "base/abi.h"
 
 namespace tracer::library {
 

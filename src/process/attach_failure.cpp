@@ -9,31 +9,31 @@
 #include <cstring>
 
 #include "base/read_file.h"
-#include "process/proc_files.h"
+#include "proc/proc_files.h"
 
-namespace tracer {
+namespace tracer::process {
 namespace {
 
 std::string why_not_permitted(pid_t pid) {
-  if (const pid_t holder = number_field(pid, "TracerPid"); holder > 0) {
+  if (const pid_t holder = proc::number_field(pid, "TracerPid"); holder > 0) {
     return fmt::format("process {} ({}) is tracing it; a process can have one tracer only, so end that one first",
-                       holder, status_field(holder, "Name"));
+                       holder, proc::status_field(holder, "Name"));
   }
-  const std::string state = status_field(pid, "State");
+  const std::string state = proc::status_field(pid, "State");
   if (!state.empty() && (state[0] == 'Z' || state[0] == 'X')) {
-    for (const pid_t tid : threads_of(pid)) {
-      if (is_alive(tid)) {
+    for (const pid_t tid : proc::threads_of(pid)) {
+      if (proc::is_alive(tid)) {
         return fmt::format(
             "the process' first thread has ended, but not thread {}: trace that one (-f: and the others)", tid);
       }
     }
     return fmt::format("the process has ended already and waits for its parent, process {}, to collect its exit status",
-                       number_field(pid, "PPid"));
+                       proc::number_field(pid, "PPid"));
   }
-  if (!state.empty() && status_field(pid, "VmSize").empty()) {
+  if (!state.empty() && proc::status_field(pid, "VmSize").empty()) {
     return "it is a thread of the kernel's own, which cannot be traced";
   }
-  if (!has_capability(CAP_SYS_PTRACE)) {
+  if (!proc::has_capability(CAP_SYS_PTRACE)) {
     const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope").c_str());
     switch (scope) {
       case 1:
@@ -66,4 +66,4 @@ std::string attach_failure(pid_t pid, int error, const EngineOptions& options) {
   return text;
 }
 
-}  // namespace tracer
+}  // namespace tracer::process

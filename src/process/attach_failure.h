@@ -7,10 +7,10 @@
 
 #include "process/engine_options.h"
 
-namespace tracer {
+namespace tracer::process {
 
 /// One sentence on why `pid` could not be attached to, which failed with `error`: in strace's words and, unless
 /// `strict`, with cause and remedy.
 std::string attach_failure(pid_t pid, int error, const EngineOptions& options);
 
-}  // namespace tracer
+}  // namespace tracer::process

@@ -1,6 +1,6 @@
 #include "process/ending_signals.h"
 
-namespace tracer {
+namespace tracer::process {
 
 EndingSignals ending_signals(Interruptible interruptible) {
   EndingSignals signals;
@@ -23,4 +23,4 @@ EndingSignals ending_signals(Interruptible interruptible) {
   return signals;
 }
 
-}  // namespace tracer
+}  // namespace tracer::process

@@ -5,7 +5,7 @@
 
 #include "process/engine_options.h"
 
-namespace tracer {
+namespace tracer::process {
 
 struct EndingSignals {
   sigset_t blocked;  ///< by the tracer while it traces; SIGCHLD among them
@@ -14,4 +14,4 @@ struct EndingSignals {
 
 EndingSignals ending_signals(Interruptible interruptible);
 
-}  // namespace tracer
+}  // namespace tracer::process

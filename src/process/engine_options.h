@@ -15,7 +15,7 @@
 #include "trace/engine.h"
 #include "trace/function_counter.h"
 
-namespace tracer {
+namespace tracer::process {
 
 /// -I: what the signals do that would end the tracer. SIGKILL always ends it.
 enum class Interruptible : std::uint8_t {
@@ -50,7 +50,7 @@ struct EngineOptions {
   /// The signal that ends tracing goes to the launched program, too, as long as that is watched.
   bool signal_program = false;
   /// Calls to report; everything if empty. The engine may report more than these, never less.
-  std::optional<WantedCalls> wanted;
+  std::optional<trace::WantedCalls> wanted;
   /// Why no seccomp filter may keep unwanted calls from stopping; empty if one may. Must say so where a tracee may be
   /// let go before its end (-b, --syscall-limit, -I1): a filter without a tracer makes the calls it traps fail with
   /// ENOSYS.
@@ -61,10 +61,10 @@ struct EngineOptions {
   /// Whether each call's begin and end are to be reported, or, as LibraryCalls, only how many there were.
   bool functions_one_by_one = true;
   /// Counts them, if so; null: the engine does it itself.
-  std::shared_ptr<FunctionCounter> function_counter;
+  std::shared_ptr<trace::FunctionCounter> function_counter;
   bool only_functions = false;  ///< no system call is wanted at all
   /// -d: what the engine learns about the kernel, what it chooses, and each report, one sentence each; may be empty.
   std::function<void(const std::string&)> debug;
 };
 
-}  // namespace tracer
+}  // namespace tracer::process

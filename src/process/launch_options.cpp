@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracer {
+namespace tracer::process {
 
 Result<std::string> find_program(const std::string& name) {
   std::string candidate = name;
@@ -55,4 +55,4 @@ Result<Identity> find_identity(const std::string& user) {
   return identity;
 }
 
-}  // namespace tracer
+}  // namespace tracer::process

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace tracer {
+namespace tracer::process {
 
 /// Who a launched program shall be (-u). Needs root.
 struct Identity {
@@ -38,4 +38,4 @@ Result<std::string> find_program(const std::string& name);
 /// A user by name, with all groups.
 Result<Identity> find_identity(const std::string& user);
 
-}  // namespace tracer
+}  // namespace tracer::process

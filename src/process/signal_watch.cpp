@@ -5,7 +5,7 @@
 
 #include "process/ending_signals.h"
 
-namespace tracer {
+namespace tracer::process {
 
 SignalWatch::SignalWatch(Interruptible interruptible) {
   EndingSignals signals = ending_signals(interruptible);
@@ -28,4 +28,4 @@ int SignalWatch::next() const {
   return ::read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-}  // namespace tracer
+}  // namespace tracer::process

@@ -6,7 +6,7 @@
 #include "base/unique_fd.h"
 #include "process/engine_options.h"
 
-namespace tracer {
+namespace tracer::process {
 
 /// While one exists, the fatal signals are blocked (EndingSignals), and those that end tracing are told here, as is
 /// SIGCHLD.
@@ -28,4 +28,4 @@ class SignalWatch {
   UniqueFd fd_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::process

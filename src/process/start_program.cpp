@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-namespace tracer {
+namespace tracer::process {
 namespace {
 
 Result<Gate> make_gate() {
@@ -211,4 +211,4 @@ std::optional<int> collect_program(const StartedProgram& program) {
   return ::waitpid(program.pid, &status, WNOHANG) == program.pid ? std::optional(status) : std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::process

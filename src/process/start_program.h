@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "process/launch_options.h"
 
-namespace tracer {
+namespace tracer::process {
 
 /// Two ends of a line between the tracer and the process that becomes the program. Both end with an execve.
 struct Gate {
@@ -46,4 +46,4 @@ void send_ending_signal(pid_t pid, int signal);
 /// Collects the program's exit status, as from waitpid(2), if it has ended. For those who do not wait by ptrace.
 std::optional<int> collect_program(const StartedProgram& program);
 
-}  // namespace tracer
+}  // namespace tracer::process

@@ -7,11 +7,11 @@
 #include <cerrno>
 
 #include "arch/syscall_abi.h"
+#include "proc/proc_files.h"
 #include "process/attach_failure.h"
-#include "process/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   auto seized = Running::seize(tid, ptrace_options());
@@ -20,15 +20,15 @@ Status PtraceEngine::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   }
   seized.value().interrupt();
   Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
-  tracee.abi = native_abi();
+  tracee.abi = arch::native_abi();
   requested_.push_back({tid, threads, {}});
   return Done{};
 }
 
 /// Those that the kernel has attached for us among them.
 bool PtraceEngine::all_threads_are_ours(pid_t tgid) {
-  for (const pid_t tid : threads_of(tgid)) {
-    if (tracees_.find(tid) == nullptr && number_field(tid, "TracerPid") != ::getpid() && is_alive(tid)) {
+  for (const pid_t tid : proc::threads_of(tgid)) {
+    if (tracees_.find(tid) == nullptr && proc::number_field(tid, "TracerPid") != ::getpid() && proc::is_alive(tid)) {
       return false;
     }
   }
@@ -39,10 +39,10 @@ Status PtraceEngine::attach_process(pid_t pid) {
   if (tracees_.find(pid) != nullptr && !options_.strict) {
     return Done{};  // named twice, or a thread of a process named before
   }
-  const pid_t tgid = process_of(pid);
+  const pid_t tgid = proc::process_of(pid);
   if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
     const int why = attached.error().number;
-    return Error{why, attach_failure(pid, why, options_)};
+    return Error{why, process::attach_failure(pid, why, options_)};
   }
   if (!options_.follow_forks && !functions_) {
     return Done{};
@@ -53,7 +53,7 @@ Status PtraceEngine::attach_process(pid_t pid) {
   const auto attach_all = [&] {
     for (bool found_new = true; found_new;) {
       found_new = false;
-      for (const pid_t tid : threads_of(tgid)) {
+      for (const pid_t tid : proc::threads_of(tgid)) {
         if (tracees_.find(tid) == nullptr && attach_thread(tid, tgid, 0).ok()) {
           ++requested_[first].threads;
           found_new = true;
@@ -91,8 +91,8 @@ void PtraceEngine::announce_attached() {
     if (tracee == nullptr) {
       continue;
     }
-    const std::string command = request.threads != 0 ? command_of(request.tid) : std::string();
-    Attached attached;
+    const std::string command = request.threads != 0 ? proc::command_of(request.tid) : std::string();
+    trace::Attached attached;
     attached.command = command;
     attached.by_request = true;
     attached.threads = request.threads;
@@ -138,7 +138,7 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   }
   if (options_.launch) {
     const pid_t started_as = ::getpid();
-    std::optional<Interruptible> in_front;
+    std::optional<process::Interruptible> in_front;
     if (!filter_.empty() || functions_) {
       in_front = options_.interruptible;
     }
@@ -174,4 +174,4 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   return Done{};
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

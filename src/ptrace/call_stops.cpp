@@ -5,7 +5,7 @@
 #include "ptrace/ptrace_engine.h"
 #include "ptrace/seccomp_filter.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 /// A filter of the program's own wanted a tracer to be asked. Without one the kernel denies that call, but now there is
@@ -73,23 +73,23 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
   }
   tracee.in_call = true;
   tracee.call_system_time = tracee.system_time;
-  if (tracee.visibility == Visibility::launching && is_execve(state.abi, state.number)) {
+  if (tracee.visibility == Visibility::launching && arch::is_execve(state.abi, state.number)) {
     tracees_.set_visibility(tracee, Visibility::visible);
   }
   tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
   if (tracee.visible()) {
-    SyscallEnter enter;
+    trace::SyscallEnter enter;
     enter.number = state.number;
     enter.args = state.args;
     enter.instruction_pointer = state.instruction_pointer;
     enter.stack_pointer = state.stack_pointer;
     tracee.call_reported = true;
-    Event event = event_of(tracee, enter);
+    trace::Event event = event_of(tracee, enter);
     tamper_at_entry(tracee, event);
     hand_out(tracee, event, tracee);
   }
   hide_untraced(tracee, state);
-  const Tampering* wish = tracee.tampering.wish;
+  const trace::Tampering* wish = tracee.tampering.wish;
   if (wish != nullptr) {
     resume_after(tracee, wish->delay_enter, wish->signal);
   } else {
@@ -110,7 +110,7 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
   }
   tamper_at_exit(tracee, state);
   if (reported) {
-    SyscallExit exit;
+    trace::SyscallExit exit;
     exit.tampered = tracee.tampering.done;
     exit.value = state.result;
     exit.is_error = state.is_error;
@@ -139,8 +139,8 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
 void PtraceEngine::end_call(Tracee& tracee) {
   if (tracee.call_reported) {
     tracee.call_reported = false;
-    emit(tracee, SyscallLost{});
+    emit(tracee, trace::SyscallLost{});
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -8,7 +8,7 @@
 
 #include "ptrace/ptrace_engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 /// A child that only waits to be tried out; it does not outlive this.
@@ -117,4 +117,4 @@ void PtraceEngine::debug_report(const Report& report) const {
   options_.debug(text);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "process/proc_files.h"
+#include "proc/proc_files.h"
 #include "ptrace/ptrace_engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 void PtraceEngine::let_go(Tracee& tracee) {
   if (tracee.detaching || tracee.visibility == Visibility::silent) {
@@ -21,7 +21,7 @@ void PtraceEngine::let_go(Tracee& tracee) {
     const bool was_visible = tracee.visible();
     tracees_.set_visibility(tracee, Visibility::silent);
     if (was_visible) {
-      emit(tracee, Detached{});
+      emit(tracee, trace::Detached{});
     }
     release(tracee);
     return;
@@ -77,15 +77,15 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
   }
   const pid_t tid = tracee.tid();
   if (functions_) {
-    const Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
+    const functions::Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
     signal = leaving.was_at_trap ? 0 : signal;
-    if (leaving.when == Leaving::When::after_stop) {
+    if (leaving.when == functions::Leaving::When::after_stop) {
       tracee.thread = Running::followed(tid);
       return;
     }
-    if (leaving.when != Leaving::When::now) {
+    if (leaving.when != functions::Leaving::When::now) {
       Running running = std::move(*stopped).resume(Resume::freely, signal);
-      if (leaving.when == Leaving::When::at_rest) {
+      if (leaving.when == functions::Leaving::When::at_rest) {
         running.interrupt();
       }
       tracee.thread = std::move(running);
@@ -95,7 +95,7 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
   std::move(*stopped).detach(signal);
   tracee.call_reported = false;
   if (tracee.visible()) {
-    emit(tracee, Detached{});
+    emit(tracee, trace::Detached{});
   }
   tracees_.erase(tid);
 }
@@ -104,11 +104,11 @@ void PtraceEngine::abandon_stragglers() {
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
     // It may have run into a breakpoint, and would die of that without us. What cannot stop has not.
-    if (tracee.library != nullptr && !status_field(tid, "State").starts_with('D')) {
+    if (tracee.library != nullptr && !proc::status_field(tid, "State").starts_with('D')) {
       continue;
     }
     if (tracee.visible()) {
-      emit(tracee, Detached{});
+      emit(tracee, trace::Detached{});
     }
     tracees_.erase(tid);
   }
@@ -143,4 +143,4 @@ void PtraceEngine::finish(int wait_status) {
   ::_exit(0);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -11,11 +11,11 @@
 #include "ptrace/ptrace_engine.h"
 #include "trace/stack.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 /// Asked for its registers only while it is stopped, if it is.
-class LiveStack final : public StackSource {
+class LiveStack final : public trace::StackSource {
  public:
   explicit LiveStack(const Tracee& tracee) : tracee_(tracee) {}
 
@@ -39,25 +39,25 @@ class LiveStack final : public StackSource {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_ptrace_engine(EngineOptions options,
-                                                   const std::function<void(const std::string&)>& complain) {
+Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions options,
+                                                          const std::function<void(const std::string&)>& complain) {
   auto engine = std::make_unique<PtraceEngine>(std::move(options));
   if (const Status started = engine->start(complain); !started) {
     return started.error();
   }
-  return std::unique_ptr<Engine>(std::move(engine));
+  return std::unique_ptr<trace::Engine>(std::move(engine));
 }
 
-PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options)) {
+PtraceEngine::PtraceEngine(process::EngineOptions options) : options_(std::move(options)) {
   if (!options_.functions.empty()) {
     functions_.emplace(
         options_.functions, options_.functions_one_by_one, options_.function_counter,
-        [this](Tracee& tracee, decltype(Event::what) what) {
+        [this](Tracee& tracee, decltype(trace::Event::what) what) {
           if (tracee.visible()) {
             emit(tracee, what);
           }
         },
-        [this](pid_t tid, const Tracee& stopped, decltype(Event::what) what) {
+        [this](pid_t tid, const Tracee& stopped, decltype(trace::Event::what) what) {
           if (const Tracee* teller = tracees_.find(tid); teller != nullptr && teller->visible()) {
             hand_out(*teller, event_of(*teller, what), stopped);
           }
@@ -72,7 +72,7 @@ PtraceEngine::PtraceEngine(EngineOptions options) : options_(std::move(options))
 
 PtraceEngine::~PtraceEngine() = default;
 
-Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
+Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
   waiter_.emplace(options_.interruptible, options_.cpu_time, backstage_ ? Backstage::front_died_signal() : 0);
   handler_ = &handler;
   announce_attached();
@@ -89,7 +89,7 @@ Result<RunEnd> PtraceEngine::run(EventHandler& handler) {
   return end_;
 }
 
-void PtraceEngine::serve(EventHandler& handler) {
+void PtraceEngine::serve(trace::EventHandler& handler) {
   while (tracees_.size() != tracees_.silent() || must_free_silent()) {
     const Outcome outcome = waiter_->next(next_release(), handler.alarm_at());
     if (const auto* report = std::get_if<Report>(&outcome)) {
@@ -119,9 +119,10 @@ void PtraceEngine::serve(EventHandler& handler) {
   }
 }
 
-void PtraceEngine::ring(EventHandler& handler) {
+void PtraceEngine::ring(trace::EventHandler& handler) {
   const auto alarm = handler.alarm_at();
-  if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == Verdict::detach_all && !detaching_all_) {
+  if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == trace::Verdict::detach_all &&
+      !detaching_all_) {
     begin_detach_all();
   }
 }
@@ -130,7 +131,7 @@ void PtraceEngine::pass_on(int signal) {
   const Tracee* program = options_.signal_program ? tracees_.find(program_) : nullptr;
   // One that was let go is on its own. Whoever kills the process in front of us means no signal for the program.
   if (program != nullptr && program->visible() && !program->detaching && signal != Backstage::front_died_signal()) {
-    send_ending_signal(program_, signal);
+    process::send_ending_signal(program_, signal);
   }
 }
 
@@ -139,16 +140,16 @@ void PtraceEngine::start_program() {
   launched_.reset();
   Running running = std::move(launched.thread).resume(Resume::to_next_call, 0);
   Tracee& tracee = tracees_.add(std::move(running), program_, Visibility::launching);
-  tracee.abi = native_abi();
+  tracee.abi = arch::native_abi();
   tracee.filtered = !filter_.empty();
-  if (options_.launch->daemonize != Daemonize::no) {
+  if (options_.launch->daemonize != process::Daemonize::no) {
     // The program is no child of ours: it was attached to.
-    Attached attached;
+    trace::Attached attached;
     attached.command = options_.launch->args.front();
     attached.by_request = true;
     emit(tracee, attached);
   }
-  open_gate(launched.gate);
+  process::open_gate(launched.gate);
 }
 
 void PtraceEngine::on_report(const Report& report) {
@@ -239,7 +240,7 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
   }
   if (tracee.visible()) {
     siginfo_t info;
-    SignalStop stop;
+    trace::SignalStop stop;
     stop.signal = signal;
     if (stopped_thread(tracee).signal_info(info)) {
       stop.siginfo = std::as_bytes(std::span(&info, 1));
@@ -258,13 +259,13 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
 
 void PtraceEngine::on_group_stop(Tracee& tracee, int signal) {
   if (tracee.visible()) {
-    emit(tracee, GroupStop{signal});
+    emit(tracee, trace::GroupStop{signal});
   }
   listen(tracee);
 }
 
-Event PtraceEngine::event_of(const Tracee& tracee, decltype(Event::what) what) {
-  Event event;
+trace::Event PtraceEngine::event_of(const Tracee& tracee, decltype(trace::Event::what) what) {
+  trace::Event event;
   event.tid = tracee.tid();
   event.tgid = tracee.tgid;
   event.abi = tracee.abi;
@@ -274,23 +275,23 @@ Event PtraceEngine::event_of(const Tracee& tracee, decltype(Event::what) what) {
   return event;
 }
 
-void PtraceEngine::emit(Tracee& tracee, decltype(Event::what) what) {
+void PtraceEngine::emit(Tracee& tracee, decltype(trace::Event::what) what) {
   hand_out(tracee, event_of(tracee, what), tracee);
 }
 
-void PtraceEngine::hand_out(const Tracee& tracee, Event event, const Tracee& stopped) {
+void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped) {
   if (handler_ == nullptr) {
     return;
   }
   const LiveStack stack(stopped);
   event.stack = &stack;
   switch (handler_->handle(event, tracee.memory)) {
-    case Verdict::go_on:
+    case trace::Verdict::go_on:
       break;
-    case Verdict::detach:
+    case trace::Verdict::detach:
       begin_detach(tracee.tgid);
       break;
-    case Verdict::detach_all:
+    case trace::Verdict::detach_all:
       begin_detach_all();
       break;
   }
@@ -326,4 +327,4 @@ void PtraceEngine::listen(Tracee& tracee) {
   tracee.thread = std::move(*stopped).resume(Resume::listening, 0);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -9,13 +9,13 @@
 #include "process/engine_options.h"
 #include "trace/engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// Starts the program up to its first system call and attaches to the processes that are to be attached. Processes
 /// that cannot be attached are told to `complain`, one sentence each, without prefix; an error comes back if nothing
 /// at all can be traced (its message is empty if everything has been said already).
 /// With LaunchOptions::daemonize it returns in another process than it was called in.
-Result<std::unique_ptr<Engine>> make_ptrace_engine(EngineOptions options,
-                                                   const std::function<void(const std::string&)>& complain);
+Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions options,
+                                                          const std::function<void(const std::string&)>& complain);
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 /// Stops `pid`, which waits behind the gate.
@@ -28,22 +28,22 @@ Result<Stopped> seize_and_stop(pid_t pid, unsigned ptrace_options) {
 
 }  // namespace
 
-Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, std::optional<Interruptible> in_front) {
-  Result<StartedProgram> started = start_program(options, strict, filter);
+Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
+                        std::span<const sock_filter> filter, std::optional<process::Interruptible> in_front) {
+  Result<process::StartedProgram> started = start_program(options, strict, filter);
   if (!started) {
     return started.error();
   }
-  StartedProgram program = std::move(started).value();
+  process::StartedProgram program = std::move(started).value();
   std::optional<Backstage> backstage;
-  if (in_front && options.daemonize == Daemonize::no) {
+  if (in_front && options.daemonize == process::Daemonize::no) {
     Result<Backstage> behind = Backstage::step_behind_front(*in_front);
     if (!behind) {
       return behind.error();
     }
     backstage = std::move(behind).value();
   }
-  if (const Status waits = await_at_gate(program); !waits) {
+  if (const Status waits = process::await_at_gate(program); !waits) {
     return waits.error();
   }
   Result<Stopped> stopped = seize_and_stop(program.pid, ptrace_options);
@@ -53,4 +53,4 @@ Result<Launched> launch(const LaunchOptions& options, bool strict, unsigned ptra
   return Launched{std::move(stopped).value(), std::move(program.gate.outer), std::move(backstage)};
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -8,7 +8,7 @@
 
 #include "ptrace/stopped_thread.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 std::size_t LiveMemory::read(RemoteAddr address, std::span<std::byte> into) const {
   // Big pieces gain nothing from the pages.
@@ -89,4 +89,4 @@ std::size_t LiveMemory::read_by_words(std::uint64_t address, std::span<std::byte
   return done;
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -10,11 +10,11 @@
 
 #include "trace/memory.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// Reads with process_vm_readv(2), or word by word where that is refused. What one stop has read is kept until
 /// forget() says that the thread went on, so that a string in one page costs one read.
-class LiveMemory final : public Memory {
+class LiveMemory final : public trace::Memory {
  public:
   explicit LiveMemory(pid_t tid) : tid_(tid) {}
 
@@ -48,4 +48,4 @@ class LiveMemory final : public Memory {
   mutable bool refused_ = false;  ///< process_vm_readv does not work here
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

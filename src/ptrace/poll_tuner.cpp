@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tracer {
+namespace tracer::ptrace {
 
 void PollTuner::batch_over(Time now) {
   if (!may_poll_) {
@@ -31,4 +31,4 @@ void PollTuner::batch_over(Time now) {
   left_ = rest_;
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// A tracer that sleeps in wait4 is woken at each stop, and where its CPU has halted meanwhile that costs several times
 /// what serving the stop does. One that polls for a moment is there when the stop comes. But where CPUs are scarce,
@@ -56,4 +56,4 @@ class PollTuner {
   unsigned rest_ = shortest_rest;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -5,25 +5,25 @@
 #include <optional>
 #include <vector>
 
+#include "functions/function_tracer.h"
 #include "ptrace/engine.h"
-#include "ptrace/front.h"
+#include "ptrace/foreground_proxy.h"
 #include "ptrace/launch.h"
-#include "ptrace/library_tracer.h"
 #include "ptrace/seccomp_filter.h"
 #include "ptrace/tracee.h"
 #include "ptrace/waiter.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
-class PtraceEngine final : public Engine {
+class PtraceEngine final : public trace::Engine {
  public:
-  explicit PtraceEngine(EngineOptions options);
+  explicit PtraceEngine(process::EngineOptions options);
   ~PtraceEngine() override;
 
   /// Launches and attaches.
   Status start(const std::function<void(const std::string&)>& complain);
 
-  Result<RunEnd> run(EventHandler& handler) override;
+  Result<trace::RunEnd> run(trace::EventHandler& handler) override;
   void finish(int wait_status) override;
 
  private:
@@ -45,8 +45,8 @@ class PtraceEngine final : public Engine {
   void debug_kernel() const;
   void debug_report(const Report& report) const;
 
-  void serve(EventHandler& handler);
-  void ring(EventHandler& handler);
+  void serve(trace::EventHandler& handler);
+  void ring(trace::EventHandler& handler);
   /// See EngineOptions::signal_program.
   void pass_on(int signal);
 
@@ -69,19 +69,19 @@ class PtraceEngine final : public Engine {
   std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
 
   // What goes out, and going on.
-  static Event event_of(const Tracee& tracee, decltype(Event::what) what);
-  void emit(Tracee& tracee, decltype(Event::what) what);
+  static trace::Event event_of(const Tracee& tracee, decltype(trace::Event::what) what);
+  void emit(Tracee& tracee, decltype(trace::Event::what) what);
   /// `stopped`: whose stack the event is about.
-  void hand_out(const Tracee& tracee, Event event, const Tracee& stopped);
+  void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);
   void end_call(Tracee& tracee);
   void resume(Tracee& tracee, int signal = 0);
   void listen(Tracee& tracee);
 
   // Tampering.
-  void tamper_at_entry(Tracee& tracee, Event& entry);
+  void tamper_at_entry(Tracee& tracee, trace::Event& entry);
   /// Changes `state` to what the thread will see.
   void tamper_at_exit(Tracee& tracee, CallState& state);
-  static void poke(Tracee& tracee, const std::vector<Poke>& pokes);
+  static void poke(Tracee& tracee, const std::vector<trace::Poke>& pokes);
   /// Puts the result in that the thread's call owes, if it does.
   static void pay_result(Tracee& tracee);
   /// As resume(), but after `delay`.
@@ -108,7 +108,7 @@ class PtraceEngine final : public Engine {
   void finish_detach(Tracee& tracee, int signal);
   void abandon_stragglers();
 
-  EngineOptions options_;
+  process::EngineOptions options_;
   bool call_info_works_ = true;
   TraceeTable tracees_;
   std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
@@ -120,12 +120,12 @@ class PtraceEngine final : public Engine {
   std::optional<Waiter> waiter_;
   pid_t program_ = 0;
   bool program_started_ = false;
-  EventHandler* handler_ = nullptr;  ///< during run()
+  trace::EventHandler* handler_ = nullptr;  ///< during run()
   bool detaching_all_ = false;
   /// When to look at which thread; it may be gone by then, or held no longer.
   std::multimap<std::chrono::nanoseconds, pid_t> held_;
-  std::optional<LibraryTracer> functions_;
-  RunEnd end_;
+  std::optional<functions::LibraryTracer> functions_;
+  trace::RunEnd end_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

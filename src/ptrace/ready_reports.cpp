@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tracer {
+namespace tracer::ptrace {
 
 Result<std::optional<Report>> ReadyReports::next(Waiting waiting) {
   for (;;) {
@@ -47,4 +47,4 @@ void ReadyReports::take(const Report& report) {
   ready_.push_back(report);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

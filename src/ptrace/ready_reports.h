@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "ptrace/stopped_thread.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// wait4(2) looks at the latest tracees first. Where some dozens of them always have something to report, an older one
 /// never had its turn. So all that is there is taken at once now and then, always while that is more than one report,
@@ -36,4 +36,4 @@ class ReadyReports {
   std::deque<Report> ready_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

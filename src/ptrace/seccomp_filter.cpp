@@ -10,7 +10,7 @@
 
 #include "arch/syscall_abi.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 enum class Action : std::uint8_t { allow, trace, trace_set_seccomp, trace_untraced };
@@ -73,7 +73,7 @@ class ProgramWriter {
   std::vector<sock_filter> code_;
 };
 
-std::vector<Range> ranges_of(const std::bitset<max_filtered_number>& wanted, const FilterArch& arch) {
+std::vector<Range> ranges_of(const std::bitset<trace::max_filtered_number>& wanted, const arch::FilterArch& arch) {
   std::vector<Range> ranges;
   const auto add = [&](std::size_t first, Action action) {
     if (ranges.empty() || ranges.back().action != action) {
@@ -100,11 +100,11 @@ bool kernel_has_filters() {
 
 }  // namespace
 
-std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted) {
+std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted) {
   bool useful = false;
   ProgramWriter program;
   program.load(offsetof(seccomp_data, arch));
-  for (const FilterArch& arch : filter_arches()) {
+  for (const arch::FilterArch& arch : arch::filter_arches()) {
     useful = useful || !wanted[index_of(arch.abi)].all();
     program.when(BPF_JEQ, arch.audit_arch, [&] {
       program.load(offsetof(seccomp_data, nr));
@@ -126,10 +126,10 @@ std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted) {
 }
 
 bool installs_filter(const CallState& entry) {
-  const FilterArch* arch = filter_arch_of(entry.abi);
+  const arch::FilterArch* arch = arch::filter_arch_of(entry.abi);
   return arch != nullptr &&
          (entry.number == arch->seccomp_number ||
           (entry.number == arch->prctl_number && static_cast<std::uint32_t>(entry.args[0]) == PR_SET_SECCOMP));
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -9,7 +9,7 @@
 #include "ptrace/stopped_thread.h"
 #include "trace/engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// What our filter gives to SECCOMP_RET_TRACE. With any other value it was one of the program's own.
 constexpr std::uint16_t our_filter_data = 0x7ace;
@@ -17,10 +17,10 @@ constexpr std::uint16_t our_filter_data = 0x7ace;
 /// The program, or nothing where it would be useless (every call is wanted) or the kernel has no such filters.
 /// Besides the wanted calls it traps those that install another filter (see installs_filter()) and those that make a
 /// child with CLONE_UNTRACED, or may (untraced_clones.cpp).
-std::vector<sock_filter> make_seccomp_filter(const WantedCalls& wanted);
+std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted);
 
 /// Whether this call gives the thread a filter of its own. Where that one denies a call, the kernel heeds it before it
 /// asks us, and we would not see a call that was wanted: such a thread has to stop at every call from then on.
 bool installs_filter(const CallState& entry);
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

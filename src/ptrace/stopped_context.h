@@ -5,29 +5,29 @@
 #include <variant>
 
 #include "arch/breakpoint.h"
-#include "ptrace/breakpoints.h"
+#include "functions/breakpoints.h"
 #include "ptrace/tracee.h"
 #include "trace/library_call.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
-class StoppedContext final : public CallContext {
+class StoppedContext final : public trace::CallContext {
  public:
-  StoppedContext(const Tracee& tracee, const Registers& registers) : tracee_(tracee), registers_(registers) {}
+  StoppedContext(const Tracee& tracee, const arch::Registers& registers) : tracee_(tracee), registers_(registers) {}
 
   [[nodiscard]] std::optional<Value> vector(unsigned index) const override {
-    return part(float_layout().vectors + index * sizeof(Value), sizeof(Value));
+    return part(arch::float_layout().vectors + index * sizeof(Value), sizeof(Value));
   }
   [[nodiscard]] std::optional<Value> x87(unsigned index) const override {
-    return float_layout().x87 == 0 ? std::nullopt : part(float_layout().x87 + index * sizeof(Value), 10);
+    return arch::float_layout().x87 == 0 ? std::nullopt : part(arch::float_layout().x87 + index * sizeof(Value), 10);
   }
   [[nodiscard]] std::optional<int> error_number() const override {
-    const auto thread = thread_pointer(registers_, register_sets());
+    const auto thread = arch::thread_pointer(registers_, register_sets());
     for (const auto& [start, module] : tracee_.library->space->modules) {
       const library::Symbol* symbol = module.file->find_function("__errno_location");
       const auto place =
           thread && symbol != nullptr
-              ? errno_address(registers_.mode_abi(), module.bias + symbol->address, tracee_.memory, *thread)
+              ? arch::errno_address(registers_.mode_abi(), module.bias + symbol->address, tracee_.memory, *thread)
               : std::nullopt;
       int number = 0;
       const auto into = std::as_writable_bytes(std::span(&number, 1));
@@ -38,7 +38,7 @@ class StoppedContext final : public CallContext {
     return std::nullopt;
   }
 
-  [[nodiscard]] ReadRegisterSet register_sets() const {
+  [[nodiscard]] arch::ReadRegisterSet register_sets() const {
     return
         [this](unsigned which, std::span<std::byte> into) { return stopped_thread(tracee_).register_set(which, into); };
   }
@@ -46,7 +46,7 @@ class StoppedContext final : public CallContext {
  private:
   [[nodiscard]] std::optional<Value> part(std::size_t at, std::size_t size) const {
     if (size_ == 0) {
-      size_ = stopped_thread(tracee_).register_set(float_layout().register_set, bytes_);
+      size_ = stopped_thread(tracee_).register_set(arch::float_layout().register_set, bytes_);
     }
     if (at + size > size_) {
       return std::nullopt;
@@ -57,9 +57,9 @@ class StoppedContext final : public CallContext {
   }
 
   const Tracee& tracee_;
-  const Registers& registers_;
+  const arch::Registers& registers_;
   mutable std::array<std::byte, 1024> bytes_{};
   mutable std::size_t size_ = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -12,7 +12,7 @@
 
 #include "arch/syscall_abi.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 template <typename Address, typename Data>
@@ -82,7 +82,7 @@ CallState state_of(const __ptrace_syscall_info& info) {
     default:
       return state;
   }
-  const auto number = call_number_of(info.arch, raw_number);
+  const auto number = arch::call_number_of(info.arch, raw_number);
   if (!number) {
     state.direction = Direction::neither;
     return state;
@@ -180,18 +180,18 @@ bool Stopped::can_set_call_state() const {
 }
 
 Result<CallState> Stopped::call_state_from_registers(Direction expected) const {
-  const Result<Registers> got = registers();
+  const Result<arch::Registers> got = registers();
   if (!got) {
     return got.error();
   }
-  const Registers& set = got.value();
-  std::array<std::byte, Registers::call_instruction_size> instruction{};
+  const arch::Registers& set = got.value();
+  std::array<std::byte, arch::Registers::call_instruction_size> instruction{};
   const RemoteAddr before(set.instruction_pointer() - instruction.size());
   const auto word = peek(before);
   if (word) {
     std::memcpy(instruction.data(), &*word, instruction.size());
   }
-  const CallNumber number = call_number_of(set.call_abi(instruction), set.call_number());
+  const arch::CallNumber number = arch::call_number_of(set.call_abi(instruction), set.call_number());
   CallState state;
   state.direction = expected != Direction::unknown ? expected
                     : set.looks_like_entry()       ? Direction::entry
@@ -212,8 +212,8 @@ Result<CallState> Stopped::call_state_from_registers(Direction expected) const {
   return state;
 }
 
-Result<Registers> Stopped::registers() const {
-  Registers registers;
+Result<arch::Registers> Stopped::registers() const {
+  arch::Registers registers;
   const auto buffer = registers.buffer();
   iovec vector{buffer.data(), buffer.size()};
   if (ptrace_call(PTRACE_GETREGSET, tid_, static_cast<unsigned long>(NT_PRSTATUS), &vector) < 0) {
@@ -225,15 +225,15 @@ Result<Registers> Stopped::registers() const {
   return registers;
 }
 
-Status Stopped::set_registers(const Registers& registers) const {
+Status Stopped::set_registers(const arch::Registers& registers) const {
   return set_register_set(tid_, NT_PRSTATUS, registers.bytes());
 }
 
-Status Stopped::set_registers(const Registers& registers, const Registers& former) const {
-  if constexpr (Registers::instruction_pointer_in_user) {
-    Registers moved = former;
+Status Stopped::set_registers(const arch::Registers& registers, const arch::Registers& former) const {
+  if constexpr (arch::Registers::instruction_pointer_in_user) {
+    arch::Registers moved = former;
     moved.set_instruction_pointer(registers.instruction_pointer());
-    if (moved == registers && ptrace_call(PTRACE_POKEUSER, tid_, *Registers::instruction_pointer_in_user,
+    if (moved == registers && ptrace_call(PTRACE_POKEUSER, tid_, *arch::Registers::instruction_pointer_in_user,
                                           registers.instruction_pointer()) == 0) {
       return Done{};
     }
@@ -249,8 +249,8 @@ Status Stopped::set_call_number(std::uint64_t raw_number) const {
       })) {
     return Done{};
   }
-  if constexpr (Registers::call_number_set == 0) {
-    Result<Registers> set = registers();
+  if constexpr (arch::Registers::call_number_set == 0) {
+    Result<arch::Registers> set = registers();
     if (!set) {
       return set.error();
     }
@@ -258,11 +258,11 @@ Status Stopped::set_call_number(std::uint64_t raw_number) const {
     return set_registers(set.value());
   }
   auto number = static_cast<std::int32_t>(raw_number);
-  return set_register_set(tid_, Registers::call_number_set, std::as_writable_bytes(std::span(&number, 1)));
+  return set_register_set(tid_, arch::Registers::call_number_set, std::as_writable_bytes(std::span(&number, 1)));
 }
 
 Status Stopped::set_first_argument(Abi abi, std::uint64_t value) const {
-  Result<Registers> set = registers();
+  Result<arch::Registers> set = registers();
   if (!set) {
     return set.error();
   }
@@ -278,7 +278,7 @@ Status Stopped::set_call_result(std::int64_t value, bool is_error) const {
       })) {
     return Done{};
   }
-  Result<Registers> set = registers();
+  Result<arch::Registers> set = registers();
   if (!set) {
     return set.error();
   }
@@ -414,4 +414,4 @@ void kill_process(pid_t pid) {
   ::kill(pid, SIGKILL);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -18,7 +18,7 @@
 #include "base/remote_addr.h"
 #include "base/result.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// What a wait status says about a stop of a seized thread (ptrace(2), "Stopped states").
 enum class StopKind : std::uint8_t {
@@ -121,10 +121,10 @@ class Stopped {
   /// At the entry of a call: whether PTRACE_SET_SYSCALL_INFO works. Changes nothing.
   [[nodiscard]] bool can_set_call_state() const;
 
-  [[nodiscard]] Result<Registers> registers() const;
-  Status set_registers(const Registers& registers) const;
+  [[nodiscard]] Result<arch::Registers> registers() const;
+  Status set_registers(const arch::Registers& registers) const;
   /// The same, of a thread whose registers are `former`. Costs less if only the instruction pointer differs.
-  Status set_registers(const Registers& registers, const Registers& former) const;
+  Status set_registers(const arch::Registers& registers, const arch::Registers& former) const;
 
   /// At the entry of a call: what runs is the call of this number (as in the register), or none with -1.
   Status set_call_number(std::uint64_t raw_number) const;
@@ -169,4 +169,4 @@ std::optional<long> peek_word(pid_t tid, RemoteAddr address);
 /// SIGKILL to a process that we launched and must not leave behind.
 void kill_process(pid_t pid);
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

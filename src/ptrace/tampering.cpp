@@ -4,7 +4,7 @@
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 /// Longer than any run; keeps the arithmetic in range.
@@ -14,22 +14,22 @@ std::chrono::nanoseconds now() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-std::int64_t register_value(const Tampering::Result& result) {
+std::int64_t register_value(const trace::Tampering::Result& result) {
   return static_cast<std::int64_t>(result.is_error ? 0 - result.value : result.value);
 }
 
 }  // namespace
 
-void PtraceEngine::tamper_at_entry(Tracee& tracee, Event& entry) {
+void PtraceEngine::tamper_at_entry(Tracee& tracee, trace::Event& entry) {
   tracee.tampering = {};
   if (handler_ == nullptr || (tracee.tid() == program_ && !program_started_)) {
     return;  // the execve that starts the program is ours
   }
-  const Tampering* wish = handler_->tamper(entry, tracee.memory);
+  const trace::Tampering* wish = handler_->tamper(entry, tracee.memory);
   if (wish == nullptr) {
     return;
   }
-  auto& enter = std::get<SyscallEnter>(entry.what);
+  auto& enter = std::get<trace::SyscallEnter>(entry.what);
   CallTampering& tampering = tracee.tampering;
   tampering.wish = wish;
   tampering.args = enter.args;
@@ -37,7 +37,7 @@ void PtraceEngine::tamper_at_entry(Tracee& tracee, Event& entry) {
   tampering.done.delayed = wish->delay_enter || wish->delay_exit;
   poke(tracee, wish->poke_enter);
   if (wish->result) {
-    const std::uint64_t number = raw_call_number({tracee.abi, wish->instead[index_of(tracee.abi)]});
+    const std::uint64_t number = arch::raw_call_number({tracee.abi, wish->instead[index_of(tracee.abi)]});
     tampering.done.result = bool(stopped_thread(tracee).set_call_number(number));
     tampering.owed = tampering.done.result ? wish->result : std::nullopt;
   }
@@ -64,9 +64,9 @@ void PtraceEngine::pay_result(Tracee& tracee) {
   }
 }
 
-void PtraceEngine::poke(Tracee& tracee, const std::vector<Poke>& pokes) {
+void PtraceEngine::poke(Tracee& tracee, const std::vector<trace::Poke>& pokes) {
   CallTampering& tampering = tracee.tampering;
-  for (const Poke& poke : pokes) {
+  for (const trace::Poke& poke : pokes) {
     if (poke.argument >= tampering.args.size()) {
       continue;
     }
@@ -108,4 +108,4 @@ void PtraceEngine::release_due() {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include "ptrace/breakpoints.h"
+#include "functions/breakpoints.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/tampering.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// What the handler gets to see of a thread.
 enum class Visibility : std::uint8_t {
@@ -26,10 +26,10 @@ enum class Visibility : std::uint8_t {
 
 /// What is done to the call that a thread is in.
 struct CallTampering {
-  const Tampering* wish = nullptr;  ///< the handler's; null: nothing (more)
-  Tampered done;
+  const trace::Tampering* wish = nullptr;  ///< the handler's; null: nothing (more)
+  trace::Tampered done;
   std::array<std::uint64_t, 6> args{};
-  std::optional<Tampering::Result> owed;  ///< the call does not run; this has yet to be put in at its exit
+  std::optional<trace::Tampering::Result> owed;  ///< the call does not run; this has yet to be put in at its exit
 };
 
 /// CLONE_UNTRACED, which the kernel must not see (untraced_clones.cpp), is yet to be put back.
@@ -63,8 +63,9 @@ struct Tracee {
   bool detaching = false;
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
-  std::unique_ptr<LibraryThread> library;   ///< null: its functions are not traced
-  const Registers* without_trap = nullptr;  ///< while a breakpoint is told of: what its registers would be but for that
+  std::unique_ptr<functions::LibraryThread> library;  ///< null: its functions are not traced
+  const arch::Registers* without_trap =
+      nullptr;  ///< while a breakpoint is told of: what its registers would be but for that
   std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC
   int held_signal = 0;                                 ///< to be delivered then
   std::chrono::nanoseconds system_time{};              ///< at the last stop
@@ -150,4 +151,4 @@ class TraceeTable {
   pid_t last_tid_ = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -9,10 +9,10 @@
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
-  const FilterArch* arch = filter_arch_of(entry.abi);
+  const arch::FilterArch* arch = arch::filter_arch_of(entry.abi);
   if ((!tracee.filtered && tracee.library == nullptr) || tracee.detaching || tracee.tampering.owed || arch == nullptr) {
     return;
   }
@@ -49,7 +49,7 @@ void PtraceEngine::restore_untraced(Tracee& tracee) {
   if (!hidden->address.is_null()) {
     static_cast<void>(stopped.write(hidden->address, std::as_bytes(std::span(&hidden->flags, 1))));
     tracee.memory.forget();
-  } else if constexpr (!Registers::result_replaces_argument) {
+  } else if constexpr (!arch::Registers::result_replaces_argument) {
     static_cast<void>(stopped.set_first_argument(tracee.abi, hidden->flags));
   }
 }
@@ -61,4 +61,4 @@ void PtraceEngine::inherit_untraced(const HiddenFlag& parents, Tracee& child) {
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -8,7 +8,7 @@
 
 #include "process/ending_signals.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 namespace {
 
 constexpr int tick_microseconds = 50'000;
@@ -27,9 +27,9 @@ std::chrono::nanoseconds monotonic_now() {
 
 }  // namespace
 
-Waiter::Waiter(Interruptible interruptible, bool with_system_time, int also_watched)
+Waiter::Waiter(process::Interruptible interruptible, bool with_system_time, int also_watched)
     : reports_(with_system_time), tuner_(usable_cpus() > 1) {
-  EndingSignals signals = ending_signals(interruptible);
+  process::EndingSignals signals = process::ending_signals(interruptible);
   if (also_watched != 0) {
     sigaddset(&signals.blocked, also_watched);
     sigaddset(&signals.watched, also_watched);
@@ -171,4 +171,4 @@ void Waiter::set_ticking(bool on) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

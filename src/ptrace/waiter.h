@@ -14,7 +14,7 @@
 #include "ptrace/ready_reports.h"
 #include "ptrace/stopped_thread.h"
 
-namespace tracer {
+namespace tracer::ptrace {
 
 /// A signal asked the tracer to stop tracing.
 struct Interrupted {
@@ -41,7 +41,7 @@ using Outcome = std::variant<Report, Interrupted, Quiet, Due, NothingLeft>;
 class Waiter {
  public:
   /// `also_watched`: one more signal that ends tracing, whatever `interruptible` says; 0 for none.
-  Waiter(Interruptible interruptible, bool with_system_time, int also_watched);
+  Waiter(process::Interruptible interruptible, bool with_system_time, int also_watched);
   ~Waiter();
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -78,4 +78,4 @@ class Waiter {
   PollTuner tuner_;
 };
 
-}  // namespace tracer
+}  // namespace tracer::ptrace

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/remote_addr.h"
+#include "format/constants.h"
 #include "spec/spec.h"
-#include "spell/constants.h"
 
 namespace tracer::render {
 
@@ -110,7 +110,7 @@ class Emitter {
   /// Bytes in network order with a name, likewise: `"\x00\x50" /* htons(80) */`.
   virtual void named_bytes(const Spelling& name, std::span<const std::byte> data) = 0;
   /// -X as it holds here, for those who put constants into a spelling of their own.
-  [[nodiscard]] virtual spell::ConstantForm constant_form() const { return spell::ConstantForm::abbreviate; }
+  [[nodiscard]] virtual format::ConstantForm constant_form() const { return format::ConstantForm::abbreviate; }
   virtual void comment(std::string_view text) = 0;  ///< ` /* text */`
   /// `<text>suffix` after a descriptor or a process id. The text is escaped already.
   virtual void annotation(std::string_view text, std::string_view suffix) = 0;

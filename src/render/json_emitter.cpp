@@ -1,10 +1,10 @@
 #include "render/json_emitter.h"
 
 #include "base/require.h"
-#include "render/json_text.h"
-#include "spell/error_names.h"
-#include "spell/floating.h"
-#include "spell/scalars.h"
+#include "format/error_names.h"
+#include "format/floating.h"
+#include "format/json_text.h"
+#include "format/scalars.h"
 
 namespace tracer::render {
 
@@ -23,7 +23,7 @@ void JsonEmitter::resume(Progress progress) {
 }
 
 void JsonEmitter::string(std::string_view text) {
-  append_json_string(*text_, text);
+  format::append_json_string(*text_, text);
 }
 
 void JsonEmitter::begin_slot() {
@@ -112,7 +112,7 @@ void JsonEmitter::begin_argument(std::string_view name, std::string_view type, s
   text_->append(",\"type\":");
   string(type);
   text_->append(",\"raw\":");
-  append_json_integer(*text_, raw);
+  format::append_json_integer(*text_, raw);
   text_->append(",\"value\":");
   begin_slot();
 }
@@ -133,10 +133,10 @@ void JsonEmitter::begin_result(const CallResult& result) {
     return;
   }
   const bool failed = result.kind == CallResult::Kind::error;
-  text_->append(failed && !result.is_address && !spell::is_restart_code(result.error) ? "-1" : "null");
+  text_->append(failed && !result.is_address && !format::is_restart_code(result.error) ? "-1" : "null");
   if (failed) {
     text_->append(",\"errno\":");
-    const auto name = spell::error_name(result.error);
+    const auto name = format::error_name(result.error);
     name.empty() ? text_->decimal(std::int64_t{result.error}) : string(name);
   }
 }
@@ -199,29 +199,30 @@ void JsonEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
     return;
   }
   begin_value();
-  if (spell::is_plain_number(type.style)) {
-    type.is_signed ? append_json_integer(*text_, static_cast<std::int64_t>(bits)) : append_json_integer(*text_, bits);
+  if (format::is_plain_number(type.style)) {
+    type.is_signed ? format::append_json_integer(*text_, static_cast<std::int64_t>(bits))
+                   : format::append_json_integer(*text_, bits);
     return;
   }
-  if (type.style == spec::Style::floating && spell::is_finite(bits, type.width)) {
-    spell::append_floating(*text_, bits, type.width);
+  if (type.style == spec::Style::floating && format::is_finite(bits, type.width)) {
+    format::append_floating(*text_, bits, type.width);
     return;
   }
   text_->append('"');
-  spell::append_scalar(*text_, bits, type, spell::ConstantForm::abbreviate);
+  format::append_scalar(*text_, bits, type, format::ConstantForm::abbreviate);
   text_->append('"');
 }
 
 void JsonEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
   begin_value();
   text_->append('"');
-  spell::append_constant(*text_, tables_, type, bits, abi, spell::ConstantForm::abbreviate);
+  format::append_constant(*text_, tables_, type, bits, abi, format::ConstantForm::abbreviate);
   text_->append('"');
 }
 
 void JsonEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   begin_value();
-  append_json_bytes(*text_, form.text ? data.first(data.size() - 1) : data, form.cut);
+  format::append_json_bytes(*text_, form.text ? data.first(data.size() - 1) : data, form.cut);
 }
 
 void JsonEmitter::address(RemoteAddr address) {

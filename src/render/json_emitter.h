@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text_buffer.h"
+#include "format/constants.h"
 #include "render/emitter.h"
-#include "spell/constants.h"
 
 namespace tracer::render {
 

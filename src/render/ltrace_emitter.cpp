@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdio>
 
-#include "spell/scalars.h"
+#include "format/scalars.h"
 
 namespace tracer::render {
 
@@ -185,17 +185,17 @@ void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
     case Style::uid:
     case Style::gid:
     case Style::time:
-      spell::append_number(text(), bits, Style::number, true);
+      format::append_number(text(), bits, Style::number, true);
       return;
     default:
-      spell::append_scalar(text(), bits, type, spell::ConstantForm::abbreviate);
+      format::append_scalar(text(), bits, type, format::ConstantForm::abbreviate);
   }
 }
 
 void LtraceEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
   lead();
   const std::size_t start = text().size();
-  spell::append_constant(text(), tables_, type, bits, abi, spell::ConstantForm::abbreviate);
+  format::append_constant(text(), tables_, type, bits, abi, format::ConstantForm::abbreviate);
   // What has no name is a number here, and no more.
   if (const auto comment = text().view().substr(start).find(" /*"); comment != std::string_view::npos) {
     text().truncate(start + comment);

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/abi.h"
 #include "base/text_buffer.h"
-#include "spec/abi.h"
 
 namespace tracer::render {
 

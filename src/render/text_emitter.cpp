@@ -1,8 +1,8 @@
 #include "render/text_emitter.h"
 
-#include "spell/error_names.h"
-#include "spell/escape.h"
-#include "spell/scalars.h"
+#include "format/error_names.h"
+#include "format/escape.h"
+#include "format/scalars.h"
 
 namespace tracer::render {
 
@@ -80,10 +80,10 @@ void TextEmitter::begin_result(const CallResult& result) {
     text_->append("<void>");
     return;
   }
-  const auto name = spell::error_name(result.error);
+  const auto name = format::error_name(result.error);
   const Brush paint = brush(Color::error);
-  const bool restarts = spell::is_restart_code(result.error);
-  const auto words = restarts && result.raw ? std::string_view{} : spell::error_text(result.error);
+  const bool restarts = format::is_restart_code(result.error);
+  const auto words = restarts && result.raw ? std::string_view{} : format::error_text(result.error);
   text_->append(restarts && !result.raw ? "? " : result.is_address ? "NULL " : "-1 ");
   if (name.empty()) {
     text_->append("(errno ");
@@ -212,13 +212,13 @@ void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
     text_->hex(bits);  // a result is never NULL but 0
     return;
   }
-  spell::append_scalar(*text_, bits, type, form());
+  format::append_scalar(*text_, bits, type, form());
 }
 
 /// The number is the result already: what would name its parts has nothing to say under -X raw.
 bool TextEmitter::is_silent_note() const {
   constexpr std::size_t bare = 2;  // ` (`
-  return in_note_ && !note_styled_ && options_.constants == spell::ConstantForm::raw && depth_ == 0 &&
+  return in_note_ && !note_styled_ && options_.constants == format::ConstantForm::raw && depth_ == 0 &&
          note_content_ - note_start_ == bare;
 }
 
@@ -227,17 +227,18 @@ void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) 
     return;
   }
   const Brush paint = brush(Color::constant);
-  spell::append_constant(*text_, tables_, type, bits, abi, form());
+  format::append_constant(*text_, tables_, type, bits, abi, form());
 }
 
 void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
-  hex = hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !spell::is_printable(data));
+  hex =
+      hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !format::is_printable(data));
   if (hex) {
-    spell::append_hex(*text_, data);
+    format::append_hex(*text_, data);
   } else if (options_.hex == HexStrings::characters) {
-    spell::append_hex_escaped(*text_, data);
+    format::append_hex_escaped(*text_, data);
   } else {
-    spell::append_escaped(*text_, data);
+    format::append_escaped(*text_, data);
   }
 }
 
@@ -277,16 +278,16 @@ void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Ty
   if (is_silent_note()) {
     return;
   }
-  if (form() == spell::ConstantForm::abbreviate) {
+  if (form() == format::ConstantForm::abbreviate) {
     const Brush paint = brush(Color::call);
     write(name);
     return;
   }
   {
     const Brush paint = brush(value_color());
-    spell::append_number(*text_, bits, number.style, number.is_signed);
+    format::append_number(*text_, bits, number.style, number.is_signed);
   }
-  if (form() == spell::ConstantForm::verbose) {
+  if (form() == format::ConstantForm::verbose) {
     const Brush paint = brush(Color::comment);
     text_->append(" /* ");
     write(name);
@@ -295,7 +296,7 @@ void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Ty
 }
 
 void TextEmitter::named_bytes(const Spelling& name, std::span<const std::byte> data) {
-  if (form() == spell::ConstantForm::abbreviate) {
+  if (form() == format::ConstantForm::abbreviate) {
     const Brush paint = brush(Color::call);
     write(name);
     return;
@@ -306,7 +307,7 @@ void TextEmitter::named_bytes(const Spelling& name, std::span<const std::byte> d
     write_string(data, true);
     text_->append('"');
   }
-  if (form() == spell::ConstantForm::verbose) {
+  if (form() == format::ConstantForm::verbose) {
     const Brush paint = brush(Color::comment);
     text_->append(" /* ");
     write(name);

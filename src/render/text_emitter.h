@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/text_buffer.h"
+#include "format/constants.h"
 #include "render/emitter.h"
 #include "render/palette.h"
-#include "spell/constants.h"
 
 namespace tracer::render {
 
@@ -18,10 +18,10 @@ enum class HexStrings : std::uint8_t {
 
 struct TextOptions {
   HexStrings hex = HexStrings::none;
-  spell::ConstantForm constants = spell::ConstantForm::abbreviate;  ///< -X
-  bool argument_names = false;                                      ///< -N
-  unsigned column = 40;                                             ///< -a: where `= RESULT` begins
-  Palette palette = {};                                             ///< --color
+  format::ConstantForm constants = format::ConstantForm::abbreviate;  ///< -X
+  bool argument_names = false;                                        ///< -N
+  unsigned column = 40;                                               ///< -a: where `= RESULT` begins
+  Palette palette = {};                                               ///< --color
 };
 
 /// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
@@ -79,8 +79,8 @@ class TextEmitter : public Emitter {
   void symbol(std::string_view text) override;
   void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
   void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
-  [[nodiscard]] spell::ConstantForm constant_form() const override {
-    return in_result_ && !in_note_ ? spell::ConstantForm::abbreviate : options_.constants;
+  [[nodiscard]] format::ConstantForm constant_form() const override {
+    return in_result_ && !in_note_ ? format::ConstantForm::abbreviate : options_.constants;
   }
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
@@ -100,8 +100,8 @@ class TextEmitter : public Emitter {
 
  private:
   /// -X concerns arguments and what a note lists, but not a result or, unless it is styled, the one name in a note.
-  [[nodiscard]] spell::ConstantForm form() const {
-    return in_result_ && depth_ == 0 && !note_styled_ ? spell::ConstantForm::abbreviate : options_.constants;
+  [[nodiscard]] format::ConstantForm form() const {
+    return in_result_ && depth_ == 0 && !note_styled_ ? format::ConstantForm::abbreviate : options_.constants;
   }
   [[nodiscard]] bool is_silent_note() const;
   [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }

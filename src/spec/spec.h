@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "spec/abi.h"
+#include "base/abi.h"
 #include "spec/style.h"
 
 namespace tracer::spec {

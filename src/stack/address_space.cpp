@@ -26,10 +26,10 @@ void AddressSpace::begin(pid_t tid) {
   }
 }
 
-void AddressSpace::begin_walk(pid_t tid, std::span<const MappedRange> then) {
+void AddressSpace::begin_walk(pid_t tid, std::span<const proc::MappedRange> then) {
   begin(tid);
   std::vector<Mapping> now;
-  for (const MappedRange& range : then) {
+  for (const proc::MappedRange& range : then) {
     if (range.is_executable()) {
       now.emplace_back(range);
     }
@@ -91,7 +91,7 @@ Mapping* AddressSpace::find(std::uint64_t address) {
   }
 }
 
-ElfObject* AddressSpace::object(Mapping& mapping, pid_t tid, const Memory& memory, ObjectCache& objects) {
+ElfObject* AddressSpace::object(Mapping& mapping, pid_t tid, const trace::Memory& memory, ObjectCache& objects) {
   if (!mapping.object_known) {
     mapping.object = objects.find(mapping, tid, memory);
     mapping.object_known = true;
@@ -143,19 +143,19 @@ AddressSpace& AddressSpaces::of(pid_t process) {
   return *space;
 }
 
-void AddressSpaces::observe(const Event& event, const Memory& memory) {
-  if (const auto* enter = std::get_if<SyscallEnter>(&event.what)) {
+void AddressSpaces::observe(const trace::Event& event, const trace::Memory& memory) {
+  if (const auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
     on_enter(event, *enter, memory);
-  } else if (const auto* exit = std::get_if<SyscallExit>(&event.what)) {
+  } else if (const auto* exit = std::get_if<trace::SyscallExit>(&event.what)) {
     if (!changes_.empty()) {
       on_exit(event, *exit);
     }
-  } else if (const auto* fork = std::get_if<Fork>(&event.what)) {
+  } else if (const auto* fork = std::get_if<trace::Fork>(&event.what)) {
     on_fork(event, *fork);
-  } else if (const auto* exec = std::get_if<Exec>(&event.what)) {
+  } else if (const auto* exec = std::get_if<trace::Exec>(&event.what)) {
     spaces_[event.tgid] = std::make_shared<AddressSpace>(generations_);
     changes_.erase(exec->former_tid);
-  } else if (std::holds_alternative<Exited>(event.what) || std::holds_alternative<Detached>(event.what)) {
+  } else if (std::holds_alternative<trace::Exited>(event.what) || std::holds_alternative<trace::Detached>(event.what)) {
     changes_.erase(event.tid);
     if (event.tid == event.tgid) {
       spaces_.erase(event.tgid);
@@ -163,8 +163,8 @@ void AddressSpaces::observe(const Event& event, const Memory& memory) {
   }
 }
 
-AddressSpaces::Change AddressSpaces::change_of(const Event& event, MappingCall call, const SyscallEnter& enter,
-                                               const Memory& memory) {
+AddressSpaces::Change AddressSpaces::change_of(const trace::Event& event, MappingCall call,
+                                               const trace::SyscallEnter& enter, const trace::Memory& memory) {
   const auto& args = enter.args;
   Change change{call, args[0], args[1], false};
   const AddressSpace& space = of(event.tgid);
@@ -202,7 +202,7 @@ AddressSpaces::Change AddressSpaces::change_of(const Event& event, MappingCall c
   return change;
 }
 
-void AddressSpaces::on_enter(const Event& event, const SyscallEnter& enter, const Memory& memory) {
+void AddressSpaces::on_enter(const trace::Event& event, const trace::SyscallEnter& enter, const trace::Memory& memory) {
   if (enter.number >= highest_number) {
     return;
   }
@@ -217,7 +217,7 @@ void AddressSpaces::on_enter(const Event& event, const SyscallEnter& enter, cons
   }
 }
 
-void AddressSpaces::on_exit(const Event& event, const SyscallExit& exit) {
+void AddressSpaces::on_exit(const trace::Event& event, const trace::SyscallExit& exit) {
   const auto found = changes_.find(event.tid);
   if (found == changes_.end()) {
     return;
@@ -235,7 +235,7 @@ void AddressSpaces::on_exit(const Event& event, const SyscallExit& exit) {
   }
 }
 
-void AddressSpaces::on_fork(const Event& event, const Fork& fork) {
+void AddressSpaces::on_fork(const trace::Event& event, const trace::Fork& fork) {
   if (fork.is_thread) {
     return;
   }

@@ -30,11 +30,11 @@ class AddressSpace {
   /// Before a stack is walked: nothing changes until the next one. `tid` is a thread of it.
   void begin_walk(pid_t tid);
   /// The same where an engine has captured what the process looked like.
-  void begin_walk(pid_t tid, std::span<const MappedRange> then);
+  void begin_walk(pid_t tid, std::span<const proc::MappedRange> then);
   /// The mapping that has `address`; null: there is no code. Valid until the next call; its path, until the next walk.
   Mapping* find(std::uint64_t address);
   /// The object behind a mapping of this; null if there is none.
-  static ElfObject* object(Mapping& mapping, pid_t tid, const Memory& memory, ObjectCache& objects);
+  static ElfObject* object(Mapping& mapping, pid_t tid, const trace::Memory& memory, ObjectCache& objects);
 
   void changed() { stale_ = true; }
   /// Something may change it that is not seen.
@@ -77,7 +77,7 @@ class AddressSpaces {
   /// `follows_children`: whoever comes to share memory with a process that is seen, is seen too.
   AddressSpaces(const spec::Tables& tables, bool follows_children);
 
-  void observe(const Event& event, const Memory& memory);
+  void observe(const trace::Event& event, const trace::Memory& memory);
   AddressSpace& of(pid_t process);
 
  private:
@@ -90,10 +90,11 @@ class AddressSpaces {
   };
   static constexpr std::size_t highest_number = 1024;
 
-  void on_enter(const Event& event, const SyscallEnter& enter, const Memory& memory);
-  void on_exit(const Event& event, const SyscallExit& exit);
-  void on_fork(const Event& event, const Fork& fork);
-  Change change_of(const Event& event, MappingCall call, const SyscallEnter& enter, const Memory& memory);
+  void on_enter(const trace::Event& event, const trace::SyscallEnter& enter, const trace::Memory& memory);
+  void on_exit(const trace::Event& event, const trace::SyscallExit& exit);
+  void on_fork(const trace::Event& event, const trace::Fork& fork);
+  Change change_of(const trace::Event& event, MappingCall call, const trace::SyscallEnter& enter,
+                   const trace::Memory& memory);
 
   bool follows_children_;
   std::uint64_t generations_ = 0;

@@ -34,7 +34,7 @@ Rule cfa_rule(std::span<const Dwarf_Op> operations) {
     const Dwarf_Op& only = operations.front();
     const bool short_form = only.atom >= DW_OP_breg0 && only.atom <= DW_OP_breg31;
     const std::uint64_t number = short_form ? std::uint64_t{only.atom} - DW_OP_breg0 : only.number;
-    if ((short_form || only.atom == DW_OP_bregx) && number < FrameRegisters::capacity) {
+    if ((short_form || only.atom == DW_OP_bregx) && number < arch::FrameRegisters::capacity) {
       rule.kind = Rule::Kind::other;
       rule.other = static_cast<std::uint8_t>(number);
       rule.offset = static_cast<std::int64_t>(short_form ? only.number : only.number2);
@@ -60,7 +60,7 @@ Rule register_rule(unsigned number, std::span<const Dwarf_Op> operations) {
     const Dwarf_Op& only = body.front();
     const bool short_form = only.atom >= DW_OP_reg0 && only.atom <= DW_OP_reg31;
     const std::uint64_t other = short_form ? std::uint64_t{only.atom} - DW_OP_reg0 : only.number;
-    if ((short_form || only.atom == DW_OP_regx) && other < FrameRegisters::capacity) {
+    if ((short_form || only.atom == DW_OP_regx) && other < arch::FrameRegisters::capacity) {
       rule.kind = Rule::Kind::other;
       rule.other = static_cast<std::uint8_t>(other);
       return rule;
@@ -93,14 +93,14 @@ Row CallFrames::make(std::uint64_t address) const {
   const int return_address = ::dwarf_frame_info(frame.get(), &start, &end, &row.signal);
   Dwarf_Op* operations = nullptr;
   std::size_t count = 0;
-  if (return_address < 0 || return_address >= static_cast<int>(FrameRegisters::capacity) ||
+  if (return_address < 0 || return_address >= static_cast<int>(arch::FrameRegisters::capacity) ||
       ::dwarf_frame_cfa(frame.get(), &operations, &count) != 0 || count == 0) {
     return row;
   }
   row.return_address = static_cast<std::uint8_t>(return_address);
   row.cfa = cfa_rule({operations, count});
   row.kind = Row::Kind::frame;
-  for (unsigned number = 0; number < FrameRegisters::capacity; ++number) {
+  for (unsigned number = 0; number < arch::FrameRegisters::capacity; ++number) {
     std::array<Dwarf_Op, 3> room{};
     if (::dwarf_frame_register(frame.get(), static_cast<int>(number), room.data(), &operations, &count) != 0) {
       continue;

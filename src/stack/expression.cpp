@@ -17,7 +17,7 @@ constexpr std::size_t longest = 4096;  // steps; an expression may jump back for
 
 class Machine {
  public:
-  Machine(std::span<const Dwarf_Op> operations, const FrameRegisters& registers, const Memory& memory,
+  Machine(std::span<const Dwarf_Op> operations, const arch::FrameRegisters& registers, const trace::Memory& memory,
           std::optional<std::uint64_t> cfa)
       : operations_(operations), registers_(registers), memory_(memory), cfa_(cfa) {}
 
@@ -230,8 +230,8 @@ class Machine {
   }
 
   std::span<const Dwarf_Op> operations_;
-  const FrameRegisters& registers_;
-  const Memory& memory_;
+  const arch::FrameRegisters& registers_;
+  const trace::Memory& memory_;
   std::optional<std::uint64_t> cfa_;
   std::array<std::uint64_t, deepest> stack_{};
   std::size_t size_ = 0;
@@ -240,8 +240,8 @@ class Machine {
 
 }  // namespace
 
-std::optional<std::uint64_t> evaluate(std::span<const Dwarf_Op> operations, const FrameRegisters& registers,
-                                      const Memory& memory, std::optional<std::uint64_t> cfa) {
+std::optional<std::uint64_t> evaluate(std::span<const Dwarf_Op> operations, const arch::FrameRegisters& registers,
+                                      const trace::Memory& memory, std::optional<std::uint64_t> cfa) {
   return Machine(operations, registers, memory, cfa).run();
 }
 

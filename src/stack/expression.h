@@ -13,7 +13,7 @@
 namespace tracer::stack {
 
 /// The value on top of the stack at the end. Empty for what is malformed, takes too long, or reads what is not there.
-std::optional<std::uint64_t> evaluate(std::span<const Dwarf_Op> operations, const FrameRegisters& registers,
-                                      const Memory& memory, std::optional<std::uint64_t> cfa);
+std::optional<std::uint64_t> evaluate(std::span<const Dwarf_Op> operations, const arch::FrameRegisters& registers,
+                                      const trace::Memory& memory, std::optional<std::uint64_t> cfa);
 
 }  // namespace tracer::stack

@@ -7,7 +7,7 @@ namespace tracer::stack {
 namespace {
 
 /// What no file has is not looked for.
-class NoMemory final : public Memory {
+class NoMemory final : public trace::Memory {
  public:
   std::size_t read(RemoteAddr, std::span<std::byte>) const override { return 0; }
 };

@@ -7,7 +7,7 @@ namespace {
 
 /// The caller by the convention that the frame pointer points to where the caller's was saved, before the return
 /// address.
-bool apply_frame_pointer(FrameRegisters& registers, const Walk& walk) {
+bool apply_frame_pointer(arch::FrameRegisters& registers, const Walk& walk) {
   if (!registers.has(registers.frame_pointer) || !registers.has(registers.stack_pointer)) {
     return false;
   }
@@ -32,7 +32,7 @@ bool apply_frame_pointer(FrameRegisters& registers, const Walk& walk) {
 class LibdwUnwinder final : public Unwinder {
  public:
   WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit, std::vector<Place>& places) override {
-    FrameRegisters registers = start.registers;
+    arch::FrameRegisters registers = start.registers;
     CycleDetector cycle;
     for (bool exact = start.exact;;) {
       const std::uint64_t address = registers.instruction_pointer;

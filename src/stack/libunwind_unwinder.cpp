@@ -50,7 +50,7 @@ struct Library {
 struct Context {
   const Library& library;
   const Walk& walk;
-  const FrameRegisters& registers;
+  const arch::FrameRegisters& registers;
   std::size_t reads = 0;  ///< left; an expression in the unwind tables may go round for ever
 };
 
@@ -68,7 +68,7 @@ int access_memory(unw_addr_space_t, unw_word_t address, unw_word_t* value, int w
 }
 
 int access_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
-  const FrameRegisters& registers = static_cast<Context*>(argument)->registers;
+  const arch::FrameRegisters& registers = static_cast<Context*>(argument)->registers;
   // libunwind numbers them as DWARF does on 64-bit machines.
   if (write != 0 || number < 0) {
     return -UNW_EREADONLYREG;
@@ -147,7 +147,7 @@ class LibunwindUnwinder final : public Unwinder {
       generation_ = walk.space.generation();
     }
     // libunwind takes the first place for an exact one.
-    FrameRegisters registers = start.registers;
+    arch::FrameRegisters registers = start.registers;
     registers.instruction_pointer -= start.exact ? 0 : 1;
     Context context{library_, walk, registers};
     unw_cursor_t cursor;

@@ -4,7 +4,7 @@ namespace tracer::stack {
 
 std::vector<Mapping> read_mappings(pid_t tid, Which which) {
   std::vector<Mapping> mappings;
-  for_each_range(read_memory_map(tid), [&](const MappedRange& range) {
+  proc::for_each_range(proc::read_memory_map(tid), [&](const proc::MappedRange& range) {
     if (which == Which::all || range.is_executable()) {
       mappings.emplace_back(range);
     }

@@ -7,20 +7,20 @@
 #include <memory>
 #include <vector>
 
-#include "base/memory_map.h"
+#include "proc/memory_map.h"
 
 namespace tracer::stack {
 
 class ElfObject;
 
 /// And what is known of the code in it.
-struct Mapping : MappedRange {
+struct Mapping : proc::MappedRange {
   // Found when it is needed first.
   std::shared_ptr<ElfObject> object;
   bool object_known = false;
 
   Mapping() = default;
-  explicit Mapping(const MappedRange& range) : MappedRange(range) {}
+  explicit Mapping(const proc::MappedRange& range) : proc::MappedRange(range) {}
   [[nodiscard]] bool same_as(const Mapping& other) const {
     return start == other.start && end == other.end && file_offset == other.file_offset && device == other.device &&
            inode == other.inode && path == other.path;

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <span>
 
-#include "base/proc_text.h"
 #include "debuginfo/tracee_file.h"
+#include "proc/proc_text.h"
 
 namespace tracer::stack {
 
@@ -16,12 +16,12 @@ namespace {
 
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  return debuginfo::open_regular(proc_path(tid, "map_files/" + mapping.file_name()));
+  return debuginfo::open_regular(proc::proc_path(tid, "map_files/" + mapping.file_name()));
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.
 debuginfo::TraceeFile open_program(pid_t tid) {
-  return debuginfo::open_regular(proc_path(tid, "exe"));
+  return debuginfo::open_regular(proc::proc_path(tid, "exe"));
 }
 
 bool is_file_of(const debuginfo::TraceeFile& found, const Mapping& mapping) {
@@ -42,7 +42,7 @@ void drop_unused(Map& objects) {
 
 }  // namespace
 
-std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, const Memory& memory) {
+std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, const trace::Memory& memory) {
   if (mapping.path.empty()) {
     return nullptr;
   }
@@ -88,7 +88,7 @@ namespace {
 
 /// Of what the event's memory does not hold, as the thread has gone on: the vdso stays as it is.
 void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
-  const UniqueFd memory(::open(proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd memory(::open(proc::proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.valid()) {
     (void)::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address));
   }
@@ -96,7 +96,7 @@ void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
 
 }  // namespace
 
-std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const Memory& memory) {
+std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory) {
   constexpr std::uint64_t largest = 64 << 20;
   std::vector<char> image;
   for (const Mapping& part : read_mappings(tid, Which::all)) {

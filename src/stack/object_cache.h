@@ -18,7 +18,7 @@ namespace tracer::stack {
 class ObjectCache {
  public:
   /// Null where there is nothing to be found. `tid` has the mapping, and `memory` is its own.
-  std::shared_ptr<ElfObject> find(const Mapping& mapping, pid_t tid, const Memory& memory);
+  std::shared_ptr<ElfObject> find(const Mapping& mapping, pid_t tid, const trace::Memory& memory);
 
  private:
   /// What makes a file the same file, unchanged.
@@ -34,7 +34,7 @@ class ObjectCache {
   static constexpr std::size_t most_images = 64;
 
   std::shared_ptr<ElfObject> from_file(UniqueFd file, const Identity& identity, bool trusted);
-  std::shared_ptr<ElfObject> from_memory(const Mapping& mapping, pid_t tid, const Memory& memory);
+  std::shared_ptr<ElfObject> from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory);
 
   std::map<Identity, std::shared_ptr<ElfObject>> files_;
   std::map<std::vector<char>, std::shared_ptr<ElfObject>> images_;

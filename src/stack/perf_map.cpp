@@ -8,9 +8,9 @@
 #include <charconv>
 #include <optional>
 
-#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "debuginfo/tracee_file.h"
+#include "proc/proc_text.h"
 
 namespace tracer::stack {
 
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
 
 /// The id that a process has in its own pid namespace, by which it names the file.
 std::string inner_pid(pid_t tid) {
-  const std::string status = read_file(proc_path(tid, "status"));
+  const std::string status = read_file(proc::proc_path(tid, "status"));
   const auto at = status.find("\nNStgid:");
   const auto end = at == std::string::npos ? at : status.find('\n', at + 1);
   if (end == std::string::npos) {

@@ -17,22 +17,22 @@ namespace tracer::stack {
 
 namespace {
 
-class Tracer final : public StackTracer {
+class Tracer final : public trace::StackTracer {
  public:
   Tracer(const Options& options, const spec::Tables& tables, std::unique_ptr<Unwinder> unwinder)
       : options_(options), spaces_(tables, options.follows_children), unwinder_(std::move(unwinder)) {}
 
-  void observe(const Event& event, const Memory& memory) override {
+  void observe(const trace::Event& event, const trace::Memory& memory) override {
     spaces_.observe(event, memory);
     if (event.stack != nullptr && event.stack->is_past() && event.stack->mappings().empty()) {
       spaces_.of(event.tgid).begin_walk(event.tid);  // looks where its code is, while it is there
     }
-    if (std::holds_alternative<Exec>(event.what) || std::holds_alternative<Exited>(event.what)) {
+    if (std::holds_alternative<trace::Exec>(event.what) || std::holds_alternative<trace::Exited>(event.what)) {
       perf_maps_.erase(event.tgid);
     }
   }
 
-  std::span<const StackFrame> frames(const Event& event, const Memory& memory) override {
+  std::span<const trace::StackFrame> frames(const trace::Event& event, const trace::Memory& memory) override {
     frames_.clear();
     places_.clear();
     if (event.stack == nullptr) {
@@ -46,7 +46,7 @@ class Tracer final : public StackTracer {
       space.begin_walk(event.tid);
     }
     // A function that is called just now is told of anyway, and the stub that it is called by is nobody's function.
-    const bool from_caller = std::holds_alternative<LibraryEnter>(event.what);
+    const bool from_caller = std::holds_alternative<trace::LibraryEnter>(event.what);
     const WalkEnd end = find_places(walk, *event.stack, from_caller);
     for (const Place& place : places_) {
       if (!add_frame(walk, event.tgid, place)) {
@@ -54,13 +54,14 @@ class Tracer final : public StackTracer {
       }
     }
     if (end != WalkEnd::outermost) {
-      frames_.emplace_back().kind = end == WalkEnd::limit ? StackFrame::Kind::limit : StackFrame::Kind::cycle;
+      frames_.emplace_back().kind =
+          end == WalkEnd::limit ? trace::StackFrame::Kind::limit : trace::StackFrame::Kind::cycle;
     }
     return frames_;
   }
 
  private:
-  WalkEnd find_places(const Walk& walk, const StackSource& source, bool from_caller) {
+  WalkEnd find_places(const Walk& walk, const trace::StackSource& source, bool from_caller) {
     if (auto captured = source.addresses(); !captured.empty()) {
       captured = captured.subspan(from_caller ? 1 : 0);
       for (const std::uint64_t address : captured.first(std::min(captured.size(), options_.frame_limit))) {
@@ -68,14 +69,14 @@ class Tracer final : public StackTracer {
       }
       return captured.size() > options_.frame_limit ? WalkEnd::limit : WalkEnd::outermost;
     }
-    Registers registers;
+    arch::Registers registers;
     const std::size_t size = source.registers(registers.buffer());
     if (size == 0 || !registers.resize(size)) {
       return WalkEnd::outermost;
     }
     InnermostFrame start{registers.frame_registers(), true};
     if (from_caller) {
-      const auto entry = function_entry(registers, walk.memory);
+      const auto entry = arch::function_entry(registers, walk.memory);
       if (!entry) {
         return WalkEnd::outermost;
       }
@@ -89,13 +90,13 @@ class Tracer final : public StackTracer {
 
   /// False if nothing can come after it.
   bool add_frame(const Walk& walk, pid_t process, const Place& place) {
-    StackFrame& frame = frames_.emplace_back();
+    trace::StackFrame& frame = frames_.emplace_back();
     frame.address = place.address;
     // A call may be the last thing that a function does: what is behind it is another one.
     const unsigned behind = place.exact ? 0 : 1;
     Mapping* const mapping = walk.space.find(place.address - behind);
     if (mapping == nullptr) {
-      frame.kind = StackFrame::Kind::unknown;
+      frame.kind = trace::StackFrame::Kind::unknown;
       return false;
     }
     if (mapping->path.empty()) {
@@ -117,11 +118,11 @@ class Tracer final : public StackTracer {
   }
 
   /// Code without a file: the program may have told what it has compiled there.
-  bool add_compiled(StackFrame& frame, pid_t tid, pid_t process, std::uint64_t address, unsigned behind) {
+  bool add_compiled(trace::StackFrame& frame, pid_t tid, pid_t process, std::uint64_t address, unsigned behind) {
     PerfMap& map = perf_maps_[process];
     const PerfMap::Function* const function = map.find(tid, address);
     if (function == nullptr) {
-      frame.kind = StackFrame::Kind::unknown;
+      frame.kind = trace::StackFrame::Kind::unknown;
       return false;
     }
     frame.file = map.path();
@@ -133,14 +134,14 @@ class Tracer final : public StackTracer {
 
   /// Fills the frame that was added last, and adds others before it that are inlined in it. False if nothing is known.
   bool add_sources(ElfObject& object, const std::string& path, std::uint64_t address, unsigned behind) {
-    const StackFrame whole = frames_.back();
+    const trace::StackFrame whole = frames_.back();
     const auto& places = object.sources(path)->at(address, behind);
     if (places.empty() || places.back().function.empty()) {
       return false;
     }
     frames_.pop_back();
     for (const SourcePlace& place : places) {
-      StackFrame& frame = frames_.emplace_back(whole);
+      trace::StackFrame& frame = frames_.emplace_back(whole);
       frame.symbol = place.function;
       frame.symbol_offset = place.offset;
       frame.inlined = place.inlined;
@@ -156,13 +157,13 @@ class Tracer final : public StackTracer {
   std::unordered_map<pid_t, PerfMap> perf_maps_;  ///< by process
   std::unique_ptr<Unwinder> unwinder_;
   std::vector<Place> places_;
-  std::vector<StackFrame> frames_;
+  std::vector<trace::StackFrame> frames_;
 };
 
 }  // namespace
 
-std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
-                                               std::unique_ptr<Unwinder> unwinder) {
+std::unique_ptr<trace::StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
+                                                      std::unique_ptr<Unwinder> unwinder) {
   return std::make_unique<Tracer>(options, tables, std::move(unwinder));
 }
 

@@ -17,8 +17,8 @@ struct Options {
   bool follows_children = false;  ///< children and threads of tracees are traced as well
 };
 
-std::unique_ptr<StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
-                                               std::unique_ptr<Unwinder> unwinder);
+std::unique_ptr<trace::StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
+                                                      std::unique_ptr<Unwinder> unwinder);
 
 /// Whether the tracer must see this call, whatever is to be shown, to know what is in a process's memory.
 bool must_see(Abi abi, std::string_view call);

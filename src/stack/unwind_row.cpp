@@ -10,8 +10,8 @@ namespace tracer::stack {
 
 namespace {
 
-std::optional<std::uint64_t> value_of(const Rule& rule, const FrameRegisters& registers, const Memory& memory,
-                                      std::optional<std::uint64_t> cfa) {
+std::optional<std::uint64_t> value_of(const Rule& rule, const arch::FrameRegisters& registers,
+                                      const trace::Memory& memory, std::optional<std::uint64_t> cfa) {
   const auto offset = static_cast<std::uint64_t>(rule.offset);
   std::optional<std::uint64_t> place;
   switch (rule.kind) {
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> value_of(const Rule& rule, const FrameRegisters& re
 
 }  // namespace
 
-bool read_word(const Memory& memory, std::uint64_t address, unsigned size, std::uint64_t& value) {
+bool read_word(const trace::Memory& memory, std::uint64_t address, unsigned size, std::uint64_t& value) {
   std::array<std::byte, sizeof value> bytes{};
   const auto wanted = std::span(bytes).first(size);
   if (memory.read(RemoteAddr(address), wanted) != size) {
@@ -51,7 +51,7 @@ bool read_word(const Memory& memory, std::uint64_t address, unsigned size, std::
   return true;
 }
 
-bool apply(const Row& row, FrameRegisters& registers, const Memory& memory) {
+bool apply(const Row& row, arch::FrameRegisters& registers, const trace::Memory& memory) {
   if (row.kind != Row::Kind::frame) {
     return false;
   }
@@ -61,7 +61,7 @@ bool apply(const Row& row, FrameRegisters& registers, const Memory& memory) {
   }
   const std::uint64_t word_mask = registers.word_size == 4 ? 0xffffffffU : ~std::uint64_t{0};
   cfa = *cfa & word_mask;
-  FrameRegisters caller = registers;
+  arch::FrameRegisters caller = registers;
   caller.known &= ~row.lost;
   caller.set(registers.stack_pointer, *cfa);
   for (const Rule& rule : row.rules) {

@@ -44,9 +44,9 @@ struct Row {
 };
 
 /// A word of `registers.word_size`, if it can be read.
-bool read_word(const Memory& memory, std::uint64_t address, unsigned size, std::uint64_t& value);
+bool read_word(const trace::Memory& memory, std::uint64_t address, unsigned size, std::uint64_t& value);
 
 /// Turns the registers into the caller's. False if that cannot be done; they are undefined then.
-bool apply(const Row& row, FrameRegisters& registers, const Memory& memory);
+bool apply(const Row& row, arch::FrameRegisters& registers, const trace::Memory& memory);
 
 }  // namespace tracer::stack

@@ -19,7 +19,7 @@ namespace tracer::stack {
 /// The thread whose stack is walked, and what may be asked on the way.
 struct Walk {
   pid_t tid;
-  const Memory& memory;
+  const trace::Memory& memory;
   AddressSpace& space;
   ObjectCache& objects;
 };
@@ -37,7 +37,7 @@ enum class WalkEnd : std::uint8_t {
 
 /// Where a walk begins.
 struct InnermostFrame {
-  FrameRegisters registers;
+  arch::FrameRegisters registers;
   bool exact = true;  ///< of its instruction pointer, as of a place
 };
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "spec/abi.h"
+#include "base/abi.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 struct TimeTotals {
   std::chrono::nanoseconds total{};
@@ -27,4 +27,4 @@ struct CallTotals {
   std::vector<std::uint64_t> latencies;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

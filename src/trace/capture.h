@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace tracer {
+namespace tracer::trace {
 
 struct SocketEndpoint {
   std::array<std::byte, 16> address{};  ///< as the network has it; of IPv4 the first four
@@ -87,4 +87,4 @@ class Capture {
   [[nodiscard]] virtual std::optional<std::string> command(std::int32_t tid) const = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

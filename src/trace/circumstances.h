@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_map.h"
+#include "proc/memory_map.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 /// What is empty is not known.
 struct Circumstances {
@@ -38,8 +38,8 @@ struct Circumstances {
   std::string descriptor_path;
   std::int64_t descriptor = -1;
   /// When a signal killed: those that matter for what the thread did and for its stack.
-  std::vector<MappedRange> mappings;
+  std::vector<proc::MappedRange> mappings;
   std::uint64_t stack_pointer = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

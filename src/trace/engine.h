@@ -12,7 +12,7 @@
 #include "trace/memory.h"
 #include "trace/tampering.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 /// What the engine shall do with the thread that an event came from.
 enum class Verdict : std::uint8_t {
@@ -81,4 +81,4 @@ class Engine {
   virtual void finish([[maybe_unused]] int wait_status) {}
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <variant>
 
-#include "spec/abi.h"
+#include "base/abi.h"
 #include "trace/library_call.h"
 #include "trace/static_probe.h"
 #include "trace/tampering.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 /// Time of an event since the epoch of CLOCK_REALTIME and of CLOCK_MONOTONIC, in nanoseconds.
 struct EventTime {
@@ -105,4 +105,4 @@ struct Event {
       what;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tracer {
+namespace tracer::trace {
 
 class FunctionCounter {
  public:
@@ -52,4 +52,4 @@ class FunctionCounter {
   virtual void forget(pid_t process, std::uint64_t start, std::uint64_t end) = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace tracer {
+namespace tracer::trace {
 
 /// A file that is mapped in a process.
 struct MappedFile {
@@ -97,4 +97,4 @@ struct LibraryExit {
   const CallContext* context = nullptr;     ///< of a call that returned
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

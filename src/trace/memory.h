@@ -7,7 +7,7 @@
 
 #include "base/remote_addr.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 class Capture;
 
@@ -34,4 +34,4 @@ class NoMemory final : public Memory {
   [[nodiscard]] std::size_t read(RemoteAddr, std::span<std::byte>) const override { return 0; }
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

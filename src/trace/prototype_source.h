@@ -6,7 +6,7 @@
 #include "spec/spec.h"
 #include "trace/library_call.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 class PrototypeSource {
  public:
@@ -19,4 +19,4 @@ class PrototypeSource {
   virtual const spec::Call* find(const LibraryFunction& function, pid_t tid) = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

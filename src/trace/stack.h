@@ -8,10 +8,11 @@
 
 #include "trace/memory.h"
 
-namespace tracer {
+#include "proc/memory_map.h"
+
+namespace tracer::trace {
 
 struct Event;
-struct MappedRange;
 
 /// What an engine knows of the stack of the thread that an event is about. To be asked during EventHandler::handle().
 class StackSource {
@@ -26,7 +27,7 @@ class StackSource {
   /// Instruction pointers that the engine has captured itself, innermost first; empty: unwind from the registers.
   [[nodiscard]] virtual std::span<const std::uint64_t> addresses() const { return {}; }
   /// Where code was mapped, by address, if the engine has captured that: nobody needs to look at the process.
-  [[nodiscard]] virtual std::span<const MappedRange> mappings() const { return {}; }
+  [[nodiscard]] virtual std::span<const proc::MappedRange> mappings() const { return {}; }
   /// Whether the thread has gone on since, so that its process may be gone before it can be looked at.
   [[nodiscard]] virtual bool is_past() const { return false; }
 };
@@ -65,4 +66,4 @@ class StackTracer {
   virtual std::span<const StackFrame> frames(const Event& event, const Memory& memory) = 0;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace tracer {
+namespace tracer::trace {
 
 struct ProbeValue {
   bool known = false;  ///< false: it cannot be read
@@ -24,4 +24,4 @@ struct ProbeHit {
   std::span<const ProbeValue> arguments;
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "spec/abi.h"
+#include "base/abi.h"
 
-namespace tracer {
+namespace tracer::trace {
 
 /// Bytes for where an argument points to.
 struct Poke {
@@ -49,4 +49,4 @@ struct Tampered {
   [[nodiscard]] bool any() const { return arguments || result || signal || delayed; }
 };
 
-}  // namespace tracer
+}  // namespace tracer::trace

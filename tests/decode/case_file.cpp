@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "spell/error_names.h"
+#include "format/error_names.h"
 
 namespace tracer::test {
 namespace {
@@ -124,7 +124,7 @@ class Reader {
       } else if (word == "-xx") {
         c.text_options.hex = render::HexStrings::all;
       } else if (word == "-X") {
-        c.text_options.constants = value() == "raw" ? spell::ConstantForm::raw : spell::ConstantForm::verbose;
+        c.text_options.constants = value() == "raw" ? format::ConstantForm::raw : format::ConstantForm::verbose;
       } else if (word == "-y") {
         c.names = true;
       } else if (word == "-N") {
@@ -204,7 +204,7 @@ class Reader {
   [[nodiscard]] std::int64_t error(const std::string& text) const {
     constexpr int last_error = 4095;
     for (int i = 1; i <= last_error; ++i) {
-      if (spell::error_name(i) == text) {
+      if (format::error_name(i) == text) {
         return i;
       }
     }

@@ -14,7 +14,7 @@
 namespace tracer::test {
 namespace {
 
-class FakeMemory final : public Memory {
+class FakeMemory final : public trace::Memory {
  public:
   void put(const std::vector<MemoryItem>& items, Abi abi) {
     for (const MemoryItem& item : items) {
@@ -128,7 +128,7 @@ class CaseTables {
 
   [[nodiscard]] const spec::Tables& view() const { return tables_; }
 
-  [[nodiscard]] decode::Entry entry(const Case& c, const CallLine& call, Abi abi, const Memory& memory) const {
+  [[nodiscard]] decode::Entry entry(const Case& c, const CallLine& call, Abi abi, const trace::Memory& memory) const {
     decode::Entry entry;
     entry.abi = abi;
     if (!call.library.empty()) {
@@ -146,7 +146,7 @@ class CaseTables {
 
  private:
   /// As many values as the function and its format ask for have to be there.
-  void set_function(decode::Entry& entry, const CallLine& call, const Memory& memory) const {
+  void set_function(decode::Entry& entry, const CallLine& call, const trace::Memory& memory) const {
     entry.function = tables_.find(call.library, call.name);
     if (entry.function == nullptr) {
       throw std::runtime_error("no function " + call.name + " in " + call.library);

@@ -24,7 +24,7 @@ constexpr std::size_t one_value = std::size_t{64} << 10;
 
 /// Memory that fails, ends and changes between two reads as it likes. Of some calls, part of the memory stays what it
 /// is: small numbers, so that counts and lengths hold what they promise.
-class HostileMemory final : public Memory {
+class HostileMemory final : public trace::Memory {
  public:
   HostileMemory(Source& source, const spec::Tables& tables) : source_(source), tables_(tables) {
     temper_ = source.below(8);
@@ -224,7 +224,7 @@ Complaint CallFuzzer::one_call(Source& source) {
 
   own.text.clear();
   const render::TextOptions options{.hex = static_cast<render::HexStrings>(source.below(3)),
-                                    .constants = static_cast<spell::ConstantForm>(source.below(3)),
+                                    .constants = static_cast<format::ConstantForm>(source.below(3)),
                                     .argument_names = source.one_in(4),
                                     .column = static_cast<unsigned>(source.below(60))};
   render::TextEmitter text(own.tables, own.text, options);

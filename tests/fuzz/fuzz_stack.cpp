@@ -23,7 +23,7 @@ using namespace tracer;
 using namespace tracer::stack;
 
 /// Something everywhere, mostly small numbers and addresses near by.
-class Noise final : public Memory {
+class Noise final : public trace::Memory {
  public:
   explicit Noise(std::uint64_t seed) : random_(seed) {}
   std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
@@ -52,7 +52,7 @@ void use(ElfObject& object, std::size_t size, std::uint64_t seed) {
     if (!address) {
       continue;
     }
-    FrameRegisters registers;
+    arch::FrameRegisters registers;
     registers.count = 17;
     registers.stack_pointer = 7;
     registers.frame_pointer = 6;

@@ -10,32 +10,36 @@ import re
 import sys
 import tempfile
 
-# A room is a folder of src/. `trace/pipeline*` is a room of its own: it and main meet both engines and decoder.
-# What each room may include besides itself: rooms, or single headers of rooms.
+# A room is a directory of src/, with those below it. What each room may include besides itself: rooms, and of two rooms
+# the contract alone, a header.
 MAY_INCLUDE = {
     'base': [],
+    'proc': ['base'],
     'spec': ['base'],
-    'spell': ['base', 'spec'],
+    'format': ['base', 'spec'],
     'sysc': ['base', 'spec'],
-    'trace': ['base', 'spec'],
-    'arch': ['base', 'spec', 'trace/memory.h'],
-    'process': ['base', 'spec', 'trace', 'library/symbol_filter.h'],
-    'ptrace': ['base', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'process'],
-    'bpf': ['base', 'spec', 'trace', 'arch', 'process'],
+    'trace': ['base', 'proc', 'spec'],
+    'arch': ['base', 'spec', 'format', 'trace'],
+    'debuginfo': ['base', 'proc', 'spec'],
+    'library': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
+    'stack': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
+    'process': ['base', 'proc', 'spec', 'trace', 'library'],
+    'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'process', 'ptrace'],
+    'ptrace': ['base', 'proc', 'spec', 'trace', 'arch', 'library', 'process', 'functions'],
+    'capture': ['base', 'spec', 'trace'],
+    'bpf': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture'],
     'replay': ['base', 'spec', 'trace', 'arch'],
-    'debuginfo': ['base', 'spec'],
-    'library': ['base', 'spec', 'trace', 'arch', 'debuginfo'],
-    'stack': ['base', 'spec', 'trace', 'arch', 'debuginfo'],
-    'render': ['base', 'spec', 'spell'],
-    'decode': ['base', 'spec', 'spell', 'trace/memory.h', 'trace/capture.h', 'render/emitter.h'],
-    'decoders': ['base', 'spec', 'spell', 'decode', 'trace/memory.h', 'render/emitter.h'],
-    'filter': ['base', 'spec', 'trace/event.h'],
+    'render': ['base', 'spec', 'format'],
+    'names': ['base', 'proc', 'spec', 'format', 'trace', 'decode'],
+    'decode': ['base', 'spec', 'format', 'trace/memory.h', 'trace/capture.h', 'render/emitter.h'],
+    'decoders': ['base', 'spec', 'format', 'decode', 'trace/memory.h', 'render/emitter.h'],
+    'filter': ['base', 'spec', 'trace'],
     'sink': ['base'],
-    'explain': ['base', 'spec', 'spell', 'render/emitter.h', 'render/json_text.h'],
-    'cli': ['base', 'spec', 'spell', 'filter'],
-    'pipeline': ['base', 'spec', 'spell', 'trace', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
+    'explain': ['base', 'proc', 'spec', 'format', 'render/emitter.h'],
+    'cli': ['base', 'spec', 'format', 'filter'],
+    'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
                  'explain'],
-    'main': None,  # wiring: everything
+    'app': None,  # wiring: everything
 }
 
 # Raw system calls and the only files that may make them.
@@ -43,7 +47,7 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['process/start_program.cpp', 'ptrace/front.cpp', 'sink/command_sink.cpp'],
+    'waitpid': ['process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
     'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }
@@ -68,9 +72,7 @@ LIBRARY = re.compile(r'tracer_library\(\s*(\w+)([^)]*)\)')
 
 def room_of(path):
     """The room of a file or header, named relative to src/."""
-    if path.startswith('trace/pipeline'):
-        return 'pipeline'
-    return path.split('/')[0] if '/' in path else 'main'
+    return path.split('/')[0] if '/' in path else ''
 
 
 def without_comments_and_strings(text):
@@ -101,6 +103,25 @@ def include_errors(name, text):
         header = match[1]
         if room_of(header) not in (room, *allowed) and header not in allowed:
             yield f'{name}:{number}: {room} must not include {header}'
+
+
+def namespace_of(name):
+    """Namespace = directory. What a machine has stands in the namespace of arch, whose functions it implements; base
+    is an inline namespace of tracer."""
+    if room_of(name) == 'base':
+        return 'tracer'
+    directories = name.split('/')[:-1]
+    return 'tracer::' + ('arch' if directories[0] == 'arch' else '::'.join(directories))
+
+
+def namespace_errors(name, text):
+    if '.bpf.' in name or room_of(name) not in MAY_INCLUDE:
+        return
+    expected = namespace_of(name)
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'namespace (tracer[\w: ]*?) \{', line)
+        if match and match[1] != expected and not match[1].startswith(expected + '::'):
+            yield f'{name}:{number}: the namespace of {name.rpartition("/")[0]}/ is {expected}'
 
 
 def code_errors(name, text):
@@ -144,6 +165,7 @@ def errors_of(root):
         if path.suffix in ('.h', '.cpp', '.c'):
             text = path.read_text()
             yield from include_errors(name, text)
+            yield from namespace_errors(name, text)
             yield from code_errors(name, text)
         elif path.name == 'CMakeLists.txt':
             yield from link_errors(name, path.read_text())
@@ -153,8 +175,11 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'an engine that decodes': ('ptrace/engine.cpp', '#include "decode/decoder.h"\n', 'ptrace must not include decode'),
     'a decoder that knows its engine': ('decode/a.cpp', '#include "trace/engine.h"\n', 'decode must not include trace'),
     'a decoder that reads memory': ('decode/a.cpp', '#include "trace/memory.h"\n', ''),
-    'an engine that knows the pipeline': ('ptrace/a.cpp', '#include "trace/pipeline.h"\n', 'must not include trace/pip'),
-    'the pipeline': ('trace/pipeline.cpp', '#include "decode/decoder.h"\n#include "trace/engine.h"\n', ''),
+    'an engine that knows the pipeline': ('ptrace/a.cpp', '#include "pipeline/view.h"\n', 'must not include pipeline'),
+    'the pipeline': ('pipeline/views/a.cpp', '#include "decode/decoder.h"\n#include "trace/engine.h"\n', ''),
+    'a file in no room': ('main.cpp', '\n', 'is not a room'),
+    'another namespace': ('names/a.cpp', 'namespace tracer::decode {\n}\n', 'a.cpp:1: the namespace of names/ is tracer::names'),
+    'a namespace of its own': ('pipeline/views/a.cpp', 'namespace tracer::pipeline::views {\nnamespace {\n}\n}\n', ''),
     'a new room': ('cellar/a.cpp', '\n', 'not a room'),
     'an architecture': ('decode/a.cpp', '#if defined(__x86_64__)\n#endif\n', 'a.cpp:1: the architecture is known'),
     'an architecture further down': ('decode/a.cpp', '#if SURE && \\\n  !defined(__ARM_EABI__)\n#endif\n', 'a.cpp:2: the arch'),

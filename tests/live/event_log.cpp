@@ -19,18 +19,18 @@
 namespace tracer {
 namespace {
 
-class EventLog final : public EventHandler {
+class EventLog final : public trace::EventHandler {
  public:
   EventLog(bool quiet, long limit, bool read_text) : quiet_(quiet), limit_(limit), read_text_(read_text) {}
 
-  Verdict handle(const Event& event, const Memory& memory) override {
+  trace::Verdict handle(const trace::Event& event, const trace::Memory& memory) override {
     ++events_;
     bool over = false;
-    if (std::holds_alternative<SyscallEnter>(event.what)) {
+    if (std::holds_alternative<trace::SyscallEnter>(event.what)) {
       ++entries_;
       over = limit_ != 0 && entries_ >= limit_;
-      const auto& call = std::get<SyscallEnter>(event.what);
-      if (read_text_ && is_execve(event.abi, call.number)) {
+      const auto& call = std::get<trace::SyscallEnter>(event.what);
+      if (read_text_ && arch::is_execve(event.abi, call.number)) {
         std::array<char, 256> text{};
         const std::size_t size = memory.read(RemoteAddr(call.args[0]), std::as_writable_bytes(std::span(text)));
         std::printf("%d text %.*s\n", event.tid, static_cast<int>(size), text.data());
@@ -42,7 +42,7 @@ class EventLog final : public EventHandler {
       std::putchar('\n');
       std::fflush(stdout);  // the tracee may write to the same pipe: whole lines only
     }
-    return over ? Verdict::detach_all : Verdict::go_on;
+    return over ? trace::Verdict::detach_all : trace::Verdict::go_on;
   }
 
   void idle() override {}
@@ -50,44 +50,48 @@ class EventLog final : public EventHandler {
   void summarize() const { std::printf("# %ld events, %ld entries\n", events_, entries_); }
 
  private:
-  static void print(const Event& event, const SyscallEnter& call) {
+  static void print(const trace::Event& event, const trace::SyscallEnter& call) {
     std::printf("enter %s %llu", abi_names[index_of(event.abi)].data(), static_cast<unsigned long long>(call.number));
     for (const std::uint64_t arg : call.args) {
       std::printf(" %#llx", static_cast<unsigned long long>(arg));
     }
   }
-  static void print(const Event&, const ProbeHit& hit) {
+  static void print(const trace::Event&, const trace::ProbeHit& hit) {
     std::printf("probe %s:%s", hit.provider->c_str(), hit.name->c_str());
   }
-  static void print(const Event& event, const SyscallExit& call) {
+  static void print(const trace::Event& event, const trace::SyscallExit& call) {
     std::printf("exit %s %lld%s", abi_names[index_of(event.abi)].data(), static_cast<long long>(call.value),
                 call.is_error ? " error" : "");
     if (call.cpu_time.count() != 0) {
       std::printf(" cpu %lld", static_cast<long long>(call.cpu_time.count()));
     }
   }
-  static void print(const Event&, const SyscallLost&) { std::printf("lost"); }
-  static void print(const Event&, const SignalStop& stop) {
+  static void print(const trace::Event&, const trace::SyscallLost&) { std::printf("lost"); }
+  static void print(const trace::Event&, const trace::SignalStop& stop) {
     siginfo_t info{};
     std::memcpy(&info, stop.siginfo.data(), stop.siginfo.size());
     std::printf("signal %d code %d", stop.signal, info.si_code);
   }
-  static void print(const Event&, const GroupStop& stop) { std::printf("group-stop %d", stop.signal); }
-  static void print(const Event&, const Exec& exec) { std::printf("exec %d", exec.former_tid); }
-  static void print(const Event&, const Fork& fork) {
+  static void print(const trace::Event&, const trace::GroupStop& stop) { std::printf("group-stop %d", stop.signal); }
+  static void print(const trace::Event&, const trace::Exec& exec) { std::printf("exec %d", exec.former_tid); }
+  static void print(const trace::Event&, const trace::Fork& fork) {
     std::printf("%s %d", fork.is_thread ? "thread" : "fork", fork.child);
   }
-  static void print(const Event&, const Attached& attached) {
+  static void print(const trace::Event&, const trace::Attached& attached) {
     std::printf("attached%s %u %.*s", attached.by_request ? " by-request" : "", attached.threads,
                 static_cast<int>(attached.command.size()), attached.command.data());
   }
-  static void print(const Event&, const LibraryEnter& call) { std::printf("call %s", call.function->name.c_str()); }
-  static void print(const Event&, const LibraryCalls& calls) {
+  static void print(const trace::Event&, const trace::LibraryEnter& call) {
+    std::printf("call %s", call.function->name.c_str());
+  }
+  static void print(const trace::Event&, const trace::LibraryCalls& calls) {
     std::printf("%s calls of %s", std::to_string(calls.count).c_str(), calls.function->name.c_str());
   }
-  static void print(const Event&, const LibraryExit& call) { std::printf("return %s", call.function->name.c_str()); }
-  static void print(const Event&, const Detached&) { std::printf("detached"); }
-  static void print(const Event&, const Exited& exited) {
+  static void print(const trace::Event&, const trace::LibraryExit& call) {
+    std::printf("return %s", call.function->name.c_str());
+  }
+  static void print(const trace::Event&, const trace::Detached&) { std::printf("detached"); }
+  static void print(const trace::Event&, const trace::Exited& exited) {
     std::printf("exited %#x", static_cast<unsigned>(exited.status));
   }
 
@@ -105,7 +109,7 @@ ssize_t write_whole(void*, const char* bytes, std::size_t size) {
 int run(int argc, char** argv) {
   // stdio's own stream drops what it holds when a signal interrupts a write to a full pipe, as the engine's timer does.
   stdout = ::fopencookie(nullptr, "w", {nullptr, write_whole, nullptr, nullptr});
-  EngineOptions options;
+  process::EngineOptions options;
   bool quiet = false;
   long limit = 0;
   bool read_text = false;
@@ -136,7 +140,7 @@ int run(int argc, char** argv) {
         if (!options.wanted) {
           options.wanted.emplace();
         }
-        (*options.wanted)[index_of(native_abi())].set(std::strtoul(optarg, nullptr, 10));
+        (*options.wanted)[index_of(arch::native_abi())].set(std::strtoul(optarg, nullptr, 10));
         break;
       case 'p':
         options.attach.push_back(std::atoi(optarg));
@@ -146,17 +150,17 @@ int run(int argc, char** argv) {
         options.no_filter_because = "the test says so";
         break;
       case 'I':
-        options.interruptible = static_cast<Interruptible>(std::atoi(optarg) - 1);
+        options.interruptible = static_cast<process::Interruptible>(std::atoi(optarg) - 1);
         break;
       case 'D':
-        options.launch.emplace().daemonize = static_cast<Daemonize>(std::atoi(optarg));
+        options.launch.emplace().daemonize = static_cast<process::Daemonize>(std::atoi(optarg));
         break;
       default:
         return 2;
     }
   }
   if (optind < argc) {
-    const auto path = find_program(argv[optind]);
+    const auto path = process::find_program(argv[optind]);
     if (!path) {
       std::fprintf(stderr, "event_log: %s\n", path.error().message.c_str());
       return 2;
@@ -169,7 +173,7 @@ int run(int argc, char** argv) {
     options.launch->message_prefix = "event_log: ";
   }
   const auto complain = [](const std::string& message) { std::fprintf(stderr, "event_log: %s\n", message.c_str()); };
-  auto engine = make_ptrace_engine(std::move(options), complain);
+  auto engine = ptrace::make_ptrace_engine(std::move(options), complain);
   if (!engine) {
     if (!engine.error().message.empty()) {
       complain(engine.error().message);

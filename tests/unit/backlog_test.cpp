@@ -16,11 +16,11 @@ std::string record(std::size_t i) {
   return std::string(1 + i * 7919 % 40000, static_cast<char>('a' + i % 26));
 }
 
-void add(Backlog& backlog, const std::string& bytes) {
+void add(bpf::Backlog& backlog, const std::string& bytes) {
   backlog.add(std::as_bytes(std::span(bytes)));
 }
 
-std::vector<std::string> take(Backlog& backlog, std::size_t most) {
+std::vector<std::string> take(bpf::Backlog& backlog, std::size_t most) {
   std::vector<std::string> taken;
   backlog.consume(most, [&taken](std::span<const std::byte> bytes) {
     taken.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -31,7 +31,7 @@ std::vector<std::string> take(Backlog& backlog, std::size_t most) {
 }  // namespace
 
 TEST_CASE("a backlog gives its records back in order, over all its pieces") {
-  Backlog backlog(std::size_t{1} << 30);
+  bpf::Backlog backlog(std::size_t{1} << 30);
   constexpr std::size_t count = 1000;  // 20 MB
   for (std::size_t i = 0; i < count; ++i) {
     add(backlog, record(i));
@@ -47,8 +47,8 @@ TEST_CASE("a backlog gives its records back in order, over all its pieces") {
 }
 
 TEST_CASE("a backlog is full at its size, and has room again when it has been emptied") {
-  CHECK(Backlog(0).full());
-  Backlog backlog(std::size_t{8} << 20);
+  CHECK(bpf::Backlog(0).full());
+  bpf::Backlog backlog(std::size_t{8} << 20);
   std::size_t count = 0;
   while (!backlog.full() && count < 10000) {
     add(backlog, std::string(1000, 'x'));

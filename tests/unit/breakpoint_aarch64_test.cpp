@@ -10,7 +10,7 @@ constexpr std::uint64_t here = 0x400000;
 constexpr std::uint64_t literal = 0xfedcba9887654321;
 
 /// One word of memory, `literal`, 0x20 behind the instruction.
-class OneWord final : public Memory {
+class OneWord final : public trace::Memory {
  public:
   std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
     if (address.value() != here + 0x20 || into.size() > sizeof literal) {
@@ -28,31 +28,31 @@ std::vector<std::byte> code_of(std::initializer_list<std::uint32_t> words) {
 }
 
 struct After {
-  Under under;
+  arch::Under under;
   std::uint64_t to = 0;
-  Registers registers;
+  arch::Registers registers;
 };
 
-After run(std::uint32_t instruction, Registers registers = {}) {
+After run(std::uint32_t instruction, arch::Registers registers = {}) {
   registers.set_instruction_pointer(here);
   const auto code = code_of({instruction});
-  After after{instruction_under(Abi::aarch64, code), 0, registers};
-  if (after.under == Under::emulated) {
-    const auto write = emulate(Abi::aarch64, code, here, after.registers, OneWord());
+  After after{arch::instruction_under(Abi::aarch64, code), 0, registers};
+  if (after.under == arch::Under::emulated) {
+    const auto write = arch::emulate(Abi::aarch64, code, here, after.registers, OneWord());
     CHECK((write && write->size == 0));
     after.to = after.registers.instruction_pointer();
   }
   return after;
 }
 
-Registers with(unsigned number, std::uint64_t value) {
-  Registers registers;
+arch::Registers with(unsigned number, std::uint64_t value) {
+  arch::Registers registers;
   registers.set_general(number, value);
   return registers;
 }
 
-Registers with_state(std::uint64_t state) {
-  Registers registers;
+arch::Registers with_state(std::uint64_t state) {
+  arch::Registers registers;
   registers.set_state(state);
   return registers;
 }
@@ -111,10 +111,11 @@ TEST_CASE("what counts from its own place is emulated") {
   CHECK(run(0x18000101).registers.general(1) == 0x87654321);          // ldr w1, .+0x20
   CHECK(run(0x98000101).registers.general(1) == 0xffffffff87654321);  // ldrsw x1, .+0x20
   CHECK(run(0xd8000100).to == here + 4);                              // prfm pldl1keep, .+0x20
-  CHECK(run(0x5c000101).under == Under::in_place);                    // ldr d1, .+0x20
-  CHECK(run(0xd65f0bff).under == Under::in_place);                    // retaa
-  Registers registers;
-  CHECK_FALSE(emulate(Abi::aarch64, code_of({0x58000201}), here, registers, OneWord()));  // ldr x1, .+0x40: unreadable
+  CHECK(run(0x5c000101).under == arch::Under::in_place);              // ldr d1, .+0x20
+  CHECK(run(0xd65f0bff).under == arch::Under::in_place);              // retaa
+  arch::Registers registers;
+  CHECK_FALSE(
+      arch::emulate(Abi::aarch64, code_of({0x58000201}), here, registers, OneWord()));  // ldr x1, .+0x40: unreadable
 }
 
 TEST_CASE("an emulated instruction leaves no mark of an indirect branch") {
@@ -124,21 +125,21 @@ TEST_CASE("an emulated instruction leaves no mark of an indirect branch") {
 
 TEST_CASE("other instructions run elsewhere and jump back") {
   const auto code = code_of({0xa9be7bfd});  // stp x29, x30, [sp, #-32]!
-  CHECK(instruction_under(Abi::aarch64, code) == Under::displaced);
-  const auto moved = displace(Abi::aarch64, code, here, here - 0x10000);
+  CHECK(arch::instruction_under(Abi::aarch64, code) == arch::Under::displaced);
+  const auto moved = arch::displace(Abi::aarch64, code, here, here - 0x10000);
   REQUIRE(moved);
   CHECK(moved->code == code_of({0xa9be7bfd, 0x14004000}));  // b .+0x10000, from 4 bytes on to 4 bytes on
   CHECK(moved->jump_back == 4);
-  CHECK_FALSE(displace(Abi::aarch64, code, here, here + (std::uint64_t{1} << 28)));
-  CHECK(instruction_under(Abi::aarch64, std::span(code).first(3)) == Under::in_place);
+  CHECK_FALSE(arch::displace(Abi::aarch64, code, here, here + (std::uint64_t{1} << 28)));
+  CHECK(arch::instruction_under(Abi::aarch64, std::span(code).first(3)) == arch::Under::in_place);
 }
 
 TEST_CASE("stubs begin where they are called, with their marks; other jumps through a slot are found at the jump") {
   constexpr std::uint64_t slot = here + 0x12000 + 0xff8;
-  const std::array<SlotAddress, 2> slots = {{{slot, 7}, {slot + 8, 8}}};
+  const std::array<arch::SlotAddress, 2> slots = {{{slot, 7}, {slot + 8, 8}}};
   const auto stubs = [&](std::initializer_list<std::uint32_t> words) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
-    for (const FoundStub& stub : find_stubs(Abi::aarch64, code_of(words), here, slots, 0)) {
+    for (const arch::FoundStub& stub : find_stubs(Abi::aarch64, code_of(words), here, slots, 0)) {
       found.emplace_back(stub.address, stub.slot);
     }
     return found;
@@ -162,23 +163,23 @@ TEST_CASE("stubs begin where they are called, with their marks; other jumps thro
 }
 
 TEST_CASE("a function's registers are those of the procedure call standard") {
-  Registers registers;
+  arch::Registers registers;
   for (unsigned i = 0; i < 31; ++i) {
     registers.set_general(i, 100 + i);
   }
-  const auto entry = function_entry(registers, OneWord());
+  const auto entry = arch::function_entry(registers, OneWord());
   REQUIRE(entry);
   CHECK(entry->integers[0] == 100);
   CHECK(entry->integers[7] == 107);
   CHECK(entry->result_address == 108);
   CHECK(entry->return_address == 130);
-  CHECK(function_result(registers) == std::array<std::uint64_t, 2>{100, 101});
+  CHECK(arch::function_result(registers) == std::array<std::uint64_t, 2>{100, 101});
 }
 
 namespace {
 
 /// Code at `here`, and what one word behind it holds.
-class Code final : public Memory {
+class Code final : public trace::Memory {
  public:
   explicit Code(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
   std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
@@ -195,7 +196,7 @@ class Code final : public Memory {
 };
 
 std::optional<std::uint64_t> errno_by(std::initializer_list<std::uint32_t> code) {
-  return errno_address(Abi::aarch64, here, Code(code_of(code)), 0x7000);
+  return arch::errno_address(Abi::aarch64, here, Code(code_of(code)), 0x7000);
 }
 
 }  // namespace

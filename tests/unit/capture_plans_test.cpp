@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "bpf/capture_operations.h"
-#include "bpf/capture_plans.h"
+#include "capture/operations.h"
+#include "capture/plans.h"
 
 namespace tracer::test {
 
@@ -14,16 +14,16 @@ constexpr Abi abi = Abi::x86_64;
 constexpr std::uint32_t ioctl_number = 16;
 constexpr std::uint32_t fcntl_number = 72;
 
-CapturePlans usual_plans() {
-  return make_capture_plans(spec::builtin_tables(), mask_of(abi), CaptureLimits{});
+capture::CapturePlans usual_plans() {
+  return capture::make_capture_plans(spec::builtin_tables(), mask_of(abi), capture::CaptureLimits{});
 }
 
-const capture_plan& plan_of(const CapturePlans& plans, std::uint32_t number) {
+const capture_plan& plan_of(const capture::CapturePlans& plans, std::uint32_t number) {
   return plans.by_slot[index_of(abi) * numbers_per_abi + number];
 }
 
 /// As the kernel's program looks; null: the form has no plan of its own.
-const capture_plan* form_of(const CapturePlans& plans, std::uint32_t number, std::uint32_t value) {
+const capture_plan* form_of(const capture::CapturePlans& plans, std::uint32_t number, std::uint32_t value) {
   const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + number);
   for (std::uint32_t i = 0; i < most_form_steps; ++i) {
     const form_plan& there = plans.forms[(place_of_form(slot, value) + i) & (plans.forms.size() - 1)];
@@ -37,7 +37,7 @@ const capture_plan* form_of(const CapturePlans& plans, std::uint32_t number, std
 }  // namespace
 
 TEST_CASE("each request of ioctl copies what it has, at the entry or at the exit") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   const capture_plan* tcgets = form_of(plans, ioctl_number, 0x5401);
   REQUIRE(tcgets != nullptr);
   CHECK(tcgets->entry_count == 0);
@@ -55,8 +55,8 @@ TEST_CASE("each request of ioctl copies what it has, at the entry or at the exit
 }
 
 TEST_CASE("what a slot holds within a loop is not taken for what it holds behind it") {
-  CaptureOperations plan(spec::builtin_tables(), abi);
-  capture_operation each = CaptureOperations::operation(capture_each, 1, 0);
+  capture::CaptureOperations plan(spec::builtin_tables(), abi);
+  capture_operation each = capture::CaptureOperations::operation(capture_each, 1, 0);
   each.most = 8;
   each.element = 16;
   std::uint8_t element_slot = slot_none;
@@ -73,7 +73,7 @@ TEST_CASE("what a slot holds within a loop is not taken for what it holds behind
 }
 
 TEST_CASE("a number is not taken for an address because other forms of the call have one") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   constexpr std::uint32_t set_flags = 4;
   constexpr std::uint32_t set_lock = 6;
   const capture_plan* flags = form_of(plans, fcntl_number, set_flags);
@@ -84,7 +84,7 @@ TEST_CASE("a number is not taken for an address because other forms of the call 
 }
 
 TEST_CASE("registers are copied whole, where a note's number says what the structure's pointer leads to") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   constexpr std::uint32_t ptrace_number = 101;
   constexpr std::uint32_t get_registers = 12;
   constexpr std::uint32_t get_register_set = 0x4204;
@@ -101,14 +101,14 @@ TEST_CASE("registers are copied whole, where a note's number says what the struc
 }
 
 TEST_CASE("every form is found within the steps that the kernel's program makes") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   CHECK(std::all_of(plans.forms.begin(), plans.forms.end(), [&](const form_plan& form) {
     return form.slot == 0 || form_of(plans, (form.slot - 1) % numbers_per_abi, form.value) != nullptr;
   }));
 }
 
 TEST_CASE("what a call has not filled is copied of a failed one only where it shows all the same") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   constexpr std::uint32_t read_number = 0;
   constexpr std::uint32_t accept_number = 43;
   CHECK(plan_of(plans, read_number).exit_count == 1);
@@ -117,7 +117,7 @@ TEST_CASE("what a call has not filled is copied of a failed one only where it sh
 }
 
 TEST_CASE("of what only the note looks at after a call all is copied, of what shows then no more than shows") {
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   const auto most_of = [&plans](std::uint32_t number, std::uint8_t argument) {
     const capture_plan& plan = plan_of(plans, number);
     const auto first = plans.operations.begin() + plan.exit_first;
@@ -136,7 +136,7 @@ TEST_CASE("of what only the note looks at after a call all is copied, of what sh
 TEST_CASE("a plan follows arrays within arrays") {
   constexpr std::uint32_t sendmmsg_number = 307;
   constexpr std::uint32_t io_submit_number = 209;
-  const CapturePlans plans = usual_plans();
+  const capture::CapturePlans plans = usual_plans();
   // Each message; of each its parts; of each part its bytes.
   const auto depth = [&plans](std::size_t first, std::size_t count) {
     std::vector<std::size_t> ends;
@@ -164,10 +164,10 @@ TEST_CASE("what descriptors and ids stand for is captured only if somebody wants
   constexpr std::uint32_t poll_number = 7;
   constexpr std::uint32_t dup_number = 32;
   constexpr std::uint32_t kill_number = 62;
-  CaptureLimits limits;
+  capture::CaptureLimits limits;
   limits.descriptors = true;
-  const CapturePlans usual = usual_plans();
-  const CapturePlans named = make_capture_plans(spec::builtin_tables(), mask_of(abi), limits);
+  const capture::CapturePlans usual = usual_plans();
+  const capture::CapturePlans named = capture::make_capture_plans(spec::builtin_tables(), mask_of(abi), limits);
   CHECK(plan_of(usual, close_number).entry_count == 0);
   REQUIRE(plan_of(named, close_number).entry_count == 1);
   CHECK(named.operations[plan_of(named, close_number).entry_first].kind == capture_named);
@@ -186,7 +186,7 @@ TEST_CASE("what descriptors and ids stand for is captured only if somebody wants
   CHECK(each[1].base == each->to);
   CHECK(plan_of(named, kill_number).entry_count == 0);
   limits.processes = true;
-  CHECK(make_capture_plans(spec::builtin_tables(), mask_of(abi), limits)
+  CHECK(capture::make_capture_plans(spec::builtin_tables(), mask_of(abi), limits)
             .by_slot[index_of(abi) * numbers_per_abi + kill_number]
             .entry_count == 1);
 }

@@ -46,7 +46,7 @@ TEST_CASE("paths are told from their ends, and only those count that begin at th
   add_path(chunks, path_root, {"jail", "srv"}, {path_at_top, 0});
   add_path(chunks, path_working_directory, {"b", "a"}, {path_at_root, 1});
   add_path(chunks, path_first_argument, {"x"}, {path_unknown, 0});
-  const Circumstances found = circumstances_of(chunks, 0xffffffff00000005);
+  const trace::Circumstances found = bpf::circumstances_of(chunks, 0xffffffff00000005);
   REQUIRE(found.root);
   CHECK(found.root->path == "/srv/jail");
   CHECK(found.root->inode == 77);
@@ -58,17 +58,17 @@ TEST_CASE("paths are told from their ends, and only those count that begin at th
   CHECK(found.rights->users[3] == 33);
   CHECK(found.rights->more_groups == std::vector<std::uint32_t>{0, 44});
   for (std::size_t size = 0; size < chunks.size(); ++size) {
-    (void)circumstances_of(std::span(chunks).first(size), 5);
+    (void)bpf::circumstances_of(std::span(chunks).first(size), 5);
   }
 }
 
 TEST_CASE("a folder is the root itself, or is not below it") {
   std::vector<std::byte> chunks;
   add_path(chunks, path_working_directory, {}, {path_at_root, 0});
-  CHECK(circumstances_of(chunks, 0).working_directory == "/");
+  CHECK(bpf::circumstances_of(chunks, 0).working_directory == "/");
   chunks.clear();
   add_path(chunks, path_working_directory, {"outside"}, {path_at_top, 0});
-  CHECK(circumstances_of(chunks, 0).working_directory.empty());
+  CHECK(bpf::circumstances_of(chunks, 0).working_directory.empty());
 }
 
 TEST_CASE("rights with groups that are not told are not told") {
@@ -76,7 +76,7 @@ TEST_CASE("rights with groups that are not told are not told") {
   process_facts facts{};
   facts.more_groups = most_groups + 1;
   add_chunk(chunks, 0, chunk_process, &facts, sizeof facts);
-  CHECK_FALSE(circumstances_of(chunks, 0).rights);
+  CHECK_FALSE(bpf::circumstances_of(chunks, 0).rights);
 }
 
 TEST_CASE("a crash has mappings, registers and a stack, as far as its record goes") {
@@ -101,23 +101,23 @@ TEST_CASE("a crash has mappings, registers and a stack, as far as its record goe
   record->mappings[0].is_stack = 1;
   const std::size_t size = offsetof(crash_record, mappings) + 2 * sizeof record->mappings[0];
   const auto bytes = std::as_bytes(std::span(record.get(), 1)).first(size);
-  const CapturedCrash crash = crash_of(bytes);
+  const bpf::CapturedCrash crash = bpf::crash_of(bytes);
   CHECK(crash.instruction_pointer == 0x401000);
   REQUIRE(crash.circumstances.mappings.size() == 2);
-  const MappedRange& first = crash.circumstances.mappings[0];
+  const proc::MappedRange& first = crash.circumstances.mappings[0];
   CHECK(first.path == "/bin/program");
   CHECK(first.protection == "r-xp");
   CHECK(first.file_offset == static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
   CHECK(crash.circumstances.mappings[1].path == "[stack]");
   std::byte found{};
-  const CapturedMemory memory(crash.memory);
+  const bpf::CapturedMemory memory(crash.memory);
   CHECK(memory.read(RemoteAddr(0x7ff008), std::span(&found, 1)) == 1);
   CHECK(found == std::byte{9});
   CHECK(memory.read(RemoteAddr(0x7ff000 + 4096), std::span(&found, 1)) == 0);
   CHECK(memory.read(RemoteAddr(registers_address), std::span(&found, 1)) == 1);
   CHECK(found == std::byte{1});
   for (std::size_t cut = 0; cut < size; cut += 13) {
-    CHECK(crash_of(bytes.first(cut)).circumstances.mappings.size() <= 1);
+    CHECK(bpf::crash_of(bytes.first(cut)).circumstances.mappings.size() <= 1);
   }
 }
 

@@ -20,7 +20,7 @@ void add_chunk(std::vector<std::byte>& area, std::uint64_t address, const std::s
   std::memcpy(area.data() + at + sizeof head, bytes.data(), bytes.size());
 }
 
-std::string read(const CapturedMemory& memory, std::uint64_t address, std::size_t size) {
+std::string read(const bpf::CapturedMemory& memory, std::uint64_t address, std::size_t size) {
   std::string into(size, '?');
   into.resize(memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(into))));
   return into;
@@ -33,7 +33,7 @@ TEST_CASE("chunks that touch read as one, and a gap ends the reading") {
   add_chunk(area, 0x1003, "defgh");
   add_chunk(area, 0x1000, "abc");
   add_chunk(area, 0x2000, "x");
-  const CapturedMemory memory(area);
+  const bpf::CapturedMemory memory(area);
   CHECK(read(memory, 0x1000, 8) == "abcdefgh");
   CHECK(read(memory, 0x1002, 100) == "cdefgh");
   CHECK(read(memory, 0x2000, 2) == "x");
@@ -47,7 +47,7 @@ TEST_CASE("the second area stands in for what the first does not have") {
   std::vector<std::byte> entry;
   add_chunk(exit, 0x1000, "new");
   add_chunk(entry, 0x1000, "old!");
-  const CapturedMemory memory(exit, entry);
+  const bpf::CapturedMemory memory(exit, entry);
   CHECK(read(memory, 0x1000, 4) == "new!");
 }
 
@@ -56,15 +56,15 @@ TEST_CASE("a chunk that claims more than there is ends where the area does") {
   add_chunk(area, 0x1000, "abcdefgh");
   const std::uint32_t claimed = 0xffffffff;
   std::memcpy(area.data() + offsetof(trace_chunk, size), &claimed, sizeof claimed);
-  const CapturedMemory memory(area);
+  const bpf::CapturedMemory memory(area);
   CHECK(read(memory, 0x1000, 64) == "abcdefgh");
-  CHECK(read(CapturedMemory(std::span(area).first(5)), 0x1000, 1).empty());
+  CHECK(read(bpf::CapturedMemory(std::span(area).first(5)), 0x1000, 1).empty());
 }
 
 TEST_CASE("what is known of a descriptor is no memory") {
   std::vector<std::byte> area;
   add_chunk(area, 3, std::string("\x0f\0\0\0\0\0\0\0", 8), chunk_netlink);
-  const CapturedMemory memory({}, area);
+  const bpf::CapturedMemory memory({}, area);
   CHECK(memory.capture()->netlink_protocol(3) == 15);
   CHECK(memory.capture()->netlink_protocol(4) == -1);
   CHECK(memory.capture()->netlink_protocol(-1) == -1);

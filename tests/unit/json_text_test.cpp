@@ -2,21 +2,21 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "render/json_text.h"
+#include "format/json_text.h"
 
 namespace tracer::test {
 namespace {
 
 std::string bytes(std::string_view data, bool cut = false) {
   TextBuffer text;
-  render::append_json_bytes(text, std::as_bytes(std::span(data)), cut);
+  format::append_json_bytes(text, std::as_bytes(std::span(data)), cut);
   return std::string(text.view());
 }
 
 template <typename T>
 std::string integer(T value) {
   TextBuffer text;
-  render::append_json_integer(text, value);
+  format::append_json_integer(text, value);
   return std::string(text.view());
 }
 

@@ -19,13 +19,13 @@
 namespace tracer::test {
 namespace {
 
-KernelPrograms opened(std::span<const std::byte> object, const char* name) {
-  auto programs = KernelPrograms::open(object, name);
+bpf::KernelPrograms opened(std::span<const std::byte> object, const char* name) {
+  auto programs = bpf::KernelPrograms::open(object, name);
   REQUIRE(programs);
   return std::move(programs).value();
 }
 
-void check_that_they_load(KernelPrograms& programs) {
+void check_that_they_load(bpf::KernelPrograms& programs) {
   const Status loaded = programs.load();
   INFO((loaded ? "" : loaded.error().message));
   CHECK(loaded);
@@ -34,7 +34,7 @@ void check_that_they_load(KernelPrograms& programs) {
 }  // namespace
 
 TEST_CASE("programs that see to it that they keep their CPU can be loaded", "[bpf]") {
-  if (const std::string why = why_not_loadable(); !why.empty()) {
+  if (const std::string why = bpf::why_not_loadable(); !why.empty()) {
     std::cout << "skipped: " << why << '\n';
     return;
   }
@@ -43,17 +43,17 @@ TEST_CASE("programs that see to it that they keep their CPU can be loaded", "[bp
     return;
   }
   // Before 6.15, what keeps its CPU could call no function that the verifier looks at by itself.
-  if (kernel_version() < std::pair(6UL, 15UL)) {
+  if (bpf::kernel_version() < std::pair(6UL, 15UL)) {
     std::cout << "skipped: the kernel is too old\n";
     return;
   }
-  KernelPrograms counting = opened(counting_object(), "counting");
+  bpf::KernelPrograms counting = opened(bpf::counting_object(), "counting");
   auto& count = counting.initial<counting_settings>(".rodata.settings");
   count.threads.keeps_cpu = count.threads.times = count.threads.cpu_time = 1;
   count.sampled = GENERATE(0U, 1U);
   check_that_they_load(counting);
 
-  KernelPrograms tracing = opened(tracing_object(), "tracing");
+  bpf::KernelPrograms tracing = opened(bpf::tracing_object(), "tracing");
   auto& trace = tracing.initial<tracing_settings>(".rodata.settings");
   trace.threads.keeps_cpu = trace.threads.times = trace.threads.cpu_time = 1;
   trace.filter.any = trace.commands = trace.descriptors = trace.details = trace.processes = trace.circumstances = 1;

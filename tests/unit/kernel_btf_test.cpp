@@ -49,7 +49,7 @@ TEST_CASE("An excerpt of the kernel's types says of them what the whole says", "
   btf__add_struct(wanted.get(), "task_struct___of_old", 0);
   btf__add_struct(wanted.get(), "file", 0);
   btf__add_struct(wanted.get(), "no_type_of_the_kernels", 0);
-  KernelBtf kernel;
+  bpf::KernelBtf kernel;
   REQUIRE(kernel.write_excerpt(wanted.get()));
   const Types excerpt = owned(btf__parse(kernel.excerpt_path().c_str(), nullptr));
   REQUIRE(excerpt);
@@ -62,7 +62,7 @@ TEST_CASE("An excerpt of the kernel's types says of them what the whole says", "
 
 TEST_CASE("A function of the kernel's has the id that libbpf finds", "[bpf]") {
   const int id = libbpf_find_vmlinux_btf_id("do_exit", BPF_TRACE_FENTRY);
-  KernelBtf kernel;
+  bpf::KernelBtf kernel;
   CHECK(kernel.function("do_exit") == static_cast<std::uint32_t>(id < 0 ? 0 : id));
   CHECK(kernel.function("no_function_of_the_kernels") == 0);
 }

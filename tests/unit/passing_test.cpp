@@ -1,5 +1,5 @@
 // Where calling conventions put structures.
-#include "trace/pipeline_passing.h"
+#include "arch/argument_passing.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -8,11 +8,11 @@ namespace tracer::test {
 
 namespace {
 
-using pipeline::Passing;
-using pipeline::passing_of_argument;
-using pipeline::passing_of_result;
+using arch::Passing;
+using arch::passing_of_argument;
+using arch::passing_of_result;
 using spec::ValueClass;
-using How = Passing::How;
+using How = arch::Passing::How;
 
 spec::PassedValue structure(std::uint32_t size, std::uint32_t alignment, std::vector<spec::ValuePart> parts) {
   spec::PassedValue value;
@@ -24,9 +24,9 @@ spec::PassedValue structure(std::uint32_t size, std::uint32_t alignment, std::ve
 }
 
 /// `v8i1`: eight bytes of a vector register, one of an integer register.
-std::string pieces(const Passing& passing) {
+std::string pieces(const arch::Passing& passing) {
   std::string text;
-  for (const Passing::Piece& piece : passing.pieces) {
+  for (const arch::Passing::Piece& piece : passing.pieces) {
     text += (piece.is_vector ? 'v' : 'i') + std::to_string(piece.size);
   }
   return text;
@@ -49,31 +49,31 @@ const auto packed = structure(9, 1, {{0, 1, ValueClass::integer}, {1, 8, ValueCl
 }  // namespace
 
 TEST_CASE("x86_64 passes structures of two words in registers, by the kind of each word") {
-  CHECK(pieces(passing_of_argument(Abi::x86_64, number_and_letter)) == "v8i8");
-  CHECK(pieces(passing_of_argument(Abi::x86_64, three_floats)) == "v8v4");
-  CHECK(pieces(passing_of_argument(Abi::x86_64, either)) == "i4");
-  CHECK(passing_of_argument(Abi::x86_64, three_words).how == How::in_memory);
-  CHECK(passing_of_argument(Abi::x86_64, packed).how == How::in_memory);
-  CHECK(passing_of_argument(Abi::x86_64, long_double).how == How::in_memory);
-  CHECK(passing_of_result(Abi::x86_64, long_double).how == How::in_x87);
-  CHECK(passing_of_result(Abi::x86_64, three_words).tells_place);
+  CHECK(pieces(arch::passing_of_argument(Abi::x86_64, number_and_letter)) == "v8i8");
+  CHECK(pieces(arch::passing_of_argument(Abi::x86_64, three_floats)) == "v8v4");
+  CHECK(pieces(arch::passing_of_argument(Abi::x86_64, either)) == "i4");
+  CHECK(arch::passing_of_argument(Abi::x86_64, three_words).how == How::in_memory);
+  CHECK(arch::passing_of_argument(Abi::x86_64, packed).how == How::in_memory);
+  CHECK(arch::passing_of_argument(Abi::x86_64, long_double).how == How::in_memory);
+  CHECK(arch::passing_of_result(Abi::x86_64, long_double).how == How::in_x87);
+  CHECK(arch::passing_of_result(Abi::x86_64, three_words).tells_place);
 }
 
 TEST_CASE("i386 passes structures in memory and is told where results go") {
-  CHECK(passing_of_argument(Abi::i386, either).how == How::in_memory);
-  CHECK(passing_of_result(Abi::i386, either).how == How::in_memory);
-  CHECK(passing_of_result(Abi::i386, either).tells_place);
+  CHECK(arch::passing_of_argument(Abi::i386, either).how == How::in_memory);
+  CHECK(arch::passing_of_result(Abi::i386, either).how == How::in_memory);
+  CHECK(arch::passing_of_result(Abi::i386, either).tells_place);
 }
 
 TEST_CASE("aarch64 passes up to four floating numbers of a kind in vector registers") {
-  CHECK(pieces(passing_of_argument(Abi::aarch64, four_doubles)) == "v8v8v8v8");
-  CHECK(pieces(passing_of_result(Abi::aarch64, three_floats)) == "v4v4v4");
-  CHECK(pieces(passing_of_argument(Abi::aarch64, long_double)) == "v16");
-  CHECK(pieces(passing_of_argument(Abi::aarch64, number_and_letter)) == "i8i8");
-  CHECK(pieces(passing_of_argument(Abi::aarch64, either)) == "i4");
-  CHECK(passing_of_argument(Abi::aarch64, three_words).how == How::by_address);
-  CHECK(passing_of_result(Abi::aarch64, three_words).how == How::in_memory);
-  CHECK_FALSE(passing_of_result(Abi::aarch64, three_words).tells_place);
+  CHECK(pieces(arch::passing_of_argument(Abi::aarch64, four_doubles)) == "v8v8v8v8");
+  CHECK(pieces(arch::passing_of_result(Abi::aarch64, three_floats)) == "v4v4v4");
+  CHECK(pieces(arch::passing_of_argument(Abi::aarch64, long_double)) == "v16");
+  CHECK(pieces(arch::passing_of_argument(Abi::aarch64, number_and_letter)) == "i8i8");
+  CHECK(pieces(arch::passing_of_argument(Abi::aarch64, either)) == "i4");
+  CHECK(arch::passing_of_argument(Abi::aarch64, three_words).how == How::by_address);
+  CHECK(arch::passing_of_result(Abi::aarch64, three_words).how == How::in_memory);
+  CHECK_FALSE(arch::passing_of_result(Abi::aarch64, three_words).tells_place);
 }
 
 }  // namespace tracer::test

@@ -43,7 +43,7 @@ TEST_CASE("records of threads are never torn") {
 TEST_CASE("a call without an end says what ended it") {
   Stage killed(json());
   killed.enter(10, wait_for, 3, 0x1000);
-  killed.happens(10, Exited{SIGKILL});
+  killed.happens(10, trace::Exited{SIGKILL});
   CHECK(killed.text().find(R"("ret":null,"unfinished":"exit"})"
                            "\n") != std::string::npos);
   CHECK(killed.text().find(R"("type":"exit","ts":43200002000000,"pid":10,"tid":10,"comm":"prog","signal":"SIGKILL",)"
@@ -51,16 +51,16 @@ TEST_CASE("a call without an end says what ended it") {
 
   Stage detached(json());
   detached.enter(10, wait_for, 3, 0x1000);
-  detached.happens(10, Detached{});
+  detached.happens(10, trace::Detached{});
   CHECK(detached.text().find(R"("unfinished":"detach"})") != std::string::npos);
 }
 
 TEST_CASE("forks, programs, stops and signals are records too") {
   Stage stage(json());
-  stage.happens(10, Fork{11, true});
-  stage.happens(10, Exec{10});
-  stage.happens(10, GroupStop{SIGSTOP});
-  stage.happens(10, SignalStop{SIGUSR1, {}});
+  stage.happens(10, trace::Fork{11, true});
+  stage.happens(10, trace::Exec{10});
+  stage.happens(10, trace::GroupStop{SIGSTOP});
+  stage.happens(10, trace::SignalStop{SIGUSR1, {}});
   const std::string text = stage.text();
   CHECK(text.find(R"("type":"fork","ts":43200001000000,"pid":10,"tid":10,"comm":"prog","child":11,"thread":true})") !=
         std::string::npos);
@@ -89,13 +89,13 @@ TEST_CASE("events that are lost are told where they are missing") {
 TEST_CASE("a record of a new program says which other thread has called execve") {
   Stage stage(json());
   stage.tgid = 10;
-  stage.happens(10, Attached{});
-  stage.happens(11, Attached{});
+  stage.happens(10, trace::Attached{});
+  stage.happens(11, trace::Attached{});
   stage.enter(11, execve, 0);
-  stage.happens(10, Exec{11});
+  stage.happens(10, trace::Exec{11});
   CHECK(stage.text().find(R"("tid":10,"comm":"prog","former":11})") != std::string::npos);
   const auto before = stage.text().size();
-  stage.happens(10, Exec{10});
+  stage.happens(10, trace::Exec{10});
   CHECK(stage.text().find("former", before) == std::string::npos);
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/pipeline.h"
+#include "pipeline/views/json.h"
+#include "pipeline/views/text.h"
 #include "sysc/compile.h"
-#include "trace/pipeline.h"
-#include "trace/pipeline_json.h"
-#include "trace/pipeline_text.h"
 
 namespace tracer::test {
 
@@ -24,7 +24,7 @@ class StringSink final : public sink::Sink {
   std::string& flushed_;
 };
 
-class FakeMemory final : public Memory {
+class FakeMemory final : public trace::Memory {
  public:
   void put(std::uint64_t address, std::string_view bytes) { chunks_[address] = bytes; }
   std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
@@ -109,7 +109,7 @@ inline spec::TableSet test_tables() {
 
 struct StageOptions {
   pipeline::PipelineOptions pipeline;
-  pipeline::TextViewOptions text;
+  pipeline::views::TextViewOptions text;
   render::SummaryOptions summary;
   bool separate = false;
   bool json = false;
@@ -126,12 +126,12 @@ class Stage {
     auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<sink::Sink> {
       return std::make_unique<StringSink>(files[tid], flushed);
     })
-                                     : pipeline::Channels(std::make_unique<StringSink>(written, flushed));
+                                     : pipeline::Channels(std::make_unique<test::StringSink>(written, flushed));
     if (options.json) {
-      view_ = std::make_unique<pipeline::JsonView>(tables_, decoder_, names_, std::move(channels),
-                                                   pipeline::JsonViewOptions{});
+      view_ = std::make_unique<pipeline::views::JsonView>(tables_, decoder_, names_, std::move(channels),
+                                                          pipeline::views::JsonViewOptions{});
     } else {
-      view_ = std::make_unique<pipeline::TextView>(options.text, tables_, decoder_, names_, std::move(channels));
+      view_ = std::make_unique<pipeline::views::TextView>(options.text, tables_, decoder_, names_, std::move(channels));
     }
     pipeline_ =
         std::make_unique<pipeline::Pipeline>(options.pipeline, tables_, decoder_, names_, *view_, &summary_,
@@ -139,8 +139,8 @@ class Stage {
   }
 
   template <typename What>
-  Verdict happens(pid_t tid, What what, Abi abi = Abi::x86_64) {
-    Event event;
+  trace::Verdict happens(pid_t tid, What what, Abi abi = Abi::x86_64) {
+    trace::Event event;
     event.tid = tid;
     event.tgid = tgid != 0 ? tgid : tid;
     event.abi = abi;
@@ -150,32 +150,32 @@ class Stage {
     event.what = what;
     return pipeline_->handle(event, memory);
   }
-  Verdict enter(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
-                Abi abi = Abi::x86_64) {
-    SyscallEnter enter;
+  trace::Verdict enter(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
+                       Abi abi = Abi::x86_64) {
+    trace::SyscallEnter enter;
     enter.number = number;
     enter.args = {a, b, c, 0, 0, 0};
     enter.instruction_pointer = 0x401000;
     return happens(tid, enter, abi);
   }
-  Verdict exit(pid_t tid, std::int64_t value = 0, Abi abi = Abi::x86_64) {
-    SyscallExit exit;
+  trace::Verdict exit(pid_t tid, std::int64_t value = 0, Abi abi = Abi::x86_64) {
+    trace::SyscallExit exit;
     exit.value = value;
     exit.is_error = value < 0;
     exit.instruction_pointer = 0x401000;
     exit.cpu_time = std::chrono::microseconds(3);
     return happens(tid, exit, abi);
   }
-  Verdict call(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::int64_t value = 0) {
-    const Verdict verdict = enter(tid, number, a);
-    return verdict == Verdict::go_on ? exit(tid, value) : verdict;
+  trace::Verdict call(pid_t tid, std::uint64_t number, std::uint64_t a = 0, std::int64_t value = 0) {
+    const trace::Verdict verdict = enter(tid, number, a);
+    return verdict == trace::Verdict::go_on ? exit(tid, value) : verdict;
   }
   /// What is to be done to a call that begins.
-  const Tampering* tamper(pid_t tid, std::uint64_t number, std::uint64_t a, std::uint64_t b, Abi abi) {
-    Event event;
+  const trace::Tampering* tamper(pid_t tid, std::uint64_t number, std::uint64_t a, std::uint64_t b, Abi abi) {
+    trace::Event event;
     event.tid = event.tgid = tid;
     event.abi = abi;
-    SyscallEnter enter;
+    trace::SyscallEnter enter;
     enter.number = number;
     enter.args = {a, b, 0, 0, 0, 0};
     event.what = enter;
@@ -191,7 +191,7 @@ class Stage {
     return written;
   }
   std::string table() {
-    TextBuffer table;
+    base::TextBuffer table;
     summary_.write(table, Abi::x86_64);
     return std::string(table.view());
   }

@@ -78,7 +78,7 @@ TEST_CASE("a call through another one is tampered with by what it is, but for ar
   pipeline::TamperRule rule;
   rule.calls = parse("accept");
   rule.first = 2;
-  rule.what.result = Tampering::Result{5, true};
+  rule.what.result = trace::Tampering::Result{5, true};
   rule.what.poke_enter = {{1, {std::byte{0}}}};
   options.pipeline.tampering = {rule};
   Stage stage(options);
@@ -88,7 +88,7 @@ TEST_CASE("a call through another one is tampered with by what it is, but for ar
   CHECK(tamper(4) == nullptr);
   CHECK(stage.tamper(1, socketcall, 5, 0, Abi::i386) == nullptr);
   CHECK(stage.notes.empty());
-  const Tampering* chosen = tamper(5);
+  const trace::Tampering* chosen = tamper(5);
   REQUIRE(chosen != nullptr);
   CHECK(chosen->result->value == 5);
   CHECK(chosen->poke_enter.empty());

@@ -10,7 +10,7 @@ namespace {
 pipeline::TamperRule fail(std::uint64_t number, std::uint64_t error) {
   pipeline::TamperRule rule;
   rule.calls.add(Abi::x86_64, number);
-  rule.what.result = Tampering::Result{error, true};
+  rule.what.result = trace::Tampering::Result{error, true};
   return rule;
 }
 
@@ -26,8 +26,8 @@ std::string chosen(const pipeline::TamperRule& rule, int calls) {
   return which;
 }
 
-Tampered tampered_result() {
-  Tampered tampered;
+trace::Tampered tampered_result() {
+  trace::Tampered tampered;
   tampered.result = true;
   return tampered;
 }
@@ -107,7 +107,7 @@ TEST_CASE("an injected result is marked, before the duration") {
   options.text.duration_digits = 6;
   Stage stage(options);
   stage.enter(1, close_fd, 3);
-  SyscallExit exit;
+  trace::SyscallExit exit;
   exit.value = -1;
   exit.is_error = true;
   exit.tampered = tampered_result();
@@ -120,12 +120,12 @@ TEST_CASE("an injected result is marked, before the duration") {
 
 TEST_CASE("an exit_group that does not run has a result") {
   Stage stage;
-  SyscallEnter enter;
+  trace::SyscallEnter enter;
   enter.number = exit_group;
   enter.tampered = tampered_result();
   stage.happens(1, enter);
   CHECK(stage.text() == "exit_group(0");
-  SyscallExit exit;
+  trace::SyscallExit exit;
   exit.value = 5;
   exit.tampered = tampered_result();
   stage.happens(1, exit);
@@ -139,7 +139,7 @@ TEST_CASE("JSON says what of a call was changed") {
   stage.call(1, getpid);
   CHECK(stage.text().find("tampered") == std::string::npos);
   stage.enter(1, getpid);
-  SyscallExit exit;
+  trace::SyscallExit exit;
   exit.tampered.arguments = exit.tampered.signal = true;
   stage.happens(1, exit);
   CHECK(stage.text().find(",\"tampered\":[\"arguments\",\"signal\"],\"dur\":") != std::string::npos);

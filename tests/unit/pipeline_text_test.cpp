@@ -43,7 +43,7 @@ TEST_CASE("output of a busy program is never older than a second") {
 TEST_CASE("another thread's line breaks an open one in two") {
   Stage stage;
   stage.enter(10, close_fd, 3);
-  stage.happens(11, Attached{});
+  stage.happens(11, trace::Attached{});
   stage.call(11, getpid, 0, 11);
   stage.exit(10);
   CHECK(stage.text() ==
@@ -56,8 +56,8 @@ TEST_CASE("another thread's line breaks an open one in two") {
 TEST_CASE("ids of threads stand before lines only while there are several, and always in a file") {
   Stage terminal;
   terminal.call(10, getpid, 0, 10);
-  terminal.happens(11, Attached{});
-  terminal.happens(11, Exited{0});
+  terminal.happens(11, trace::Attached{});
+  terminal.happens(11, trace::Exited{0});
   terminal.call(10, getpid, 0, 10);
   CHECK(terminal.text() ==
         "getpid()                                = 10\n"
@@ -65,7 +65,7 @@ TEST_CASE("ids of threads stand before lines only while there are several, and a
         "getpid()                                = 10\n");
 
   StageOptions options;
-  options.text.show_pid = pipeline::ShowPid::column;
+  options.text.show_pid = pipeline::views::ShowPid::column;
   Stage file(options);
   file.call(10, getpid, 0, 10);
   file.call(123456, getpid, 0, 10);
@@ -77,8 +77,8 @@ TEST_CASE("ids of threads stand before lines only while there are several, and a
 TEST_CASE("a thread that is killed in a call leaves a line without a result") {
   Stage stage;
   stage.enter(10, close_fd, 3);
-  stage.happens(10, SyscallLost{});
-  stage.happens(10, Exited{SIGKILL});
+  stage.happens(10, trace::SyscallLost{});
+  stage.happens(10, trace::Exited{SIGKILL});
   CHECK(stage.text() ==
         "close(3)                                = ?\n"
         "+++ killed by SIGKILL +++\n");
@@ -87,9 +87,9 @@ TEST_CASE("a thread that is killed in a call leaves a line without a result") {
 TEST_CASE("a thread that is killed while arguments are still to come says so") {
   Stage stage;
   stage.enter(10, one_arg, 0x1000);
-  stage.happens(11, Attached{});
+  stage.happens(11, trace::Attached{});
   stage.call(11, getpid, 0, 11);
-  stage.happens(10, Exited{SIGKILL | 0x80});
+  stage.happens(10, trace::Exited{SIGKILL | 0x80});
   CHECK(stage.text() ==
         "result( <unfinished ...>\n"
         "[pid    11] getpid()                    = 11\n"
@@ -100,8 +100,8 @@ TEST_CASE("a thread that is killed while arguments are still to come says so") {
 TEST_CASE("exit_group has no result, whether its end is told of or not") {
   Stage stage;
   stage.enter(10, exit_group, 7);
-  stage.happens(10, SyscallLost{});
-  stage.happens(10, Exited{7 << 8});
+  stage.happens(10, trace::SyscallLost{});
+  stage.happens(10, trace::Exited{7 << 8});
   CHECK(stage.text() ==
         "exit_group(7)                           = ?\n"
         "+++ exited with 7 +++\n");
@@ -112,10 +112,10 @@ TEST_CASE("execve in a thread supersedes the leader") {
   stage.memory.put(0x1000, std::string("/bin/true\0", 10));
   stage.tgid = 10;
   stage.enter(10, close_fd, 3);
-  stage.happens(11, Attached{});
+  stage.happens(11, trace::Attached{});
   stage.enter(11, execve, 0x1000);
-  stage.happens(10, SyscallLost{});
-  stage.happens(10, Exec{11});
+  stage.happens(10, trace::SyscallLost{});
+  stage.happens(10, trace::Exec{11});
   stage.exit(10);
   const std::string broken =
       "close(3 <unfinished ...>\n"
@@ -130,9 +130,9 @@ TEST_CASE("the thread whose execve was told last is followed to its new id") {
   Stage stage;
   stage.tgid = 10;
   stage.call(10, getpid, 0, 10);
-  stage.happens(11, Attached{});
+  stage.happens(11, trace::Attached{});
   stage.enter(11, execve, 0);
-  stage.happens(10, Exec{11});
+  stage.happens(10, trace::Exec{11});
   stage.exit(10);
   CHECK(stage.text() ==
         "getpid()                                = 10\n"
@@ -149,9 +149,9 @@ TEST_CASE("a program of another ABI is told of when its execve has ended, before
     }
     Stage stage(options);
     stage.enter(10, execve, 0);
-    stage.happens(10, Exec{10, Abi::i386});
+    stage.happens(10, trace::Exec{10, Abi::i386});
     stage.exit(10);
-    stage.happens(10, Exited{0});
+    stage.happens(10, trace::Exited{0});
     CHECK(stage.text() == std::string(shown ? "execve(NULL)                            = 0\n" : "") +
                               "[ Process PID=10 runs in 32 bit mode. ]\n+++ exited with 0 +++\n");
   }
@@ -161,12 +161,12 @@ TEST_CASE("a program that is started beside a process that is attached to counts
   StageOptions options;
   options.text.program_to_come = true;
   Stage stage(options);
-  stage.happens(10, Attached{"", true});
+  stage.happens(10, trace::Attached{"", true});
   stage.call(10, getpid, 0, 10);
   stage.enter(11, execve, 0);
-  stage.happens(11, Exec{11});
+  stage.happens(11, trace::Exec{11});
   stage.exit(11);
-  stage.happens(11, Exited{0});
+  stage.happens(11, trace::Exited{0});
   stage.call(10, getpid, 0, 10);
   CHECK(stage.text() ==
         "[pid    10] getpid()                    = 10\n"
@@ -180,7 +180,7 @@ TEST_CASE("a program is alone beside a process that could not be attached to") {
   options.text.program_to_come = true;
   Stage stage(options);
   stage.enter(11, execve, 0);
-  stage.happens(11, Exec{11});
+  stage.happens(11, trace::Exec{11});
   stage.exit(11);
   CHECK(stage.text() == "execve(NULL)                            = 0\n");
 }
@@ -188,12 +188,12 @@ TEST_CASE("a program is alone beside a process that could not be attached to") {
 TEST_CASE("with a file for each thread, execve in a thread ends its file") {
   StageOptions options;
   options.separate = true;
-  options.text.show_pid = pipeline::ShowPid::never;
+  options.text.show_pid = pipeline::views::ShowPid::never;
   Stage stage(options);
   stage.tgid = 10;
   stage.call(10, getpid, 0, 10);
   stage.enter(11, execve, 0);
-  stage.happens(10, Exec{11});
+  stage.happens(10, trace::Exec{11});
   stage.exit(10);
   stage.text();
   CHECK(stage.files[11] == "execve(NULL <pid changed to 10 ...>\n");
@@ -206,7 +206,7 @@ TEST_CASE("with a file for each thread, execve in a thread ends its file") {
 TEST_CASE("lines of threads with files of their own are never broken") {
   StageOptions options;
   options.separate = true;
-  options.text.show_pid = pipeline::ShowPid::never;
+  options.text.show_pid = pipeline::views::ShowPid::never;
   Stage stage(options);
   stage.enter(10, close_fd, 3);
   stage.call(11, getpid, 0, 11);
@@ -221,12 +221,12 @@ TEST_CASE("calls that a filter holds back come out whole") {
   options.pipeline.filter.status = {filter::CallStatus::successful};
   Stage stage(options);
   stage.enter(10, close_fd, 3);
-  stage.happens(11, Attached{});
+  stage.happens(11, trace::Attached{});
   stage.call(11, close_fd, 9, -9);
   stage.call(11, getpid, 0, 11);
   stage.exit(10);
   stage.enter(11, close_fd, 5);
-  stage.happens(11, Exited{SIGTERM});
+  stage.happens(11, trace::Exited{SIGTERM});
   CHECK(stage.text() ==
         "[pid    11] getpid()                    = 11\n"
         "close(3)                                = 0\n"
@@ -253,9 +253,9 @@ TEST_CASE("option --errno and --min-duration choose by the end of a call") {
 
 TEST_CASE("signals, stops and ends have lines of their own") {
   Stage stage;
-  stage.happens(10, SignalStop{SIGCHLD, {}});
-  stage.happens(10, GroupStop{SIGSTOP});
-  stage.happens(10, Exited{3 << 8});
+  stage.happens(10, trace::SignalStop{SIGCHLD, {}});
+  stage.happens(10, trace::GroupStop{SIGSTOP});
+  stage.happens(10, trace::Exited{3 << 8});
   CHECK(stage.text() ==
         "--- SIGCHLD ---\n"
         "--- stopped by SIGSTOP ---\n"
@@ -267,10 +267,10 @@ TEST_CASE("option -e signal= chooses signals") {
   options.pipeline.filter.signals = {};
   options.pipeline.filter.signals.add(SIGUSR1);
   Stage stage(options);
-  stage.happens(10, SignalStop{SIGCHLD, {}});
-  stage.happens(10, SignalStop{SIGUSR1, {}});
-  stage.happens(10, Exited{SIGTERM});
-  stage.happens(11, Exited{SIGUSR1});
+  stage.happens(10, trace::SignalStop{SIGCHLD, {}});
+  stage.happens(10, trace::SignalStop{SIGUSR1, {}});
+  stage.happens(10, trace::Exited{SIGTERM});
+  stage.happens(11, trace::Exited{SIGUSR1});
   CHECK(stage.text() ==
         "--- SIGUSR1 ---\n"
         "+++ killed by SIGUSR1 +++\n");
@@ -291,11 +291,11 @@ TEST_CASE("option -q levels keep notes back") {
   StageOptions options;
   options.pipeline.quiet = {true, true, true, true};
   Stage stage(options);
-  stage.happens(10, Attached{{}, true});
+  stage.happens(10, trace::Attached{{}, true});
   stage.enter(10, getpid, 0, 0, 0, Abi::i386);
   stage.exit(10, 10, Abi::i386);
-  stage.happens(10, Exited{0});
-  stage.happens(11, Exited{SIGKILL});
+  stage.happens(10, trace::Exited{0});
+  stage.happens(11, trace::Exited{SIGKILL});
   CHECK(stage.text() ==
         "getpid()                                = 10\n"
         "+++ killed by SIGKILL +++\n");
@@ -305,18 +305,18 @@ TEST_CASE("option -q levels keep notes back") {
 TEST_CASE("one note stands for all threads of a process that is attached to") {
   Stage stage;
   stage.tgid = 10;
-  stage.happens(10, Attached{{}, true, 3});
-  stage.happens(11, Attached{{}, true, 0});
-  stage.happens(12, Attached{{}, true, 0});
+  stage.happens(10, trace::Attached{{}, true, 3});
+  stage.happens(11, trace::Attached{{}, true, 0});
+  stage.happens(12, trace::Attached{{}, true, 0});
   stage.tgid = 20;
-  stage.happens(20, Attached{{}, true});
+  stage.happens(20, trace::Attached{{}, true});
   CHECK(stage.notes == "Process 10 attached with 3 threads\nProcess 20 attached\n");
 }
 
 TEST_CASE("detaching leaves the line that was begun last marked") {
   Stage stage;
   stage.enter(10, close_fd, 3);
-  stage.happens(10, Detached{});
+  stage.happens(10, trace::Detached{});
   CHECK(stage.text() == "close(3 <detached ...>\n");
   CHECK(stage.notes == "Process 10 detached\n");
 }
@@ -328,7 +328,7 @@ TEST_CASE("a call that detaching interrupts shows by its status, too") {
     options.pipeline.filter.status = {status};
     Stage stage(options);
     stage.enter(10, close_fd, 3);
-    stage.happens(10, Detached{});
+    stage.happens(10, trace::Detached{});
     CHECK(stage.text() == shown);
     CHECK(stage.notes == "Process 10 detached\n");
   }
@@ -340,18 +340,18 @@ TEST_CASE("option -b execve lets a process go that starts another program, but n
   options.pipeline.launched = true;
   Stage stage(options);
   stage.enter(10, execve, 0);
-  CHECK(stage.happens(10, Exec{10}) == Verdict::go_on);
+  CHECK(stage.happens(10, trace::Exec{10}) == trace::Verdict::go_on);
   stage.exit(10);
   stage.enter(10, execve, 0);
-  CHECK(stage.happens(10, Exec{10}) == Verdict::detach);
+  CHECK(stage.happens(10, trace::Exec{10}) == trace::Verdict::detach);
 }
 
 TEST_CASE("option --syscall-limit ends tracing after so many lines") {
   StageOptions options;
   options.pipeline.syscall_limit = 2;
   Stage stage(options);
-  CHECK(stage.call(10, getpid) == Verdict::go_on);
-  CHECK(stage.call(10, getpid) == Verdict::detach_all);
+  CHECK(stage.call(10, getpid) == trace::Verdict::go_on);
+  CHECK(stage.call(10, getpid) == trace::Verdict::detach_all);
 }
 
 TEST_CASE("a call that the filter leaves out is not decoded, an unknown number always shows") {
@@ -397,7 +397,7 @@ TEST_CASE("prefixes stand in strace's order") {
   options.text.duration_digits = 6;
   Stage stage(options);
   stage.call(10, getpid, 0, 10);
-  stage.happens(10, Exited{0});
+  stage.happens(10, trace::Exited{0});
   CHECK(stage.text() ==
         "43200.001000 (+     0.000000) [   0] [0000000000401000] getpid() = 10 <0.001000>\n"
         "43200.003000 (+     0.002000) [   0] [????????????????] +++ exited with 0 +++\n");
@@ -450,25 +450,25 @@ TEST_CASE("option -e write= dumps all that a call was given, sent or not, if all
 }
 
 TEST_CASE("a thread that pretends to be in any number of functions is followed in some, the innermost among them") {
-  LibraryFunction function;
+  trace::LibraryFunction function;
   function.name = function.label = "hop";
   Stage stage;
-  LibraryEnter enter;
+  trace::LibraryEnter enter;
   enter.function = &function;
-  for (enter.call = 1; enter.call < 2 * most_open_calls; ++enter.call) {
+  for (enter.call = 1; enter.call < 2 * trace::most_open_calls; ++enter.call) {
     stage.happens(10, enter);
   }
   CHECK(stage.notes == "Thread 10 is in more than 65536 calls of functions: the ends of the outermost are not shown\n");
   const std::string begun = stage.text();
-  LibraryExit exit;
+  trace::LibraryExit exit;
   exit.function = &function;
   for (exit.call = enter.call - 1; exit.call > 0; --exit.call) {
     stage.happens(10, exit);
   }
   const std::string ended = stage.text().substr(begun.size());
   const auto lines = static_cast<std::size_t>(std::count(ended.begin(), ended.end(), '\n'));
-  CHECK(lines >= most_open_calls / 2);
-  CHECK(lines <= most_open_calls);
+  CHECK(lines >= trace::most_open_calls / 2);
+  CHECK(lines <= trace::most_open_calls);
 }
 
 }  // namespace tracer::test

@@ -15,7 +15,7 @@ struct Machine {
 };
 
 /// Lets so many stops come; how many of them were polled for.
-unsigned polled(PollTuner& tuner, PollTuner::Time& now, const Machine& machine, unsigned stops) {
+unsigned polled(ptrace::PollTuner& tuner, ptrace::PollTuner::Time& now, const Machine& machine, unsigned stops) {
   unsigned count = 0;
   for (unsigned i = 0; i < stops; ++i) {
     count += tuner.polls() ? 1 : 0;
@@ -33,25 +33,25 @@ constexpr unsigned many = 100'000;
 }  // namespace
 
 TEST_CASE("the tracer polls where stops come sooner for it, and sleeps elsewhere") {
-  PollTuner::Time now{};
-  PollTuner tuner(true);
+  ptrace::PollTuner::Time now{};
+  ptrace::PollTuner tuner(true);
   CHECK(polled(tuner, now, idle, many) > many * 95 / 100);
   CHECK(polled(tuner, now, loaded, many) < many * 70 / 100);  // it takes until the next trial to notice
   CHECK(polled(tuner, now, loaded, many) < many * 2 / 100);
-  PollTuner other(true);
+  ptrace::PollTuner other(true);
   CHECK(polled(other, now, indifferent, many) < many * 2 / 100);
 }
 
 TEST_CASE("the tracer does not poll where there is one CPU") {
-  PollTuner::Time now{};
-  PollTuner tuner(false);
+  ptrace::PollTuner::Time now{};
+  ptrace::PollTuner tuner(false);
   CHECK(polled(tuner, now, idle, many) == 0);
 }
 
 TEST_CASE("a tracee that pauses once does not settle whether the tracer polls") {
   for (unsigned at = 0; at < 128; ++at) {
-    PollTuner::Time now{};
-    PollTuner tuner(true);
+    ptrace::PollTuner::Time now{};
+    ptrace::PollTuner tuner(true);
     polled(tuner, now, idle, at);
     now += std::chrono::seconds(1);
     polled(tuner, now, idle, 128 - at);
@@ -60,8 +60,8 @@ TEST_CASE("a tracee that pauses once does not settle whether the tracer polls") 
 }
 
 TEST_CASE("the time that stops did not come while nobody expected them does not count") {
-  PollTuner::Time now{};
-  PollTuner tuner(true);
+  ptrace::PollTuner::Time now{};
+  ptrace::PollTuner tuner(true);
   for (unsigned i = 0; i < 40; ++i) {
     polled(tuner, now, idle, 32);
     now += std::chrono::seconds(1);

@@ -11,12 +11,12 @@
 #include <numeric>
 #include <vector>
 
-#include "base/mounts.h"
-#include "base/proc_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
-#include "process/proc_files.h"
+#include "proc/mounts.h"
+#include "proc/proc_files.h"
+#include "proc/proc_text.h"
 
 namespace tracer {
 
@@ -58,8 +58,8 @@ TEST_CASE("a process that is in many groups has fields behind them") {
   char done = 0;
   CHECK(::read(outer.get(), &done, 1) == 1);
   if (done == 'y') {
-    CHECK(status_field(child, "Groups").size() > 4096);
-    CHECK(status_field(child, "Seccomp").size() == 1);
+    CHECK(proc::status_field(child, "Groups").size() > 4096);
+    CHECK(proc::status_field(child, "Seccomp").size() == 1);
   }
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -67,30 +67,30 @@ TEST_CASE("a process that is in many groups has fields behind them") {
 
 TEST_CASE("a label is looked for at the begins of lines, whole") {
   const std::string_view text = "Name:\tPid: 3\nNSpid:\t7\t1\nPid:\t  42\nEmpty:\nPidLast:\tx";
-  CHECK(labelled(text, "Name") == "Pid: 3");
-  CHECK(labelled(text, "NSpid") == "7\t1");
-  CHECK(labelled(text, "Pid") == "42");
-  CHECK(labelled(text, "Empty").empty());
-  CHECK(labelled(text, "PidLast") == "x");
-  CHECK(labelled(text, "pid").empty());
-  CHECK(labelled("Pid", "Pid").empty());
-  CHECK(labelled("", "Pid").empty());
+  CHECK(proc::labelled(text, "Name") == "Pid: 3");
+  CHECK(proc::labelled(text, "NSpid") == "7\t1");
+  CHECK(proc::labelled(text, "Pid") == "42");
+  CHECK(proc::labelled(text, "Empty").empty());
+  CHECK(proc::labelled(text, "PidLast") == "x");
+  CHECK(proc::labelled(text, "pid").empty());
+  CHECK(proc::labelled("Pid", "Pid").empty());
+  CHECK(proc::labelled("", "Pid").empty());
 }
 
 TEST_CASE("mounts are found by a descriptor and by a path") {
   const UniqueFd proc(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  const auto of_descriptor = mount_of_descriptor(::getpid(), proc.get());
+  const auto of_descriptor = proc::mount_of_descriptor(::getpid(), proc.get());
   REQUIRE(of_descriptor);
   CHECK(of_descriptor->type == "proc");
   CHECK(of_descriptor->point == "/proc");
-  const auto of_path = mount_of_path(::getpid(), "/proc/self");
+  const auto of_path = proc::mount_of_path(::getpid(), "/proc/self");
   REQUIRE(of_path);
   CHECK(of_path->type == "proc");
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   const UniqueFd reading(ends[0]);
   const UniqueFd writing(ends[1]);
-  CHECK_FALSE(mount_of_descriptor(::getpid(), reading.get()));
+  CHECK_FALSE(proc::mount_of_descriptor(::getpid(), reading.get()));
 }
 
 }  // namespace tracer

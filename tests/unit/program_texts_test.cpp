@@ -34,11 +34,11 @@ void add_chunk(Record& record, chunk_kind kind, std::uint64_t address, const voi
 /// Of an execve whose array of arguments could be read, if it has one.
 Record entry_of(const std::vector<std::uint64_t>& pointers) {
   std::uint32_t number = 0;
-  while (!is_execve(native_abi(), number) || is_execveat(native_abi(), number)) {
+  while (!arch::is_execve(arch::native_abi(), number) || arch::is_execveat(arch::native_abi(), number)) {
     ++number;
   }
   enter_record front{};
-  front.head.abi = static_cast<std::uint8_t>(native_abi());
+  front.head.abi = static_cast<std::uint8_t>(arch::native_abi());
   front.head.arguments = most_arguments;
   front.head.number = number;
   front.args[0] = path;
@@ -63,7 +63,7 @@ Record exec_of(const std::string& arguments, bool of_interpreter = false, const 
 /// What stands at an address then, up to its NUL.
 std::string text(const Record& chunks, std::uint64_t address) {
   std::string bytes(16, '?');
-  bytes.resize(CapturedMemory(chunks).read(RemoteAddr(address), std::as_writable_bytes(std::span(bytes))));
+  bytes.resize(bpf::CapturedMemory(chunks).read(RemoteAddr(address), std::as_writable_bytes(std::span(bytes))));
   return bytes.substr(0, bytes.find('\0'));
 }
 
@@ -72,7 +72,7 @@ const std::string one_two{"one\0two\0", 8};
 }  // namespace
 
 TEST_CASE("path and arguments come from the new program") {
-  const Record chunks = texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of(one_two));
+  const Record chunks = bpf::texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of(one_two));
   CHECK(text(chunks, path) == "/bin/a");
   CHECK(text(chunks, 0x3000) == "one");
   CHECK(text(chunks, 0x4000) == "two");
@@ -80,31 +80,32 @@ TEST_CASE("path and arguments come from the new program") {
 
 TEST_CASE("of a script's arguments the first one is unknown") {
   const Record chunks =
-      texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of({"/bin/sh\0-e\0/bin/a\0two\0", 22}, true));
+      bpf::texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of({"/bin/sh\0-e\0/bin/a\0two\0", 22}, true));
   CHECK(text(chunks, path) == "/bin/a");
   CHECK(text(chunks, 0x3000).empty());
   CHECK(text(chunks, 0x4000) == "two");
 }
 
 TEST_CASE("arguments without their array, or of another number, are no argument's") {
-  CHECK(text(texts_of_program(entry_of({}), exec_of(one_two)), 0x3000).empty());
-  CHECK(text(texts_of_program(entry_of({0x3000, 0x4000}), exec_of(one_two)), 0x3000).empty());
-  CHECK(text(texts_of_program(entry_of({0x3000, 0x4000, 0x5000, 0}), exec_of(one_two)), 0x3000).empty());
-  CHECK(text(texts_of_program(entry_of({0x3000, 0}), exec_of(one_two)), 0x3000).empty());
-  CHECK(text(texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of(one_two, true)), 0x4000).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({}), exec_of(one_two)), 0x3000).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({0x3000, 0x4000}), exec_of(one_two)), 0x3000).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({0x3000, 0x4000, 0x5000, 0}), exec_of(one_two)), 0x3000).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({0x3000, 0}), exec_of(one_two)), 0x3000).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({0x3000, 0x4000, 0}), exec_of(one_two, true)), 0x4000).empty());
 }
 
 TEST_CASE("a path that the kernel made of a descriptor is not the call's") {
-  CHECK(text(texts_of_program(entry_of({}), exec_of(one_two, false, "/dev/fd/3")), path).empty());
+  CHECK(text(bpf::texts_of_program(entry_of({}), exec_of(one_two, false, "/dev/fd/3")), path).empty());
 }
 
 TEST_CASE("records that are too short have nothing") {
   const Record entry = entry_of({0x3000, 0x4000, 0});
   const Record exec = exec_of(one_two);
   for (std::size_t size = 0; size < entry.size(); ++size) {
-    CHECK(texts_of_program(std::span(entry).first(size), std::span(exec).first(std::min(size, sizeof(life_record))))
-              .empty());
-    static_cast<void>(texts_of_program(std::span(entry).first(size), exec));
+    CHECK(
+        bpf::texts_of_program(std::span(entry).first(size), std::span(exec).first(std::min(size, sizeof(life_record))))
+            .empty());
+    static_cast<void>(bpf::texts_of_program(std::span(entry).first(size), exec));
   }
 }
 

@@ -71,7 +71,7 @@ class Ring {
   }
   ~Ring() { ::munmap(mapping_, 2 * page_ + 2 * size); }
 
-  RecordRing reader() { return RecordRing::open(fd_.get(), size).value(); }
+  bpf::RecordRing reader() { return bpf::RecordRing::open(fd_.get(), size).value(); }
 
   /// Returns the place of its head.
   std::uint64_t put(const std::vector<std::byte>& bytes, bool busy) {
@@ -102,7 +102,7 @@ struct Machine {
   Cpu first{std::span(blocks).first(each)};
   Cpu second{std::span(blocks).subspan(each + 1, each)};
   Ring ring;
-  RecordStream stream{ring.reader(), blocks, each};
+  bpf::RecordStream stream{ring.reader(), blocks, each};
 
   std::vector<std::uint64_t> take(std::size_t most = 1000000) {
     std::vector<std::uint64_t> times;

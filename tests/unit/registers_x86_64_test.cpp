@@ -18,14 +18,14 @@ struct NarrowRegisters {
 };
 
 template <typename Set>
-Registers registers_of(const Set& set) {
-  Registers registers;
+arch::Registers registers_of(const Set& set) {
+  arch::Registers registers;
   std::memcpy(registers.buffer().data(), &set, sizeof set);
   REQUIRE(registers.resize(sizeof set));
   return registers;
 }
 
-std::vector<std::uint64_t> arguments(const Registers& registers, Abi abi) {
+std::vector<std::uint64_t> arguments(const arch::Registers& registers, Abi abi) {
   std::vector<std::uint64_t> found;
   for (std::size_t i = 0; i < 6; ++i) {
     found.push_back(registers.argument(i, abi));
@@ -50,7 +50,7 @@ TEST_CASE("a 64-bit call") {
   set.rsp = 0x7fff0000;
   set.cs = code_64;
   set.rax = static_cast<unsigned long long>(-ENOSYS);
-  Registers registers = registers_of(set);
+  arch::Registers registers = registers_of(set);
   CHECK(arguments(registers, Abi::x86_64) == one_to_six);
   CHECK(registers.call_number() == 257);
   CHECK(registers.instruction_pointer() == 0x401000);
@@ -77,7 +77,7 @@ TEST_CASE("a 32-bit call in the registers of 64 bits") {
   set.rdi = 0xffffffff00000005;
   set.rbp = 6;
   set.cs = code_32;
-  const Registers registers = registers_of(set);
+  const arch::Registers registers = registers_of(set);
   CHECK(arguments(registers, Abi::i386) == one_to_six);
   CHECK(registers.mode_abi() == Abi::i386);
 }
@@ -94,7 +94,7 @@ TEST_CASE("a 32-bit call in a register set of its own") {
   set.eax = static_cast<std::uint32_t>(-ENOSYS);
   set.eip = 0x8048000;
   set.esp = 0xff000000;
-  Registers registers = registers_of(set);
+  arch::Registers registers = registers_of(set);
   CHECK(arguments(registers, Abi::i386) == one_to_six);
   CHECK(registers.call_number() == 295);
   CHECK(registers.result() == -ENOSYS);
@@ -106,7 +106,7 @@ TEST_CASE("a 32-bit call in a register set of its own") {
 }
 
 TEST_CASE("a register set of another size is none of ours") {
-  Registers registers;
+  arch::Registers registers;
   CHECK_FALSE(registers.resize(0));
   CHECK_FALSE(registers.resize(sizeof(user_regs_struct) - 8));
   CHECK(registers.bytes().size() == sizeof(user_regs_struct));

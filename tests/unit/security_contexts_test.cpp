@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/unique_fd.h"
-#include "decode/security_contexts.h"
+#include "names/security_contexts.h"
 
 namespace tracer::decode {
 namespace {
@@ -30,7 +30,7 @@ std::optional<std::string> of_same_file(const std::map<std::string, std::string>
   return found == files.end() ? std::nullopt : std::optional(found->second);
 }
 
-class FakeSource final : public ContextSource {
+class FakeSource final : public names::ContextSource {
  public:
   std::map<std::string, std::string> files;
   std::map<std::string, std::string> database;
@@ -59,8 +59,8 @@ bool finds_paths() {
   return true;
 }
 
-std::string path_context(ContextOptions options, FakeSource source, int directory, std::string_view path) {
-  const SecurityContexts contexts(options, std::make_unique<FakeSource>(std::move(source)));
+std::string path_context(names::ContextOptions options, FakeSource source, int directory, std::string_view path) {
+  const names::SecurityContexts contexts(options, std::make_unique<FakeSource>(std::move(source)));
   TextBuffer text;
   contexts.of_path(text, ::getpid(), directory, path);
   return std::string(text.view());
@@ -70,7 +70,7 @@ std::string path_context(ContextOptions options, FakeSource source, int director
 
 TEST_CASE("a context is its type, or all of it") {
   for (const bool full : {false, true}) {
-    const SecurityContexts contexts({full, false}, std::make_unique<FakeSource>(usual()));
+    const names::SecurityContexts contexts({full, false}, std::make_unique<FakeSource>(usual()));
     TextBuffer text;
     contexts.of_process(text, ::getpid());
     CHECK(text.view() == (full ? "unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023" : "unconfined_t"));
@@ -78,7 +78,7 @@ TEST_CASE("a context is its type, or all of it") {
 }
 
 TEST_CASE("the context of a descriptor is that of its file") {
-  const SecurityContexts contexts({}, std::make_unique<FakeSource>(usual()));
+  const names::SecurityContexts contexts({}, std::make_unique<FakeSource>(usual()));
   const UniqueFd proc(::open("/proc", O_PATH | O_CLOEXEC));
   TextBuffer text;
   contexts.of_descriptor(text, ::getpid(), proc.get());
@@ -132,7 +132,7 @@ TEST_CASE("a context that somebody has made up does no harm") {
 }
 
 TEST_CASE("without SELinux there are no contexts") {
-  const SecurityContexts contexts({true, true}, nullptr);
+  const names::SecurityContexts contexts({true, true}, nullptr);
   TextBuffer text;
   contexts.of_process(text, ::getpid());
   contexts.of_descriptor(text, ::getpid(), 0);

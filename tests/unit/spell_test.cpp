@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "spell/floating.h"
-#include "spell/scalars.h"
+#include "format/floating.h"
+#include "format/scalars.h"
 
 namespace tracer::test {
 namespace {
@@ -15,7 +15,7 @@ using spec::Style;
 
 std::string scalar(std::uint64_t bits, unsigned width, bool is_signed, Style style) {
   TextBuffer text;
-  spell::append_scalar(text, bits, spell::scalar_type(width, is_signed, style), spell::ConstantForm::abbreviate);
+  format::append_scalar(text, bits, format::scalar_type(width, is_signed, style), format::ConstantForm::abbreviate);
   return std::string(text.view());
 }
 
@@ -34,7 +34,7 @@ double long_double(std::array<unsigned char, n> most_significant_first, Abi abi)
   for (std::size_t i = 0; i < n; ++i) {
     raw[n - 1 - i] = std::byte{most_significant_first[i]};
   }
-  return std::bit_cast<double>(spell::double_of_long_double(raw, abi));
+  return std::bit_cast<double>(format::double_of_long_double(raw, abi));
 }
 
 }  // namespace

@@ -6,19 +6,19 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/stack.h"
 #include "stack/expression.h"
 #include "stack/mappings.h"
 #include "stack/perf_map.h"
 #include "stack/symbols.h"
 #include "stack/unwind_row.h"
-#include "trace/pipeline_stack.h"
 
 namespace tracer::stack {
 
 namespace {
 
 /// Words at addresses.
-class Words final : public Memory {
+class Words final : public trace::Memory {
  public:
   using Map = std::map<std::uint64_t, std::uint64_t>;
   explicit Words(Map words) : words_(std::move(words)) {}
@@ -36,8 +36,8 @@ class Words final : public Memory {
   std::map<std::uint64_t, std::uint64_t> words_;
 };
 
-FrameRegisters registers() {
-  FrameRegisters frame;
+arch::FrameRegisters registers() {
+  arch::FrameRegisters frame;
   frame.count = 17;
   frame.stack_pointer = 7;
   frame.frame_pointer = 6;
@@ -92,13 +92,13 @@ TEST_CASE("a row leads to the caller's registers") {
   back.number = 16;
   back.offset = -8;
   row.rules = {saved, back};
-  FrameRegisters frame = registers();
+  arch::FrameRegisters frame = registers();
   REQUIRE(apply(row, frame, Words(Words::Map{{0x700, 0x6666}, {0x708, 0x401234}})));
   CHECK(frame.instruction_pointer == 0x401234);
   CHECK(frame.values[7] == 0x710);
   CHECK(frame.values[6] == 0x6666);
   CHECK_FALSE(frame.has(0));
-  FrameRegisters lost = registers();
+  arch::FrameRegisters lost = registers();
   CHECK_FALSE(apply(row, lost, Words(Words::Map{{0x700, 0x6666}})));
 }
 
@@ -138,16 +138,16 @@ TEST_CASE("a short name for an endless one is cut off") {
 
 TEST_CASE("frames as text") {
   TextBuffer text;
-  StackFrame known;
+  trace::StackFrame known;
   known.file = "/lib/x\x1b[2J\xc3\xa9";
   known.symbol = "f(int)";
   known.symbol_offset = 0x12;
   known.file_offset = 0x1234;
-  StackFrame nameless;
+  trace::StackFrame nameless;
   nameless.file = "/lib/y";
   nameless.file_offset = 0x10;
-  StackFrame unknown;
-  unknown.kind = StackFrame::Kind::unknown;
+  trace::StackFrame unknown;
+  unknown.kind = trace::StackFrame::Kind::unknown;
   unknown.address = 0xdead;
   pipeline::append_stack(text, std::array{known, nameless, unknown}, pipeline::StackTaken::now);
   CHECK(text.view() ==
@@ -160,14 +160,14 @@ TEST_CASE("frames as text") {
 
 TEST_CASE("frames as JSON") {
   TextBuffer text;
-  StackFrame known;
+  trace::StackFrame known;
   known.file = "/x";
   known.symbol = "f";
   known.symbol_offset = 2;
   known.file_offset = 18;
   known.address = 1 << 20;
-  StackFrame limit;
-  limit.kind = StackFrame::Kind::limit;
+  trace::StackFrame limit;
+  limit.kind = trace::StackFrame::Kind::limit;
   pipeline::append_json_stack(text, std::array{known, limit});
   CHECK(text.view() ==
         R"([{"file":"/x","offset":18,"address":1048576,"symbol":"f","symbol_offset":2},{"end":"limit"}])");
@@ -177,7 +177,7 @@ TEST_CASE("a kept stack keeps its text") {
   pipeline::KeptStack kept;
   {
     std::string file = "/a/long/name/that/is/on/the/heap";
-    StackFrame frame;
+    trace::StackFrame frame;
     frame.file = file;
     kept.keep(std::array{frame});
     file.assign(file.size(), 'x');

@@ -44,7 +44,7 @@ TEST_CASE("numbers that no table knows are not counted and fill no memory") {
 TEST_CASE("without calls there is no table") {
   Stage stage(counting());
   stage.enter(10, exit_group, 0);
-  stage.happens(10, Exited{0});
+  stage.happens(10, trace::Exited{0});
   CHECK(stage.table().empty());
 }
 

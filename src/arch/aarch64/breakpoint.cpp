@@ -8,7 +8,7 @@
 
 #include "arch/aarch64/instruction.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 constexpr std::array<std::byte, 4> brk = {std::byte{0x00}, std::byte{0x00}, std::byte{0x20}, std::byte{0xd4}};
@@ -117,7 +117,7 @@ bool is_taken(Kind kind, std::uint32_t instruction, const Registers& registers) 
 }
 
 /// False: the memory cannot be read.
-bool load_literal(std::uint32_t instruction, std::uint64_t address, Registers& registers, const Memory& memory) {
+bool load_literal(std::uint32_t instruction, std::uint64_t address, Registers& registers, const trace::Memory& memory) {
   constexpr unsigned word = 0;
   constexpr unsigned signed_word = 2;
   constexpr unsigned prefetch = 3;
@@ -239,7 +239,7 @@ std::optional<Displaced> displace(Abi, std::span<const std::byte> code, std::uin
 }
 
 std::optional<StackWrite> emulate(Abi, std::span<const std::byte> code, std::uint64_t address, Registers& registers,
-                                  const Memory& memory) {
+                                  const trace::Memory& memory) {
   const auto instruction = instruction_in(code);
   if (!instruction) {
     return std::nullopt;
@@ -314,7 +314,7 @@ std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
   return 0;
 }
 
-std::optional<FunctionEntry> function_entry(const Registers& registers, const Memory&) {
+std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory&) {
   FunctionEntry entry;
   static_assert(FunctionEntry::most_integers == 8);
   for (unsigned i = 0; i < entry.integers.size(); ++i) {
@@ -370,4 +370,4 @@ void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

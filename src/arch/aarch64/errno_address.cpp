@@ -6,7 +6,7 @@
 #include "arch/aarch64/instruction.h"
 #include "arch/breakpoint.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 constexpr unsigned most_instructions = 16;
@@ -15,7 +15,8 @@ constexpr std::uint32_t ret = 0xd65f03c0;
 /// The thread pointer, constants and words in memory, as code computes an address from them.
 class Evaluation {
  public:
-  Evaluation(const Memory& memory, std::uint64_t thread_pointer) : memory_(memory), thread_pointer_(thread_pointer) {}
+  Evaluation(const trace::Memory& memory, std::uint64_t thread_pointer)
+      : memory_(memory), thread_pointer_(thread_pointer) {}
 
   /// What the function at `address` returns; empty for code that does anything else.
   std::optional<std::uint64_t> result_of(std::uint64_t address) {
@@ -64,7 +65,7 @@ class Evaluation {
     return target.has_value();
   }
 
-  const Memory& memory_;
+  const trace::Memory& memory_;
   std::uint64_t thread_pointer_;
   std::array<Value, 32> registers_{};  ///< empty: unknown, as sp and xzr stay
 };
@@ -80,15 +81,15 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
   return pointer;
 }
 
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory, std::uint64_t) {
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory, std::uint64_t) {
   // musl's; glibc's secret is a variable of the loader that has no name.
   constexpr std::uint64_t link_register = 88;
   return {abi == Abi::aarch64 ? load(memory, buffer + link_register, word_size(abi)).value_or(0) : 0, 0};
 }
 
-std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
+std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const trace::Memory& memory,
                                            std::uint64_t thread_pointer) {
   return abi == Abi::aarch64 ? Evaluation(memory, thread_pointer).result_of(address) : std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

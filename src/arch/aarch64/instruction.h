@@ -9,7 +9,7 @@
 
 #include "arch/load.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 inline constexpr std::size_t instruction_size = 4;
 
@@ -55,4 +55,4 @@ inline std::uint64_t load_offset(std::uint32_t instruction) {
   return std::uint64_t{field(instruction, 10, 12)} * 8;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -2,7 +2,7 @@
 
 #include "base/number_text.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 std::optional<std::uint64_t> named_register(const Registers& registers, std::string_view name) {
   if (name == "sp") {
@@ -31,4 +31,4 @@ std::optional<std::uint64_t> segment_start(const Registers&, std::string_view, c
   return std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -1,6 +1,6 @@
 #include "arch/aarch64/registers.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 // Places in struct user_pt_regs (asm/ptrace.h) and in compat_elf_gregset_t, in words.
@@ -99,4 +99,4 @@ void Registers::set_state(std::uint64_t value) {
   set(wide_state, 0, value);
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

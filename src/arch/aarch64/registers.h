@@ -8,9 +8,9 @@
 
 #include "arch/frame_registers.h"
 #include "arch/register_words.h"
-#include "spec/abi.h"
+#include "base/abi.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// struct user_pt_regs: x0..x30, sp, pc, pstate; compat_elf_gregset_t: r0..r15, cpsr, orig_r0.
 class Registers : public RegisterWords<34, 18> {
@@ -46,4 +46,4 @@ class Registers : public RegisterWords<34, 18> {
   void set_state(std::uint64_t value);
 };
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -3,7 +3,7 @@
 
 #include <linux/audit.h>
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 constexpr std::array<FilterArch, 2> arches = {{
@@ -48,4 +48,4 @@ bool is_execveat(Abi abi, std::uint64_t number) {
   return number == (abi == Abi::aarch64 ? 281 : 387);
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

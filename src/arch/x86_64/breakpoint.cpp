@@ -11,7 +11,7 @@
 #include "arch/load.h"
 #include "arch/x86_64/address.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 constexpr std::array<std::byte, 1> trap = {std::byte{0xcc}};
@@ -92,7 +92,7 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
   return found;
 }
 
-std::optional<FunctionEntry> function_entry(const Registers& registers, const Memory& memory) {
+std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory& memory) {
   const Abi abi = registers.mode_abi();
   FunctionEntry entry;
   if (abi != Abi::i386) {
@@ -132,7 +132,7 @@ bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stac
   return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + most_arguments : stack_pointer == least;
 }
 
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const Memory& memory,
+std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
                                           std::uint64_t thread_pointer) {
   // The same words in glibc (sysdeps/x86_64/jmpbuf-offsets.h, tls.h: pointer_guard) and, unmangled, in musl.
   const bool narrow = abi == Abi::i386;
@@ -178,4 +178,4 @@ void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t
   }
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -4,7 +4,7 @@
 #include "arch/breakpoint.h"
 #include "arch/x86_64/instruction.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr unsigned most_instructions = 16;
 /// Runs code that computes an address from the thread pointer, constants and words in memory, and does nothing else.
 class Evaluation {
  public:
-  Evaluation(Abi abi, const Memory& memory, std::uint64_t thread_pointer)
+  Evaluation(Abi abi, const trace::Memory& memory, std::uint64_t thread_pointer)
       : abi_(abi), memory_(memory), thread_pointer_(thread_pointer) {}
 
   /// What the function at `address` returns; empty for code of any other kind.
@@ -136,16 +136,16 @@ class Evaluation {
   }
 
   Abi abi_;
-  const Memory& memory_;
+  const trace::Memory& memory_;
   std::uint64_t thread_pointer_;
   std::array<Value, register_count> registers_{};  ///< empty: unknown
 };
 
 }  // namespace
 
-std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const Memory& memory,
+std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const trace::Memory& memory,
                                            std::uint64_t thread_pointer) {
   return Evaluation(abi, memory, thread_pointer).result_of(address);
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

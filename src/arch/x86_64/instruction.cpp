@@ -1,6 +1,6 @@
 #include "arch/x86_64/instruction.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 Zydis load_zydis() {
@@ -37,4 +37,4 @@ std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code) {
   return std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

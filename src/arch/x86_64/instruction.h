@@ -9,10 +9,10 @@
 #include <span>
 
 #include "arch/load.h"
+#include "base/abi.h"
 #include "base/shared_library.h"
-#include "spec/abi.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// Zydis: what we use of it.
 struct Zydis {
@@ -34,4 +34,4 @@ struct Instruction {
 /// The first instruction of `code`; empty if it is none, or Zydis cannot be loaded.
 std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code);
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -7,7 +7,7 @@
 
 #include "base/number_text.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
   return segment_start(registers, registers.mode_abi() == Abi::i386 ? "gs" : "fs", read);
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

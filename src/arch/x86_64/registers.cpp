@@ -3,7 +3,7 @@
 #include <array>
 #include <cerrno>
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 // Places in struct user_regs_struct and user_regs_struct32 (asm/user_64.h, asm/user32.h), in words.
@@ -162,4 +162,4 @@ void Registers::forget_call() {
   set(number_place.wide, number_place.narrow, ~std::uint64_t{0});
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -8,9 +8,9 @@
 
 #include "arch/frame_registers.h"
 #include "arch/register_words.h"
-#include "spec/abi.h"
+#include "base/abi.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 /// struct user_regs_struct; struct user_regs_struct32.
 class Registers : public RegisterWords<27, 17> {
@@ -45,4 +45,4 @@ class Registers : public RegisterWords<27, 17> {
   void forget_call();                                       ///< the thread is in no system call that could be restarted
 };
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -3,7 +3,7 @@
 
 #include <linux/audit.h>
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 constexpr std::uint32_t x32_bit = 0x40000000;
@@ -53,4 +53,4 @@ bool is_execveat(Abi abi, std::uint64_t number) {
   return number == (abi == Abi::x86_64 ? 322 : abi == Abi::x32 ? 545 : 358);
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

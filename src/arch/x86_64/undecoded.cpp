@@ -4,7 +4,7 @@
 
 #include "arch/breakpoint.h"
 
-namespace tracer {
+namespace tracer::arch {
 
 Status can_break_at_functions(Abi) {
   return Error{ENOTSUP, "this build has no Zydis: use one that is linked dynamically"};
@@ -22,7 +22,7 @@ std::optional<Displaced> displace(Abi, std::span<const std::byte>, std::uint64_t
   return std::nullopt;
 }
 
-std::optional<StackWrite> emulate(Abi, std::span<const std::byte>, std::uint64_t, Registers&, const Memory&) {
+std::optional<StackWrite> emulate(Abi, std::span<const std::byte>, std::uint64_t, Registers&, const trace::Memory&) {
   return std::nullopt;
 }
 
@@ -30,8 +30,8 @@ std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const Memory&, std::uint64_t) {
+std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const trace::Memory&, std::uint64_t) {
   return std::nullopt;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -5,7 +5,7 @@
 #include "arch/x86_64/address.h"
 #include "arch/x86_64/instruction.h"
 
-namespace tracer {
+namespace tracer::arch {
 namespace {
 
 std::uint64_t register_value(ZydisRegister which, const Registers& registers, std::uint64_t next) {
@@ -22,7 +22,7 @@ std::uint64_t register_value(ZydisRegister which, const Registers& registers, st
 
 /// Where a jump, call or return goes.
 std::optional<std::uint64_t> target_of(Abi abi, const Instruction& instruction, std::uint64_t next,
-                                       const Registers& registers, const Memory& memory) {
+                                       const Registers& registers, const trace::Memory& memory) {
   const ZydisDecodedOperand& operand = instruction.operands[0];
   switch (operand.type) {
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
@@ -171,7 +171,7 @@ std::optional<Displaced> displace(Abi abi, std::span<const std::byte> code, std:
 }
 
 std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std::uint64_t address, Registers& registers,
-                                  const Memory& memory) {
+                                  const trace::Memory& memory) {
   const auto instruction = decode(abi, code);
   if (!instruction || is_far_or_short(*instruction)) {
     return std::nullopt;
@@ -236,4 +236,4 @@ std::optional<std::size_t> cheap_probe(Abi abi, std::span<const std::byte> code,
   return is_stub || is_push || is_nop ? mark_size : 0;
 }
 
-}  // namespace tracer
+}  // namespace tracer::arch

@@ -1,0 +1,152 @@
+#include "app/definitions.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "library/ltrace_conf.h"
+#include "sysc/builtin_sources.h"
+#include "sysc/compile.h"
+
+namespace tracer::app {
+
+namespace {
+
+constexpr std::size_t most_errors = 20;  // more than that have one cause, such as a folder that is not meant
+
+Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
+  sysc::CompileOptions options;
+  options.first_replaceable = sources.size();
+  auto builtin = sysc::builtin_sources();
+  sources.insert(sources.end(), std::make_move_iterator(builtin.begin()), std::make_move_iterator(builtin.end()));
+  sysc::Diagnostics diagnostics;
+  spec::TableSet set = sysc::compile(sources, diagnostics, options);
+  if (diagnostics.has_errors()) {
+    std::string lines = diagnostics.text(sources, most_errors);
+    lines.resize(lines.find_last_not_of('\n') + 1);
+    return Error{EINVAL, "--define: the descriptions have errors:\n" + lines};
+  }
+  return set;
+}
+
+constexpr std::size_t most_bytes = 8U << 20;
+
+/// Empty if there is none that can be read.
+std::optional<std::string> content(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return std::nullopt;
+  }
+  std::ifstream file(path, std::ios::binary);
+  const auto size = std::filesystem::file_size(path, error);
+  std::string text(error ? 0 : static_cast<std::size_t>(std::min<std::uintmax_t>(size, most_bytes)), '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return file.bad() ? std::nullopt : std::optional(std::move(text));
+}
+
+void read_folder(const std::filesystem::path& folder, std::vector<std::filesystem::path>& into) {
+  std::error_code error;
+  const std::size_t before = into.size();
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".conf") {
+      into.push_back(entry.path());
+    }
+  }
+  std::sort(into.begin() + static_cast<std::ptrdiff_t>(before), into.end());
+}
+
+std::vector<std::filesystem::path> usual_files() {
+  std::vector<std::filesystem::path> files;
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const std::string home = variable("HOME");
+  std::string own = variable("XDG_CONFIG_HOME");
+  if (own.empty() && !home.empty()) {
+    own = home + "/.config";
+  }
+  if (!home.empty()) {
+    files.emplace_back(home + "/.ltrace.conf");
+    read_folder(home + "/.ltrace", files);
+  }
+  if (!own.empty()) {
+    read_folder(own + "/ltrace", files);
+  }
+  std::string systems = variable("XDG_CONFIG_DIRS");
+  for (std::string_view rest = systems; !rest.empty();) {
+    const auto colon = rest.find(':');
+    read_folder(std::string(rest.substr(0, colon)) + "/ltrace", files);
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  files.emplace_back("/etc/ltrace.conf");
+  read_folder("/usr/share/ltrace", files);
+  return files;
+}
+
+}  // namespace
+
+Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files) {
+  try {
+    return compile(sysc::read_sources(files));
+  } catch (const std::exception& failure) {
+    return Error{EINVAL, "--define: " + std::string(failure.what())};
+  }
+}
+
+Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::string>& given,
+                                                         const std::function<void(const std::string&)>& complain) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& list : given) {
+    for (std::string_view rest = list; !rest.empty();) {
+      const auto colon = rest.find(':');
+      const std::filesystem::path path(rest.substr(0, colon));
+      rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+      std::error_code error;
+      if (std::filesystem::is_directory(path, error)) {
+        read_folder(path, files);
+      } else if (std::filesystem::exists(path, error)) {
+        files.push_back(path);
+      } else {
+        return Error{ENOENT, "Can't open '" + path.string() + "': " + std::strerror(ENOENT)};
+      }
+    }
+  }
+  const std::size_t asked = files.size();
+  for (const auto& path : usual_files()) {
+    files.push_back(path);
+  }
+  library::LtraceConf prototypes;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (const auto text = content(files[i])) {
+      prototypes.read(*text, files[i].string());
+    } else if (i < asked) {
+      return Error{EIO, "Can't read '" + files[i].string() + "'"};
+    }
+  }
+  for (const std::string& line : prototypes.errors()) {
+    complain(line);
+  }
+  if (prototypes.empty()) {
+    return std::optional<spec::TableSet>{};
+  }
+  // Of the descriptions that the program was built with, prototypes use these types alone: to compile all of them would
+  // take longer than many a program runs.
+  const std::vector<sysc::Source> sources = {
+      {"ltrace.conf", prototypes.descriptions()},
+      {"types.sys", "type ptr = ulong as address\ntype str = *cstr\ntype wstr = *custom wide_text : i32\n"}};
+  sysc::Diagnostics diagnostics;
+  spec::TableSet set = sysc::compile(sources, diagnostics);
+  if (diagnostics.has_errors()) {
+    return Error{EINVAL, "the prototypes have errors:\n" + diagnostics.text(sources)};
+  }
+  return std::optional(std::move(set));
+}
+
+}  // namespace tracer::app

@@ -1,0 +1,182 @@
+#include "app/engine_choice.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/explaining.h"
+#include "bpf/engine.h"
+#include "explain/calls_of_interest.h"
+#include "explain/story.h"
+#include "ptrace/engine.h"
+
+namespace tracer::app {
+namespace {
+
+bool only_counts(const cli::Options& options) {
+  return options.summary.mode == cli::SummaryMode::only;
+}
+
+bool names_functions(const cli::Options& options) {
+  return !options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
+         options.ltrace.has_value();
+}
+
+/// Whoever counts functions in the kernel; empty where breakpoints have to do it, for the reason in the error.
+Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
+    const cli::Options& options, const process::EngineOptions& engine_options,
+    const std::function<void(const std::string&)>& complain) {
+  if (options.extras.engine == cli::EngineChoice::ptrace) {
+    return Error{0, options.ltrace ? "as ltrace does it" : "--engine=ptrace asks for that"};
+  }
+  if (!only_counts(options)) {
+    return Error{0, "calls are to be shown, not only counted"};
+  }
+  if (!options.extras.probes.empty()) {
+    return Error{0, "static probes are watched by breakpoints alone"};
+  }
+  if (engine_options.functions_one_by_one) {
+    return Error{0,
+                 "times and errors are known only where a function returns, and there nobody but ptrace stops; "
+                 "-U calls,name -S calls does without"};
+  }
+  return bpf::make_function_counter(complain);
+}
+
+/// What of the command line takes stopping the tracees, which BPF does not do; empty if nothing does.
+std::string why_not_by_bpf(const cli::Options& options) {
+  if (names_functions(options)) {
+    return "ptrace finds out where functions are, and stops threads at those that are shown";
+  }
+  if (!options.injections.empty()) {
+    return "calls are tampered with, for which they have to stop";
+  }
+  if (options.startup.detach_on_execve) {
+    return "-b lets single processes go";
+  }
+  if (options.startup.kill_on_exit) {
+    return "--kill-on-exit is a promise that only ptrace keeps";
+  }
+  if (options.startup.daemonize != cli::Daemonize::no) {
+    return "with -D the program is not the tracer's child";
+  }
+  if (only_counts(options)) {
+    return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
+  }
+  if (options.format.stack_trace != cli::StackTrace::none &&
+      options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
+    return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
+  }
+  const cli::Format& format = options.format;
+  if (format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
+    return "what a process has is looked up while the call lasts, and its thread goes on (--namespace, --kvm, "
+           "--secontext, --io-uring)";
+  }
+  if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
+    return "-e read= and -e write= want more of a buffer than is captured";
+  }
+  return {};
+}
+
+Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& options,
+                                                       const process::EngineOptions& engine_options,
+                                                       const spec::Tables& tables,
+                                                       const std::function<void(const std::string&)>& complain) {
+  if (only_counts(options)) {
+    return bpf::make_counting_engine(engine_options, complain);
+  }
+  bpf::TracingOptions tracing;
+  tracing.buffer_size = options.extras.bpf_buffer;
+  tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
+  tracing.limits.string_limit = std::max(options.format.string_limit, options.extras.explain ? explained_text : 0U);
+  tracing.limits.whole = !options.format.abbrev.full();
+  const auto& fds = options.format.fd_details;
+  tracing.limits.descriptors = !fds.empty() || !options.filters.paths.empty();
+  tracing.limits.details = fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||
+                           fds.has(cli::FdDetail::eventfd) || fds.has(cli::FdDetail::signalfd);
+  tracing.limits.processes = !options.format.pid_details.empty();
+  if (options.extras.explain) {
+    const filter::SyscallNames names{tables};
+    auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
+    tracing.circumstances = turning_points ? turning_points.value().kernel_numbers(tables) : trace::WantedCalls{};
+  }
+  tracing.commands =
+      options.format.pid_details.has(cli::PidDetail::comm) || options.format.output != cli::OutputFormat::text;
+  const auto wants = [&options](int signal) {
+    return options.filters.signals.contains(static_cast<std::uint32_t>(signal));
+  };
+  tracing.signals = !options.filters.signals.empty();
+  tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
+  if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
+    tracing.filter.successful = options.filters.status.has(filter::CallStatus::successful);
+    tracing.filter.failed = options.filters.status.has(filter::CallStatus::failed);
+    tracing.filter.errnos = options.filters.errnos;
+    tracing.filter.min_duration = options.filters.min_duration.value_or(std::chrono::nanoseconds(0));
+  }
+  return bpf::make_tracing_engine(engine_options, tables, tracing, complain);
+}
+
+}  // namespace
+
+Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
+                                   const spec::Tables& tables,
+                                   const std::function<void(const std::string&)>& complain) {
+  using cli::EngineChoice;
+  const EngineChoice choice = options.extras.engine;
+  const auto debug = [&](const std::string& sentence) {
+    if (options.startup.debug) {
+      complain(sentence);
+    }
+  };
+  bool kernel_counts_functions = false;
+  if (names_functions(options) && !options.extras.any_scope()) {
+    auto counter = choose_function_counter(options, engine_options, complain);
+    kernel_counts_functions = counter.ok();
+    if (counter) {
+      engine_options.function_counter = std::move(counter).value();
+      debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
+    } else if (choice == EngineChoice::bpf) {
+      return Error{0, "--engine=bpf: " + counter.error().message + "; leave the option out to trace with ptrace"};
+    } else {
+      debug("functions: breakpoints, not uprobes: " + counter.error().message);
+    }
+  }
+  if (choice == EngineChoice::ptrace) {
+    if (options.extras.any_scope()) {
+      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine; leave --engine=ptrace out"};
+    }
+    debug("engine: ptrace, as --engine says");
+  } else {
+    std::string why_not = why_not_by_bpf(options);
+    if (why_not.empty() && choice == EngineChoice::automatic && !only_counts(options) && !options.extras.any_scope()) {
+      why_not = "calls are to be shown, not only counted";
+    }
+    if (why_not.empty()) {
+      auto engine = make_bpf_engine(options, engine_options, tables, complain);
+      if (engine) {
+        debug(only_counts(options) ? "engine: bpf, which counts in the kernel and stops nobody"
+                                   : "engine: bpf, which watches from the kernel and stops nobody");
+        return ChosenEngine{std::move(engine).value(), true};
+      }
+      why_not = engine.error().message;
+    }
+    if (options.extras.any_scope()) {
+      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine: " + why_not};
+    }
+    if (choice == EngineChoice::bpf && !kernel_counts_functions) {
+      return Error{0, "--engine=bpf: " + why_not + "; leave the option out to trace with ptrace"};
+    }
+    debug("engine: ptrace, not bpf: " + why_not);
+  }
+  if (options.startup.debug) {
+    engine_options.debug = complain;
+  }
+  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain);
+  if (!engine) {
+    return engine.error();
+  }
+  return ChosenEngine{std::move(engine).value(), false};
+}
+
+}  // namespace tracer::app

@@ -1,0 +1,24 @@
+// Which engine watches: the one that --engine names, or the cheapest that can do what was asked for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cli/options.h"
+#include "process/engine_options.h"
+#include "spec/spec.h"
+#include "trace/engine.h"
+
+namespace tracer::app {
+
+struct ChosenEngine {
+  std::unique_ptr<trace::Engine> engine;
+  bool in_kernel = false;  ///< its times are those of the calls alone
+};
+
+/// `complain` takes sentences for the user. An error without a message has been told already.
+Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
+                                   const spec::Tables& tables, const std::function<void(const std::string&)>& complain);
+
+}  // namespace tracer::app

@@ -1,0 +1,190 @@
+// What the engine is told.
+#include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "app/wiring.h"
+#include "arch/breakpoint.h"
+#include "arch/syscall_abi.h"
+#include "stack/symbols.h"
+
+namespace tracer::app {
+
+namespace {
+
+bool only_counts(const cli::Options& options) {
+  return options.summary.mode == cli::SummaryMode::only;
+}
+
+/// What an engine has to report. Numbers without a description are always shown. With `stacks`, calls that change what
+/// is in memory are wanted as well.
+trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spec::Tables& tables) {
+  trace::WantedCalls wanted = shown.kernel_numbers(tables);
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
+    for (std::size_t number = 0; number < trace::max_filtered_number; ++number) {
+      const spec::Call* call = wanted[i].test(number) ? nullptr : tables.find(abi, number);
+      if (call == nullptr || (stacks && stack::must_see(abi, tables.text(call->name)))) {
+        wanted[i].set(number);
+      }
+    }
+  }
+  return wanted;
+}
+
+/// See EngineOptions::no_filter_because. `wanted`: see EngineOptions::wanted.
+std::string why_no_filter(const cli::Options& options, const std::optional<trace::WantedCalls>& wanted) {
+  if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
+      options.ltrace) {
+    return "functions are traced, whose breakpoints a process cannot keep when it is let go";
+  }
+  const cli::Startup& startup = options.startup;
+  if (startup.detach_on_execve) {
+    return "-b lets processes go early";
+  }
+  if (startup.syscall_limit != 0) {
+    return "--syscall-limit lets processes go early";
+  }
+  if (startup.interruptible == cli::Interruptible::anywhere) {
+    return "-I1 lets signals end the tracer at once";
+  }
+  if (!startup.follow_forks && !startup.seccomp_bpf && ::geteuid() != 0) {
+    // Children inherit a filter, which nothing can take off, and need a tracer from then on. Without root they lose
+    // what set-user-ID files give (no_new_privs): sudo in a script would fail. With -f they are traced in any case;
+    // with root all that they notice is that they have a tracer (a debugger inside gets EPERM), and a program that
+    // makes many other calls runs at its own speed instead of a fortieth of it.
+    return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
+  }
+  if (!startup.follow_forks && !startup.seccomp_bpf && wanted &&
+      (*wanted)[static_cast<std::size_t>(arch::native_abi())].test(SYS_ptrace)) {
+    return "ptrace is asked for, and what a debugger starts must have no other tracer; --seccomp-bpf enables it";
+  }
+  if (options.format.syscall_number && !startup.seccomp_bpf) {
+    return "-n shows in front of signals and ends which call was the last, wanted or not";
+  }
+  for (const cli::Injection& injection : options.injections) {
+    if (injection.signal) {
+      return "a signal is injected, which does not arrive if it is sent at a filter's stop";
+    }
+  }
+  return {};
+}
+
+Status select_functions(const cli::Options& options, library::LibrarySelection& selection) {
+  if (!options.ltrace) {  // whose filters are about names as they are
+    selection.demangler = [](std::string_view name) { return stack::demangle(name); };
+    selection.calls.use_demangler(selection.demangler);
+    selection.entries.use_demangler(selection.demangler);
+  }
+  for (const std::string& expression : options.extras.libraries) {
+    if (const Status added = selection.calls.add(expression); !added) {
+      return Error{EINVAL, "-e library=" + expression + ": " + added.error().message};
+    }
+  }
+  for (const std::string& expression : options.extras.symbols) {
+    if (const Status added = selection.entries.add(expression); !added) {
+      return Error{EINVAL, "-e symbol=" + expression + ": " + added.error().message};
+    }
+  }
+  for (const std::string& expression : options.extras.probes) {
+    selection.probes.emplace_back(expression);
+  }
+  if (!selection.empty()) {
+    if (const Status can = arch::can_break_at_functions(arch::native_abi()); !can) {
+      return Error{can.error().number, fmt::format("functions cannot be traced: {}", can.error().message)};
+    }
+  }
+  if (options.ltrace) {
+    for (const std::string& pattern : options.ltrace->exporters) {
+      if (const Status added = selection.exports.add('@' + pattern); !added) {
+        return Error{EINVAL, "-l " + pattern + ": " + added.error().message};
+      }
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::string> command_path(const cli::Options& options) {
+  const std::string& name = options.startup.program.front();
+  auto path = process::find_program(name);
+  if (path) {
+    return path;
+  }
+  Error error = path.error();
+  if (!options.strict && error.number == ENOENT && name.find('/') == std::string::npos) {
+    const bool here = ::access(name.c_str(), F_OK) == 0;
+    error.message += here ? ": it is not in PATH, but in this folder: ./" + name : ": it is not in PATH";
+  }
+  return error;
+}
+
+Result<process::EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables) {
+  const cli::Startup& startup = options.startup;
+  process::EngineOptions result;
+  process::LaunchOptions launch;
+  if (startup.user) {
+    const cli::RunAs& user = *startup.user;
+    if (user.user) {
+      launch.identity = process::Identity{*user.user, user.group.value_or(0), {}};
+    } else {
+      auto identity = process::find_identity(user.name);
+      if (!identity) {
+        return identity.error();
+      }
+      launch.identity = std::move(identity).value();
+    }
+  }
+  if (!startup.program.empty()) {
+    launch.args = startup.program;
+    if (startup.argv0) {
+      launch.args.front() = *startup.argv0;
+    }
+    launch.environment = startup.environment;
+    launch.daemonize = static_cast<process::Daemonize>(startup.daemonize);
+    launch.message_prefix = options.program_name + ": ";
+    result.launch = std::move(launch);
+  }
+  for (const pid_t pid : startup.attach) {
+    if (pid == ::getpid()) {
+      return Error{EPERM, options.strict
+                              ? "I'm sorry, I can't let you do that, Dave."
+                              : fmt::format("attach: process {} is this tracer, which cannot trace itself", pid)};
+    }
+  }
+  result.attach = startup.attach;
+  result.follow_forks = startup.follow_forks;
+  result.kill_on_exit = startup.kill_on_exit;
+  result.strict = options.strict;
+  result.as_ltrace = options.ltrace.has_value();
+  result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
+  result.interruptible = static_cast<process::Interruptible>(static_cast<int>(startup.interruptible) -
+                                                             static_cast<int>(cli::Interruptible::anywhere));
+  // ltrace's program goes on; so does one that is asked what it hangs on. A daemon's program has another parent.
+  result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == cli::Daemonize::no;
+  result.latencies = summary_options(options).wants_latencies();
+  result.sampled = !options.summary.exact && summary_options(options).wants_sums_alone();
+  result.times = !only_counts(options) || summary_options(options).wants_times();
+  result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_ends();
+  result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
+  if (!options.filters.trace.full()) {
+    const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
+    result.wanted = wanted_calls(options.filters.trace, stacks, tables);
+  }
+  result.no_filter_because = why_no_filter(options, result.wanted);
+  if (const Status selected = select_functions(options, result.functions); !selected) {
+    return selected.error();
+  }
+  if (!result.functions.empty() && result.interruptible == process::Interruptible::anywhere) {
+    result.interruptible = process::Interruptible::waiting;  // there are breakpoints to be taken away first
+  }
+  filter::SyscallSet only_unknown;
+  only_unknown.add_unknown(tables);
+  result.only_functions = options.filters.trace.empty() || options.filters.trace == only_unknown;
+  return result;
+}
+
+}  // namespace tracer::app

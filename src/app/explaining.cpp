@@ -1,0 +1,154 @@
+#include "app/explaining.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "app/terminal.h"
+#include "base/unique_fd.h"
+#include "base/write_all.h"
+#include "decoders/decoders.h"
+#include "explain/explanation.h"
+#include "explain/json_trace.h"
+#include "explain/report.h"
+#include "explain/rules/rules.h"
+#include "stack/tracer.h"
+
+namespace tracer::app {
+
+namespace {
+
+decode::Options decoder_settings() {
+  decode::Options options;
+  options.string_limit = explained_text;
+  return options;
+}
+
+bool wants_colours(const cli::Options& options) {
+  const char* without = std::getenv("NO_COLOR");
+  return options.format.color == cli::Color::always ||
+         (options.format.color == cli::Color::automatic && (without == nullptr || *without == '\0') &&
+          is_color_terminal(STDERR_FILENO));
+}
+
+void write_report(const cli::Options& options, const explain::Explanation& explanation) {
+  const std::string text = options.format.output == cli::OutputFormat::json
+                               ? explain::report_json(explanation)
+                               : explain::report_text(explanation, wants_colours(options));
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+}  // namespace
+
+cli::Options with_explaining(cli::Options options, const spec::Tables& tables) {
+  if (!options.extras.explain) {
+    return options;
+  }
+  if (options.output.to == cli::Output::To::standard_error) {
+    const filter::SyscallNames names{tables};
+    if (auto set = filter::parse_syscall_set(explain::rules::calls_to_watch(), names); set) {
+      options.filters.trace = set.value();
+    }
+  }
+  options.format.quiet = {cli::Quiet::attach, cli::Quiet::personality};
+  return options;
+}
+
+std::span<const trace::StackFrame> DeathStacks::frames(const trace::Event& event, const trace::Memory& memory) {
+  const auto* stop = std::get_if<trace::SignalStop>(&event.what);
+  constexpr std::array<int, 7> deadly = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  if (stop == nullptr || std::find(deadly.begin(), deadly.end(), stop->signal) == deadly.end() ||
+      walks_ == most_walks) {
+    return {};
+  }
+  ++walks_;
+  stack::Options settings;
+  settings.frame_limit = 32;
+  walker_ = stack::make_stack_tracer(settings, tables_, stack::make_libdw_unwinder());
+  return walker_->frames(event, memory);
+}
+
+Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
+                       bool disturbs)
+    : options_(options),
+      past_(surroundings_),
+      story_(&past_, options.output.to != cli::Output::To::standard_error, disturbs),
+      no_names_({}),
+      decoder_(tables, decoder_settings(), no_names_, decoders::all()),
+      view_(tables, decoder_, story_, past_, native) {
+  if (trace != nullptr) {
+    both_.emplace(*trace, view_);
+  }
+}
+
+void Explaining::report(bool still_running) {
+  write_report(options_, explain::explain(story_, still_running));
+  reported_ = true;
+}
+
+void Explaining::report_end() {
+  const explain::Process* first = story_.first();
+  if (!reported_ || (first != nullptr && first->end)) {
+    report(false);
+  }
+}
+
+void Explaining::tell_missing_program(const std::string& name) {
+  constexpr int not_found = 127;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const pid_t self = ::getpid();
+  const char* path = std::getenv("PATH");
+  std::string_view folders = name.find('/') == std::string::npos && path != nullptr ? path : "";
+  do {
+    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    explain::Call call;
+    call.name = "execve";
+    call.end = explain::CallEnd::failed;
+    call.error = "ENOENT";
+    explain::Argument& argument = call.args.emplace_back();
+    argument.name = "pathname";
+    argument.type = "path";
+    argument.value.kind = explain::Value::Kind::text;
+    argument.value.text = (colon == 0 ? "" : std::string(folders.substr(0, colon)) + '/') + name;
+    story_.begin_call(self, self, now, call);
+    story_.end_call(self, self, now, std::move(call));
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  } while (!folders.empty());
+  explain::End end;
+  end.status = not_found;
+  story_.command(self, name);
+  story_.exited(self, self, now, end);
+  report(false);
+}
+
+int explain_recorded(const cli::Options& options) {
+  const std::string& name = options.extras.explain_trace;
+  const auto complain = [&](const std::string& why) {
+    static_cast<void>(write_all(STDERR_FILENO, fmt::format("{}: --explain={}: {}\n", options.program_name, name, why)));
+    return EXIT_FAILURE;
+  };
+  explain::Story story(nullptr, true, true);
+  UniqueFd file;
+  if (name != "-") {
+    file.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+      return complain(std::strerror(errno));
+    }
+  }
+  if (const Status read = explain::read_json_trace(name == "-" ? STDIN_FILENO : file.get(), story); !read) {
+    return complain(read.error().message + "; record the run with -f -y -s 1024 --format=json -o FILE");
+  }
+  write_report(options, explain::explain(story, false));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace tracer::app

@@ -1,0 +1,97 @@
+#include "app/list_probes.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "base/text_buffer.h"
+#include "base/unique_fd.h"
+#include "debuginfo/tracee_file.h"
+#include "library/debug_symbols.h"
+#include "library/modules.h"
+#include "pipeline/stack.h"
+#include "process/start_program.h"
+
+namespace tracer::app {
+
+namespace {
+
+/// Names are the file's, and go to a terminal.
+std::string printable(std::string_view name) {
+  TextBuffer text;
+  pipeline::append_printable(text, name);
+  return std::string(text.view());
+}
+
+void append_module(std::string& text, const library::ModuleFile& file, const library::DebugSymbols& more,
+                   const std::string& name) {
+  const std::string at = '@' + printable(name);
+  for (const library::StaticProbe& probe : file.probes()) {
+    text += "usdt=" + printable(probe.provider) + ':' + printable(probe.name) + "    " + at.substr(1) + '(' +
+            printable(probe.argument_text) + ")\n";
+  }
+  std::set<std::string_view> names;
+  for (const library::Slot& slot : file.slots()) {
+    names.insert(slot.symbol);
+  }
+  for (const std::string_view symbol : names) {
+    text += "library=" + printable(symbol) + at + '\n';
+  }
+  names.clear();
+  for (const auto symbols : {file.exported(), file.all_functions(), more.functions()}) {
+    for (const library::Symbol& symbol : symbols) {
+      names.insert(symbol.name);
+    }
+  }
+  for (const std::string_view symbol : names) {
+    text += "symbol=" + printable(symbol) + at + '\n';
+  }
+}
+
+}  // namespace
+
+Result<std::string> list_of_probes(const std::string& program) {
+  std::string text;
+  const bool is_process = std::all_of(program.begin(), program.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (is_process) {
+    library::ModuleCache files;
+    const auto pid = static_cast<pid_t>(std::strtol(program.c_str(), nullptr, 10));
+    const auto modules = library::modules_of(pid, files);
+    if (modules.empty()) {
+      return Error{ESRCH, "--list-probes: there is no process " + program + " whose memory may be looked at"};
+    }
+    for (const library::Module& module : modules) {
+      const bool stripped = module.file->all_functions().empty();
+      auto found = stripped ? debuginfo::open_in_tracee(pid, module.path) : debuginfo::TraceeFile{};
+      const auto more = library::DebugSymbols::read(std::move(found.descriptor), module.path, module.is_program);
+      append_module(text, *module.file, *more, module.name);
+    }
+    return text;
+  }
+  const auto path = process::find_program(program);
+  if (!path) {
+    return path.error();
+  }
+  UniqueFd descriptor(::open(path.value().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.valid()) {
+    const int number = errno;
+    return Error{number, "--list-probes: '" + path.value() + "': " + std::strerror(number)};
+  }
+  const std::string& name = path.value();
+  const auto file = library::ModuleFile::read(descriptor.get());
+  if (!file) {
+    return Error{ENOEXEC, "--list-probes: '" + path.value() + "' is no program or library that can be traced here"};
+  }
+  const bool stripped = file.value()->all_functions().empty();
+  const auto more = library::DebugSymbols::read(stripped ? std::move(descriptor) : UniqueFd(), name, true);
+  append_module(
+      text, *file.value(), *more,
+      file.value()->soname().empty() ? name.substr(name.rfind('/') + 1) : std::string(file.value()->soname()));
+  return text;
+}
+
+}  // namespace tracer::app

@@ -1,0 +1,366 @@
+// Wiring only: the command line chooses the parts, the engine drives the pipeline, the exit status is the program's.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/definitions.h"
+#include "app/doctor.h"
+#include "app/engine_choice.h"
+#include "app/explaining.h"
+#include "app/list_probes.h"
+#include "app/terminal.h"
+#include "app/wiring.h"
+#include "arch/syscall_abi.h"
+#include "base/write_all.h"
+#include "cli/ltrace.h"
+#include "cli/parser.h"
+#include "cli/tips.h"
+#include "decode/decoder.h"
+#include "decoders/decoders.h"
+#include "library/debug_prototypes.h"
+#include "pipeline/views/folded.h"
+#include "pipeline/views/json.h"
+#include "ptrace/foreground_proxy.h"
+#include "stack/function_names.h"
+
+namespace tracer::app {
+
+namespace {
+
+void say(std::string_view text) {
+  // Nobody is left to tell if even this fails.
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+/// `strace: SENTENCE`, as one write, so that it is not torn by what tracees write.
+class Speaker {
+ public:
+  explicit Speaker(std::string name) : name_(std::move(name)) {}
+  void operator()(std::string_view sentence) const { say(name_ + ": " + std::string(sentence) + '\n'); }
+
+ private:
+  std::string name_;
+};
+
+/// What a run for information only prints. Its exit status.
+int print(std::string_view text, const Speaker& speak) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error != 0) {
+    speak(std::string("standard output: ") + std::strerror(error));
+  }
+  return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/// As a shell would put it, unless scripts expect strace.
+int status_of_failed_launch(const cli::Options& options, int number) {
+  constexpr int not_found = 127;
+  constexpr int not_executable = 126;
+  if (options.strict) {
+    return EXIT_FAILURE;
+  }
+  return number == ENOENT || number == ENOTDIR ? not_found : not_executable;
+}
+
+/// What tracing came to: a status as from waitpid(2).
+constexpr int exit_status(int code) {
+  return code << 8;
+}
+
+int wait_status_of(const cli::Options& options, const trace::RunEnd& end) {
+  // An execve that fails when there is no way back any more kills.
+  if (end.exec_error != 0 && !WIFSIGNALED(end.program_status.value_or(0))) {
+    return exit_status(status_of_failed_launch(options, end.exec_error));
+  }
+  if (options.ltrace && (end.interrupting_signal == SIGINT || end.interrupting_signal == SIGTERM)) {
+    return EXIT_SUCCESS;  // it takes these two for a wish like others
+  }
+  return end.interrupted_by_signal ? end.interrupting_signal : end.program_status.value_or(0);
+}
+
+/// Null where nothing but an explanation is asked for. The others outlive it.
+std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spec::Tables& tables,
+                                          const decode::Decoder& decoder, decode::Names& names,
+                                          decode::Names& plain_names, pipeline::Channels channels,
+                                          pipeline::views::TextViewOptions settings) {
+  if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
+    return nullptr;
+  }
+  switch (options.format.output) {
+    case cli::OutputFormat::json:
+      return std::make_unique<pipeline::views::JsonView>(
+          tables, decoder, plain_names, std::move(channels),
+          pipeline::views::JsonViewOptions{settings.native, settings.flush_each_event});
+    case cli::OutputFormat::folded:
+      return std::make_unique<pipeline::views::FoldedView>(tables, decoder, plain_names, std::move(channels),
+                                                           app::folded_weight(options));
+    case cli::OutputFormat::text:
+      break;
+  }
+  if (options.ltrace) {
+    return std::make_unique<pipeline::views::LtraceView>(std::move(settings), app::ltrace_view_options(options), tables,
+                                                         decoder, names, std::move(channels));
+  }
+  return std::make_unique<pipeline::views::TextView>(std::move(settings), tables, decoder, names, std::move(channels));
+}
+
+struct Ended {
+  std::unique_ptr<trace::Engine> engine;  ///< has the last word
+  int wait_status = 0;
+};
+
+Ended failed(const Error& error, const Speaker& speak) {
+  if (!error.message.empty()) {  // else it has been told
+    speak(error.message);
+  }
+  return {nullptr, exit_status(EXIT_FAILURE)};
+}
+
+/// Has the engine start the file that the program's name means. If there is none, says so, and what to end with.
+std::optional<Ended> find_program(const cli::Options& options, const spec::Tables& tables,
+                                  process::EngineOptions& engine, const Speaker& speak) {
+  if (!engine.launch) {
+    return std::nullopt;
+  }
+  auto path = app::command_path(options);
+  if (path) {
+    engine.launch->path = std::move(path).value();
+    return std::nullopt;
+  }
+  if (options.extras.explain) {
+    app::Explaining(options, tables, arch::native_abi(), nullptr, true)
+        .tell_missing_program(options.startup.program.front());
+  } else {
+    speak(path.error().message);
+  }
+  return Ended{nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
+}
+
+/// What numbers in calls stand for.
+class Naming {
+ public:
+  Naming(const cli::Options& options, names::SecurityContexts contexts)
+      : names_(app::name_options(options), std::move(contexts)) {
+    if (!options.ltrace) {
+      names_.set_functions([this](pid_t tid, std::uint64_t address) { return functions_.at(tid, address); });
+    }
+  }
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
+
+  /// As -y, -Y and the like say.
+  [[nodiscard]] names::DescriptorNames& names() { return names_; }
+  /// For -P and for records, whatever they say.
+  [[nodiscard]] names::DescriptorNames& plain_names() { return plain_names_; }
+
+ private:
+  static names::NameOptions plain() {
+    names::NameOptions options;
+    options.paths = true;
+    options.commands = true;
+    return options;
+  }
+
+  stack::FunctionNames functions_;
+  names::DescriptorNames names_;
+  names::DescriptorNames plain_names_{plain()};
+};
+
+std::optional<render::Summary> make_summary(const cli::Options& options, const spec::Tables& tables, bool in_kernel) {
+  if (options.summary.mode == cli::SummaryMode::none) {
+    return std::nullopt;
+  }
+  auto settings = summary_options(options);
+  if (in_kernel && !settings.overhead) {
+    settings.overhead = std::chrono::nanoseconds(0);
+  }
+  return render::Summary(tables, std::move(settings));
+}
+
+/// Has the pipeline report when --explain-after has passed.
+void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options, Explaining* explaining) {
+  if (!options.extras.explain_after) {
+    return;
+  }
+  settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
+  settings.on_alarm = [explaining, only_attached = options.startup.program.empty()] {
+    explaining->report(true);
+    return only_attached ? trace::Verdict::detach_all : trace::Verdict::go_on;
+  };
+}
+
+/// `more`: what `tables` may gain meanwhile.
+Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
+  const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
+  auto engine_settings = engine_options(options, tables);
+  if (!engine_settings) {
+    return failed(engine_settings.error(), speak);
+  }
+  auto channels = open_channels(options, complain);
+  if (!channels) {
+    return failed(channels.error(), speak);
+  }
+  if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
+    return std::move(*ended);
+  }
+  auto chosen = choose_engine(options, std::move(engine_settings).value(), tables, complain);
+  if (!chosen) {
+    return failed(chosen.error(), speak);
+  }
+  const bool in_kernel = chosen.value().in_kernel;
+  auto contexts = security_contexts(options);
+  if (!contexts) {
+    return failed(contexts.error(), speak);
+  }
+  auto stack_tracer = make_stack_tracer(options, tables);
+  if (!stack_tracer) {
+    return failed(stack_tracer.error(), speak);
+  }
+  Naming naming(options, std::move(contexts).value());
+  const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
+  if (!decoder.missing_custom().empty()) {
+    return failed({0, "--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'"}, speak);
+  }
+
+  auto settings = pipeline_options(options, tables);
+  settings.filter.paths = traced_paths(options, complain);
+  auto view_settings = app::text_view_options(options, complain);
+  view_settings.hold_calls = settings.filter.needs_end();
+  const Abi native = view_settings.native;
+  const auto view = make_view(options, tables, decoder, naming.names(), naming.plain_names(),
+                              std::move(channels).value(), std::move(view_settings));
+  std::unique_ptr<Explaining> explaining;
+  if (options.extras.explain) {
+    explaining = std::make_unique<Explaining>(options, tables, native, view.get(), !in_kernel);
+  }
+  std::optional<render::Summary> summary = make_summary(options, tables, in_kernel);
+  std::unique_ptr<trace::StackTracer> stacks = std::move(stack_tracer).value();
+  if (!stacks && explaining) {
+    stacks = std::make_unique<DeathStacks>(tables);
+  }
+  settings.stacks = stacks.get();
+  library::DebugPrototypes prototypes(more);
+  settings.prototypes = &prototypes;
+  set_alarm(settings, options, explaining.get());
+  pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names(),
+                              explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
+
+  auto run = chosen.value().engine->run(pipeline);
+  if (summary) {
+    TextBuffer table;
+    summary->write(table, native);
+    view->raw(table.view());
+  }
+  if (view) {
+    view->finish();
+    view->flush();
+  }
+  if (explaining) {
+    explaining->report_end();
+  }
+  Ended ended = run ? Ended{nullptr, wait_status_of(options, run.value())} : failed(run.error(), speak);
+  ended.engine = std::move(chosen.value().engine);
+  return ended;
+}
+
+/// What takes no tracing, if that is what the options ask for: the exit status.
+std::optional<int> run_errand(const cli::Options& options, const Speaker& speak) {
+  if (!options.extras.explain_trace.empty()) {
+    return explain_recorded(options);
+  }
+  if (!options.extras.list_probes.empty()) {
+    const auto list = list_of_probes(options.extras.list_probes);
+    if (!list) {
+      speak(list.error().message);
+      return EXIT_FAILURE;
+    }
+    return print(list.value(), speak);
+  }
+  if (options.extras.doctor) {
+    return print(doctor_report(), speak);
+  }
+  if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
+    say(cli::tip_text(options.tips));
+    return EXIT_SUCCESS;
+  }
+  return std::nullopt;
+}
+
+int run(const std::vector<std::string>& words) {
+  cli::Surroundings surroundings;
+  surroundings.user = ::geteuid();
+  surroundings.abis = arch::machine_abis();
+  // The names of calls on the command line may be those of --define, so that comes first.
+  spec::TableSet defined;
+  spec::Tables tables = spec::builtin_tables();
+  if (const auto files = cli::is_ltrace(words) ? std::vector<std::string>{} : cli::defined_files(words);
+      !files.empty()) {
+    auto compiled = compile_definitions(files);
+    if (!compiled) {
+      Speaker{words.front()}(compiled.error().message);
+      return EXIT_FAILURE;
+    }
+    defined = std::move(compiled).value();
+    tables = defined.view();
+  }
+  surroundings.columns = terminal_columns();
+  auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, surroundings)
+                                       : cli::parse_command_line(words, tables, surroundings);
+  if (const auto* information = std::get_if<cli::Information>(&outcome)) {
+    return print(information->text, Speaker(words.front()));
+  }
+  if (const auto* error = std::get_if<cli::UsageError>(&outcome)) {
+    say(error->text);
+    return EXIT_FAILURE;
+  }
+  const cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
+  const Speaker speak(options.program_name);
+  spec::GrowingTables more(tables);
+  if (options.ltrace) {
+    auto prototypes = compile_prototypes(options.ltrace->prototypes, [](const std::string& line) { say(line + '\n'); });
+    if (!prototypes) {
+      speak(prototypes.error().message);
+      return EXIT_FAILURE;
+    }
+    if (prototypes.value()) {
+      more.add(*prototypes.value());
+    }
+  }
+  for (const std::string& warning : options.warnings) {
+    say(warning);
+  }
+  if (const auto status = run_errand(options, speak)) {
+    return *status;
+  }
+  const Ended ended = trace(options, tables, more, speak);
+  if (options.tips.shown) {
+    say(cli::tip_text(options.tips));
+  }
+  if (ended.engine) {
+    ended.engine->finish(ended.wait_status);
+  }
+  ptrace::end_like(ended.wait_status);
+}
+
+}  // namespace
+
+}  // namespace tracer::app
+
+int main(int argc, char** argv) {
+  try {
+    return tracer::app::run(std::vector<std::string>(argv, argv + argc));
+  } catch (const std::exception& error) {
+    tracer::app::say((argc > 0 ? std::string(argv[0]) : std::string("strace")) + ": " + error.what() + '\n');
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,205 @@
+// What the output looks like, and where it goes.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "app/terminal.h"
+#include "app/wiring.h"
+#include "arch/syscall_abi.h"
+#include "base/directory.h"
+#include "stack/symbols.h"
+
+namespace tracer::app {
+
+namespace {
+
+unsigned digits_of(cli::Precision precision) {
+  return static_cast<unsigned>(precision) * 3;  // s, ms, us, ns
+}
+
+/// More than one thread may turn up, so that every line of a file has to say whose it is.
+bool several_from_the_start(const cli::Options& options) {
+  return options.startup.follow_forks || options.startup.attach.size() + (options.startup.program.empty() ? 0 : 1) > 1;
+}
+
+pipeline::views::ShowPid show_pid(const cli::Options& options) {
+  const bool to_terminal = options.output.to == cli::Output::To::standard_error;
+  if (options.output.separate && !to_terminal) {
+    return options.format.always_show_pid ? pipeline::views::ShowPid::column : pipeline::views::ShowPid::never;
+  }
+  // Who fits a scope comes and goes: that one is there alone does not say whose a line is.
+  const bool always = options.format.always_show_pid || options.extras.any_scope();
+  if (to_terminal) {
+    return always ? pipeline::views::ShowPid::bracketed : pipeline::views::ShowPid::when_several;
+  }
+  return always || several_from_the_start(options) ? pipeline::views::ShowPid::column
+                                                   : pipeline::views::ShowPid::when_several;
+}
+
+bool wants_color(const cli::Options& options) {
+  const cli::Output& output = options.output;
+  switch (options.format.color) {
+    case cli::Color::always:
+      return true;
+    case cli::Color::never:
+      return false;
+    case cli::Color::automatic:
+      break;
+  }
+  if (std::getenv("NO_COLOR") != nullptr || output.to == cli::Output::To::command) {
+    return false;
+  }
+  return output.to == cli::Output::To::standard_error ? is_color_terminal(STDERR_FILENO)
+                                                      : !output.separate && is_color_terminal(output.target);
+}
+
+render::Palette palette(const pipeline::Note& note) {
+  render::Palette palette = render::Palette::usual();
+  const char* changes = std::getenv("STRACE_COLORS");
+  for (const std::string& wrong : palette.change(changes != nullptr ? changes : "")) {
+    note("STRACE_COLORS: '" + wrong +
+         "' is not of the form KEY=NUMBER;NUMBER… with a key that is known; it is left out");
+  }
+  return palette;
+}
+
+}  // namespace
+
+pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note) {
+  const cli::Format& format = options.format;
+  pipeline::views::TextViewOptions result;
+  switch (format.timestamps) {
+    case cli::TimestampFormat::none:
+      break;
+    case cli::TimestampFormat::time_of_day:
+      result.prefix.clock = render::Clock::time_of_day;
+      break;
+    case cli::TimestampFormat::unix_time:
+      result.prefix.clock = render::Clock::unix_time;
+      break;
+  }
+  result.prefix.clock_digits = digits_of(format.timestamp_precision);
+  if (format.relative_timestamps) {
+    result.prefix.since_digits = digits_of(*format.relative_timestamps);
+    result.prefix.since_width = options.ltrace ? 3 : result.prefix.since_width;
+  }
+  result.prefix.syscall_number = format.syscall_number;
+  result.prefix.instruction_pointer = format.instruction_pointer;
+  if (format.syscall_times) {
+    result.duration_digits = digits_of(*format.syscall_times);
+  }
+  switch (format.strings_in_hex) {
+    case cli::StringsInHex::never:
+      result.calls.hex = render::HexStrings::none;
+      break;
+    case cli::StringsInHex::non_ascii_chars:
+      result.calls.hex = render::HexStrings::characters;
+      break;
+    case cli::StringsInHex::non_ascii:
+      result.calls.hex = render::HexStrings::non_ascii;
+      break;
+    case cli::StringsInHex::all:
+      result.calls.hex = render::HexStrings::all;
+      break;
+  }
+  switch (format.const_style) {
+    case cli::ConstStyle::raw:
+      result.calls.constants = format::ConstantForm::raw;
+      break;
+    case cli::ConstStyle::abbrev:
+      result.calls.constants = format::ConstantForm::abbreviate;
+      break;
+    case cli::ConstStyle::verbose:
+      result.calls.constants = format::ConstantForm::verbose;
+      break;
+  }
+  result.calls.argument_names = format.argument_names;
+  result.calls.column = format.column;
+  if (wants_color(options)) {
+    result.calls.palette = palette(note);
+  }
+  result.indent = format.indent;
+  result.string_limit = format.string_limit;
+  result.native = arch::native_abi();
+  result.show_pid = show_pid(options);
+  result.program_to_come = !options.startup.program.empty() && !options.startup.attach.empty();
+  result.show_context = options.format.secontext.shown;
+  result.show_command = format.pid_details.has(cli::PidDetail::comm);
+  result.dump_reads = format.dump_reads;
+  result.dump_writes = format.dump_writes;
+  result.flush_each_event = options.output.to == cli::Output::To::standard_error;
+  return result;
+}
+
+pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& options) {
+  using ShowPid = pipeline::views::LtraceViewOptions::ShowPid;
+  const cli::Ltrace& ltrace = *options.ltrace;
+  pipeline::views::LtraceViewOptions result;
+  const bool to_file = options.output.to == cli::Output::To::file;
+  if (to_file && (options.startup.follow_forks || !options.startup.attach.empty())) {
+    result.show_pid = ShowPid::plain;
+  } else if (options.startup.follow_forks) {
+    result.show_pid = ShowPid::bracketed;
+  }
+  result.show_callers = ltrace.show_callers;
+  result.show_signals = ltrace.show_signals;
+  result.launched = !options.startup.program.empty();
+  result.most_elements = ltrace.most_elements;
+  if (ltrace.demangle) {
+    result.demangle = [](std::string_view name) { return stack::demangle(name); };
+  }
+  return result;
+}
+
+pipeline::views::FoldedWeight folded_weight(const cli::Options& options) {
+  switch (options.format.folded_weight) {
+    case cli::FoldedWeight::time:
+      return pipeline::views::FoldedWeight::time;
+    case cli::FoldedWeight::bytes:
+      return pipeline::views::FoldedWeight::bytes;
+    case cli::FoldedWeight::calls:
+      break;
+  }
+  return pipeline::views::FoldedWeight::calls;
+}
+
+render::SummaryOptions summary_options(const cli::Options& options) {
+  render::SummaryOptions result;
+  result.wall_clock = options.summary.wall_clock;
+  result.ltrace = options.ltrace.has_value();
+  result.histogram = options.summary.histogram;
+  result.sort_by = options.summary.sort_by;
+  result.columns = options.summary.columns;
+  result.overhead = options.summary.overhead;
+  return result;
+}
+
+Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain) {
+  const cli::Output& output = options.output;
+  if (output.to == cli::Output::To::file && output.separate) {
+    // The files come later; a folder that cannot be written to is told before anything runs.
+    const std::string folder = folder_of(output.target);
+    if (::access((folder + "/.").c_str(), W_OK | X_OK) != 0) {
+      const int number = errno;
+      return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
+    }
+    return pipeline::Channels([&output, complain](pid_t tid) {
+      return sink::open_file_or_drop(fmt::format("{}.{}", output.target, tid), output.append, complain);
+    });
+  }
+  Result<std::unique_ptr<sink::Sink>> opened = sink::open_standard_error(complain);
+  if (output.to == cli::Output::To::file) {
+    opened = sink::open_file(output.target, output.append, complain);
+  } else if (output.to == cli::Output::To::command) {
+    opened = sink::open_command(output.target, output.given, complain);
+  }
+  if (!opened) {
+    return opened.error();
+  }
+  return pipeline::Channels(std::move(opened).value());
+}
+
+}  // namespace tracer::app

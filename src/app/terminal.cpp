@@ -1,0 +1,54 @@
+#include "app/terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/unique_fd.h"
+#ifdef TRACER_TERMINFO
+// Last: it defines short words as macros.
+#include <curses.h>
+#include <term.h>
+#endif
+
+namespace tracer::app {
+
+bool is_color_terminal(int fd) {
+#ifdef TRACER_TERMINFO
+  constexpr int enough = 8;
+  int error = 0;
+  return ::isatty(fd) == 1 && ::setupterm(nullptr, fd, &error) == OK && ::tigetnum("colors") >= enough;
+#else
+  static_cast<void>(fd);
+  return false;
+#endif
+}
+
+bool is_color_terminal(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISCHR(info.st_mode)) {
+    return false;  // nothing else is opened: that alone may block, or rewind a tape
+  }
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  return fd.valid() && is_color_terminal(fd.get());
+}
+
+unsigned terminal_columns() {
+  constexpr unsigned most = 10000;
+  if (const char* asked = std::getenv("COLUMNS"); asked != nullptr) {
+    const unsigned long value = std::strtoul(asked, nullptr, 10);
+    return value > most ? 0 : static_cast<unsigned>(value);
+  }
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+      return size.ws_col;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tracer::app

@@ -1,0 +1,58 @@
+// The system-call ABIs that descriptions, tables and events speak of.
+#pragma once
+
+#include <elf.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tracer {
+inline namespace base {
+
+enum class Abi : std::uint8_t { x86_64, i386, x32, aarch64, arm };
+inline constexpr std::size_t abi_count = 5;
+
+inline constexpr std::array<std::string_view, abi_count> abi_names = {"x86_64", "i386", "x32", "aarch64", "arm"};
+
+constexpr std::size_t index_of(Abi abi) {
+  return static_cast<std::size_t>(abi);
+}
+
+/// A set of ABIs, one bit each.
+using AbiMask = std::uint8_t;
+constexpr AbiMask mask_of(Abi abi) {
+  return static_cast<AbiMask>(1U << index_of(abi));
+}
+inline constexpr AbiMask all_abis = (1U << abi_count) - 1;
+
+/// Size of `long` and of a pointer, in bytes.
+constexpr unsigned word_size(Abi abi) {
+  return abi == Abi::x86_64 || abi == Abi::aarch64 ? 8U : 4U;
+}
+
+/// Size of a register that carries a system-call argument, in bytes. x32 passes 64-bit arguments whole.
+constexpr unsigned register_size(Abi abi) {
+  return abi == Abi::i386 || abi == Abi::arm ? 4U : 8U;
+}
+
+/// The ABI of a program or library, from e_machine and the class in its ELF header; empty: no machine that is known.
+constexpr std::optional<Abi> abi_of_elf(unsigned machine, bool is_64_bit) {
+  switch (machine) {
+    case EM_X86_64:
+      return is_64_bit ? Abi::x86_64 : Abi::x32;
+    case EM_386:
+      return Abi::i386;
+    case EM_AARCH64:
+      return Abi::aarch64;
+    case EM_ARM:
+      return Abi::arm;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace base
+}  // namespace tracer

@@ -1,0 +1,206 @@
+#include "capture/plans.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "capture/planner.h"
+
+namespace tracer::capture {
+namespace {
+
+using namespace spec;
+
+/// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.
+std::set<std::string_view> sockets_asked_for(const Tables& tables) {
+  std::set<std::string_view> names;
+  for (const Expr& expr : tables.exprs) {
+    if (expr.op != ExprOp::netlink) {
+      continue;
+    }
+    const Expr& descriptor = tables.exprs[expr.a];
+    if (descriptor.op == ExprOp::arg) {
+      names.insert(tables.text(tables.params[descriptor.a].name));
+    } else if (descriptor.op == ExprOp::outer) {
+      names.insert(tables.text(descriptor.a));
+    }
+  }
+  return names;
+}
+
+/// How many arguments a decoder may look at.
+std::uint8_t arguments_of(const Tables& tables, const Call& call, Abi abi) {
+  if (call.signature == none || call.redirect != none || word_size(abi) != sizeof(std::uint64_t)) {
+    return most_arguments;
+  }
+  const Signature& signature = tables.signatures[call.signature];
+  if (signature.rows.count != 0 || signature.otherwise != none) {
+    return most_arguments;
+  }
+  unsigned count = 0;
+  for (const Param& param : Tables::slice(tables.params, signature.params)) {
+    count = std::max(count, param.slot[index_of(abi)] + 1U);
+  }
+  return static_cast<std::uint8_t>(std::min<unsigned>(count, most_arguments));
+}
+
+/// The argument whose values choose between the forms of a call, and which of its bits.
+struct Chooser {
+  std::uint8_t argument = slot_none;
+  std::uint32_t bits = 0;
+};
+
+std::optional<Chooser> chooser_of(const Tables& tables, const Call& call, Abi abi) {
+  if (call.signature == none || call.redirect != none || tables.signatures[call.signature].selector == none) {
+    return std::nullopt;
+  }
+  const Expr* selector = &tables.exprs[tables.signatures[call.signature].selector];
+  Chooser chooser{slot_none, ~std::uint32_t{0}};
+  if (selector->op == ExprOp::bit_and && tables.exprs[selector->b].op == ExprOp::literal) {
+    chooser.bits = static_cast<std::uint32_t>(tables.exprs[selector->b].value);
+    selector = &tables.exprs[selector->a];
+  }
+  if (selector->op != ExprOp::arg || tables.params[selector->a].type == none) {
+    return std::nullopt;
+  }
+  const Param& param = tables.params[selector->a];
+  const unsigned width = bytes_of(tables.types[param.type].width, abi);
+  chooser.bits &= width < sizeof chooser.bits ? (1U << (8 * width)) - 1 : ~std::uint32_t{0};
+  chooser.argument = param.slot[index_of(abi)];
+  return chooser.argument < most_arguments ? std::optional(chooser) : std::nullopt;
+}
+
+class PlanMaker {
+ public:
+  explicit PlanMaker(const PlannerSetting& setting) : setting_(setting), t_(setting.tables) {
+    capture_plan unknown{};
+    unknown.arguments = most_arguments;
+    unknown.chooser = slot_none;
+    plans_.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
+  }
+
+  void add(Abi abi, const NumberedCall& numbered) {
+    const Call& call = t_.calls[numbered.call];
+    const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + numbered.number);
+    const auto chooser = chooser_of(t_, call, abi);
+    capture_plan plan =
+        made([&](CapturePhase phase) { return plan_call(setting_, abi, phase, call, chooser.has_value()); });
+    plan.arguments = arguments_of(t_, call, abi);
+    plan.chooser = slot_none;
+    if (chooser) {
+      plan.chooser = chooser->argument;
+      plan.chooser_bits = chooser->bits;
+      add_forms(abi, slot, plan, t_.signatures[call.signature]);
+    }
+    plans_.by_slot[slot] = plan;
+  }
+
+  CapturePlans result() {
+    std::size_t size = 1;
+    while (size < 2 * forms_.size()) {
+      size *= 2;
+    }
+    while (!fill_table(size)) {
+      size *= 2;
+    }
+    return std::move(plans_);
+  }
+
+ private:
+  void add_forms(Abi abi, std::uint32_t slot, const capture_plan& plan, const Signature& signature) {
+    for (const SignatureRow& row : Tables::slice(t_.signature_rows, signature.rows)) {
+      if ((row.abis & mask_of(abi)) == 0 || row.open_bits != 0) {
+        continue;
+      }
+      form_plan form{};
+      form.slot = slot + 1;
+      form.value = static_cast<std::uint32_t>(row.value) & plan.chooser_bits;
+      form.plan = made([&](CapturePhase phase) { return plan_form(setting_, abi, phase, row.signature); });
+      form.plan.arguments = plan.arguments;
+      const auto copies = [](const capture_plan& p) { return p.entry_count != 0 || p.exit_count != 0; };
+      if (copies(form.plan) || copies(plan)) {
+        forms_.push_back(form);
+      }
+    }
+  }
+
+  template <typename Plan>
+  capture_plan made(const Plan& plan_of) {
+    capture_plan plan{};
+    const PlannedCapture entry = plan_of(CapturePhase::entry);
+    const PlannedCapture exit = plan_of(CapturePhase::exit);
+    if (const auto first = place(entry.operations)) {
+      plan.entry_first = *first;
+      plan.entry_count = static_cast<std::uint8_t>(entry.operations.size());
+    }
+    if (const auto first = place(exit.operations)) {
+      plan.exit_first = *first;
+      plan.exit_count = static_cast<std::uint8_t>(exit.operations.size());
+    }
+    plan.exit_if_failed = exit.matters_if_failed ? 1 : 0;
+    return plan;
+  }
+
+  /// Where these operations stand among all, once for all plans that have the same. Nothing: there is no room, and the
+  /// call shows addresses.
+  std::optional<std::uint16_t> place(const std::vector<capture_operation>& operations) {
+    if (operations.empty()) {
+      return 0;
+    }
+    const std::string key(reinterpret_cast<const char*>(operations.data()), operations.size() * sizeof operations[0]);
+    if (const auto known = places_.find(key); known != places_.end()) {
+      return known->second;
+    }
+    if (plans_.operations.size() + operations.size() > most_operations) {
+      return std::nullopt;
+    }
+    const auto first = static_cast<std::uint16_t>(plans_.operations.size());
+    plans_.operations.insert(plans_.operations.end(), operations.begin(), operations.end());
+    return places_[key] = first;
+  }
+
+  /// False: a form has found no place near enough to its own.
+  bool fill_table(std::size_t size) {
+    plans_.forms.assign(size, form_plan{});
+    return std::all_of(forms_.begin(), forms_.end(), [&](const form_plan& form) {
+      for (std::uint32_t i = 0; i < most_form_steps; ++i) {
+        form_plan& there = plans_.forms[(place_of_form(form.slot - 1, form.value) + i) & (size - 1)];
+        if (there.slot == 0 || (there.slot == form.slot && there.value == form.value)) {
+          there = there.slot == 0 ? form : there;
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  const PlannerSetting& setting_;
+  const Tables& t_;
+  CapturePlans plans_;
+  std::map<std::string, std::uint16_t> places_;
+  std::vector<form_plan> forms_;
+};
+
+}  // namespace
+
+CapturePlans make_capture_plans(const Tables& tables, AbiMask abis, CaptureLimits limits) {
+  const auto sockets = sockets_asked_for(tables);
+  const PlannerSetting setting{tables, sockets, limits};
+  PlanMaker maker(setting);
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
+    for (const NumberedCall& numbered : tables.numbers[i]) {
+      if ((abis & mask_of(abi)) != 0 && numbered.call != none && numbered.number < numbers_per_abi) {
+        maker.add(abi, numbered);
+      }
+    }
+  }
+  return maker.result();
+}
+
+}  // namespace tracer::capture

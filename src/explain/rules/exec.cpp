@@ -1,0 +1,274 @@
+// Programs that cannot be executed.
+#include <elf.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/directory.h"
+#include "explain/file_header.h"
+#include "explain/owners.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+/// Folders in which a command was looked for, from the attempts to execute it.
+std::vector<std::string> folders_tried(const Process& process, const std::string& name) {
+  std::vector<std::string> folders;
+  for (const Step& step : process.steps) {
+    if (step.kind == Step::Kind::failure && step.order >= process.image_begins && base_name(step.path) == name &&
+        is_listed(step.call.name, "execve newfstatat stat access faccessat2 faccessat")) {
+      const std::string folder = folder_of(step.path);
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+        folders.push_back(folder);
+      }
+    }
+  }
+  return folders;
+}
+
+/// `#!/usr/bin/env python3` with Windows line ends: env looks for "python3\r".
+Finding carriage_return_behind(const Case& facts, const std::string& name) {
+  Finding finding;
+  const auto& programs = facts.process.programs;
+  const std::string script = programs.empty() ? std::string() : printable(programs.back().path);
+  const bool is_script = !script.empty() && base_name(script) != "env" && base_name(script) != "busybox";
+  finding.rule = "script-with-carriage-returns";
+  finding.cause = (is_script ? script + " has" : "the script has") +
+                  " Windows line ends: its first line asks for the command \"" + printable(name) +
+                  "\", with a carriage return at its end";
+  finding.remedy = "sed -i 's/\\r$//' " + (is_script ? script : "SCRIPT");
+  return finding;
+}
+
+Finding command_not_found(const Case& facts, const std::string& name) {
+  Finding finding;
+  if (!name.empty() && name.back() == '\r') {
+    return carriage_return_behind(facts, name);
+  }
+  finding.rule = "command-not-found";
+  finding.cause = "the command " + name + " is in none of the folders of PATH";
+  const std::vector<std::string> tried = folders_tried(facts.process, name);
+  if (!tried.empty()) {
+    finding.looked_at.push_back(name + " is in none of " + join(tried, ", "));
+  }
+  for (const char* folder :
+       {"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/bin"}) {
+    if (facts.prober.exists(std::string(folder) + '/' + name)) {
+      finding.looked_at.push_back(std::string(folder) + '/' + name + " exists");
+      finding.remedy = "add " + std::string(folder) + " to PATH";
+      return finding;
+    }
+  }
+  finding.remedy = "install " + name + ", or add its folder to PATH";
+  return finding;
+}
+
+Finding missing_interpreter(const Case& facts, const FileHeader& header) {
+  Finding finding;
+  const Walk walk = facts.prober.walk(header.interpreter);
+  if (header.kind == FileHeader::Kind::script) {
+    if (header.carriage_return) {
+      finding.rule = "script-with-carriage-returns";
+      finding.cause = facts.path() + " has Windows line ends: its first line names the interpreter \"" +
+                      printable(header.interpreter) + "\", which does not exist";
+      finding.remedy = "sed -i 's/\\r$//' " + facts.path();
+      return finding;
+    }
+    finding.rule = "script-interpreter-missing";
+    finding.cause = "the interpreter of the script " + facts.path() + " is missing: " + printable(header.interpreter) +
+                    " does not exist";
+    finding.remedy = "install " + base_name(header.interpreter) + ", or correct the first line of " + facts.path();
+  } else {
+    finding.rule = "elf-interpreter-missing";
+    finding.cause = "the program interpreter (dynamic loader) that " + facts.path() +
+                    " asks for is missing: " + header.interpreter + " does not exist";
+    const bool musl = header.interpreter.find("musl") != std::string::npos;
+    finding.remedy = musl ? "install musl (the program was built for the musl C library), or get a build for glibc"
+                     : header.bits == 32
+                         ? "install the 32-bit C library (Debian: libc6:i386), or get a 64-bit build"
+                         : "install the C library that it was built for, or get a build for this system";
+  }
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  return finding;
+}
+
+std::optional<Finding> exec_missing(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (walk.exists()) {
+    const FileHeader header = read_header(facts.prober.here(walk.real));
+    if (header.interpreter.empty() || facts.prober.exists(header.interpreter)) {
+      return std::nullopt;
+    }
+    Finding finding = missing_interpreter(facts, header);
+    finding.weight = 30;
+    return finding;
+  }
+  const std::string name = base_name(facts.path());
+  if (folders_tried(facts.process, name).size() > 1) {
+    return command_not_found(facts, name);
+  }
+  if (!walk.dangling.empty()) {
+    return std::nullopt;  // the rule about links says more
+  }
+  Finding finding;
+  finding.cause = "the program " + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  if (!similar.empty()) {
+    finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + join(similar, ", "));
+  }
+  finding.remedy = similar.empty() ? "correct the name, or install the program"
+                                   : "use " + folder_of(walk.stopped) + '/' + similar.front() + " if that is meant";
+  return finding;
+}
+
+std::optional<Finding> shell_found_nothing(const Case& facts) {
+  std::string line = line_with(facts.said, "command not found");
+  std::string name = word_before(line, ": command not found");
+  if (line.empty()) {
+    line = line_with(facts.said, ": not found");
+    name = word_before(line, ": not found");
+  }
+  if (line.empty()) {
+    line = line_with(facts.said, "‘");  // env: ‘x’: No such file or directory
+    name = word_after(line, "‘", "\xe2");
+  }
+  if (!facts.process.end || facts.process.end->status != 127 || name.empty() || name.find(' ') != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string_view escaped = "\\r";
+  const bool escaped_return =
+      name.size() > escaped.size() && std::string_view(name).substr(name.size() - escaped.size()) == escaped;
+  if (name.find('/') != std::string::npos || escaped_return) {
+    return std::nullopt;  // the failed execve says more
+  }
+  return command_not_found(facts, printable(name));
+}
+
+std::optional<Finding> exec_refused(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
+    finding.rule = "folder-not-enterable";
+    finding.cause = facts.path() + " cannot be executed: " + facts.prober.user() + " may not enter the folder " +
+                    closed->path + " (" + Prober::describe(closed->info) + ")";
+    finding.remedy = "chmod o+x " + closed->path + " (or give the folder to the right user or group)";
+    return finding;
+  }
+  if (!walk.exists()) {
+    return std::nullopt;
+  }
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (S_ISDIR(walk.info().st_mode)) {
+    finding.rule = "exec-of-a-folder";
+    finding.cause = facts.path() + " is a folder, not a program";
+    finding.remedy = "name the program in it";
+  } else if (!S_ISREG(walk.info().st_mode)) {
+    finding.rule = "not-a-regular-file";
+    finding.cause = facts.path() + " is no regular file and cannot be executed";
+    finding.remedy = "name a program";
+  } else if (!facts.prober.may(walk.info(), Access::execute)) {
+    finding.rule = "not-executable";
+    finding.cause =
+        facts.path() + " is not executable for " + facts.prober.user() + " (" + Prober::describe(walk.info()) + ")";
+    finding.remedy = "chmod +x " + facts.path();
+  } else if (const Prober::Mount mount = facts.prober.mount(facts.path()); mount.no_execute) {
+    finding.rule = "noexec-mount";
+    finding.cause = facts.path() + " is on a file system that is mounted with noexec (" + mount.point + ")";
+    finding.remedy = "mount -o remount,exec " + mount.point + ", or put the program elsewhere";
+  } else {
+    const FileHeader header = read_header(facts.prober.here(walk.real));
+    if (header.interpreter.empty()) {
+      return std::nullopt;
+    }
+    const Walk interpreter = facts.prober.walk(header.interpreter);
+    if (!interpreter.exists() || facts.prober.may(interpreter.info(), Access::execute)) {
+      return std::nullopt;
+    }
+    finding.rule = "interpreter-not-executable";
+    finding.cause = "the interpreter of " + facts.path() + ", " + header.interpreter + ", is not executable (" +
+                    Prober::describe(interpreter.info()) + ")";
+    finding.remedy = "chmod +x " + header.interpreter;
+  }
+  return finding;
+}
+
+std::optional<Finding> wrong_format(const Case& facts) {
+  const FileHeader header = read_header(facts.prober.here(facts.path()));
+  const unsigned native = native_machine();
+  const bool runs_here = header.machine == native || (native == EM_X86_64 && header.machine == EM_386) ||
+                         (native == EM_AARCH64 && header.machine == EM_ARM);
+  Finding finding;
+  if (header.kind == FileHeader::Kind::empty) {
+    finding.rule = "empty-program";
+    finding.cause = facts.path() + " is an empty file";
+    finding.remedy = "install or build the program again: " + facts.path();
+  } else if (header.kind == FileHeader::Kind::elf && !runs_here) {
+    finding.rule = "wrong-machine";
+    finding.cause = facts.path() + " was built for another processor: " + machine_name(header.machine) +
+                    ", and this machine is " + machine_name(native);
+    finding.remedy = "get a build for " + machine_name(native) + ", or an emulator (Debian: qemu-user-binfmt)";
+  } else if (header.kind == FileHeader::Kind::elf && header.truncated) {
+    finding.rule = "truncated-program";
+    finding.cause = facts.path() + " is damaged: the file is shorter than its header says";
+    finding.remedy = "copy, download or build it again";
+  } else if (header.kind == FileHeader::Kind::elf) {
+    finding.rule = "elf-unsupported";
+    finding.cause =
+        fmt::format("the kernel does not run {} ({}-bit {})", facts.path(), header.bits, machine_name(header.machine));
+    finding.remedy = "get a build for " + machine_name(native);
+  } else if (header.kind == FileHeader::Kind::other) {
+    finding.rule = "no-interpreter-line";
+    finding.cause = facts.path() + " is neither an ELF program nor a script with an interpreter line (#!)";
+    finding.remedy = "if it is a shell script, make its first line #!/bin/sh";
+  } else {
+    return std::nullopt;
+  }
+  return finding;
+}
+
+std::optional<Finding> text_busy(const Case& facts) {
+  Finding finding;
+  finding.cause = facts.path() + " is being written by somebody";
+  std::vector<std::string> writers;
+  for (const pid_t pid : holders_of(facts.prober.walk(facts.path()).real)) {
+    writers.push_back(describe_process(pid));
+  }
+  if (!writers.empty()) {
+    finding.cause = facts.path() + " is open for writing in " + join(writers, ", ");
+    finding.looked_at.push_back("/proc/*/fd: " + join(writers, ", ") + " has it open");
+  }
+  finding.remedy = "wait until the copy or the build is done; replace running programs by renaming, not by writing";
+  return finding;
+}
+
+std::optional<Finding> too_many_arguments(const Case& facts) {
+  Finding finding;
+  finding.cause = "the arguments and the environment of " + facts.path() +
+                  " together are too long (or one of them is longer than 128 KiB)";
+  if (const auto stack = facts.snapshot() ? facts.snapshot()->limit("Max stack size") : std::nullopt) {
+    finding.looked_at.push_back("the limit is a quarter of the stack's: " + spell_bytes(*stack / 4));
+  }
+  finding.remedy = "pass the names through a file or xargs; a larger ulimit -s raises the limit";
+  return finding;
+}
+
+constexpr Rule rules[] = {
+    {"program-missing", 25, "execve execveat", "ENOENT", "", "", exec_missing},
+    {"command-not-found", 15, "", "", ": not found|command not found|env: ", "", shell_found_nothing},
+    {"exec-refused", 40, "execve execveat", "EACCES", "", "", exec_refused},
+    {"wrong-format", 45, "execve execveat", "ENOEXEC EINVAL ELIBBAD", "", "", wrong_format},
+    {"program-being-written", 45, "execve execveat", "ETXTBSY", "", "", text_busy},
+    {"arguments-too-long", 45, "execve execveat", "E2BIG", "", "", too_many_arguments},
+};
+
+}  // namespace
+
+std::span<const Rule> exec_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

@@ -1,0 +1,389 @@
+// Files, folders, links and devices.
+#include <fmt/core.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/directory.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+/// The path as the program gave it.
+std::string given_path(const Call& call) {
+  for (const Argument& argument : call.args) {
+    if (argument.type == "path") {
+      return argument.value.text;
+    }
+  }
+  return {};
+}
+
+std::optional<Finding> folder_deleted(const Case& facts) {
+  Finding finding;
+  finding.cause = "the folder that it was started in has been deleted";
+  const std::string gone = " (deleted)";
+  const std::string& folder = facts.process.working_directory;
+  if (folder.size() > gone.size() && folder.compare(folder.size() - gone.size(), gone.size(), gone) == 0) {
+    finding.cause += ": " + folder.substr(0, folder.size() - gone.size());
+  }
+  finding.remedy = "cd to a folder that exists (cd \"$PWD\" if it was made again) and start it there";
+  return finding;
+}
+
+std::optional<Finding> bad_link(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (walk.dangling.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + walk.dangling;
+  finding.weight = 5;
+  return finding;
+}
+
+std::optional<Finding> link_loop(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  finding.cause = "the links of " + facts.path() + " go round in a circle";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "set one of them right: ln -sfn TARGET " + (walk.stopped.empty() ? facts.path() : walk.stopped);
+  return finding;
+}
+
+std::optional<Finding> file_as_folder(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  const bool known = walk.error == ENOTDIR;
+  finding.cause = (known ? walk.stopped : "a part of " + facts.path()) + " is a file where a folder was expected";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "correct the path " + facts.path() + ", or replace the file by a folder";
+  return finding;
+}
+
+std::optional<Finding> folder_as_file(const Case& facts) {
+  Finding finding;
+  finding.cause = facts.path() + " is a folder where a file was expected";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "name a file, or remove the folder " + facts.path();
+  return finding;
+}
+
+std::optional<Finding> missing_device(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  const bool below_dev = facts.path().starts_with("/dev/") && !facts.path().starts_with("/dev/shm/");
+  const bool is_device = walk.exists() && (S_ISCHR(walk.info().st_mode) || S_ISBLK(walk.info().st_mode));
+  if (walk.exists() ? !is_device : !below_dev) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = is_device ? "no device is behind " + facts.path() + ": no driver answers for it"
+                            : "the device " + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (is_device) {
+    const dev_t number = walk.info().st_rdev;
+    finding.looked_at.push_back(fmt::format("its number is {}:{}", major(number), minor(number)));
+  }
+  finding.remedy = "plug it in or load its kernel module (modprobe); in a container, pass it in (docker run --device=" +
+                   facts.path() + ")";
+  finding.weight = 5;
+  return finding;
+}
+
+/// ENXIO of what is no device.
+std::optional<Finding> nobody_at_other_end(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  if (!walk.exists() || !(S_ISFIFO(walk.info().st_mode) || S_ISSOCK(walk.info().st_mode))) {
+    return std::nullopt;
+  }
+  const bool is_socket = S_ISSOCK(walk.info().st_mode);
+  Finding finding;
+  finding.cause = is_socket ? facts.path() + " is a socket, which cannot be opened as a file"
+                            : "nobody reads the FIFO " + facts.path() + ", and it did not want to wait for a reader";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = is_socket ? "connect to it (socat - UNIX-CONNECT:" + facts.path() + "), or name the right file"
+                             : "start the program that reads " + facts.path() + " first";
+  return finding;
+}
+
+/// Beside the program, where a relative path would have been found.
+std::optional<Finding> wrong_folder(const Case& facts) {
+  const std::string given = given_path(facts.call());
+  const std::string& program = facts.process.executable();
+  if (given.empty() || given.front() == '/' || program.empty()) {
+    return std::nullopt;
+  }
+  for (const std::string& folder : {folder_of(program), folder_of(folder_of(program))}) {
+    const std::string there = (folder == "/" ? "" : folder) + '/' + given;
+    if (there != facts.path() && facts.prober.exists(there)) {
+      Finding finding;
+      finding.rule = "wrong-working-folder";
+      finding.cause = "it was started in the wrong folder: it looks for " + printable(given) +
+                      (facts.process.working_directory.empty() ? "" : " in " + facts.process.working_directory) +
+                      ", and that is in " + folder;
+      finding.looked_at.push_back(there + " exists");
+      finding.remedy = "cd " + folder + " and start it there";
+      finding.weight = 15;
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_terminal_description(const std::string& path) {
+  return path.find("/terminfo/") != std::string::npos || path.find("/.terminfo") != std::string::npos;
+}
+
+std::optional<Finding> missing_terminal(const Case& facts) {
+  if (!is_terminal_description(facts.path())) {
+    return std::nullopt;
+  }
+  const std::string terminal = base_name(facts.path());
+  Finding finding;
+  finding.rule = "unknown-terminal";
+  finding.cause = "the terminal type " + printable(terminal) + " (TERM) is not known on this machine";
+  finding.remedy = "TERM=xterm-256color, or install its description (Debian: ncurses-term)";
+  finding.weight = facts.said.find("terminal") != std::string::npos ? 70 : -20;
+  return finding;
+}
+
+std::optional<Finding> missing_locale(const Case& facts) {
+  if (facts.path().find("/locale") == std::string::npos) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "missing-locale";
+  finding.cause = "the locale that the environment asks for (LANG, LC_ALL) is not installed";
+  finding.looked_at.push_back("missing: " + facts.path());
+  finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
+  const std::string line = line_with(facts.said, "locale");
+  const bool fatal = !line.empty() && line.find("arning") == std::string::npos;
+  finding.weight = fatal ? 70 : -20;
+  return finding;
+}
+
+std::optional<Finding> missing_file(const Case& facts) {
+  if (facts.path().empty()) {
+    return std::nullopt;
+  }
+  if (line_with(facts.said, base_name(facts.path()) + ": not found").size() > 1 ||
+      line_with(facts.said, base_name(facts.path()) + ": command not found").size() > 1) {
+    return std::nullopt;  // a command
+  }
+  const bool is_library = base_name(facts.path()).find(".so") != std::string::npos;
+  if (is_library &&
+      (facts.said.find(".so") == std::string::npos || facts.said.find("shared object") != std::string::npos ||
+       facts.said.find("ELF class") != std::string::npos)) {
+    return std::nullopt;  // the loader's rules say more
+  }
+  const auto& steps = facts.process.steps;
+  const bool was_refused = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && step.order < facts.step->order &&
+           step.order >= facts.process.image_begins && step.path == facts.path() &&
+           is_listed(step.call.error, "EACCES EPERM EROFS ENOSPC EDQUOT EMFILE ENFILE");
+  });
+  if (was_refused) {
+    return std::nullopt;  // it is missing because it could not be made
+  }
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  if (walk.exists()) {
+    finding.cause = facts.path() + " did not exist when it was opened (it does now)";
+    finding.remedy = "start it again; if it fails now and then, something makes the file too late";
+    return finding;
+  }
+  const bool folder_missing = walk.stopped != facts.path() && base_name(walk.stopped) != base_name(facts.path());
+  const std::string what = is_listed(facts.call().name, "chdir chroot") ? "the folder " : "";
+  finding.cause = folder_missing ? "the folder " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
+                                 : "a file is missing: " + what + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (facts.path().back() == '\r') {
+    finding.rule = "dos-line-ends";
+    finding.cause += "; its name ends with a carriage return, so that whatever names it has DOS line ends";
+    finding.remedy = "sed -i 's/\\r$//' on the script or the list that names it";
+    return finding;
+  }
+  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  if (!similar.empty()) {
+    finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
+    const std::string there = folder_of(walk.stopped) + '/' + printable(similar.front());
+    const bool sample = similar.front().size() > base_name(walk.stopped).size() &&
+                        similar.front().compare(0, base_name(walk.stopped).size(), base_name(walk.stopped)) == 0;
+    finding.remedy =
+        sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
+  } else {
+    finding.remedy = folder_missing ? "mkdir -p " + folder_of(facts.path()) + ", or correct the path"
+                                    : "make " + facts.path() + ", or tell the program where it is";
+  }
+  return finding;
+}
+
+/// What gives the process a right ('r', 'w' or 'x') to a file or folder. Nobody is told to open to all what its owner
+/// keeps from all others.
+std::string let_in(const Case& facts, const struct stat& info, const std::string& path, char right) {
+  const std::string owner = user_name(info.st_uid);
+  constexpr mode_t others = S_IRWXO;
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
+  if ((info.st_mode & others) == 0 && user && *user != info.st_uid) {
+    return "run it as " + owner + ", or let that user in: setfacl -m u:" + user_name(static_cast<unsigned>(*user)) +
+           ':' + right + ' ' + path;
+  }
+  return "chmod " + std::string(user && *user == info.st_uid ? "u" : "o") + '+' + right + ' ' + path +
+         ", or chown it, or run as " + owner;
+}
+
+std::optional<Finding> file_permission(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  Finding finding;
+  if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
+    finding.cause = facts.prober.user() + " may not enter the folder " + closed->path + " (" +
+                    Prober::describe(closed->info) + "), on the way to " + facts.path();
+    finding.remedy = let_in(facts, closed->info, closed->path, 'x');
+    return finding;
+  }
+  const Call& call = facts.call();
+  const std::string flags = spell(call.argument("flags").value);
+  const bool writes =
+      flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos || call.name == "creat";
+  const bool changes_folder = is_listed(
+      call.name,
+      "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
+  if ((!walk.exists() && walk.error == ENOENT) || changes_folder) {
+    const Walk folder = facts.prober.walk(folder_of(facts.path()));
+    if (folder.exists() && !facts.prober.may(folder.info(), Access::write)) {
+      finding.cause = facts.prober.user() + " may not write to the folder " + folder.real + " (" +
+                      Prober::describe(folder.info()) + "), to make or change " + base_name(facts.path());
+      finding.remedy = "chown or chmod " + folder.real + ", or run as " + user_name(folder.info().st_uid);
+      return finding;
+    }
+  }
+  if (!walk.exists() && facts.snapshot()) {
+    return std::nullopt;
+  }
+  if (!facts.snapshot()) {
+    finding.cause = "it was not allowed to " + std::string(writes ? "write " : "read ") + facts.path();
+    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.remedy = "compare the user that it ran as with ls -l " + facts.path();
+    return finding;
+  }
+  const Access wanted = writes ? Access::write : Access::read;
+  if (facts.prober.may(walk.info(), wanted)) {
+    return std::nullopt;
+  }
+  finding.cause = facts.prober.user() + " may not " + (writes ? "write" : "read") + ' ' + facts.path() + " (" +
+                  Prober::describe(walk.info()) + ")";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = let_in(facts, walk.info(), facts.path(), writes ? 'w' : 'r');
+  return finding;
+}
+
+std::optional<Finding> read_only(const Case& facts) {
+  const Prober::Mount mount =
+      facts.prober.mount(facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path()));
+  Finding finding;
+  finding.cause = facts.path() + " cannot be written: its file system is mounted read-only" +
+                  (mount.point.empty() ? "" : " (" + mount.point + ")");
+  finding.remedy = "mount -o remount,rw " + (mount.point.empty() ? "it" : mount.point) +
+                   ", or write elsewhere; if it became so by itself, see dmesg for disk errors";
+  return finding;
+}
+
+std::optional<Finding> disk_full(const Case& facts) {
+  const bool quota = facts.call().error == "EDQUOT";
+  const std::string place = facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path());
+  const Prober::Mount mount = facts.prober.mount(place);
+  Finding finding;
+  if (const Walk walk = facts.prober.walk(facts.path()); walk.exists() && S_ISCHR(walk.info().st_mode)) {
+    finding.cause = "the device " + facts.path() + " takes no more";
+    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.remedy = "name a file, or another device (/dev/full never takes anything)";
+    return finding;
+  }
+  finding.cause =
+      quota ? "the disk quota of " + facts.prober.user() + " is used up, for " + facts.path()
+            : "the file system" +
+                  (!mount.point.empty() ? ' ' + mount.point
+                                        : " of " + (facts.path().empty() ? "what it wrote to" : facts.path())) +
+                  " is full";
+  struct statvfs room;
+  if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
+    finding.looked_at.push_back(fmt::format(
+        "afterwards {} of {} and {} of {} inodes were free", spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize),
+        spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize), room.f_favail, room.f_files));
+  }
+  finding.remedy =
+      "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";
+  return finding;
+}
+
+std::optional<Finding> folder_not_empty(const Case& facts) {
+  Finding finding;
+  finding.cause = "the folder " + facts.path() + " is not empty";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "ls -A " + facts.path() + " shows what is in it; rm -r, if nothing of that is needed";
+  return finding;
+}
+
+constexpr std::string_view writing_calls =
+    "open openat openat2 creat mkdir mkdirat write writev pwrite64 pwritev fallocate ftruncate ftruncate64 rename "
+    "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
+    "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind";
+
+/// chattr +i and +a hold for root, too.
+std::optional<Finding> immutable(const Case& facts) {
+  const std::string folder = folder_of(facts.path());
+  const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : folder;
+  if (facts.path().empty() || !facts.prober.is_immutable(what)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = what + " has an attribute that keeps everybody from changing it (immutable or append-only)";
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "lsattr -d " + what + " shows it; chattr -i -a " + what + " takes it away";
+  return finding;
+}
+
+std::optional<Finding> no_repository(const Case& facts) {
+  const std::string& folder = facts.process.working_directory;
+  Finding finding;
+  finding.cause = (folder.empty() ? "its working folder" : "the folder " + folder) + " is in no git repository";
+  finding.remedy = "cd to the repository (git -C FOLDER), or make one with git init";
+  return finding;
+}
+
+constexpr Rule rules[] = {
+    {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
+    {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
+    {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
+    {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},
+    {"dangling-link", 15, file_calls, "ENOENT", "", "", bad_link},
+    {"dangling-link", 20, "execve execveat", "ENOENT", "", "", bad_link},
+    {"link-loop", 35, file_calls, "ELOOP", "", "", link_loop},
+    {"link-loop", 35, "execve execveat", "ELOOP", "", "", link_loop},
+    {"file-as-folder", 25, file_calls, "ENOTDIR", "", "", file_as_folder},
+    {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_folder},
+    {"folder-as-file", 25, file_calls, "EISDIR", "", "", folder_as_file},
+    {"folder-not-empty", 35, "rmdir unlinkat rename renameat renameat2", "ENOTEMPTY", "", "", folder_not_empty},
+    {"missing-device", 15, file_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
+    {"nobody-at-other-end", 25, file_calls, "ENXIO", "", "", nobody_at_other_end},
+    {"unknown-terminal", 12, file_calls, "ENOENT", "", "", missing_terminal},
+    {"missing-locale", 12, file_calls, "ENOENT", "", "", missing_locale},
+    {"missing-file", 18, file_calls, "ENOENT", "", "", missing_file},
+    {"file-permission", 28, file_calls, "EACCES", "", "", file_permission},
+    {"read-only-file-system", 35, writing_calls, "EROFS", "", "", read_only},
+    {"disk-full", 40, writing_calls, "ENOSPC EDQUOT", "", "", disk_full},
+};
+
+}  // namespace
+
+std::span<const Rule> file_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

@@ -1,0 +1,77 @@
+// Files of the kernel's own: in /proc, /sys and the like nobody else makes any.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/directory.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::optional<Finding> not_mounted(const Case& facts) {
+  for (const auto& [folder, type] : {std::pair{"/proc", "proc"}, std::pair{"/sys", "sysfs"}}) {
+    if (facts.path().starts_with(std::string(folder) + '/') && facts.snapshot() && !facts.prober.is_kernels(folder)) {
+      Finding finding;
+      finding.cause = fmt::format("no {} file system is mounted on {}", type, folder);
+      finding.looked_at.push_back(facts.path() + " would be there");
+      finding.remedy = fmt::format("mount -t {0} {0} {1} (a chroot or a container needs one of its own)", type, folder);
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> not_of_this_kernel(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  const std::string folder = folder_of(walk.stopped);
+  if (facts.path().empty() || walk.exists() || !facts.prober.is_kernels(folder)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  if (folder == "/proc" && is_number(base_name(walk.stopped))) {
+    finding.rule = "no-such-process";
+    finding.cause = "there is no process " + base_name(walk.stopped);
+    finding.remedy = "correct the number, or see why that process has ended";
+    return finding;
+  }
+  finding.cause = "the kernel has no " + walk.stopped + ", and nothing can be made in " + folder;
+  finding.remedy = "correct the name, load the module that brings it, or use a kernel that has it";
+  return finding;
+}
+
+/// Of a setting, say.
+std::optional<Finding> not_taken(const Case& facts) {
+  if (facts.path().empty() || !facts.prober.is_kernels(facts.path())) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the kernel does not take what was written to " + facts.path();
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.remedy = "see what " + base_name(facts.path()) +
+                   " may be (proc(5), the kernel's Documentation), and whether it can be written at all";
+  return finding;
+}
+
+constexpr Rule rules[] = {
+    {"value-not-taken", 40, "write writev pwrite64", "EINVAL EIO ERANGE EPERM EBUSY EOPNOTSUPP", "", "", not_taken},
+    {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", not_mounted},
+    {"not-of-this-kernel", 20, file_calls, "ENOENT", "", "", not_of_this_kernel},
+    {"not-of-this-kernel", 35, file_calls, "EPERM EACCES", "", "", not_of_this_kernel},
+};
+
+}  // namespace
+
+std::span<const Rule> kernel_file_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

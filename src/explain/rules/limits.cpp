@@ -1,0 +1,295 @@
+// Descriptors; and limits of them, of processes, memory and sizes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/read_file.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) {
+  return facts.snapshot() ? facts.snapshot()->limit(name) : std::nullopt;
+}
+
+/// A file of the process' control group, for version 2.
+std::string control_group_file(const Case& facts, std::string_view name) {
+  const std::string group = facts.snapshot() ? facts.snapshot()->cgroup : "";
+  return read_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
+}
+
+/// The same of the memory controller of version 1.
+std::string memory_group_file(const Case& facts, std::string_view name) {
+  const std::string group = facts.snapshot() ? facts.snapshot()->memory_cgroup : "";
+  return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
+}
+
+/// A number in /proc/sys of what there may be at one time.
+struct KernelLimit {
+  std::string_view calls;
+  std::string_view error;
+  std::string_view flag;  ///< that the call has; "": whatever it has
+  std::string_view setting;
+  std::string_view what;
+  bool for_each_user = true;
+};
+
+constexpr KernelLimit kernel_limits[] = {
+    {"inotify_init inotify_init1", "EMFILE", "", "fs.inotify.max_user_instances", "inotify instances"},
+    {"inotify_add_watch", "ENOSPC", "", "fs.inotify.max_user_watches", "files and folders under watch by inotify"},
+    {"fanotify_init", "EMFILE", "", "fs.fanotify.max_user_groups", "fanotify groups"},
+    {"fanotify_mark", "ENOSPC", "", "fs.fanotify.max_user_marks", "fanotify marks"},
+    {"epoll_ctl", "ENOSPC", "", "fs.epoll.max_user_watches", "descriptors in epoll's sets"},
+    {"unshare clone clone3", "ENOSPC", "CLONE_NEWUSER", "user.max_user_namespaces", "user namespaces"},
+    {"add_key request_key keyctl", "EDQUOT", "", "kernel.keys.maxkeys", "keys"},
+    {"io_setup", "EAGAIN", "", "fs.aio-max-nr", "asynchronous requests", false},
+    {"mq_open", "ENOSPC", "", "fs.mqueue.queues_max", "message queues", false},
+    {"msgget", "ENOSPC", "", "kernel.msgmni", "message queues", false},
+    {"semget", "ENOSPC", "", "kernel.sem", "semaphores", false},
+    {"shmget", "ENOSPC", "", "kernel.shmmni", "segments of shared memory", false}};
+
+const KernelLimit* kernel_limit_of(const Call& call) {
+  const auto* const found = std::find_if(std::begin(kernel_limits), std::end(kernel_limits), [&](const auto& one) {
+    return is_listed(call.name, one.calls) && call.error == one.error &&
+           (one.flag.empty() || contains(spell(call, false), one.flag));
+  });
+  return found == std::end(kernel_limits) ? nullptr : found;
+}
+
+/// Whether it is known to have had as many descriptors as it may.
+bool is_full_of_files(const Case& facts) {
+  const auto limit = limit_of(facts, "Max open files");
+  const auto& last = facts.process.snapshot;
+  return limit && last && last->descriptors && *last->descriptors >= *limit;
+}
+
+std::optional<Finding> too_many_of_a_kind(const Case& facts) {
+  const KernelLimit* limit = kernel_limit_of(facts.call());
+  if (limit == nullptr || (limit->error == "EMFILE" && is_full_of_files(facts))) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = limit->for_each_user
+                      ? fmt::format("{} has as many {} as the kernel allows a user", facts.prober.user(), limit->what)
+                      : fmt::format("there are as many {} as the kernel allows", limit->what);
+  std::string path = "/proc/sys/" + std::string(limit->setting);
+  std::replace(path.begin(), path.end(), '.', '/');
+  if (const std::string value = first_line(read_file(path, 64)); facts.snapshot() && !value.empty()) {
+    finding.looked_at.push_back(fmt::format("{} is {} here", limit->setting, value));
+  }
+  finding.remedy = fmt::format("sysctl {}=… with a larger number, or end programs that hold them", limit->setting);
+  return finding;
+}
+
+std::optional<Finding> too_many_files(const Case& facts) {
+  Finding finding;
+  if (kernel_limit_of(facts.call()) != nullptr && !is_full_of_files(facts)) {
+    return std::nullopt;
+  }
+  if (facts.call().error == "ENFILE") {
+    finding.rule = "system-file-limit";
+    finding.cause = "the whole machine has no more open files to give";
+    finding.looked_at.push_back("fs.file-max is " + first_line(read_file("/proc/sys/fs/file-max", 64)));
+    finding.remedy = "sysctl fs.file-max=…, and find who has so many open (ls /proc/*/fd)";
+    return finding;
+  }
+  const auto limit = limit_of(facts, "Max open files");
+  finding.cause =
+      "it has as many files and sockets open as it may" + (limit ? fmt::format(": {}", *limit) : std::string());
+  if (facts.process.snapshot && facts.process.snapshot->descriptors) {
+    finding.looked_at.push_back(fmt::format("{} descriptors were open", *facts.process.snapshot->descriptors));
+  }
+  finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
+  return finding;
+}
+
+std::optional<Finding> descriptor_not_open(const Case& facts) {
+  const Call& call = facts.call();
+  if (call.args.empty()) {
+    return std::nullopt;
+  }
+  const std::int64_t fd = call.args[0].value.number;
+  constexpr std::array<std::string_view, 3> standard = {"standard input", "standard output", "standard error"};
+  const bool is_standard = fd >= 0 && fd < static_cast<std::int64_t>(standard.size());
+  Finding finding;
+  finding.cause =
+      (is_standard ? "its " + std::string(standard[static_cast<std::size_t>(fd)]) : fmt::format("descriptor {}", fd)) +
+      " is not open, or not for what it does (" + call.name + ")";
+  finding.remedy = is_standard
+                       ? "see how it is started: whoever closes one of the three should give it /dev/null"
+                       : "a mistake of the program, or of who started it and should have left that descriptor open";
+  return finding;
+}
+
+std::optional<Finding> too_many_processes(const Case& facts) {
+  Finding finding;
+  const auto limit = limit_of(facts, "Max processes");
+  const std::string group_limit = first_line(control_group_file(facts, "pids.max"));
+  const std::string group_count = first_line(control_group_file(facts, "pids.current"));
+  const bool by_group = !group_limit.empty() && group_limit != "max" &&
+                        std::atoi(group_count.c_str()) + 1 >= std::atoi(group_limit.c_str());
+  finding.cause = by_group ? "its control group may have no more processes and threads than " + group_limit
+                           : facts.prober.user() + " has as many processes and threads as it may" +
+                                 (limit ? fmt::format(": {}", *limit) : std::string());
+  finding.remedy = by_group
+                       ? "raise pids.max of the control group (docker: --pids-limit, systemd: TasksMax=)"
+                       : "ulimit -u with a larger number (systemd: LimitNPROC=), or end some of that user's processes";
+  return finding;
+}
+
+std::optional<Finding> no_memory(const Case& facts) {
+  Finding finding;
+  const bool locking = facts.call().name.find("mlock") != std::string::npos ||
+                       spell(facts.call().argument("flags").value).find("MAP_LOCKED") != std::string::npos;
+  if (const auto limit = limit_of(facts, "Max locked memory"); locking && limit) {
+    finding.rule = "locked-memory-limit";
+    finding.cause = "it may lock no more than " + spell_bytes(*limit) + " of memory";
+    finding.remedy = "ulimit -l with a larger number (systemd: LimitMEMLOCK=)";
+    return finding;
+  }
+  const Argument& asked = facts.call().argument("length");
+  const std::string how_much = asked.value.is_number() ? spell_bytes(asked.raw) : "more";
+  struct Limit {
+    std::string_view name;  // in /proc/PID/limits
+    std::string_view resource;
+    std::string_view room;
+    std::string_view option;  // of ulimit
+    std::string_view directive;
+  };
+  constexpr std::array<Limit, 2> limits = {{{"Max address space", "RLIMIT_AS", "address space", "-v", "LimitAS="},
+                                            {"Max data size", "RLIMIT_DATA", "data", "-d", "LimitDATA="}}};
+  for (const Limit& one : limits) {
+    if (const auto limit = limit_of(facts, one.name); limit) {
+      const std::string most = spell_bytes(*limit);
+      finding.cause =
+          fmt::format("it wanted {} of memory and may have no more than {} of {}", how_much, most, one.room);
+      finding.looked_at.push_back(fmt::format("{} is {}", one.resource, most));
+      finding.remedy = fmt::format("ulimit {} unlimited, or a larger number (systemd: {})", one.option, one.directive);
+      return finding;
+    }
+  }
+  if (!facts.snapshot()) {
+    finding.cause = "it wanted " + how_much + " of memory, and a limit of its own or the machine did not allow it";
+    finding.remedy = "compare ulimit -v and ulimit -d where it ran, and the memory of the machine";
+    return finding;
+  }
+  finding.cause = "the machine did not give it " + how_much + " of memory";
+  const std::string policy = first_line(read_file("/proc/sys/vm/overcommit_memory", 16));
+  finding.looked_at.push_back("vm.overcommit_memory is " + policy + "; " +
+                              first_line(line_with(read_file("/proc/meminfo"), "MemAvailable")));
+  finding.remedy = "ask for less in its configuration, or give the machine more memory";
+  return finding;
+}
+
+std::optional<Finding> file_too_large(const Case& facts) {
+  const auto limit = limit_of(facts, "Max file size");
+  if (!limit && facts.snapshot()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it may write no file larger than " +
+                  (limit ? spell_bytes(*limit) : std::string("its limit allows")) + " (RLIMIT_FSIZE)";
+  finding.remedy = "ulimit -f unlimited (systemd: LimitFSIZE=)";
+  return finding;
+}
+
+std::optional<Finding> used_up_processor_time(const Case& facts) {
+  const auto limit = limit_of(facts, "Max cpu time");
+  if (!limit && (facts.snapshot() || facts.process.end->signal != "SIGXCPU")) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it used up the processor time that it may have" +
+                  (limit ? fmt::format(": {} s", *limit) : std::string()) + " (RLIMIT_CPU)";
+  finding.remedy = "ulimit -t unlimited (systemd: LimitCPU=), if so much work is right";
+  return finding;
+}
+
+/// Who of the traced processes sent a SIGKILL to this one.
+const Process* killer_of(const Case& facts, std::string& how) {
+  for (const auto& [pid, process] : facts.story.processes()) {
+    for (const Step& step : process.steps) {
+      if (step.call.name == "kill" && step.call.end == CallEnd::returned &&
+          step.call.argument("pid").value.number == facts.process.pid &&
+          spell(step.call.argument("sig").value) == facts.process.end->signal) {
+        how = spell(step.call, false);
+        return &process;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::optional<Finding> killed(const Case& facts) {
+  Finding finding;
+  std::string how;
+  if (const Process* killer = killer_of(facts, how); killer != nullptr) {
+    finding.rule = "killed-by-process";
+    finding.cause = fmt::format("{} (pid {}) killed it: {}", killer->name(), killer->pid, how);
+    finding.remedy = "see why " + killer->name() + " does that";
+    finding.weight = 10;
+    return finding;
+  }
+  std::string events = control_group_file(facts, "memory.events");
+  std::string most = first_line(control_group_file(facts, "memory.max"));
+  if (events.empty()) {
+    events = memory_group_file(facts, "memory.oom_control");
+    most = first_line(memory_group_file(facts, "memory.limit_in_bytes"));
+  }
+  const std::string kills = word_after(line_with(events, "oom_kill "), "oom_kill ", "\n");
+  if (std::atoi(kills.c_str()) > 0) {
+    finding.cause = "the kernel killed it because the memory of its control group was used up";
+    finding.looked_at.push_back("its control group may use " + spell_bytes(std::strtoull(most.c_str(), nullptr, 10)) +
+                                "; processes killed there for want of memory: " + kills);
+    finding.remedy = "give it more memory (docker: --memory, systemd: MemoryMax=), or let it use less";
+    finding.weight = 10;
+    return finding;
+  }
+  if (auto by_time = used_up_processor_time(facts)) {
+    by_time->rule = "processor-time-limit";
+    return by_time;
+  }
+  finding.rule = "killed-from-outside";
+  finding.cause =
+      "it was killed with SIGKILL from outside of what was traced: by an administrator, a supervisor's time "
+      "limit, or the kernel because memory ran out";
+  finding.remedy = "see dmesg | grep -i 'killed process' and the log of its supervisor";
+  finding.weight = -20;
+  return finding;
+}
+
+constexpr std::string_view descriptor_calls =
+    "open openat openat2 creat socket socketpair accept accept4 pipe pipe2 dup dup2 dup3 fcntl epoll_create "
+    "epoll_create1 "
+    "eventfd eventfd2 signalfd4 timerfd_create inotify_init inotify_init1 memfd_create io_uring_setup pidfd_open";
+
+constexpr Rule rules[] = {
+    {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
+    // read() is not among them: who is explained shall not stop at each.
+    {"descriptor-not-open", 25, "write writev fsync newfstatat", "EBADF", "", "", descriptor_not_open},
+    {"kernel-limit", 40,
+     "inotify_init inotify_init1 inotify_add_watch fanotify_init fanotify_mark epoll_ctl unshare clone clone3 add_key "
+     "request_key keyctl io_setup mq_open msgget semget shmget",
+     "EMFILE ENOSPC EDQUOT EAGAIN", "", "", too_many_of_a_kind},
+    {"process-limit", 40, "clone clone3 fork vfork", "EAGAIN", "", "", too_many_processes},
+    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall brk shmget shmat clone clone3 fork", "ENOMEM", "", "",
+     no_memory},
+    {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall", "EAGAIN", "", "", no_memory},
+    {"file-size-limit", 40, "write writev pwrite64 ftruncate fallocate", "EFBIG", "", "", file_too_large},
+    {"file-size-limit", 25, "", "", "", "SIGXFSZ", file_too_large},
+    {"processor-time-limit", 25, "", "", "", "SIGXCPU", used_up_processor_time},
+    {"out-of-memory", 20, "", "", "", "SIGKILL", killed},
+};
+
+}  // namespace
+
+std::span<const Rule> limit_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

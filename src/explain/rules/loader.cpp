@@ -1,0 +1,258 @@
+// What the dynamic loader could not do. It says so itself; the machine tells why.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/directory.h"
+#include "explain/file_header.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+std::string after_last(const std::string& text, std::string_view separator) {
+  const std::size_t at = text.rfind(separator);
+  return at == std::string::npos ? text : text.substr(at + separator.size());
+}
+
+/// Folders where the loader looked for a library, in their order, without the variants for processors.
+std::vector<std::string> folders_tried(const Process& process, const std::string& library) {
+  std::vector<std::string> folders;
+  for (const Step& step : process.steps) {
+    if (step.kind != Step::Kind::failure || base_name(step.path) != library) {
+      continue;
+    }
+    std::string folder = folder_of(step.path);
+    folder = folder.substr(0, folder.find("/glibc-hwcaps"));
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+      folders.push_back(folder);
+    }
+  }
+  return folders;
+}
+
+/// Where else the library is.
+std::vector<std::string> find_elsewhere(const Case& facts, const std::string& library) {
+  const std::string beside = folder_of(facts.process.executable());
+  std::vector<std::string> found;
+  for (const std::string& folder :
+       {beside, beside + "/lib", folder_of(beside) + "/lib", std::string("/usr/local/lib"),
+        std::string("/usr/local/lib64"), std::string("/usr/lib"), std::string("/usr/lib64"),
+        std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"), std::string("/usr/lib32"),
+        std::string("/usr/lib/i386-linux-gnu"), std::string("/opt/lib"), facts.process.working_directory,
+        facts.process.working_directory + "/lib"}) {
+    std::string path = folder;
+    path += '/';
+    path += library;
+    if (!folder.empty() && facts.prober.exists(path) && std::find(found.begin(), found.end(), path) == found.end()) {
+      found.push_back(path);
+    }
+  }
+  return found;
+}
+
+const Step* first_lookup(const Process& process, const std::string& library) {
+  const auto at = std::find_if(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && base_name(step.path) == library;
+  });
+  return at == process.steps.end() ? nullptr : &*at;
+}
+
+/// A library that was opened and passed over, as it is for another word size.
+std::optional<Finding> wrong_class_among_opened(const Case& facts, const std::string& library, unsigned own_bits) {
+  for (const Opened& opened : facts.process.opened) {
+    if (base_name(opened.path) != library) {
+      continue;
+    }
+    const FileHeader header = read_header(facts.prober.here(opened.path));
+    if (header.kind == FileHeader::Kind::elf && own_bits != 0 && header.bits != own_bits) {
+      Finding finding;
+      finding.rule = "wrong-elf-class";
+      finding.cause =
+          fmt::format("{} is a {}-bit library, and the program is a {}-bit one", opened.path, header.bits, own_bits);
+      finding.remedy = fmt::format("install the {}-bit build of {}", own_bits, library);
+      finding.weight = 10;
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> missing_library(const Case& facts) {
+  const std::string line = line_with(facts.said, ": cannot open shared object file");
+  if (line.find("cannot be preloaded") != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string library =
+      printable(base_name(after_last(word_before(line, ": cannot open shared object file"), " ")));
+  if (library.empty()) {
+    return std::nullopt;
+  }
+  const std::string program = facts.process.executable();
+  const FileHeader header = read_header(facts.prober.here(program));
+  if (auto other_class = wrong_class_among_opened(facts, library, header.bits)) {
+    return other_class;
+  }
+  Finding finding;
+  const std::vector<std::string> tried = folders_tried(facts.process, library);
+  const std::vector<std::string> elsewhere = find_elsewhere(facts, library);
+  finding.cause =
+      "the shared library " + library + " is missing: it is in none of the folders that the loader looks in";
+  if (const Step* step = first_lookup(facts.process, library); step != nullptr) {
+    finding.evidence.push_back(step);
+  }
+  if (!header.run_path.empty()) {
+    finding.rule = "bad-run-path";
+    const std::string folder = header.run_path.substr(0, header.run_path.find(':'));
+    const bool relative = folder.compare(0, 1, "$") == 0;
+    finding.cause = "the shared library " + library + " is missing: the RUNPATH of " + base_name(program) +
+                    " leads to " + header.run_path + ", which " +
+                    (relative || facts.prober.exists(folder) ? "does not hold it" : "does not exist");
+  }
+  if (!tried.empty()) {
+    finding.looked_at.push_back("tried: " + join(tried, ", "));
+  }
+  if (elsewhere.empty()) {
+    finding.looked_at.emplace_back("it is nowhere in the usual places");
+    finding.remedy = "install the package that holds it (Debian: apt-file search " + library + ")";
+  } else {
+    finding.looked_at.push_back("there is " + join(elsewhere, ", "));
+    const std::string folder = folder_of(elsewhere.front());
+    finding.remedy = "LD_LIBRARY_PATH=" + folder + " " + base_name(program) + " …, or add " + folder +
+                     " to /etc/ld.so.conf.d and run ldconfig";
+  }
+  return finding;
+}
+
+std::optional<Finding> wrong_class(const Case& facts) {
+  const std::string line = line_with(facts.said, ": wrong ELF class");
+  const std::string library = printable(word_before(line, ": wrong ELF class"));
+  Finding finding;
+  const bool is_32 = line.find("ELFCLASS32") != std::string::npos;
+  finding.cause = library + " is a " + (is_32 ? "32" : "64") + "-bit library, and the program is a " +
+                  (is_32 ? "64" : "32") + "-bit one";
+  finding.remedy = std::string("install the ") + (is_32 ? "64" : "32") + "-bit build of " + base_name(library);
+  return line.find("cannot be preloaded") != std::string::npos ? std::nullopt : std::optional(finding);
+}
+
+std::optional<Finding> symbol_version(const Case& facts) {
+  const std::string line = line_with(facts.said, ": version `");
+  const std::string version = printable(word_after(line, ": version `", "'"));
+  const std::string library = printable(after_last(word_before(line, ": version `"), " "));
+  const std::string by = printable(word_after(line, "(required by ", ")"));
+  if (version.empty() || line.find("not found") == std::string::npos) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = by + " needs the version " + version + " of " + base_name(library) + ", which is older here";
+  std::vector<std::string> offered = read_header(facts.prober.here(library)).versions;
+  const std::string family = version.substr(0, version.find('_') + 1);
+  offered.erase(std::remove_if(offered.begin(), offered.end(),
+                               [&](const std::string& v) {
+                                 return v.compare(0, family.size(), family) != 0 ||
+                                        v.find("PRIVATE") != std::string::npos;
+                               }),
+                offered.end());
+  if (!offered.empty()) {
+    finding.looked_at.push_back(library + " offers versions up to " + printable(offered.back()));
+  }
+  finding.remedy = family == "GLIBC_" ? "run a build for this system (its C library is older than the one that " +
+                                            base_name(by) + " was built with), or upgrade the system"
+                                      : "install a newer " + base_name(library);
+  return finding;
+}
+
+std::optional<Finding> undefined_symbol(const Case& facts) {
+  const std::string line = line_with(facts.said, "undefined symbol: ");
+  const std::string symbol = printable(word_after(line, "undefined symbol: ", ", \t("));
+  const std::string by = printable(after_last(word_before(line, ": undefined symbol"), " "));
+  if (symbol.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = by + " needs the symbol " + symbol + ", which none of the loaded libraries has: a library is of " +
+                  "another version than the one that it was built with";
+  std::vector<std::string> libraries;
+  for (const Opened& opened : facts.process.opened) {
+    if (opened.path.find(".so") != std::string::npos && base_name(opened.path) != "ld.so.cache") {
+      libraries.push_back(opened.path);
+    }
+  }
+  if (!libraries.empty() && libraries.size() < 12) {
+    finding.looked_at.push_back("loaded: " + join(libraries, ", "));
+  }
+  finding.remedy = "install the matching version of the library, or build " + base_name(by) + " again";
+  return finding;
+}
+
+/// What interpreters say of a module that they do not find, and how it is had.
+struct Language {
+  std::string_view words;  ///< before the module's name
+  std::string_view stops;  ///< what the name ends at
+  std::string_view name;
+  std::string_view remedy;
+};
+constexpr std::string_view add_to_class_path = "add its jar or folder to the class path: java -cp";
+constexpr Language languages[] = {
+    {"No module named ", "\n", "Python module",
+     "install it (Debian: python3-…, or pip in a virtual environment), or run the Python that has it"},
+    {"Can't locate ", " ", "Perl module", "install it (Debian: apt-file search, or cpan), or name its folder: perl -I"},
+    {"Cannot find module '", "'", "Node.js module", "npm install in the folder of package.json, or correct the name"},
+    {"cannot load such file -- ", " (", "Ruby module", "gem install, or bundle install in the folder of its Gemfile"},
+    {"load main class ", "\n", "Java class", add_to_class_path},
+    {"ClassNotFoundException: ", "\n", "Java class", add_to_class_path},
+    {"module '", "'", "Lua module", "luarocks install, or name its folder in LUA_PATH and LUA_CPATH"},
+    {"UnsatisfiedLinkError: no ", " ", "Java library", "name its folder: java -Djava.library.path=FOLDER"},
+};
+
+std::optional<Finding> missing_module(const Case& facts) {
+  for (const Language& language : languages) {
+    const std::string module =
+        printable(word_after(line_with(facts.said, language.words), language.words, language.stops));
+    if (!module.empty()) {
+      Finding finding;
+      finding.cause =
+          "the " + std::string(language.name) + ' ' + module + " is not installed for " + facts.process.executable();
+      finding.remedy = language.remedy;
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+/// What the linker does not find when a program is built.
+std::optional<Finding> library_to_link(const Case& facts) {
+  constexpr std::string_view words = "cannot find -l";
+  const std::string name = printable(word_after(line_with(facts.said, words), words, ": "));
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the linker finds no library " + name + ": neither lib" + name + ".so nor lib" + name + ".a";
+  finding.remedy = "install what programs are built with (Debian: apt-file search lib" + name +
+                   ".so), or name its folder: -L FOLDER";
+  return finding;
+}
+
+constexpr Rule rules[] = {
+    {"missing-library", 30, "", "", ": cannot open shared object file", "", missing_library},
+    {"missing-library-to-link", 40, "", "", "cannot find -l", "", library_to_link},
+    {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
+    {"symbol-version", 35, "", "", ": version `", "", symbol_version},
+    {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
+    {"missing-module", 60, "", "",
+     "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
+     "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no |"
+     "' not found:\n\tno field package.preload",
+     "", missing_module},
+};
+
+}  // namespace
+
+std::span<const Rule> loader_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

@@ -1,0 +1,154 @@
+// Locks, and files with the number of the process that runs already.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/read_file.h"
+#include "explain/owners.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+std::optional<Finding> lock_held(const Case& facts) {
+  Finding finding;
+  finding.cause = (facts.path().empty() ? "a file" : facts.path()) +
+                  " is locked already, by another process or by itself through another descriptor";
+  const Walk walk = facts.prober.walk(facts.path());
+  std::vector<std::string> names;
+  if (walk.exists()) {
+    for (const pid_t pid : lockers_of(walk.info().st_dev, walk.info().st_ino)) {
+      if (pid > 0) {
+        names.push_back(describe_process(pid));
+      }
+    }
+  }
+  if (!names.empty()) {
+    finding.cause = facts.path() + " is locked by " + join(names, ", ");
+    finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
+    finding.remedy = "it is probably running already: stop " + names.front() + " first";
+  } else {
+    finding.remedy = "see whether it runs already: fuser " + facts.path() + " tells who has the lock file open";
+  }
+  return finding;
+}
+
+/// What a file that holds a process number says now.
+struct PidFile {
+  enum class Holder : std::uint8_t { none, gone, younger, runs };
+  Holder holder = Holder::none;  ///< younger: the number has gone to a process that began after the file was written
+  pid_t pid = 0;
+};
+
+PidFile read_pid_file(const Prober& prober, const std::string& path) {
+  const std::string place = prober.here(path);
+  PidFile result;
+  struct stat info;
+  if (::stat(place.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return result;
+  }
+  result.pid = static_cast<pid_t>(std::atoi(read_file(place, 32).c_str()));
+  if (result.pid <= 0) {
+    return result;
+  }
+  constexpr std::int64_t uncertainty = 2;  // seconds: clocks are coarse
+  const auto began = began_at(result.pid);
+  result.holder = !is_alive(result.pid)                                 ? PidFile::Holder::gone
+                  : began && *began > info.st_mtim.tv_sec + uncertainty ? PidFile::Holder::younger
+                                                                        : PidFile::Holder::runs;
+  return result;
+}
+
+/// Says whose number `path` holds, and what to do about that; changes nothing if it holds none.
+void judge_pid_file(Finding& finding, const std::string& path, const PidFile& file) {
+  const std::string number = std::to_string(file.pid);
+  switch (file.holder) {
+    case PidFile::Holder::none:
+      break;
+    case PidFile::Holder::gone:
+      finding.cause = path + " was left behind: it names process " + number + ", which is gone";
+      finding.remedy = "rm " + path;
+      break;
+    case PidFile::Holder::younger:
+      finding.cause = path + " was left behind: the process " + number + " that it names is gone, and " +
+                      describe_process(file.pid) + " has its number now";
+      finding.looked_at.push_back(describe_process(file.pid) + " began after the file was written");
+      finding.remedy = "rm " + path;
+      break;
+    case PidFile::Holder::runs:
+      finding.cause = "another instance seems to run: " + path + " exists and names " + describe_process(file.pid);
+      finding.remedy = "stop process " + number + " first";
+      break;
+  }
+}
+
+std::optional<Finding> lock_file_exists(const Case& facts) {
+  if (facts.path().empty() || (facts.call().name.compare(0, 4, "open") == 0 &&
+                               spell(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
+    return std::nullopt;
+  }
+  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.said);
+  if (making_sure) {
+    return std::nullopt;  // of a folder that may be there, as mkdir -p does
+  }
+  Finding finding;
+  const Walk walk = facts.prober.walk(facts.path());
+  finding.cause = facts.path() + " exists already";
+  const bool may_be_lock =
+      walk.exists() && (S_ISREG(walk.info().st_mode) || facts.path().find("lock") != std::string::npos);
+  finding.remedy = may_be_lock
+                       ? "if it is a lock that was left behind and nothing uses it: rm -r " + facts.path()
+                       : "choose another name than " + facts.path() + ", or see whether it is what is wanted already";
+  judge_pid_file(finding, facts.path(), read_pid_file(facts.prober, facts.path()));
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  return finding;
+}
+
+/// It asked with kill(pid, 0) whether the process still lives that an earlier start wrote down.
+std::optional<Finding> already_running(const Case& facts) {
+  constexpr std::uint64_t soon = 12;  // calls that are watched, between the question and the end
+  const Process& process = facts.process;
+  const auto asked = std::find_if(process.steps.rbegin(), process.steps.rend(), [&](const Step& step) {
+    return step.order >= process.image_begins && step.call.name == "kill" &&
+           (step.call.end == CallEnd::returned || step.call.failed_with("EPERM")) &&
+           spell(step.call.argument("sig").value) == "0";
+  });
+  if (asked == process.steps.rend() || process.calls - asked->number > soon) {
+    return std::nullopt;
+  }
+  const auto pid = static_cast<pid_t>(asked->call.argument("pid").value.number);
+  PidFile file;
+  const auto opened = std::find_if(process.opened.rbegin(), process.opened.rend(), [&](const Opened& one) {
+    file = one.order < asked->order ? read_pid_file(facts.prober, one.path) : PidFile();
+    return file.pid == pid && pid > 0;
+  });
+  if (opened == process.opened.rend()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  judge_pid_file(finding, opened->path, file);
+  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(opened->path)));
+  finding.evidence.push_back(&*asked);
+  return finding;
+}
+
+constexpr std::string_view making_calls =
+    "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat";
+
+constexpr Rule rules[] = {
+    {"lock-held", 40, "flock fcntl fcntl64", "EAGAIN EWOULDBLOCK EACCES", "", "", lock_held},
+    {"lock-file-exists", 25, making_calls, "EEXIST", "", "", lock_file_exists},
+    {"already-running", 30, "kill", "EPERM", "", "", already_running},
+    {"already-running", 30, "", "", "already running|is running|already started|another instance", "", already_running},
+    {"already-running", 25, "", "", "", "exit", already_running},
+};
+
+}  // namespace
+
+std::span<const Rule> lock_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

@@ -1,0 +1,381 @@
+// Ports, addresses, sockets and names.
+#include <fmt/core.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/read_file.h"
+#include "explain/owners.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+/// What a socket address says: `htons(80)` and `inet_addr("127.0.0.1")` taken apart.
+struct Peer {
+  std::string host;
+  unsigned port = 0;
+  std::string path;  ///< of a Unix socket; '@' before an abstract name
+
+  [[nodiscard]] std::string name() const {
+    return !path.empty() ? path
+                         : fmt::format("{}:{}", host.find(':') == std::string::npos ? host : '[' + host + ']', port);
+  }
+};
+
+std::string between(const std::string& text, char open, char close) {
+  const std::size_t from = text.find(open);
+  const std::size_t to = text.rfind(close);
+  return from == std::string::npos || to == std::string::npos || to <= from ? std::string()
+                                                                            : text.substr(from + 1, to - from - 1);
+}
+
+Peer peer_of(const Call& call) {
+  Peer peer;
+  for (const Argument& argument : call.args) {
+    const Value& address = argument.value;
+    if (address.kind != Value::Kind::object) {
+      continue;
+    }
+    for (const Member& member : address.members) {
+      const std::string text = spell(member.value);
+      if (member.name == "sin_port" || member.name == "sin6_port") {
+        peer.port = static_cast<unsigned>(std::atoi(between(text, '(', ')').c_str()));
+      } else if (member.name == "sin_addr" || member.name == "sin6_addr") {
+        peer.host = text;
+        const std::size_t quote = text.find('"');
+        if (quote != std::string::npos) {
+          peer.host = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
+        }
+        // By a socket for both protocols, as Java uses them.
+        constexpr std::string_view mapped = "::ffff:";
+        if (peer.host.starts_with(mapped) && peer.host.find('.') != std::string::npos) {
+          peer.host.erase(0, mapped.size());
+        }
+      } else if (member.name == "sun_path") {
+        peer.path = printable(member.value.text);
+      }
+    }
+  }
+  return peer;
+}
+
+std::string service_name(unsigned port) {
+  constexpr std::array<std::pair<unsigned, std::string_view>, 13> known = {{{5432, "PostgreSQL"},
+                                                                            {3306, "MySQL or MariaDB"},
+                                                                            {6379, "Redis"},
+                                                                            {27017, "MongoDB"},
+                                                                            {5672, "RabbitMQ"},
+                                                                            {9092, "Kafka"},
+                                                                            {2379, "etcd"},
+                                                                            {9200, "Elasticsearch"},
+                                                                            {11211, "memcached"},
+                                                                            {8080, "HTTP"},
+                                                                            {80, "HTTP"},
+                                                                            {443, "HTTPS"},
+                                                                            {53, "DNS"}}};
+  const auto* at = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == port; });
+  return at == known.end() ? std::string() : std::string(at->second);
+}
+
+std::string with_service(const Peer& peer) {
+  const std::string service = service_name(peer.port);
+  return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
+}
+
+/// The last connect of the step's descriptor, which a getsockopt(SO_ERROR) speaks of.
+Peer peer_of_step(const Case& facts) {
+  if (facts.call().name != "getsockopt") {
+    return peer_of(facts.call());
+  }
+  const std::int64_t fd = facts.call().descriptor("sockfd");
+  Peer peer;
+  for (const Step& step : facts.process.steps) {
+    if (step.call.name == "connect" && step.order < facts.step->order && step.call.descriptor("sockfd") == fd) {
+      peer = peer_of(step.call);
+    }
+  }
+  return peer;
+}
+
+// ---------------------------------------------------------------------------------------------- bind
+
+std::optional<Finding> address_in_use(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  Finding finding;
+  if (!peer.path.empty()) {
+    finding.rule = "socket-file-exists";
+    finding.cause = "the socket " + peer.path + " exists already";
+    const bool listening =
+        read_file("/proc/net/unix", std::size_t{4} << 20).find(' ' + facts.path() + '\n') != std::string::npos;
+    finding.looked_at.emplace_back(listening ? "a process listens on it"
+                                             : "no process listens on it: it was left behind");
+    finding.remedy = listening ? "stop the process that listens on it (ss -xlp), it is probably another instance"
+                               : "rm " + peer.path;
+    return finding;
+  }
+  if (peer.port == 0) {
+    return std::nullopt;
+  }
+  finding.cause = "the port is taken: another process has " + peer.name();
+  auto listener = listener_on("tcp", peer.port);
+  if (!listener) {
+    listener = listener_on("udp", peer.port);
+  }
+  if (listener) {
+    std::vector<std::string> names;
+    for (const pid_t pid : listener->processes) {
+      if (pid != facts.process.pid) {
+        names.push_back(describe_process(pid));
+      }
+    }
+    if (!names.empty()) {
+      finding.cause = "the port is taken: " + join(names, ", ") + " has " + listener->address;
+      finding.remedy = fmt::format("stop {}, or choose another port than {}", names.front(), peer.port);
+    }
+    finding.looked_at.push_back(listener->address + " is in use" + (names.empty() ? "" : " by " + join(names, ", ")));
+  }
+  if (finding.remedy.empty()) {
+    finding.remedy =
+        fmt::format("ss -lnp 'sport = :{}' tells who has it; stop that, or choose another port", peer.port);
+  }
+  return finding;
+}
+
+std::optional<Finding> low_port(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  if (peer.port == 0 || peer.port >= 1024) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = fmt::format("{} may not listen on port {}, a privileged one", facts.prober.user(), peer.port);
+  const std::string first = read_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
+  finding.looked_at.push_back("net.ipv4.ip_unprivileged_port_start is " + first.substr(0, first.find('\n')));
+  finding.remedy = "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + facts.process.executable();
+  return finding;
+}
+
+std::optional<Finding> wrong_address(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  Finding finding;
+  finding.cause = "this machine does not have the address " + peer.host;
+  finding.remedy = "listen on an address that it has (ip address), or on 0.0.0.0 or [::]";
+  return finding;
+}
+
+// ---------------------------------------------------------------------------------------------- connect
+
+/// What the socket at a path belongs to, where its name says it.
+std::string socket_owner(const std::string& path) {
+  struct Known {
+    std::string_view part;
+    std::string_view service;
+    std::string_view start;
+  };
+  constexpr std::array<Known, 11> known = {{
+      {".X11-unix", "the X server (DISPLAY)", "start a graphical session, or set DISPLAY to one that runs"},
+      {"dbus", "the D-Bus daemon", "systemctl start dbus"},
+      {"/bus", "the session's D-Bus daemon", "start it in a session, or with dbus-run-session"},
+      {"wayland", "the Wayland compositor", "start it in a graphical session"},
+      {".s.PGSQL", "PostgreSQL", "systemctl start postgresql"},
+      {"mysqld", "MySQL or MariaDB", "systemctl start mysql"},
+      {"docker", "the Docker daemon", "systemctl start docker"},
+      {"containerd", "containerd", "systemctl start containerd"},
+      {"redis", "Redis", "systemctl start redis"},
+      {"/dev/log", "the system log", "systemctl start systemd-journald"},
+      {"tmux", "the tmux server", "tmux new"},
+  }};
+  const auto* at = std::find_if(known.begin(), known.end(),
+                                [&](const Known& entry) { return path.find(entry.part) != std::string::npos; });
+  return at == known.end() ? std::string() : std::string(at->service) + '\n' + std::string(at->start);
+}
+
+std::optional<Finding> unix_socket(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  if (peer.path.empty() || peer.path.find("nscd") != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string owner = socket_owner(peer.path);
+  const std::string service = owner.substr(0, owner.find('\n'));
+  Finding finding;
+  if (facts.call().error == "EACCES") {
+    finding.cause = facts.prober.user() + " may not connect to the socket " + peer.path;
+    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+    finding.remedy = "add the user to the socket's group, or run as its owner";
+    return finding;
+  }
+  const bool absent = facts.call().error == "ENOENT";
+  finding.cause = (service.empty() ? "the server" : service) + " is not running: " +
+                  (absent ? "its socket " + peer.path + " does not exist"
+                          : "nobody listens on its socket " + peer.path + " any more");
+  if (peer.path.front() != '@') {
+    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  }
+  finding.remedy = owner.empty() ? "start the server of " + peer.path : owner.substr(owner.find('\n') + 1);
+  return finding;
+}
+
+/// It does not know where a display is: it connected to none.
+std::optional<Finding> no_display(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  if (std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.call.name == "connect" && peer_of(step.call).path.find(".X11-unix") != std::string::npos;
+      })) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
+  finding.looked_at.emplace_back("it connected to no X server");
+  finding.remedy = "start it in a graphical session; over ssh with -X; without a screen, with xvfb-run";
+  return finding;
+}
+
+bool is_name_server(const Peer& peer) {
+  constexpr unsigned name_server_port = 53;
+  return peer.port == name_server_port;
+}
+
+std::optional<Finding> refused(const Case& facts) {
+  const Peer peer = peer_of_step(facts);
+  if (peer.port == 0 || is_name_server(peer)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  const std::string& error = facts.call().error;
+  if (error == "ECONNREFUSED") {
+    finding.cause = "nobody listens at " + with_service(peer) + ": the connection was refused";
+    if (peer.host.compare(0, 4, "127.") == 0 || peer.host == "::1") {
+      finding.looked_at.push_back(fmt::format("no process on this machine listens on port {}", peer.port));
+      if (const auto listener = listener_on("tcp", peer.port); listener) {
+        finding.looked_at.back() = "now " + listener->address + " is listened on: it came too late";
+      }
+    }
+    finding.remedy = "start the server of " + peer.name() + ", or correct the address";
+    return finding;
+  }
+  finding.rule = "unreachable";
+  finding.cause = with_service(peer) + " cannot be reached (" + error + ")";
+  finding.remedy = error == "ENETUNREACH" ? "no route leads there: see ip route, and whether the network is up"
+                                          : "see whether that machine is up, and whether a firewall is in between";
+  finding.weight = -5;
+  return finding;
+}
+
+// ---------------------------------------------------------------------------------------------- names
+
+/// What the program asked of name servers since it was executed.
+struct NameQuestions {
+  std::vector<std::string> servers;  ///< addresses, each once
+  std::vector<const Step*> evidence;
+  std::string reply;  ///< how the last one came out; empty: that did not show
+};
+
+/// In a DNS message's header (RFC 1035), the answer's code.
+std::string reply_in(const std::string& packet) {
+  constexpr std::size_t header_size = 12;
+  const unsigned code = packet.size() < header_size ? 0 : static_cast<unsigned char>(packet[3]) & 15U;
+  return code == 3   ? "it answered that the name does not exist"
+         : code == 2 ? "it answered that it failed"
+         : code == 5 ? "it refused to answer"
+                     : "";
+}
+
+NameQuestions name_questions(const Case& facts) {
+  NameQuestions asked;
+  for (const Step& step : facts.process.steps) {
+    if (step.order < facts.process.image_begins) {
+      continue;
+    }
+    const bool returned = step.call.end == CallEnd::returned;
+    if (step.call.name == "connect") {
+      const Peer peer = peer_of(step.call);
+      if (is_name_server(peer) &&
+          std::find(asked.servers.begin(), asked.servers.end(), peer.host) == asked.servers.end()) {
+        asked.servers.push_back(peer.host);
+        asked.evidence.push_back(&step);
+      }
+    } else if (asked.servers.empty()) {
+      continue;
+    } else if (is_listed(step.call.name, "poll ppoll") && returned && step.call.result == 0) {
+      asked.reply = "no answer came";
+    } else if (step.call.failed_with("ECONNREFUSED") && step.call.name.starts_with("recv")) {
+      asked.reply = "nobody listens there";
+    } else if (step.call.name == "recvfrom" && returned) {
+      const std::string reply = reply_in(step.call.argument("buf").value.text);
+      asked.reply = reply.empty() ? asked.reply : reply;
+    }
+  }
+  return asked;
+}
+
+/// The addresses that a resolv.conf(5) names, as they stand there.
+std::string configured_servers(const std::string& text) {
+  std::string configured;
+  for (std::size_t at = text.find("nameserver"); at != std::string::npos; at = text.find("nameserver", at + 1)) {
+    const std::string server = word_after(text.substr(at), "nameserver", "\n");
+    configured += (configured.empty() ? "" : ",") + printable(server);
+  }
+  return configured;
+}
+
+std::optional<Finding> name_service(const Case& facts) {
+  const NameQuestions asked = name_questions(facts);
+  constexpr std::array<std::string_view, 10> complaints = {
+      "name resolution", "esolve host", "esolve name", "not resolve",  " to resolve",
+      "Name or service", "nodename",    "getaddrinfo", "no such host", "UnknownHostException"};
+  const bool words = std::any_of(complaints.begin(), complaints.end(),
+                                 [&](std::string_view complaint) { return contains(facts.said, complaint); });
+  if ((asked.servers.empty() || asked.reply.empty()) && !words) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.evidence = asked.evidence;
+  const std::string servers = join(asked.servers, ", ");
+  const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.said, ": no such host");
+  finding.cause = no_such_name ? "a host name does not exist"
+                  : servers.empty() || asked.reply.empty()
+                      ? "a host name could not be resolved"
+                      : "the name server " + servers + " does not answer, so host names cannot be resolved";
+  if (!asked.reply.empty()) {
+    finding.looked_at.push_back(servers + ": " + asked.reply);
+  }
+  const std::string configured = configured_servers(read_file(facts.prober.here("/etc/resolv.conf")));
+  finding.looked_at.push_back(configured.empty() ? "/etc/resolv.conf names no server"
+                                                 : "/etc/resolv.conf: nameserver" + configured);
+  finding.remedy = no_such_name ? "correct the name, or add it to /etc/hosts"
+                                : "correct nameserver in /etc/resolv.conf, or see whether the network is up";
+  return finding;
+}
+
+constexpr std::string_view connecting = "connect getsockopt";
+
+constexpr Rule rules[] = {
+    {"port-in-use", 40, "bind listen", "EADDRINUSE", "", "", address_in_use},
+    {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
+    {"wrong-address", 40, "bind", "EADDRNOTAVAIL", "", "", wrong_address},
+    {"server-not-running", 28, "connect", "ENOENT ECONNREFUSED EACCES", "", "", unix_socket},
+    {"no-display", 20, "", "",
+     "cannot open display|an't open display|could not connect to display|nable to open X display|annot open X display|"
+     "nable to init server|without a $DISPLAY|cannot open X11 display",
+     "", no_display},
+    {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
+    {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
+     "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},
+    {"name-not-resolved", 25, "", "",
+     "name resolution|resolve host|resolve name|not resolve|unable to resolve|failed to resolve|Name or service not "
+     "known|"
+     "getaddrinfo|nodename|: no such host|UnknownHostException",
+     "", name_service},
+    {"name-not-resolved", 10, "", "", "", "exit", name_service},
+};
+
+}  // namespace
+
+std::span<const Rule> network_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

@@ -1,0 +1,330 @@
+// What the kernel refuses for other reasons than a file's mode: capabilities, seccomp, tracing.
+#include <linux/capability.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+
+#include "base/read_file.h"
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+struct Need {
+  std::string_view calls;
+  unsigned capability;
+  std::string_view name;
+};
+
+/// Which capability a call needs that fails with EPERM without it (capabilities(7)).
+constexpr std::array<Need, 12> needs = {{
+    {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+     "open_tree fsopen fsmount",
+     CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+    {"clone clone3", CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+    {"chroot", CAP_SYS_CHROOT, "CAP_SYS_CHROOT"},
+    {"setuid setresuid setreuid setfsuid", CAP_SETUID, "CAP_SETUID"},
+    {"setgid setresgid setregid setgroups", CAP_SETGID, "CAP_SETGID"},
+    {"chown fchown lchown fchownat", CAP_CHOWN, "CAP_CHOWN"},
+    {"socket setsockopt", CAP_NET_RAW, "CAP_NET_RAW"},
+    {"settimeofday clock_settime adjtimex clock_adjtime", CAP_SYS_TIME, "CAP_SYS_TIME"},
+    {"init_module finit_module delete_module", CAP_SYS_MODULE, "CAP_SYS_MODULE"},
+    {"setpriority sched_setscheduler sched_setattr nice", CAP_SYS_NICE, "CAP_SYS_NICE"},
+    {"ptrace process_vm_readv process_vm_writev kcmp", CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+    {"setrlimit prlimit64", CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE"},
+}};
+
+constexpr std::string_view privileged_calls =
+    "mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+    "open_tree "
+    "fsopen fsmount clone clone3 chroot setuid setresuid setreuid setgid setresgid setregid setgroups chown fchown "
+    "lchown "
+    "fchownat socket setsockopt settimeofday clock_settime adjtimex clock_adjtime init_module finit_module "
+    "delete_module "
+    "setpriority sched_setscheduler sched_setattr ptrace process_vm_readv process_vm_writev setrlimit prlimit64 mknod "
+    "mknodat mlock mlockall bpf perf_event_open iopl ioperm reboot acct capset keyctl userfaultfd fanotify_init "
+    "io_uring_setup personality kexec_load";
+
+/// A filter that is not the tracer's.
+bool has_filter(const Case& facts) {
+  return facts.snapshot() && facts.snapshot()->field("Seccomp") == "2" &&
+         facts.snapshot()->id("Seccomp_filters", 0).value_or(1) > facts.story.own_filters();
+}
+
+const Need* need_of(const Call& call) {
+  const auto* at =
+      std::find_if(needs.begin(), needs.end(), [&](const Need& n) { return is_listed(call.name, n.calls); });
+  return at == needs.end() ? nullptr : at;
+}
+
+std::optional<Finding> seccomp_refusal(const Case& facts) {
+  if (!has_filter(facts)) {
+    return std::nullopt;
+  }
+  const Need* need = need_of(facts.call());
+  if (facts.call().error == "EPERM" && need != nullptr && !facts.prober.has_capability(need->capability)) {
+    return std::nullopt;  // it may not do that anyway
+  }
+  Finding finding;
+  finding.cause =
+      "a seccomp filter forbids the system call " + facts.call().name + " (it fails with " + facts.call().error + ")";
+  finding.looked_at.push_back("its status had Seccomp: 2, Seccomp_filters: " +
+                              facts.snapshot()->field("Seccomp_filters"));
+  finding.remedy = "allow " + facts.call().name +
+                   " in the filter (docker: --security-opt seccomp=…, systemd: "
+                   "SystemCallFilter=)";
+  finding.weight = facts.call().error == "ENOSYS" ? 5 : 0;
+  return finding;
+}
+
+std::optional<Finding> seccomp_kill(const Case& facts) {
+  Finding finding;
+  std::string call;
+  if (facts.process.crash) {
+    call = spell(facts.process.crash->signal.info["si_syscall"]);
+    const std::size_t underscores = call.rfind("__NR_");
+    call = underscores == std::string::npos ? call : call.substr(underscores + 5);
+  }
+  if ((call.empty() || call == "NULL") && facts.story.complete()) {
+    // Killed at once: no signal tells. The last call is the one.
+    Time latest{};
+    for (const auto& [tid, last] : facts.process.threads) {
+      call = last.since >= latest ? last.call.name : call;
+      latest = std::max(latest, last.since);
+    }
+  }
+  const bool known = !call.empty() && call != "NULL";
+  finding.cause = "a seccomp filter killed it for the system call " + (known ? call : std::string("that it made last"));
+  if (!known) {
+    finding.remedy =
+        "run it again with --explain -o FILE: with a full trace the call has a name, which the filter then "
+        "has to allow";
+    return finding;
+  }
+  finding.remedy = "allow " + (known ? call : std::string("that call")) +
+                   " in the filter (docker: --security-opt seccomp=…, systemd: SystemCallFilter=)";
+  return finding;
+}
+
+std::optional<Finding> missing_capability(const Case& facts) {
+  const Need* need = need_of(facts.call());
+  Finding finding;
+  if (need == nullptr) {
+    finding.cause = facts.prober.user() + " has not the privilege for " + facts.call().name;
+    finding.remedy = "run it with more privileges (sudo), if it needs them";
+    finding.weight = -10;
+  } else if (facts.prober.has_capability(need->capability)) {
+    return std::nullopt;
+  } else {
+    finding.cause = facts.call().name + " needs the capability " + std::string(need->name) + ", which it does not have";
+    finding.remedy = "run it with it: sudo, docker --cap-add=" + std::string(need->name.substr(4)) +
+                     ", systemd AmbientCapabilities=" + std::string(need->name);
+  }
+  if (facts.snapshot()) {
+    finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.snapshot()->field("CapEff"));
+  }
+  return finding;
+}
+
+/// The kernel ignores set-user-ID bits of programs that are traced by those who may not trace root's.
+std::optional<Finding> setuid_under_tracing(const Case& facts) {
+  const Process& process = facts.process;
+  if (process.programs.empty() || !process.snapshot || !facts.story.disturbs()) {
+    return std::nullopt;
+  }
+  const Walk walk = facts.prober.walk(process.programs.back().path);
+  const auto user = process.snapshot->id("Uid", 1);
+  if (!walk.exists() || (walk.info().st_mode & S_ISUID) == 0 || !user || *user == walk.info().st_uid) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the tracing itself: " + process.programs.back().path +
+                  " is a set-user-ID program, and the kernel does " +
+                  "not give a program that an ordinary user traces the rights of " + user_name(walk.info().st_uid);
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back("it ran as " + facts.prober.user());
+  finding.remedy = "trace it as root: sudo tracer -u USER --explain …";
+  return finding;
+}
+
+/// Modes and times are changed by the owner alone.
+std::optional<Finding> not_owner(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.path());
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
+  if (!walk.exists() || !user || *user == walk.info().st_uid || facts.prober.has_capability(CAP_FOWNER)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = facts.path() + " belongs to " + user_name(walk.info().st_uid) +
+                  ", and only its owner may do that: " + facts.prober.user() + " may not";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy = "run it as " + user_name(walk.info().st_uid) + ", or chown the file first";
+  return finding;
+}
+
+/// Programs that refuse secrets which others could read, or folders that others could change.
+std::optional<Finding> too_open(const Case& facts) {
+  std::string line;
+  for (const std::string_view words : {"has invalid permissions", "are too open", "has wrong ownership",
+                                       "bad permissions", "bad ownership or modes", "is group or world"}) {
+    line = line.empty() ? line_with(facts.said, words) : line;
+  }
+  const std::size_t quote = line.find_first_of("\"'");
+  const std::size_t end = quote == std::string::npos ? quote : line.find(line[quote], quote + 1);
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string path = line.substr(quote + 1, end - quote - 1);
+  const Walk walk = facts.prober.walk(path);
+  if (!walk.exists()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  const bool is_folder = S_ISDIR(walk.info().st_mode);
+  finding.cause = "it refuses " + printable(path) + " as others may use it or it is not its own (" +
+                  Prober::describe(walk.info()) + ")";
+  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.remedy =
+      (is_folder ? "chmod 0700 " : "chmod 0600 ") + printable(path) + ", owned by the user that it runs as";
+  return finding;
+}
+
+/// The name after the word `before`, whatever quotation marks are between (also those of UTF-8).
+std::string name_after(const std::string& line, std::string_view before) {
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  const std::size_t found = line.find(before);
+  if (found == std::string::npos) {
+    return {};
+  }
+  const std::string tail = line.substr(found + before.size());
+  if (!tail.empty() && is_of_name(tail.front())) {
+    return {};  // a longer word
+  }
+  const auto begin = std::find_if(tail.begin(), tail.end(), is_of_name);
+  return {begin, std::find_if_not(begin, tail.end(), is_of_name)};
+}
+
+bool has_entry(const Case& facts, const std::string& file, const std::string& name) {
+  const std::string text = '\n' + read_file(facts.prober.here(file), std::size_t{4} << 20);
+  return text.find('\n' + name + ':') != std::string::npos;
+}
+
+/// A user or group that it names and that the machine's own files do not have.
+std::optional<Finding> unknown_user(const Case& facts) {
+  struct Speech {
+    std::string_view before;
+    std::string_view file;
+    std::string_view what;
+    std::string_view remedy;
+  };
+  constexpr std::array<Speech, 6> speeches = {{
+      {"user", "/etc/passwd", "user", "useradd --system "},
+      {"User", "/etc/passwd", "user", "useradd --system "},
+      {"getpwnam", "/etc/passwd", "user", "useradd --system "},
+      {"group", "/etc/group", "group", "groupadd --system "},
+      {"Group", "/etc/group", "group", "groupadd --system "},
+      {"getgrnam", "/etc/group", "group", "groupadd --system "},
+  }};
+  const std::string said = without_remarks(facts.said);
+  for (const std::string_view failure : {"does not exist", "nknown", "nvalid", "o such", "not found", "failed"}) {
+    const std::string line = line_with(said, failure);
+    for (const Speech& speech : speeches) {
+      const std::string name = name_after(line, speech.before);
+      if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(speech.file), name)) {
+        continue;
+      }
+      Finding finding;
+      finding.cause = "the " + std::string(speech.what) + ' ' + printable(name) + " does not exist on this machine";
+      finding.looked_at.push_back(std::string(speech.file) + " has no entry " + printable(name));
+      finding.remedy = std::string(speech.remedy) + printable(name) + ", or name another one in its configuration";
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> not_authenticated(const Case&) {
+  Finding finding;
+  finding.cause =
+      "it did not accept who asks: the password was wrong, or none could be typed, or the account is locked or has "
+      "none";
+  finding.remedy = "start it on a terminal and type the right password, or run it as root";
+  return finding;
+}
+
+/// SQLite opens a database that may not be written for reading, and complains when it is to be changed.
+std::optional<Finding> database_for_reading_only(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  const auto refused = std::find_if(steps.rbegin(), steps.rend(), [](const Step& step) {
+    return step.kind == Step::Kind::failure && is_listed(step.call.name, "open openat") &&
+           is_listed(step.call.error, "EACCES EPERM EROFS");
+  });
+  if (refused == steps.rend()) {
+    return std::nullopt;
+  }
+  const bool fixed = refused->call.error == "EROFS";
+  Finding finding;
+  finding.cause = "the database " + refused->path + " is open for reading only: " +
+                  (fixed ? "its file system may not be written" : facts.prober.user() + " may not write it");
+  const Walk walk = facts.prober.walk(refused->path);
+  if (walk.exists()) {
+    finding.looked_at.push_back(walk.real + ": " + Prober::describe(walk.info()));
+  }
+  finding.remedy = fixed
+                       ? "put it elsewhere, or mount that file system for writing"
+                       : "give the user the right to write the file and the folder that it is in, or run as its owner";
+  finding.evidence.push_back(&*refused);
+  return finding;
+}
+
+constexpr std::string_view watched_for_filters =
+    "socket connect bind listen clone clone3 unshare mount setns keyctl bpf perf_event_open userfaultfd ptrace chroot "
+    "mkdir mkdirat openat open execve execveat io_uring_setup personality prctl setuid setgid fork vfork kill getcwd "
+    "uname sysinfo getrandom memfd_create chmod fchmodat chown fchownat";
+
+std::optional<Finding> signal_refused(const Case& facts) {
+  const Call& call = facts.call();
+  const std::int64_t pid = call.argument("pid").value.number;
+  if (pid <= 0 || spell(call.argument("sig").value) == "0") {
+    return std::nullopt;
+  }
+  const std::string number = std::to_string(pid);
+  const Walk process = facts.prober.walk("/proc/" + number);
+  const std::string owner = process.exists() ? user_name(process.info().st_uid) : std::string();
+  Finding finding;
+  finding.cause = facts.prober.user() + " may not send signals to process " + number +
+                  (owner.empty() ? "" : ", which belongs to " + owner);
+  finding.remedy = "run it as " + (owner.empty() || owner == "root" ? "root" : owner + " or root");
+  return finding;
+}
+
+constexpr Rule rules[] = {
+    {"signal-refused", 28, "kill tgkill tkill", "EPERM", "", "", signal_refused},
+    {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes", "EPERM", "", "", not_owner},
+    {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
+    {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
+    {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},
+    {"not-authenticated", 40, "", "",
+     "Authentication failure|authentication failure|Authentication token manipulation error|incorrect password", "",
+     not_authenticated},
+    {"database-read-only", 40, "", "", "attempt to write a readonly database", "", database_for_reading_only},
+    {"permissions-too-open", 30, "", "",
+     "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
+     "world",
+     "", too_open},
+    {"unknown-user", 30, "", "", "user|User|getpwnam|group|Group|getgrnam", "", unknown_user},
+    {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
+};
+
+}  // namespace
+
+std::span<const Rule> permission_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

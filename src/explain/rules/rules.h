@@ -1,0 +1,36 @@
+// The causes that --explain knows, a file for each field.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/rule.h"
+
+namespace tracer::explain::rules {
+
+/// All causes, what is special before what is general.
+std::vector<Rule> all_rules();
+/// The names of the calls to watch, each as `?name`, with commas between.
+std::string calls_to_watch();
+
+std::span<const Rule> exec_rules();
+std::span<const Rule> loader_rules();
+std::span<const Rule> file_rules();
+std::span<const Rule> kernel_file_rules();
+std::span<const Rule> lock_rules();
+std::span<const Rule> network_rules();
+std::span<const Rule> limit_rules();
+std::span<const Rule> permission_rules();
+std::span<const Rule> security_module_rules();
+std::span<const Rule> death_rules();
+std::span<const Rule> exception_rules();
+
+inline constexpr std::string_view file_calls =
+    "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "
+    "readlink readlinkat chdir mkdir mkdirat mknod mknodat unlink unlinkat rmdir rename renameat renameat2 link linkat "
+    "symlink symlinkat truncate truncate64 chmod fchmodat chown lchown fchownat utimensat chroot statfs uselib "
+    "inotify_add_watch name_to_handle_at";
+
+}  // namespace tracer::explain::rules

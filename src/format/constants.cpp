@@ -1,0 +1,323 @@
+#include "format/constants.h"
+
+#include <utility>
+
+#include "format/scalars.h"
+
+namespace tracer::format {
+namespace {
+
+using spec::Constant;
+using spec::ConstantGroup;
+using spec::ConstantSet;
+using spec::Tables;
+
+bool shows_sign(spec::Style style) {
+  return style != spec::Style::hex && style != spec::Style::octal;
+}
+
+/// A number before a label, behind all names. Where the number has names, it takes its place among the others.
+bool is_label(const ConstantGroup& group) {
+  return group.label != spec::none && group.constants.count == 0;
+}
+
+void comment(TextBuffer& text, std::string_view what) {
+  text.append(" /* ");
+  text.append(what);
+  text.append(" */");
+}
+
+/// Writes a word of flags. Most of it is one list of names with `|` between them; groups that are `apart` stand by
+/// themselves, with a number or a comment of their own if numbers or comments are asked for.
+class FlagSpeller {
+ public:
+  FlagSpeller(TextBuffer& text, const Tables& tables, const ConstantSet& set, unsigned width, Abi abi)
+      : text_(text),
+        tables_(tables),
+        set_(set),
+        groups_(Tables::slice(tables.groups, set.groups)),
+        width_(width),
+        abi_(mask_of(abi)) {}
+
+  void spell(std::uint64_t bits, bool is_signed, ConstantForm form) {
+    bool first = true;
+    const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
+    const auto stands_apart = [&](const ConstantGroup& group) {
+      return group.apart && !is_label(group) &&
+             (group.unknown != spec::none || !name_of(group, bits & group.mask).empty());
+    };
+    std::uint64_t labels = 0;
+    std::uint64_t rest = bits;
+    bool alone = true;
+    for (const ConstantGroup& group : groups_) {
+      labels |= group.apart && is_label(group) ? bits & group.mask : 0;
+      rest &= stands_apart(group) || (group.apart && is_label(group)) ? ~group.mask : ~std::uint64_t{0};
+      alone = alone && !stands_apart(group);
+    }
+    bool due = rest != 0 || (alone && labels == 0);
+    const auto main_part_once = [&] {
+      if (std::exchange(due, false)) {
+        separate();
+        main_part(rest, is_signed, form);
+      }
+    };
+    bool after_main = false;
+    for (const ConstantGroup& group : groups_) {
+      after_main = after_main || !group.apart;
+      if (stands_apart(group)) {
+        after_main ? main_part_once() : void();
+        separate();
+        own_value(group, bits & group.mask, name_of(group, bits & group.mask), form);
+      }
+    }
+    main_part_once();
+    for (const ConstantGroup& group : groups_) {
+      if (group.apart && is_label(group) && (bits & group.mask) != 0) {
+        separate();
+        apart_number(group, bits, form);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string_view name_of(const ConstantGroup& group, std::uint64_t value) const {
+    for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
+      if (cut(c.value, width_, false) == value && (c.abis & abi_) != 0) {
+        return tables_.text(c.name);
+      }
+    }
+    return {};
+  }
+
+  void own_value(const ConstantGroup& group, std::uint64_t value, std::string_view name, ConstantForm form) {
+    if (form == ConstantForm::raw && group.unknown == spec::none && value == 0) {
+      return;  // strace shows nothing at all: `|0x100`
+    }
+    if (form != ConstantForm::abbreviate || name.empty()) {
+      append_number(text_, value, set_.fallback, false);
+    } else {
+      text_.append(name);
+      return;
+    }
+    if (form != ConstantForm::raw) {
+      comment(text_, name.empty() ? tables_.text(group.unknown) : name);
+    }
+  }
+
+  void apart_number(const ConstantGroup& group, std::uint64_t bits, ConstantForm form) {
+    text_.decimal((bits & group.mask) >> group.shift);
+    text_.append("<<");
+    if (form == ConstantForm::abbreviate) {
+      text_.append(tables_.text(group.label));
+      return;
+    }
+    text_.decimal(std::uint64_t{group.shift});
+    if (form == ConstantForm::verbose) {
+      comment(text_, tables_.text(group.label));
+    }
+  }
+
+  void main_part(std::uint64_t bits, bool is_signed, ConstantForm form) {
+    const auto number = [&] {
+      const bool as_signed = is_signed && shows_sign(set_.fallback);
+      append_number(text_, cut(bits, width_, as_signed), set_.fallback, as_signed);
+    };
+    const auto start = text_.size();
+    if (form != ConstantForm::abbreviate) {
+      number();
+      if (form == ConstantForm::raw) {
+        return;
+      }
+      text_.append(" /* ");
+    }
+    if (names(bits)) {
+      text_.append(form == ConstantForm::verbose ? " */" : "");
+      return;
+    }
+    text_.truncate(start);
+    number();
+    if (set_.unknown != spec::none && bits != 0) {
+      comment(text_, tables_.text(set_.unknown));
+    }
+  }
+
+  /// `A|B|0x40|2<<SHIFT`; false if there is no name to write.
+  bool names(std::uint64_t bits) {
+    bool any = false;
+    std::uint64_t left = bits;
+    const auto name = [&](std::string_view text) {
+      std::exchange(any, true) ? text_.append('|') : void();
+      text_.append(text);
+    };
+    for (const ConstantGroup& group : groups_) {
+      if (group.apart) {
+        continue;
+      }
+      if (is_label(group)) {
+        left &= ~group.mask;
+      } else if (group.mask == 0) {
+        for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
+          const auto value = cut(c.value, width_, false);
+          const bool all_there = value == 0 ? bits == 0 && !any : (left & value) == value;
+          if (all_there && (c.abis & abi_) != 0) {
+            name(tables_.text(c.name));
+            left &= ~value;
+          }
+        }
+      } else if (group.label != spec::none) {
+        if (const auto found = name_of(group, (bits & group.mask) >> group.shift); (bits & group.mask) != 0) {
+          name(found);
+          found.empty() ? text_.decimal((bits & group.mask) >> group.shift) : void();
+          text_.append("<<");
+          text_.append(tables_.text(group.label));
+        }
+        left &= ~group.mask;
+      } else if (const auto found = name_of(group, bits & group.mask); !found.empty()) {
+        name(found);
+        left &= ~group.mask;
+      } else if (group.unknown != spec::none) {
+        name({});
+        append_number(text_, bits & group.mask, set_.fallback, false);
+        comment(text_, tables_.text(group.unknown));
+        left &= ~group.mask;
+      }
+    }
+    const auto labelled = labels(bits);
+    if (left != 0 && (any || labelled != 0)) {
+      const bool alone = !any;
+      name({});
+      append_number(text_, left, set_.fallback, false);
+      if (alone && set_.unknown != spec::none) {
+        comment(text_, tables_.text(set_.unknown));
+      }
+    }
+    for (const ConstantGroup& group : groups_) {
+      if (is_label(group) && !group.apart && (bits & group.mask) != 0) {
+        name({});
+        text_.decimal((bits & group.mask) >> group.shift);
+        text_.append("<<");
+        text_.append(tables_.text(group.label));
+      }
+    }
+    return any;
+  }
+
+  [[nodiscard]] std::uint64_t labels(std::uint64_t bits) const {
+    std::uint64_t mask = 0;
+    for (const ConstantGroup& group : groups_) {
+      mask |= is_label(group) && !group.apart ? group.mask : 0;
+    }
+    return bits & mask;
+  }
+
+  TextBuffer& text_;
+  const Tables& tables_;
+  const ConstantSet& set_;
+  std::span<const ConstantGroup> groups_;
+  unsigned width_;
+  AbiMask abi_;
+};
+
+bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
+  return cut(c.value, width, false) == (bits & ~std::uint64_t{c.open_bits});
+}
+
+/// What an ioctl's name leaves open: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`.
+void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi) {
+  constexpr std::uint64_t number_bits = 0xff;
+  constexpr std::uint64_t size_bits = 0x3fff0000;
+  constexpr unsigned size_shift = 16;
+  text.append('(');
+  if ((c.open_bits & number_bits) != 0) {
+    const auto number = bits & c.open_bits & number_bits;
+    if (c.number_set == spec::none) {
+      text.decimal(number);
+    } else {
+      spec::Type type = scalar_type(4, false, spec::Style::hex);
+      type.set = c.number_set;
+      append_constant(text, tables, type, number, abi, ConstantForm::abbreviate);
+    }
+    (c.open_bits & size_bits) != 0 ? text.append(", ") : void();
+  }
+  (c.open_bits & size_bits) != 0 ? text.decimal((bits & size_bits) >> size_shift) : void();
+  text.append(')');
+}
+
+}  // namespace
+
+bool has_name_for_zero(const Tables& tables, spec::SetId set) {
+  for (const ConstantGroup& group : Tables::slice(tables.groups, tables.sets[set].groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      if (c.value == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string_view constant_name(const Tables& tables, spec::SetId set, std::uint64_t bits, Abi abi) {
+  for (const ConstantGroup& group : Tables::slice(tables.groups, tables.sets[set].groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      if (c.value == bits && (c.abis & mask_of(abi)) != 0) {
+        return tables.text(c.name);
+      }
+    }
+  }
+  return {};
+}
+
+void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& type, std::uint64_t bits, Abi abi,
+                     ConstantForm form) {
+  const ConstantSet& set = tables.sets[type.set];
+  const unsigned width = spec::bytes_of(type.width, abi);
+  bits = cut(bits, width, false);
+  if (set.is_flags) {
+    FlagSpeller(text, tables, set, width, abi).spell(bits, type.is_signed, form);
+    return;
+  }
+  const bool is_signed = type.is_signed && shows_sign(set.fallback);
+  // The number of an ioctl has a spelling of its own, which is a name too.
+  const bool has_spelling = set.fallback == spec::Style::ioctl;
+  if (form != ConstantForm::abbreviate) {
+    const auto style = has_spelling ? spec::Style::hex : set.fallback;
+    append_number(text, cut(bits, width, is_signed), style, is_signed);
+    if (form == ConstantForm::raw) {
+      return;
+    }
+  }
+  const auto before = text.size();
+  if (form == ConstantForm::verbose) {
+    text.append(" /* ");
+  }
+  bool named = false;
+  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || has_spelling)) {
+        text.append(named ? " or " : "");
+        text.append(tables.text(c.name));
+        c.open_bits != 0 ? append_open_bits(text, tables, c, bits, abi) : void();
+        named = true;
+      }
+    }
+  }
+  if (!named && has_spelling) {
+    append_number(text, bits, set.fallback, false);
+    named = true;
+  }
+  if (named) {
+    if (form == ConstantForm::verbose) {
+      text.append(" */");
+    }
+    return;
+  }
+  text.truncate(before);
+  if (form == ConstantForm::abbreviate) {
+    append_number(text, cut(bits, width, is_signed), set.fallback, is_signed);
+  }
+  if (set.unknown != spec::none) {
+    comment(text, tables.text(set.unknown));
+  }
+}
+
+}  // namespace tracer::format

@@ -1,0 +1,115 @@
+#include "format/escape.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tracer::format {
+namespace {
+
+bool is_plain(unsigned c) {
+  return c >= ' ' && c < 0x7f;
+}
+
+/// The letter of a C escape, or 0.
+char escape_letter(unsigned c) {
+  switch (c) {
+    case '\t':
+      return 't';
+    case '\n':
+      return 'n';
+    case '\v':
+      return 'v';
+    case '\f':
+      return 'f';
+    case '\r':
+      return 'r';
+    case '"':
+      return '"';
+    case '\\':
+      return '\\';
+    default:
+      return 0;
+  }
+}
+
+char* put_octal(char* at, unsigned c, bool all_digits) {
+  *at++ = '\\';
+  if (all_digits || c >= 0100) {
+    *at++ = static_cast<char>('0' + (c >> 6));
+  }
+  if (all_digits || c >= 010) {
+    *at++ = static_cast<char>('0' + ((c >> 3) & 7));
+  }
+  *at++ = static_cast<char>('0' + (c & 7));
+  return at;
+}
+
+char* put_hex(char* at, unsigned c) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  *at++ = '\\';
+  *at++ = 'x';
+  *at++ = digits[c >> 4];
+  *at++ = digits[c & 0xf];
+  return at;
+}
+
+constexpr std::size_t longest_escape = 4;
+
+/// `unprintable(at, character, index)` puts at most longest_escape characters for what has neither a letter nor is
+/// plain, and returns where they end.
+template <typename Unprintable>
+void escape(TextBuffer& text, std::span<const std::byte> data, std::string_view also, Unprintable unprintable) {
+  constexpr std::size_t most_at_once = 256;  // so that room is taken for little that is not used
+  for (std::size_t begin = 0; begin < data.size(); begin += most_at_once) {
+    const std::size_t end = std::min(data.size(), begin + most_at_once);
+    text.append_by((end - begin) * longest_escape, [&](char* at) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto c = std::to_integer<unsigned>(data[i]);
+        if (is_plain(c) && c != '"' && c != '\\' && (also.empty() || also.find(static_cast<char>(c)) == also.npos)) {
+          *at++ = static_cast<char>(c);
+        } else if (const char letter = escape_letter(c); letter != 0) {
+          *at++ = '\\';
+          *at++ = letter;
+        } else {
+          at = unprintable(at, c, i);
+        }
+      }
+      return at;
+    });
+  }
+}
+
+}  // namespace
+
+void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
+  escape(text, data, also, [&](char* at, unsigned c, std::size_t i) {
+    const auto next = i + 1 < data.size() ? std::to_integer<unsigned>(data[i + 1]) : 0;
+    return put_octal(at, c, next >= '0' && next <= '7');
+  });
+}
+
+void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data) {
+  escape(text, data, {}, [](char* at, unsigned c, std::size_t) { return put_hex(at, c); });
+}
+
+void append_hex(TextBuffer& text, std::span<const std::byte> data) {
+  for (const std::byte b : data) {
+    text.append_by(longest_escape, [b](char* at) { return put_hex(at, std::to_integer<unsigned>(b)); });
+  }
+}
+
+void append_mac(TextBuffer& text, std::span<const std::byte> address) {
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    text.append(i == 0 ? "" : ":");
+    text.hex_byte(address[i]);
+  }
+}
+
+bool is_printable(std::span<const std::byte> data) {
+  return std::all_of(data.begin(), data.end(), [](std::byte b) {
+    const auto c = std::to_integer<unsigned>(b);
+    return is_plain(c) || (c >= '\t' && c <= '\r');
+  });
+}
+
+}  // namespace tracer::format

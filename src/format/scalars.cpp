@@ -1,0 +1,359 @@
+#include "format/scalars.h"
+
+#include <arpa/inet.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
+#include <limits>
+
+#include "format/bits.h"
+#include "format/dates.h"
+#include "format/error_names.h"
+#include "format/escape.h"
+#include "format/floating.h"
+#include "spec/signal_names.h"
+
+namespace tracer::format {
+namespace {
+
+using spec::Style;
+
+// Fields of an ioctl request (linux/ioctl.h, the layout of x86 and Arm).
+constexpr unsigned ioctl_type_shift = 8;
+constexpr unsigned ioctl_size_shift = 16;
+constexpr unsigned ioctl_direction_shift = 30;
+
+/// Octal with at least three digits, the leading 0 included: 000, 007, 0644.
+void octal3(TextBuffer& text, std::uint64_t bits) {
+  if (bits < 0100) {
+    text.append('0');
+    text.append(static_cast<char>('0' + (bits >> 3)));
+    text.append(static_cast<char>('0' + (bits & 7)));
+  } else {
+    text.octal(bits);
+  }
+}
+
+void guessed(TextBuffer& text, std::int64_t value) {
+  constexpr std::int64_t small = 10000;
+  value >= -small&& value <= small ? text.decimal(value) : text.hex(static_cast<std::uint64_t>(value));
+}
+
+/// ` /* 2.62 s */`
+void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
+  constexpr std::uint64_t ticks_per_second = 100;  // USER_HZ, the same for every program
+  text.append(" /* ");
+  text.decimal(ticks / ticks_per_second);
+  text.append('.');
+  text.decimal_padded(ticks % ticks_per_second, 2);
+  text.append(" s */");
+}
+
+/// ` /* 1970-01-01T00:00:05+0000 */`
+void date_comment(TextBuffer& text, std::int64_t seconds) {
+  const auto before = text.size();
+  text.append(" /* ");
+  if (append_date(text, seconds, 0, 0)) {
+    text.append(" */");
+  } else {
+    text.truncate(before);
+  }
+}
+
+std::string_view file_type(std::uint64_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "S_IFREG";
+    case S_IFDIR:
+      return "S_IFDIR";
+    case S_IFCHR:
+      return "S_IFCHR";
+    case S_IFBLK:
+      return "S_IFBLK";
+    case S_IFIFO:
+      return "S_IFIFO";
+    case S_IFLNK:
+      return "S_IFLNK";
+    case S_IFSOCK:
+      return "S_IFSOCK";
+    default:
+      return {};
+  }
+}
+
+/// File type, special bits and permissions by name; false (and nothing written) for an unknown file type.
+bool symbolic_mode(TextBuffer& text, std::uint64_t mode) {
+  const auto type = file_type(mode);
+  if (type.empty() && (mode & S_IFMT) != 0) {
+    return false;
+  }
+  const auto name = [&](std::string_view word) {
+    text.append(word);
+    text.append('|');
+  };
+  if (!type.empty()) {
+    name(type);
+  }
+  if ((mode & S_ISUID) != 0) {
+    name("S_ISUID");
+  }
+  if ((mode & S_ISGID) != 0) {
+    name("S_ISGID");
+  }
+  if ((mode & S_ISVTX) != 0) {
+    name("S_ISVTX");
+  }
+  octal3(text, mode & ~std::uint64_t{S_IFMT | S_ISUID | S_ISGID | S_ISVTX});
+  return true;
+}
+
+void device(TextBuffer& text, std::uint64_t dev) {
+  const auto major = ((dev >> 8) & 0xfff) | ((dev >> 32) & 0xfffff000);
+  const auto minor = (dev & 0xff) | ((dev >> 12) & 0xffffff00);
+  text.append("makedev(");
+  text.hex(major);
+  text.append(", ");
+  text.hex(minor);
+  text.append(')');
+}
+
+void ioctl_request(TextBuffer& text, std::uint64_t request) {
+  static constexpr std::array<std::string_view, 4> directions = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ",
+                                                                 "_IOC_READ|_IOC_WRITE"};
+  text.append("_IOC(");
+  text.append(directions[(request >> ioctl_direction_shift) & 3]);
+  text.append(", ");
+  text.hex((request >> ioctl_type_shift) & 0xff);
+  text.append(", ");
+  text.hex(request & 0xff);
+  text.append(", ");
+  text.hex((request >> ioctl_size_shift) & 0x3fff);
+  text.append(')');
+}
+
+/// What the functions of stdio and ctype take and return: an unsigned char or EOF.
+bool character(TextBuffer& text, std::int64_t value) {
+  if (value == EOF) {
+    text.append("EOF");
+    return true;
+  }
+  if (value < std::numeric_limits<signed char>::min() || value > std::numeric_limits<unsigned char>::max()) {
+    return false;
+  }
+  const auto byte = static_cast<std::byte>(value);
+  text.append('\'');
+  if (byte == std::byte{'"'}) {
+    text.append('"');
+  } else if (byte == std::byte{'\''}) {
+    text.append("\\'");
+  } else {
+    append_escaped(text, std::span(&byte, 1));
+  }
+  text.append('\'');
+  return true;
+}
+
+/// Writes the name of a value; false where it has none.
+bool symbolic(TextBuffer& text, std::uint64_t bits, Style style) {
+  constexpr std::int64_t at_fdcwd = -100;
+  const auto append = [&](std::string_view name) {
+    text.append(name);
+    return !name.empty();
+  };
+  switch (style) {
+    case Style::dirfd:
+      return static_cast<std::int64_t>(bits) == at_fdcwd && append("AT_FDCWD");
+    case Style::signal:
+      return append(spec::signal_name(bits));
+    case Style::handler:
+      return append(bits == 0 ? "SIG_DFL" : bits == 1 ? "SIG_IGN" : bits + 1 == 0 ? "SIG_ERR" : "");
+    case Style::mode:
+      return symbolic_mode(text, bits);
+    case Style::device:
+      device(text, bits);
+      return true;
+    case Style::ioctl:
+      ioctl_request(text, bits);
+      return true;
+    case Style::errno_value:
+      return append(error_name(static_cast<int>(bits)));
+    case Style::character:
+      return character(text, static_cast<std::int64_t>(bits));
+    default:
+      return false;
+  }
+}
+
+bool is_symbolic(Style style) {
+  switch (style) {
+    case Style::dirfd:
+    case Style::signal:
+    case Style::handler:
+    case Style::mode:
+    case Style::device:
+    case Style::ioctl:
+    case Style::errno_value:
+    case Style::character:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The number behind a value, as it shows where the name is unknown or unwanted.
+void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
+  switch (style) {
+    case Style::hex:
+    case Style::device:
+    case Style::ioctl:
+    case Style::handler:
+      text.hex(bits);
+      break;
+    case Style::octal:
+    case Style::mode:
+      octal3(text, bits);
+      break;
+    case Style::address:
+    case Style::code:
+    case Style::tls:
+      bits == 0 ? text.append("NULL") : text.hex(bits);
+      break;
+    case Style::pages:
+      text.hex(bits * 4096);
+      break;
+    case Style::uid:
+    case Style::gid:
+      static_cast<std::uint32_t>(bits) == ~std::uint32_t{0} ? text.append("-1") : text.decimal(bits);
+      break;
+    case Style::clock_ticks:
+      text.decimal(bits);
+      bits != 0 ? seconds_comment(text, bits) : void();
+      break;
+    case Style::time:
+      text.decimal(static_cast<std::int64_t>(bits));
+      bits != 0 ? date_comment(text, static_cast<std::int64_t>(bits)) : void();
+      break;
+    case Style::truth:
+      text.append(bits == 0 ? "false" : "true");
+      break;
+    case Style::guess:
+      guessed(text, static_cast<std::int64_t>(bits));
+      break;
+    default:
+      is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+  }
+}
+
+}  // namespace
+
+void append_number(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
+  if (!symbolic(text, bits, style)) {
+    number_of(text, bits, style, is_signed);
+  }
+}
+
+void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
+  if (form != ConstantForm::abbreviate && is_symbolic(type.style)) {
+    number_of(text, bits, type.style, type.is_signed);
+    if (form == ConstantForm::verbose) {
+      const auto before = text.size();
+      text.append(" /* ");
+      if (symbolic(text, bits, type.style)) {
+        text.append(" */");
+      } else {
+        text.truncate(before);
+      }
+    }
+    return;
+  }
+  if (form == ConstantForm::raw && type.style == Style::clock_ticks) {
+    text.decimal(bits);
+    return;
+  }
+  const bool is_id = type.style == Style::uid || type.style == Style::gid;
+  if (is_id && type.width == 2 && bits == 0xffff) {
+    text.append("-1");  // as the calls with ids of 16 bits take it
+    return;
+  }
+  if (type.style == Style::big_endian) {
+    const auto swapped = type.width == 2   ? ntohs(static_cast<std::uint16_t>(bits))
+                         : type.width == 4 ? ntohl(static_cast<std::uint32_t>(bits))
+                                           : bits;
+    text.append(type.width == 2 ? "htons(" : "htonl(");
+    text.decimal(std::uint64_t{swapped});
+    text.append(')');
+    return;
+  }
+  if (type.style == Style::floating) {
+    append_floating(text, bits, type.width);
+    return;
+  }
+  if (type.style == Style::hex_floating) {
+    append_hex_floating(text, bits, type.width);
+    return;
+  }
+  if (type.style == Style::bit_set) {
+    // The size of a long is not known here: bits beyond it are 0, and so is what is missing above them.
+    const unsigned width = type.width == 0 || type.width > sizeof bits ? sizeof bits : type.width;
+    append_bits(text, std::as_bytes(std::span(&bits, 1)).first(width));
+    return;
+  }
+  append_number(text, bits, type.style, type.is_signed);
+}
+
+spec::Type scalar_type(unsigned width, bool is_signed, Style style) {
+  spec::Type type;
+  type.width = static_cast<std::uint8_t>(width);
+  type.is_signed = is_signed;
+  type.style = style;
+  return type;
+}
+
+bool is_signed_style(Style style) {
+  switch (style) {
+    case Style::hex:
+    case Style::octal:
+    case Style::mode:
+    case Style::address:
+    case Style::code:
+    case Style::floating:
+    case Style::hex_floating:
+    case Style::truth:
+    case Style::bit_set:
+    case Style::device:
+    case Style::pages:
+    case Style::tls:
+    case Style::ioctl:
+    case Style::big_endian:
+    case Style::port:
+    case Style::inet4:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool is_plain_number(Style style) {
+  switch (style) {
+    case Style::number:
+    case Style::character:
+    case Style::hex:
+    case Style::octal:
+    case Style::fd:
+    case Style::tgid:
+    case Style::tid:
+    case Style::pgid:
+    case Style::uid:
+    case Style::gid:
+    case Style::ifindex:
+    case Style::pages:
+    case Style::clock_ticks:
+    case Style::time:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace tracer::format

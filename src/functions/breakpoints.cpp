@@ -1,0 +1,291 @@
+#include "functions/breakpoints.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "proc/proc_files.h"
+
+namespace tracer::functions {
+namespace {
+
+/// Of the result of an mmap; of 32-bit programs the upper half may be missing.
+bool is_taken(std::uint64_t result) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(result)) == -EEXIST;
+}
+
+}  // namespace
+
+Breakpoint* Breakpoints::find(std::uint64_t address) {
+  const auto at = points_.find(address);
+  return at == points_.end() ? nullptr : &at->second;
+}
+
+const library::Module* Breakpoints::module_at(std::uint64_t address) const {
+  const auto after = modules.upper_bound(address);
+  if (after == modules.begin()) {
+    return nullptr;
+  }
+  const library::Module& module = std::prev(after)->second;
+  return address < module.end ? &module : nullptr;
+}
+
+bool Breakpoints::is_code(pid_t pid, std::uint64_t address) const {
+  const auto known = points_.find(address);
+  return (known != points_.end() && known->second.inserted) || module_at(address) != nullptr ||
+         library::is_executable(pid, address);
+}
+
+Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
+  Breakpoint* point = find(address);
+  return point == nullptr || point->code_size == 0 ? nullptr : point;
+}
+
+Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
+  const auto at = points_.try_emplace(address).first;
+  Breakpoint& point = at->second;
+  if (point.inserted) {
+    return &point;
+  }
+  if (point.code_size == 0) {
+    point.code_size = memory.read(RemoteAddr(address), point.code);
+    // What was read may have the traps of neighbours in it.
+    for (auto other = std::next(at); other != points_.end() && other->first - address < point.code_size; ++other) {
+      if (other->second.inserted) {
+        const auto offset = static_cast<std::size_t>(other->first - address);
+        const std::size_t count = std::min(arch::trap_instruction().size(), point.code_size - offset);
+        std::copy_n(other->second.code.begin(), count, point.code.begin() + static_cast<std::ptrdiff_t>(offset));
+      }
+    }
+  }
+  if (point.code_size < arch::trap_instruction().size() ||
+      !thread.write(RemoteAddr(address), arch::trap_instruction()).ok()) {
+    points_.erase(at);
+    return nullptr;
+  }
+  point.inserted = true;
+  return &point;
+}
+
+void Breakpoints::remove(const ptrace::Stopped& thread, std::uint64_t address) {
+  if (Breakpoint* point = find_trap(address); point != nullptr) {
+    static_cast<void>(thread.write(RemoteAddr(address), std::span(point->code).first(arch::trap_instruction().size())));
+    point->inserted = false;
+  }
+}
+
+void Breakpoints::put_again(const ptrace::Stopped& thread, std::uint64_t address) {
+  if (Breakpoint* point = find(address); point != nullptr) {
+    point->inserted = thread.write(RemoteAddr(address), arch::trap_instruction()).ok();
+  }
+}
+
+void Breakpoints::raise_semaphore(const ptrace::Stopped& thread, const ptrace::LiveMemory& memory,
+                                  std::uint64_t address) {
+  std::uint16_t count = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&count, 1));
+  if (memory.read(RemoteAddr(address), bytes) != bytes.size()) {
+    return;
+  }
+  ++count;
+  if (thread.write(RemoteAddr(address), bytes).ok()) {
+    semaphores_.push_back(address);
+    memory.forget();
+  }
+}
+
+void Breakpoints::lower_semaphores(const ptrace::Stopped& thread) {
+  for (const std::uint64_t address : std::exchange(semaphores_, {})) {
+    const auto word = ptrace::peek_word(thread.tid(), RemoteAddr(address));
+    auto count = static_cast<std::uint16_t>(word.value_or(0));
+    if (count != 0) {
+      --count;
+      static_cast<void>(thread.write(RemoteAddr(address), std::as_bytes(std::span(&count, 1))));
+    }
+  }
+}
+
+void Breakpoints::remove_all(const ptrace::Stopped& thread) {
+  lower_semaphores(thread);
+  for (const auto& [address, point] : points_) {
+    remove(thread, address);
+  }
+}
+
+void Breakpoints::forget(std::uint64_t start, std::uint64_t end) {
+  points_.erase(points_.lower_bound(start), points_.lower_bound(end));
+  std::erase_if(semaphores_, [&](std::uint64_t address) { return address >= start && address < end; });
+  std::erase_if(displaced_, [&](const auto& entry) { return entry.second >= start && entry.second < end; });
+}
+
+bool Breakpoints::pass(const ptrace::Stopped& thread, const trace::Memory& memory, pid_t pid, std::uint64_t address,
+                       arch::Registers& registers) {
+  Breakpoint* point = find(address);
+  if (point == nullptr) {
+    return false;
+  }
+  const Abi abi = registers.mode_abi();
+  if (!point->prepared) {
+    prepare(thread, pid, address, *point, abi);
+  }
+  if (point->under == arch::Under::emulated) {
+    const auto write = arch::emulate(abi, std::span(point->code).first(point->code_size), address, registers, memory);
+    if (!write) {
+      return false;
+    }
+    return write->size == 0 ||
+           thread.write(write->address, std::as_bytes(std::span(&write->value, 1)).first(write->size)).ok();
+  }
+  if (point->displaced_at == 0) {
+    return false;
+  }
+  registers.set_instruction_pointer(point->displaced_at);
+  return true;
+}
+
+void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& point, Abi abi) {
+  point.prepared = true;
+  const auto code = std::span(point.code).first(point.code_size);
+  point.under = arch::instruction_under(abi, code);
+  if (point.under != arch::Under::displaced) {
+    return;
+  }
+  const auto near = place_near(thread, pid, address, abi);
+  point.prepared = near.ok() || near.error().number != EAGAIN;
+  const std::uint64_t place = near.ok() ? near.value() : 0;
+  const auto moved = place != 0 ? arch::displace(abi, code, address, place) : std::nullopt;
+  if (!moved || moved->code.size() > arch::longest_displaced || !thread.write(RemoteAddr(place), moved->code).ok()) {
+    return;
+  }
+  point.displaced_at = place;
+  point.jump_back = moved->jump_back;
+  displaced_[place] = address;
+}
+
+Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address,
+                                              Abi abi) {
+  const auto near = [&](std::uint64_t there) {
+    return (there > address ? there - address : address - there) < arch::displaced_reach();
+  };
+  for (Page& page : pages_) {
+    if (!page.lost && near(page.address) && page.used + arch::longest_displaced <= page_bytes) {
+      return page.address + std::exchange(page.used, page.used + arch::longest_displaced);
+    }
+  }
+  if (cannot_map_ || pages_.size() == most_pages) {
+    return std::uint64_t{0};
+  }
+  // Other threads run, and may have taken the place meanwhile.
+  constexpr unsigned most_tries = 16;
+  constexpr std::uint64_t no_file = ~std::uint64_t{0};
+  std::uint64_t wanted = 0;
+  Result<std::uint64_t> got = std::uint64_t{0};
+  for (unsigned tries = 0; tries == 0 || (got.ok() && is_taken(got.value()) && tries < most_tries); ++tries) {
+    wanted = library::free_space_below(pid, address, page_bytes, arch::displaced_reach());
+    if (wanted == 0 || !near(wanted)) {
+      return std::uint64_t{0};
+    }
+    got = inject_call(
+        thread, pid, arch::mmap_number(abi),
+        {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
+  }
+  if (!got) {
+    cannot_map_ = got.error().number != EAGAIN;
+    return got.error();
+  }
+  if (got.value() != wanted) {
+    cannot_map_ = !is_taken(got.value());
+    return std::uint64_t{0};
+  }
+  pages_.push_back({wanted, arch::longest_displaced});
+  return wanted;
+}
+
+bool Breakpoints::mend_copy(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
+  constexpr std::size_t enough = 8;  // a few instructions, unlikely to be the same elsewhere
+  const std::size_t trap_size = arch::trap_instruction().size();
+  std::array<std::byte, arch::longest_instruction> copy{};
+  const std::size_t size = memory.read(RemoteAddr(address), copy);
+  // How much of the copy is that of the code at `start`, where there may be traps in it.
+  const auto length_of_match = [&](std::uint64_t start, const Breakpoint& point) {
+    auto code = copy;
+    for (auto at = points_.find(start); at != points_.end() && at->first - start + trap_size <= size; ++at) {
+      const auto there = code.begin() + static_cast<std::ptrdiff_t>(at->first - start);
+      if (at->second.code_size != 0 && std::ranges::equal(std::span(there, trap_size), arch::trap_instruction())) {
+        std::copy_n(at->second.code.begin(), trap_size, there);
+      }
+    }
+    const auto end = code.begin() + static_cast<std::ptrdiff_t>(std::min(size, point.code_size));
+    return static_cast<std::size_t>(std::mismatch(code.begin(), end, point.code.begin()).first - code.begin());
+  };
+  std::size_t longest = enough - 1;
+  std::optional<std::span<const std::byte>> original;
+  for (const auto& [start, point] : points_) {
+    const std::size_t length = length_of_match(start, point);
+    const auto code = std::span(point.code).first(trap_size);
+    if (length > longest) {
+      longest = length;
+      original = code;
+    } else if (length == longest && original && !std::ranges::equal(*original, code)) {
+      original.reset();
+    }
+  }
+  return original && thread.write(RemoteAddr(address), *original).ok();
+}
+
+std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) const {
+  auto at = displaced_.upper_bound(address);
+  if (at == displaced_.begin()) {
+    return std::nullopt;
+  }
+  --at;
+  const std::uint64_t offset = address - at->first;
+  const auto point = points_.find(at->second);
+  if (offset >= arch::longest_displaced || point == points_.end()) {
+    return std::nullopt;
+  }
+  // The way back begins where the instruction ends, here as there.
+  return offset < point->second.jump_back ? at->second : at->second + point->second.jump_back;
+}
+
+bool Breakpoints::lose_page(std::uint64_t address) {
+  const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& one) {
+    return address >= one.address && address - one.address < page_bytes;
+  });
+  if (page == pages_.end()) {
+    return false;
+  }
+  // What stood there stays known: other threads may be there, too.
+  for (auto at = displaced_.lower_bound(page->address);
+       at != displaced_.end() && at->first - page->address < page_bytes; ++at) {
+    if (Breakpoint* point = find(at->second); point != nullptr) {
+      point->displaced_at = 0;
+    }
+  }
+  page->lost = true;
+  cannot_map_ = true;
+  return true;
+}
+
+bool Breakpoints::unmap(const ptrace::Stopped& thread) {
+  const pid_t pid = thread.tid();
+  const auto registers = thread.registers();
+  for (; !pages_.empty(); pages_.pop_back()) {
+    if (registers && !pages_.back().lost) {
+      const auto done = inject_call(thread, pid, arch::munmap_number(registers.value().mode_abi()),
+                                    {pages_.back().address, page_bytes, 0, 0, 0, 0});
+      if (!done && done.error().number == EAGAIN) {
+        return false;
+      }
+    }
+  }
+  displaced_.clear();
+  for (auto& [address, point] : points_) {
+    point.prepared = false;
+    point.displaced_at = 0;
+  }
+  return true;
+}
+
+}  // namespace tracer::functions

@@ -1,0 +1,56 @@
+// Making a stopped thread do a system call of ours.
+#include <algorithm>
+#include <cstring>
+
+#include "functions/breakpoints.h"
+#include "proc/proc_files.h"
+#include "ptrace/live_memory.h"
+
+namespace tracer::functions {
+namespace {
+
+/// Where the kernel's own code in the process has an instruction that makes a system call; 0: nowhere.
+std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Abi abi) {
+  constexpr std::uint64_t most = 65536;
+  const auto [start, size] = library::kernel_code_of(pid);
+  std::vector<std::byte> code(std::min(size, most));
+  const ptrace::LiveMemory memory(thread.tid());
+  code.resize(memory.read(RemoteAddr(start), code));
+  const auto wanted = arch::call_instruction(abi);
+  const auto at = std::search(code.begin(), code.end(), wanted.begin(), wanted.end());
+  return at == code.end() || wanted.empty() ? 0 : start + static_cast<std::uint64_t>(at - code.begin());
+}
+
+}  // namespace
+
+Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std::uint64_t number,
+                                  const std::array<std::uint64_t, 6>& arguments) {
+  // A filter of its own might kill the process for a call that it never makes itself.
+  const Error impossible{EPERM, {}};
+  if (proc::number_field(pid, "Seccomp") != 0) {
+    return impossible;
+  }
+  const auto saved = thread.registers();
+  if (!saved) {
+    return saved.error();
+  }
+  arch::Registers registers = saved.value();
+  const std::uint64_t instruction = find_call_instruction(thread, pid, registers.mode_abi());
+  if (instruction == 0) {
+    return impossible;
+  }
+  arch::prepare_call(registers, instruction, number, arguments);
+  if (const Status set = thread.set_registers(registers); !set) {
+    return set.error();
+  }
+  Result<std::uint64_t> result = impossible;
+  if (const Status stepped = thread.step(); !stepped) {
+    result = stepped.error();
+  } else if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {
+    result = static_cast<std::uint64_t>(after.value().result());
+  }
+  static_cast<void>(thread.set_registers(saved.value()));
+  return result;
+}
+
+}  // namespace tracer::functions

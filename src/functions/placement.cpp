@@ -1,0 +1,280 @@
+// Where breakpoints for calls of functions go.
+#include <elf.h>
+
+#include <algorithm>
+
+#include "debuginfo/tracee_file.h"
+#include "functions/function_tracer.h"
+
+namespace tracer::functions {
+namespace {
+
+using library::Module;
+using library::ModuleName;
+using library::Symbol;
+
+ModuleName name_of(const Module& module) {
+  return {module.name, module.path, module.is_program};
+}
+
+bool has_code_at(const Module& module, std::uint64_t address) {
+  return address >= module.start && address < module.end;
+}
+
+}  // namespace
+
+void LibraryTracer::update_modules(ptrace::Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  if (space.withdrawn) {
+    return;
+  }
+  std::map<std::uint64_t, Module> now;
+  for (Module& module : library::modules_of(tracee.tgid, files_)) {
+    if (arch::can_break_at_functions(module.file->abi())) {
+      now.emplace(module.start, std::move(module));
+    } else if (complain_ && module.is_program) {
+      std::exchange(complain_, nullptr)("the functions of " + module.path + " are not traced: not those of " +
+                                        std::string(abi_names[index_of(module.file->abi())]) + " programs");
+    }
+  }
+  tell_counts(tracee);  // with the modules that there were until now
+  const auto is_same = [](const Module& one, const Module& other) {
+    return one.file == other.file && one.bias == other.bias && one.end == other.end;
+  };
+  for (const auto& [start, module] : space.modules) {
+    const auto still = now.find(start);
+    if (still == now.end() || !is_same(still->second, module)) {
+      if (counter_ != nullptr) {
+        counter_->forget(tracee.tgid, module.start, module.end);
+      }
+      space.forget(module.start, module.end);
+    }
+  }
+  looked_ = looked_ || !now.empty();
+  const auto before = std::exchange(space.modules, std::move(now));
+  const auto is_new = [&](const Module& module) {
+    const auto known = before.find(module.start);
+    return known == before.end() || !is_same(known->second, module);
+  };
+  for (const auto& [start, module] : space.modules) {
+    if (is_new(module)) {
+      place(tracee, module);
+    }
+    for (const auto& [other_start, other] : space.modules) {
+      if (!selection_.exports.empty() && (is_new(module) || is_new(other))) {
+        place_resolved_exports(tracee, module, other);
+      }
+    }
+  }
+  place_pending(tracee);
+  hook_loader(tracee);
+  count_noted(tracee);
+}
+
+void LibraryTracer::place(ptrace::Tracee& tracee, const Module& module) {
+  const ModuleName name = name_of(module);
+  if (!selection_.calls.empty() && selection_.calls.concerns(name)) {
+    for (const library::Stub& stub : module.file->stubs()) {
+      const std::string_view symbol = module.file->slots()[stub.slot].symbol;
+      const std::uint64_t address = module.bias + stub.address;
+      if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
+        trace::LibraryFunction& function = function_of(module.name, module.is_program, symbol);
+        add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
+      }
+    }
+    for (const library::Slot& slot : module.file->slots()) {
+      if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
+        found_ = true;
+        tracee.library->space->pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
+      }
+    }
+  }
+  if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
+    place_entries(tracee, module);
+  }
+  if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
+    place_exports(tracee, module);
+  }
+  if (!selection_.probes.empty()) {
+    place_probes(tracee, module);
+  }
+  hook_leaps(tracee, module);
+  hook_goroutines(tracee, module);
+}
+
+void LibraryTracer::place_exports(ptrace::Tracee& tracee, const Module& module) {
+  for (const Symbol& symbol : module.file->exported()) {
+    const std::uint64_t address = module.bias + symbol.address;
+    if (symbol.is_resolver || !has_code_at(module, address) ||
+        !selection_.exports.matches(symbol.name, name_of(module))) {
+      continue;
+    }
+    add_for_calls(tracee, address, [](Breakpoint& point) { point.for_other_modules = true; });
+  }
+}
+
+/// Functions whose code a resolver chooses: it may have any name or none, so at those places where others call them.
+void LibraryTracer::place_resolved_exports(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
+  const ModuleName name = name_of(callee);
+  if (caller.start == callee.start || !selection_.exports.concerns(name)) {
+    return;
+  }
+  const auto is_wanted = [&](std::string_view symbol) {
+    const Symbol* exported = callee.file->find_exported(symbol);
+    return exported != nullptr && exported->is_resolver && selection_.exports.matches(symbol, name);
+  };
+  for (const library::Stub& stub : caller.file->stubs()) {
+    const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
+    if (has_code_at(caller, caller.bias + stub.address) && is_wanted(symbol)) {
+      trace::LibraryFunction& function = function_of(caller.name, caller.is_program, symbol);
+      add_for_calls(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
+    }
+  }
+  for (const library::Slot& slot : caller.file->slots()) {
+    if (!slot.by_stub && is_wanted(slot.symbol)) {
+      found_ = true;
+      tracee.library->space->pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
+    }
+  }
+}
+
+std::shared_ptr<const library::DebugSymbols> LibraryTracer::debug_symbols_of(const ptrace::Tracee& tracee,
+                                                                             const Module& module) {
+  auto& known = debug_symbols_[module.file];
+  if (known == nullptr) {
+    UniqueFd file;
+    if (module.file->all_functions().empty()) {
+      file = debuginfo::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;
+    }
+    // Separate files may have to come from servers: not for every library that there is.
+    const bool separate = module.is_program || selection_.entries.names(name_of(module));
+    known = library::DebugSymbols::read(std::move(file), module.path, separate);
+  }
+  return known;
+}
+
+void LibraryTracer::place_entries(ptrace::Tracee& tracee, const Module& module) {
+  const auto more = debug_symbols_of(tracee, module);
+  for (const auto symbols : {module.file->exported(), module.file->all_functions(), more->functions()}) {
+    for (const Symbol& symbol : symbols) {
+      const std::uint64_t address = module.bias + symbol.address;
+      if (!has_code_at(module, address) || !selection_.entries.matches(symbol.name, name_of(module))) {
+        continue;
+      }
+      found_ = true;
+      const Breakpoint* there = tracee.library->space->find(address);
+      // Of several names for one function, the shortest.
+      if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
+        continue;
+      }
+      trace::LibraryFunction& function = function_of('@' + module.name, false, symbol.name);
+      function.caller.clear();
+      function.library = module.name;
+      function.in_program = module.is_program;
+      set_place(function, module, symbol);
+      if (symbol.is_resolver) {
+        tracee.library->space->add(ptrace::stopped_thread(tracee), tracee.memory, address,
+                                   [&](Breakpoint& point) { point.resolved = &function; });
+        place_resolved(tracee, module, symbol, function);
+      } else {
+        add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
+      }
+    }
+  }
+}
+
+/// A function whose code a resolver has chosen already: it stands where the loader has written its address.
+void LibraryTracer::place_resolved(ptrace::Tracee& tracee, const Module& module, const Symbol& symbol,
+                                   trace::LibraryFunction& function) {
+  Breakpoints& space = *tracee.library->space;
+  for (const auto& [start, caller] : space.modules) {
+    for (const library::Slot& slot : caller.file->slots()) {
+      std::uint64_t filled = 0;
+      const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
+      if (slot.symbol == symbol.name &&
+          tracee.memory.read(RemoteAddr(caller.bias + slot.address), into) == into.size() &&
+          filled != module.bias + symbol.address && has_code_at(module, filled)) {
+        add_for_calls(tracee, filled, [&](Breakpoint& point) { point.entry = &function; });
+      }
+    }
+  }
+}
+
+void LibraryTracer::place_pending(ptrace::Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  std::erase_if(space.pending, [&](const Breakpoints::Pending& pending) {
+    return !space.modules.contains(pending.module) || place_pointer(tracee, pending);
+  });
+}
+
+/// A function that a module has the address of, at its first instruction.
+bool LibraryTracer::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending) {
+  Breakpoints& space = *tracee.library->space;
+  const Module& caller = space.modules.at(pending.module);
+  std::uint64_t target = 0;
+  // What the loader has put there, if it has been there; else what it will put there.
+  std::uint64_t filled = 0;
+  const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
+  if (tracee.memory.read(RemoteAddr(pending.slot_address), into) == into.size()) {
+    for (const auto& [start, module] : space.modules) {
+      if (start != caller.start && has_code_at(module, filled)) {
+        target = filled;
+      }
+    }
+  }
+  for (const auto& [start, module] : space.modules) {
+    const Symbol* symbol = target == 0 && start != caller.start ? module.file->find_exported(pending.symbol) : nullptr;
+    if (symbol != nullptr && !symbol->is_resolver && has_code_at(module, module.bias + symbol->address)) {
+      target = module.bias + symbol->address;
+    }
+  }
+  if (target == 0) {
+    return false;
+  }
+  return add_for_calls(tracee, target, [&](Breakpoint& point) {
+    point.entry_symbol = pending.symbol;
+    if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
+      point.callers.push_back(caller.start);
+    }
+  });
+}
+
+/// So that we hear of libraries that come and go.
+void LibraryTracer::hook_loader(ptrace::Tracee& tracee) {
+  Breakpoints& space = *tracee.library->space;
+  if (space.hooked) {
+    return;
+  }
+  const Module* program = nullptr;
+  for (const auto& [start, module] : space.modules) {
+    const Symbol* hook = module.file->find_exported("_dl_debug_state");
+    if (hook != nullptr && has_code_at(module, module.bias + hook->address)) {
+      space.hooked = space.add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + hook->address,
+                               [](Breakpoint& point) { point.is_loader_hook = true; }) ||
+                     space.hooked;
+    }
+    if (module.is_program) {
+      program = &module;
+    }
+  }
+  if (space.hooked || program == nullptr || program->file->debug_entry() == 0) {
+    return;
+  }
+  // A loader without names: it tells the place itself (r_brk of its r_debug, link.h), but only once it has run.
+  const unsigned word = word_size(program->file->abi());
+  const auto read = [&](std::uint64_t address) {
+    std::uint64_t value = 0;
+    const auto into = std::as_writable_bytes(std::span(&value, 1)).first(word);
+    return tracee.memory.read(RemoteAddr(address), into) == into.size() ? value : 0;
+  };
+  if (const std::uint64_t debug = read(program->bias + program->file->debug_entry() + word); debug != 0) {
+    const std::uint64_t hook = read(debug + std::uint64_t{2} * word);
+    space.hooked = hook != 0 && space.add(ptrace::stopped_thread(tracee), tracee.memory, hook,
+                                          [](Breakpoint& point) { point.is_loader_hook = true; });
+  } else if (program->file->has_interpreter()) {
+    space.add(ptrace::stopped_thread(tracee), tracee.memory, program->bias + program->file->entry(),
+              [](Breakpoint& point) { point.is_program_entry = true; });
+  }
+}
+
+}  // namespace tracer::functions

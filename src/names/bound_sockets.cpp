@@ -1,0 +1,75 @@
+#include "names/bound_sockets.h"
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "proc/sock_diag.h"
+
+namespace tracer::names {
+namespace {
+
+/// State of such sockets, of linux/tcp_states.h; older headers do not have it.
+constexpr unsigned tcp_bound_inactive = 13;
+
+/// Packets of an answer that are read at most: some ten thousand sockets.
+constexpr unsigned max_packets = 1024;
+
+bool ask(int diag, bool is_v6) {
+  inet_diag_req_v2 request{};
+  request.sdiag_family = is_v6 ? AF_INET6 : AF_INET;
+  request.sdiag_protocol = IPPROTO_TCP;
+  request.idiag_states = 1U << tcp_bound_inactive;
+  return proc::ask_sock_diag(diag, request, NLM_F_DUMP);
+}
+
+/// Looks through one packet; `done` at the end of the whole answer.
+std::optional<LocalAddress> find_in(std::span<const char> packet, std::uint32_t inode, bool& done) {
+  while (packet.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr header{};
+    std::memcpy(&header, packet.data(), sizeof(header));
+    if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > packet.size()) {
+      break;
+    }
+    done = done || header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR;
+    inet_diag_msg found{};
+    if (header.nlmsg_type == SOCK_DIAG_BY_FAMILY && header.nlmsg_len >= NLMSG_LENGTH(sizeof(found))) {
+      std::memcpy(&found, packet.data() + NLMSG_HDRLEN, sizeof(found));
+      if (found.idiag_inode == inode) {
+        LocalAddress address;
+        std::memcpy(address.words.data(), &found.id.idiag_src, sizeof(address.words));
+        address.port = ntohs(found.id.idiag_sport);
+        return address;
+      }
+    }
+    packet = packet.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), packet.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LocalAddress> find_bound_socket(int diag, bool is_v6, std::uint32_t inode) {
+  if (!ask(diag, is_v6)) {
+    return std::nullopt;
+  }
+  alignas(nlmsghdr) std::array<char, 16384> packet{};
+  std::optional<LocalAddress> address;
+  bool done = false;
+  // To the end even when it is found: what is left would be taken for the answer to the next question.
+  for (unsigned i = 0; i < max_packets && !done; ++i) {
+    const auto length = recv(diag, packet.data(), packet.size(), MSG_DONTWAIT);
+    if (length <= 0) {
+      break;
+    }
+    const auto found = find_in(std::span(packet).first(static_cast<std::size_t>(length)), inode, done);
+    address = address ? address : found;
+  }
+  return address;
+}
+
+}  // namespace tracer::names

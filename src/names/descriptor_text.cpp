@@ -1,0 +1,56 @@
+#include "names/descriptor_text.h"
+
+#include <span>
+
+#include "format/escape.h"
+#include "format/signal_sets.h"
+#include "spec/signal_names.h"
+
+namespace tracer::names {
+
+void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device) {
+  append_escaped_name(text, path);
+  text.append(device.is_block ? "<block " : "<char ");
+  text.decimal(std::uint64_t{device.major});
+  text.append(':');
+  text.decimal(std::uint64_t{device.minor});
+  text.append('>');
+}
+
+bool append_process(TextBuffer& text, const trace::PidfdProcess& process) {
+  if (process.id < 0) {
+    return false;
+  }
+  text.append("pid:");
+  text.decimal(std::int64_t{process.id});
+  if (!process.command.empty()) {
+    text.append('<');
+    append_escaped_name(text, process.command);
+    text.append('>');
+  }
+  return true;
+}
+
+void append_counter(TextBuffer& text, const trace::EventCounter& counter) {
+  text.append("{eventfd-count=");
+  text.decimal(counter.count);
+  if (counter.id) {
+    text.append(", eventfd-id=");
+    text.decimal(std::uint64_t{*counter.id});
+  }
+  if (counter.is_semaphore) {
+    text.append(*counter.is_semaphore ? ", eventfd-semaphore=1" : ", eventfd-semaphore=0");
+  }
+  text.append('}');
+}
+
+void append_signals(TextBuffer& text, std::uint64_t signals) {
+  text.append("signalfd:");
+  format::append_signal_set(text, signals, spec::max_signal, format::ConstantForm::abbreviate);
+}
+
+void append_escaped_name(TextBuffer& text, std::string_view name) {
+  format::append_escaped(text, std::as_bytes(std::span(name)), "<>");
+}
+
+}  // namespace tracer::names

@@ -1,0 +1,22 @@
+// What is to be told of descriptors and process ids beside their numbers.
+#pragma once
+
+namespace tracer::names {
+
+/// --decode-fds and --decode-pids.
+struct NameOptions {
+  bool paths = false;       ///< path: what the descriptor's link in /proc says
+  bool sockets = false;     ///< socket: protocol and addresses
+  bool devices = false;     ///< dev: `<char 1:3>`
+  bool pidfds = false;      ///< pidfd: `pid:17391`
+  bool eventfds = false;    ///< eventfd: count and id
+  bool signalfds = false;   ///< signalfd: the mask
+  bool commands = false;    ///< --decode-pids=comm, -Y
+  bool pids_here = false;   ///< --decode-pids=pidns, --pidns-translation
+  bool vcpus = false;       ///< --kvm
+  bool namespaces = false;  ///< --namespace
+
+  [[nodiscard]] bool any_descriptors() const { return paths || sockets || devices || pidfds || eventfds || signalfds; }
+};
+
+}  // namespace tracer::names

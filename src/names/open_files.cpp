@@ -1,0 +1,134 @@
+#include "names/open_files.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/number_text.h"
+#include "base/read_file.h"
+#include "base/unique_fd.h"
+#include "proc/mounts.h"
+#include "proc/proc_text.h"
+
+namespace tracer::names {
+namespace {
+
+/// The start of what fdinfo says of a descriptor.
+std::string information(std::int32_t tid, std::int32_t fd) {
+  return read_file(proc::descriptor_path(tid, fd, "fdinfo"), 1024);
+}
+
+/// What the kernel knows of an open file without asking its file system: that may be a tracee, or far away. Nothing if
+/// the file is gone.
+std::optional<struct statx> known_status(const std::string& path, unsigned wanted) {
+  struct statx status;
+  if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &status) != 0) {
+    return std::nullopt;
+  }
+  return status;
+}
+
+/// Whether a path that a thread can reach is that of the file of this number, where to ask is no risk: a look-up in
+/// other file systems may have to wait for a tracee.
+bool is_name_of(std::int32_t tid, std::string_view type, const std::string& name, std::uint64_t inode) {
+  static constexpr std::array<std::string_view, 5> harmless = {"ext4", "tmpfs", "btrfs", "xfs", "overlay"};
+  if (std::find(harmless.begin(), harmless.end(), type) == harmless.end()) {
+    return true;
+  }
+  const auto status = known_status(proc::proc_path(tid, "root" + name), STATX_INO);
+  return status && status->stx_ino == inode;
+}
+
+/// A file may be called "x (deleted)"; the number of its links tells, or whether there is a file of that name.
+bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
+  const auto status = known_status(proc::descriptor_path(tid, fd), STATX_NLINK | STATX_INO);
+  if (!status || status->stx_nlink == 0) {
+    return status.has_value();
+  }
+  const auto mount = proc::mount_of_descriptor(tid, fd);  // none: of one of the kernel's own
+  return !mount || !is_name_of(tid, mount->type, link, status->stx_ino);
+}
+
+/// From fdinfo. Older kernels tell less.
+std::optional<trace::EventCounter> counter_in(std::string_view information) {
+  const auto count = number_at<std::uint64_t>(proc::labelled(information, "eventfd-count"), 16);
+  if (!count) {
+    return std::nullopt;
+  }
+  trace::EventCounter counter;
+  counter.count = *count;
+  counter.id = number_at<std::uint32_t>(proc::labelled(information, "eventfd-id"));
+  if (const auto semaphore = number_at<unsigned>(proc::labelled(information, "eventfd-semaphore"))) {
+    counter.is_semaphore = *semaphore != 0;
+  }
+  return counter;
+}
+
+/// The inode of a link `socket:[8254817]`; nothing of any other.
+std::optional<std::string_view> inode_of_socket(std::string_view link) {
+  static constexpr std::string_view prefix = "socket:[";
+  return link.starts_with(prefix) ? std::optional(link.substr(prefix.size(), link.size() - prefix.size() - 1))
+                                  : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<trace::OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd) {
+  trace::OpenFile file;
+  file.link = read_link(proc::descriptor_path(tid, fd));
+  if (file.link.empty()) {
+    return std::nullopt;
+  }
+  static constexpr std::string_view mark = " (deleted)";
+  if (file.link.ends_with(mark) && is_deleted(tid, fd, file.link)) {
+    file.deleted = true;
+    file.link.resize(file.link.size() - mark.size());
+  }
+  if (wanted_.devices && file.link.front() == '/') {
+    const auto status = known_status(proc::descriptor_path(tid, fd), STATX_TYPE);
+    if (status && (S_ISCHR(status->stx_mode) || S_ISBLK(status->stx_mode))) {
+      file.device = trace::DeviceNumber{S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor};
+    }
+  } else if (const auto inode = inode_of_socket(file.link)) {
+    file.socket = wanted_.sockets ? std::optional(sockets_.facts(tid, fd, *inode)) : std::nullopt;
+  } else if (wanted_.pidfds && file.link == "anon_inode:[pidfd]") {
+    file.process = process(tid, fd);
+  } else if (wanted_.eventfds && file.link == "anon_inode:[eventfd]") {
+    file.counter = counter_in(information(tid, fd));
+  } else if (wanted_.signalfds && file.link == "anon_inode:[signalfd]") {
+    file.signals = number_at<std::uint64_t>(proc::labelled(information(tid, fd), "sigmask"), 16);
+  }
+  return file;
+}
+
+trace::PidfdProcess OpenFiles::process(std::int32_t tid, std::int32_t fd) const {
+  trace::PidfdProcess process;
+  process.id = number_at<std::int32_t>(proc::labelled(information(tid, fd), "Pid")).value_or(-1);
+  if (wanted_.commands && process.id > 0) {
+    process.command = proc::command_name(process.id);
+  }
+  return process;
+}
+
+std::int32_t OpenFiles::netlink_protocol(std::int32_t tid, std::int32_t fd) {
+  const std::string link = read_link(proc::descriptor_path(tid, fd));
+  const auto inode = inode_of_socket(link);
+  return inode ? sockets_.netlink_protocol(tid, fd, *inode) : -1;
+}
+
+trace::EventCounter OpenFiles::as_told_here(trace::EventCounter counter) {
+  if (!told_) {
+    const UniqueFd own(::eventfd(0, EFD_CLOEXEC));
+    told_ = counter_in(information(::getpid(), own.get())).value_or(trace::EventCounter{});
+  }
+  counter.id = told_->id ? counter.id : std::nullopt;
+  counter.is_semaphore = told_->is_semaphore ? counter.is_semaphore : std::nullopt;
+  return counter;
+}
+
+}  // namespace tracer::names

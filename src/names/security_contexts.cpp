@@ -1,0 +1,108 @@
+#include "names/security_contexts.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/read_file.h"
+#include "base/unique_fd.h"
+#include "format/escape.h"
+#include "proc/proc_text.h"
+
+namespace tracer::names {
+namespace {
+
+/// Of a context; the kernel's have a page at most.
+constexpr std::size_t longest = 4096;
+
+/// The third of the parts that colons part; all of what has fewer.
+std::string_view type_of(std::string_view context) {
+  for (int part = 0; part < 2; ++part) {
+    const auto colon = context.find(':');
+    if (colon == std::string_view::npos) {
+      return context;
+    }
+    context.remove_prefix(colon + 1);
+  }
+  return context.substr(0, context.find(':'));
+}
+
+/// What is to be shown of a context as the kernel keeps it: with a NUL or a line end behind it, sometimes.
+std::string_view shown_part(std::string_view context, bool full) {
+  context = context.substr(0, std::min(context.find('\0'), longest));
+  while (context.ends_with('\n')) {
+    context.remove_suffix(1);
+  }
+  return full ? context : type_of(context);
+}
+
+void append(TextBuffer& text, std::string_view part) {
+  format::append_escaped(text, std::as_bytes(std::span(part)), "[]");
+}
+
+/// A descriptor for nothing but to know which file it is. A path from the root does not leave the tracee's root.
+UniqueFd find(const std::string& start, std::string_view path) {
+  const UniqueFd folder(::open(start.c_str(), O_PATH | O_CLOEXEC));
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = path.starts_with('/') ? RESOLVE_IN_ROOT : 0;
+  const std::string name(path);
+  const long fd = folder.valid() ? ::syscall(SYS_openat2, folder.get(), name.c_str(), &how, sizeof how) : -1;
+  return UniqueFd(static_cast<int>(fd));
+}
+
+}  // namespace
+
+SecurityContexts::SecurityContexts(ContextOptions options, std::unique_ptr<ContextSource> source)
+    : options_(options), source_(std::move(source)) {}
+
+void SecurityContexts::of_process(TextBuffer& text, pid_t pid) const {
+  if (const auto context = source_ ? source_->of_process(pid) : std::nullopt) {
+    append(text, shown_part(*context, options_.full));
+  }
+}
+
+void SecurityContexts::of_descriptor(TextBuffer& text, pid_t tid, int fd) const {
+  if (source_) {
+    of_link(text, proc::descriptor_path(tid, fd));
+  }
+}
+
+void SecurityContexts::of_path(TextBuffer& text, pid_t tid, int directory, std::string_view path) const {
+  if (!source_ || path.empty()) {
+    return;
+  }
+  const std::string start = path.front() == '/'     ? proc::proc_path(tid, "root")
+                            : directory == AT_FDCWD ? proc::proc_path(tid, "cwd")
+                                                    : proc::descriptor_path(tid, directory);
+  if (const UniqueFd file = find(start, path); file.valid()) {
+    of_link(text, proc::descriptor_path(::getpid(), file.get()));
+  }
+}
+
+void SecurityContexts::of_link(TextBuffer& text, const std::string& link) const {
+  const auto context = source_->of_file(link);
+  if (!context) {
+    return;
+  }
+  const auto now = shown_part(*context, options_.full);
+  append(text, now);
+  struct stat status {};
+  const std::string target = options_.mismatch ? read_link(link) : std::string{};
+  if (!target.starts_with('/') || ::stat(link.c_str(), &status) != 0) {
+    return;  // not asked for, or no file with a name
+  }
+  const auto recorded = source_->recorded(target, status.st_mode);
+  const auto wanted = recorded ? shown_part(*recorded, options_.full) : now;
+  if (wanted != now) {
+    text.append("!!");
+    append(text, wanted);
+  }
+}
+
+}  // namespace tracer::names

@@ -1,0 +1,192 @@
+#include "names/socket_names.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "base/number_text.h"
+#include "names/bound_sockets.h"
+#include "names/socket_text.h"
+#include "proc/proc_text.h"
+#include "proc/sock_diag.h"
+#include "proc/unix_sockets.h"
+
+namespace tracer::names {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// The lines of a table under /proc/TID/net, one at a time.
+template <typename Function>
+bool any_line(std::int32_t tid, std::string_view table, Function function) {
+  const std::string path = proc::proc_path(tid, fmt::format("net/{}", table));
+  const File file(std::fopen(path.c_str(), "re"), [](std::FILE* f) { return std::fclose(f); });
+  std::array<char, 512> line{};
+  while (file != nullptr && std::fgets(line.data(), static_cast<int>(line.size()), file.get()) != nullptr) {
+    if (function(std::string_view(line.data()))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The n-th word of a line, from 0 on; empty past the end.
+std::string_view word(std::string_view line, unsigned n) {
+  for (;; --n) {
+    const auto start = line.find_first_not_of(" \t\n");
+    if (start == std::string_view::npos) {
+      return {};
+    }
+    line.remove_prefix(start);
+    const auto end = std::min(line.find_first_of(" \t\n"), line.size());
+    if (n == 0) {
+      return line.substr(0, end);
+    }
+    line.remove_prefix(end);
+  }
+}
+
+std::uint32_t hex(std::string_view digits) {
+  return number_at<std::uint32_t>(digits, 16).value_or(0);
+}
+
+/// An address as these tables have it: 32-bit words of the network's bytes as the machine reads them, and a port.
+trace::SocketEndpoint endpoint(std::string_view text, bool is_v6) {
+  trace::SocketEndpoint result;
+  result.is_v6 = is_v6;
+  for (std::size_t i = 0; i < (is_v6 ? 4U : 1U); ++i) {
+    const std::uint32_t word = hex(text.substr(std::min(8 * i, text.size()), 8));
+    std::memcpy(result.address.data() + i * sizeof word, &word, sizeof word);
+  }
+  result.port = static_cast<std::uint16_t>(hex(text.substr(std::min(text.find(':'), text.size() - 1) + 1)));
+  return result;
+}
+
+/// `TCP`, `NETLINK`: the kernel tells it as an attribute of a socket's inode. Empty: no socket.
+struct ProtocolName {
+  std::array<char, 32> text{};
+  [[nodiscard]] std::string_view view() const { return text.data(); }
+};
+
+ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
+  ProtocolName name;
+  if (getxattr(proc::descriptor_path(tid, fd).c_str(), "system.sockprotoname", name.text.data(),
+               name.text.size() - 1) <= 0) {
+    return {};
+  }
+  return name;
+}
+
+}  // namespace
+
+trace::SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::string_view inode) {
+  trace::SocketFacts facts;
+  facts.protocol = protocol_name(tid, fd).view();
+  std::from_chars(inode.data(), inode.data() + inode.size(), facts.inode);
+  const std::optional<SocketKind> kind = socket_kind(facts.protocol);
+  if (!kind) {
+    return facts;
+  }
+  switch (kind->family) {
+    case SocketKind::Family::local:
+      unix_socket(facts);
+      break;
+    case SocketKind::Family::internet:
+      if (!kind->table.empty() && !inet(facts, tid, kind->table, inode, kind->is_v6) &&
+          kind->table.substr(0, 3) == "tcp") {
+        bound(facts, kind->is_v6);
+      }
+      break;
+    case SocketKind::Family::netlink:
+      netlink(facts, tid, inode);
+      break;
+  }
+  return facts;
+}
+
+/// No protocol has this number: it stands for a netlink socket whose protocol cannot be told.
+constexpr std::int32_t some_netlink_protocol = 255;
+
+std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode) {
+  std::uint32_t number = 0;
+  std::from_chars(inode.data(), inode.data() + inode.size(), number);
+  Known& known = known_[number % known_.size()];
+  if (known.inode == number && number != 0) {
+    return known.protocol;
+  }
+  known = {number, -1};
+  if (protocol_name(tid, fd).view() == "NETLINK") {
+    // A socket is in the kernel's list as soon as it has an address; until then it is not known for good.
+    const bool listed = any_line(tid, "netlink", [&](std::string_view line) {
+      const auto digits = word(line, 1);
+      return word(line, 9) == inode &&
+             std::from_chars(digits.data(), digits.data() + digits.size(), known.protocol).ec == std::errc{};
+    });
+    if (!listed) {
+      known = {};
+      return some_netlink_protocol;
+    }
+  }
+  return known.protocol;
+}
+
+bool SocketNames::inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode,
+                       bool is_v6) {
+  return any_line(tid, table, [&](std::string_view line) {
+    if (word(line, 9) != inode) {
+      return false;
+    }
+    facts.local = endpoint(word(line, 1), is_v6);
+    const auto remote = endpoint(word(line, 2), is_v6);
+    if (remote.port != 0) {
+      facts.remote = remote;
+    }
+    return true;
+  });
+}
+
+void SocketNames::netlink(trace::SocketFacts& facts, std::int32_t tid, std::string_view inode) {
+  any_line(tid, "netlink", [&](std::string_view line) {
+    if (word(line, 9) != inode) {
+      return false;
+    }
+    const auto family = word(line, 1);
+    const auto port = word(line, 2);
+    std::from_chars(family.data(), family.data() + family.size(), facts.netlink_family);
+    std::from_chars(port.data(), port.data() + port.size(), facts.port_id);
+    return facts.port_id != 0;
+  });
+}
+
+void SocketNames::bound(trace::SocketFacts& facts, bool is_v6) {
+  if (const auto address = find_bound_socket(diag(), is_v6, static_cast<std::uint32_t>(facts.inode))) {
+    facts.local.emplace();
+    facts.local->is_v6 = is_v6;
+    std::memcpy(facts.local->address.data(), address->words.data(), sizeof address->words);
+    facts.local->port = address->port;
+  }
+}
+
+int SocketNames::diag() {
+  if (!diag_.valid()) {
+    diag_ = proc::open_sock_diag();
+  }
+  return diag_.get();
+}
+
+void SocketNames::unix_socket(trace::SocketFacts& facts) {
+  if (const auto known = proc::find_unix_socket(diag(), static_cast<std::uint32_t>(facts.inode))) {
+    facts.peer = known->peer;
+    facts.name = known->name;
+  }
+}
+
+}  // namespace tracer::names

@@ -1,0 +1,72 @@
+// Where each thread's lines go: one sink for all, or a file for each thread.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "pipeline/thread.h"
+
+namespace tracer::pipeline {
+
+/// Opens the sink of one thread (FILE.TID). It never fails: a sink that drops everything stands for what could not
+/// be opened.
+using OpenForThread = std::function<std::unique_ptr<sink::Sink>(pid_t)>;
+
+class Channels {
+ public:
+  explicit Channels(std::unique_ptr<sink::Sink> common) { common_.sink = std::move(common); }
+  explicit Channels(OpenForThread open) : open_(std::move(open)) {}
+
+  [[nodiscard]] bool separate() const { return open_ != nullptr; }
+  void assign(Thread& thread) {
+    if (separate()) {
+      thread.own = std::make_unique<Channel>();
+      thread.own->sink = open_(thread.tid);
+      thread.channel = thread.own.get();
+    } else {
+      thread.channel = &common_;
+    }
+  }
+  void release(Thread& thread) {
+    if (thread.channel->owner == &thread) {
+      thread.channel->owner = nullptr;
+    }
+    if (thread.own) {
+      std::erase(unflushed_, thread.own.get());
+      thread.own.reset();
+    }
+    thread.channel = nullptr;
+  }
+
+  void write(Channel& channel, std::string_view text) {
+    channel.sink->write(text);
+    touch(channel);
+  }
+  /// Something is to be flushed: written, or begun by the owner.
+  void touch(Channel& channel) {
+    if (!channel.unflushed) {
+      channel.unflushed = true;
+      unflushed_.push_back(&channel);
+    }
+  }
+  template <typename HandOver>
+  void flush(HandOver hand_over_line_of) {
+    for (Channel* channel : unflushed_) {
+      if (channel->owner != nullptr) {
+        hand_over_line_of(*channel->owner);
+      }
+      channel->sink->flush();
+      channel->unflushed = false;
+    }
+    unflushed_.clear();
+  }
+  /// The one for what belongs to no thread.
+  [[nodiscard]] Channel& common() { return common_; }
+
+ private:
+  Channel common_;
+  OpenForThread open_;
+  std::vector<Channel*> unflushed_;
+};
+
+}  // namespace tracer::pipeline

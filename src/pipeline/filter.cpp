@@ -1,0 +1,149 @@
+#include "pipeline/filter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "pipeline/fd_finder.h"
+
+namespace tracer::pipeline {
+
+using spec::Style;
+using spec::TypeKind;
+
+namespace {
+
+bool is_fd(const spec::Type& type) {
+  return type.style == Style::fd || type.style == Style::dirfd;
+}
+
+}  // namespace
+
+Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names)
+    : options_(std::move(options)),
+      tables_(tables),
+      sub_calls_(tables),
+      decoder_(decoder),
+      names_(names),
+      state_(decoder.make_state()) {}
+
+void Filter::settle(const decode::Entry& entry, const trace::Memory& memory) const {
+  FdFinder ignore([](std::int32_t) {});
+  decoder_.settle(*state_, entry, memory, ignore);
+}
+
+std::uint64_t Filter::number_of(const decode::Entry& entry, const trace::Memory& memory) const {
+  if (!sub_calls_.go_through(entry.abi, entry.number)) {
+    return entry.number;
+  }
+  settle(entry, memory);
+  const spec::SubCall* call = sub_calls_.find(entry.abi, entry.number, decoder_.name_of(*state_));
+  return call == nullptr ? entry.number : call->number;
+}
+
+bool Filter::wants(Abi abi, std::uint64_t number) const {
+  return options_.calls.contains(abi, number) ||
+         (sub_calls_.find(number) == nullptr && tables_.find(abi, number) == nullptr);
+}
+
+bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const {
+  if (!by_arguments()) {
+    return true;
+  }
+  settle(entry, memory);
+  const spec::Signature* signature = decode::Decoder::signature_of(*state_);
+  if (signature == nullptr) {
+    return false;
+  }
+  const auto& args = decode::Decoder::arguments_of(*state_);
+  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature->params)) {
+    const std::size_t slot = param.slot[index_of(entry.abi)];
+    if (param.type == spec::none || slot >= args.size()) {
+      continue;
+    }
+    const spec::Type& type = tables_.types[param.type];
+    const std::uint64_t value = args[slot];
+    if (type.kind == TypeKind::scalar && is_fd(type)) {
+      if (matches_fd(entry, static_cast<std::int32_t>(value))) {
+        return true;
+      }
+    } else if (type.kind == TypeKind::pointer && type.target != spec::none) {
+      const spec::Type& target = tables_.types[type.target];
+      if (target.kind == TypeKind::cstr && target.style == Style::path && matches_path(RemoteAddr(value), memory)) {
+        return true;
+      }
+    }
+  }
+  return has_fds_inside(*signature) && matches_inside(entry, memory);
+}
+
+/// Whether there is an argument that is many descriptors: the array of poll, the sets of select.
+bool Filter::has_fds_inside(const spec::Signature& signature) const {
+  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature.params)) {
+    if (param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
+      continue;
+    }
+    const spec::Type& target = tables_.types[tables_.types[param.type].target];
+    if (target.kind == TypeKind::custom && tables_.text(tables_.customs[target.custom]) == "fd_set") {
+      return true;
+    }
+    if (target.kind != TypeKind::array || tables_.types[target.target].kind != TypeKind::structure) {
+      continue;
+    }
+    const spec::Struct& element = tables_.structs[tables_.types[target.target].index];
+    for (const spec::Field& field : spec::Tables::slice(tables_.fields, element.fields)) {
+      if (field.type != spec::none && is_fd(tables_.types[field.type])) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool Filter::matches_inside(const decode::Entry& entry, const trace::Memory& memory) const {
+  bool found = false;
+  FdFinder finder([&](std::int32_t fd) { found = found || matches_fd(entry, fd); });
+  decoder_.enter(*state_, entry, {.abbreviate = false, .dereference = true, .raw = false}, memory, finder);
+  return found;
+}
+
+bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
+  if (fd < 0) {
+    return false;
+  }
+  if (options_.trace_fds && options_.trace_fds->contains(static_cast<std::uint32_t>(fd))) {
+    return true;
+  }
+  if (options_.paths.empty()) {
+    return false;
+  }
+  return options_.paths.has_link(names_.path(entry.tid, fd));
+}
+
+bool Filter::matches_path(RemoteAddr address, const trace::Memory& memory) const {
+  std::array<std::byte, 4096> raw;  // PATH_MAX
+  const std::size_t most = std::min(options_.paths.longest() + 1, raw.size());
+  const std::size_t got = memory.read(address, std::span(raw).first(most));
+  const std::string_view bytes(reinterpret_cast<const char*>(raw.data()), got);
+  const auto end = bytes.find('\0');
+  return end != std::string_view::npos && options_.paths.has(bytes.substr(0, end));
+}
+
+bool Filter::wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const {
+  using filter::CallStatus;
+  const CallStatus status = !outcome.known     ? CallStatus::unfinished
+                            : outcome.is_error ? CallStatus::failed
+                                               : CallStatus::successful;
+  if (!wants_status(status)) {
+    return false;
+  }
+  if (!options_.errnos.empty()) {
+    const auto number = static_cast<int>(-outcome.value);
+    if (!outcome.known || !outcome.is_error ||
+        std::find(options_.errnos.begin(), options_.errnos.end(), number) == options_.errnos.end()) {
+      return false;
+    }
+  }
+  return !options_.min_duration || duration >= *options_.min_duration;
+}
+
+}  // namespace tracer::pipeline

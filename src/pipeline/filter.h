@@ -1,0 +1,67 @@
+// Which calls, signals and notes come through. The cheap questions first: a call that is left out is never decoded.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "decode/decoder.h"
+#include "filter/number_set.h"
+#include "filter/path.h"
+#include "filter/status.h"
+#include "filter/syscall_set.h"
+#include "spec/spec.h"
+#include "spec/sub_calls.h"
+#include "trace/memory.h"
+
+namespace tracer::pipeline {
+
+struct FilterOptions {
+  filter::SyscallSet calls = filter::SyscallSet::all();
+  filter::NumberSet signals = filter::NumberSet::all();
+  filter::StatusSet status = filter::every_status;
+  filter::PathSet paths;                       ///< -P
+  std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds
+  std::vector<int> errnos;                     ///< --errno
+  std::optional<std::chrono::nanoseconds> min_duration;
+
+  /// Whether the end of a call decides if it is shown.
+  [[nodiscard]] bool needs_end() const { return status != filter::every_status || !errnos.empty() || min_duration; }
+};
+
+class Filter {
+ public:
+  Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names);
+
+  /// What stands for the call in sets and counts: its number, or a sub-call's.
+  [[nodiscard]] std::uint64_t number_of(const decode::Entry& entry, const trace::Memory& memory) const;
+  /// By what number_of() says; a number that no table knows always passes.
+  [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
+  /// By what the arguments name: -P and --trace-fds.
+  [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] bool wants_signal(int signal) const {
+    return options_.signals.contains(static_cast<std::uint32_t>(signal));
+  }
+  [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.status.has(status); }
+  [[nodiscard]] bool wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const;
+
+  /// Whether anything but the call's number decides.
+  [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
+
+ private:
+  void settle(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] bool has_fds_inside(const spec::Signature& signature) const;
+  [[nodiscard]] bool matches_inside(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] bool matches_fd(const decode::Entry& entry, std::int32_t fd) const;
+  [[nodiscard]] bool matches_path(RemoteAddr address, const trace::Memory& memory) const;
+
+  FilterOptions options_;
+  const spec::Tables& tables_;
+  spec::SubCalls sub_calls_;
+  const decode::Decoder& decoder_;
+  decode::Names& names_;
+  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_;  ///< of the call that is looked at
+};
+
+}  // namespace tracer::pipeline

@@ -1,0 +1,440 @@
+#include "pipeline/pipeline.h"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+
+#include <string>
+
+namespace tracer::pipeline {
+
+namespace {
+
+/// Output that a busy tracee produces is never older than this.
+constexpr std::chrono::seconds oldest_output(1);
+
+decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& enter) {
+  return {.tid = event.tid,
+          .abi = event.abi,
+          .number = enter.number,
+          .args = enter.args,
+          .stack_pointer = enter.stack_pointer};
+}
+
+}  // namespace
+
+Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+                   decode::Names& names, View& view, render::Summary* summary, Note note)
+    : options_(std::move(options)),
+      tables_(tables),
+      filter_(options_.filter, tables, decoder, names),
+      tamper_rules_(std::move(options_.tampering), tables),
+      decoder_(decoder),
+      names_(names),
+      view_(view),
+      summary_(summary),
+      note_(std::move(note)) {}
+
+trace::Verdict Pipeline::handle(const trace::Event& event, const trace::Memory& memory) {
+  if (options_.stacks != nullptr) {
+    options_.stacks->observe(event, memory);
+  }
+  Thread& thread = thread_of(event);
+  thread.circumstances = event.circumstances;
+  look_back(memory.capture());
+  const trace::Verdict verdict =
+      std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
+  look_back(nullptr);
+  view_.event_done();
+  if (event.time.monotonic - last_flush_ >= oldest_output) {
+    last_flush_ = event.time.monotonic;
+    view_.flush();
+  }
+  return verdict;
+}
+
+void Pipeline::look_back(const trace::Capture* capture) {
+  names_.look_back(capture);
+  if (&decoder_.names() != &names_) {
+    decoder_.names().look_back(capture);
+  }
+}
+
+void Pipeline::lost(std::uint64_t events) {
+  if (records()) {
+    view_.lost(events);
+  }
+}
+
+void Pipeline::totals(std::span<const trace::CallTotals> calls) {
+  if (summary_ == nullptr) {
+    return;
+  }
+  for (const trace::CallTotals& call : calls) {
+    const auto times_of = [](const trace::TimeTotals& times) {
+      return render::SummaryTimes{times.total, times.shortest, times.longest};
+    };
+    summary_->add(
+        {call.abi, call.number, call.calls, call.errors, times_of(call.cpu), times_of(call.wall), call.latencies});
+  }
+}
+
+void Pipeline::idle() {
+  view_.flush();
+}
+
+trace::Verdict Pipeline::on_alarm() {
+  options_.alarm_at.reset();
+  view_.flush();
+  return options_.on_alarm();
+}
+
+Thread& Pipeline::thread_of(const trace::Event& event) {
+  if (Thread* known = threads_.find(event.tid); known != nullptr) {
+    return *known;
+  }
+  auto thread = std::make_unique<Thread>(decoder_.make_state());
+  thread->tid = event.tid;
+  thread->tgid = event.tgid;
+  view_.thread_appears(*thread);
+  return threads_.add(std::move(thread));
+}
+
+void Pipeline::forget(Thread& thread) {
+  view_.thread_goes(thread);
+  threads_.take(thread.tid);
+}
+
+// ---------------------------------------------------------------------------------------------- calls
+
+bool Pipeline::wants(std::uint64_t number, const decode::Entry& entry, const trace::Memory& memory) const {
+  return filter_.wants(entry.abi, number) && filter_.wants_arguments(entry, memory);
+}
+
+const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace::Memory& memory) {
+  if (tamper_rules_.empty()) {
+    return nullptr;
+  }
+  const decode::Entry entry = entry_of(event, std::get<trace::SyscallEnter>(event.what));
+  const std::uint64_t number = filter_.number_of(entry, memory);
+  if (!tamper_rules_.mention(event.abi, number) || !wants(number, entry, memory)) {
+    return nullptr;
+  }
+  Thread& thread = thread_of(event);
+  const TamperRules::Choice choice = tamper_rules_.choose(event.abi, number, thread.call_counts);
+  if (choice.what == nullptr) {
+    return nullptr;
+  }
+  thread.call.tampered = true;
+  for (const std::size_t argument : *choice.missing_arguments) {
+    note_failed_poke(
+        event.tid,
+        number == entry.number
+            ? fmt::format("there is no argument {}, as the call has only {}", argument + 1, choice.argument_count)
+            : fmt::format("argument {} is not in a register, as the call goes through another one", argument + 1));
+  }
+  return choice.what;
+}
+
+trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  if (thread.call.open && thread.call.function == nullptr) {
+    end_call(thread, event.time, memory);
+  }
+  const bool chosen = std::exchange(thread.call.tampered, false);
+  note_poked(event.tid, enter.tampered);
+  const decode::Entry entry = entry_of(event, enter);
+  const std::uint64_t number = filter_.number_of(entry, memory);
+  if (thread.call.open) {
+    // Inside a function. What is not shown does not break its line.
+    if (!chosen && !wants(number, entry, memory)) {
+      thread.in_hidden_call = true;
+      return trace::Verdict::go_on;
+    }
+    nest(thread);
+  }
+  OpenCall& call = thread.call;
+  call.instruction_pointer = enter.instruction_pointer;
+  note_abi(thread, event.abi, event.time);
+  call.open = true;
+  call.shown = false;
+  call.function = nullptr;
+  call.function_call = 0;
+  call.entered = event.time;
+  call.entry = entry;
+  call.number = number;
+  const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
+  if (is_launch || (!chosen && !wants(number, entry, memory))) {
+    return trace::Verdict::go_on;
+  }
+  call.shown = true;
+  if (!records()) {
+    return trace::Verdict::go_on;
+  }
+  call.depth.abbreviate = options_.abbreviate.contains(event.abi, number);
+  call.depth.dereference = options_.dereference.contains(event.abi, number);
+  call.depth.raw = options_.raw.contains(event.abi, number);
+  view_.call_begins(thread, memory);
+  keep_stack(thread, event, memory);
+  if (never_returns(thread)) {
+    leaving_[thread.tgid] = thread.tid;
+  }
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  OpenCall& call = thread.call;
+  if (std::exchange(thread.in_hidden_call, false) || !call.open || call.function != nullptr) {
+    return trace::Verdict::go_on;
+  }
+  call.instruction_pointer = exit.instruction_pointer;
+  if (!call.shown) {
+    call.open = false;
+    unnest(thread);
+    return trace::Verdict::go_on;
+  }
+  CallEnd end;
+  end.time = event.time;
+  end.outcome.value = exit.value;
+  end.outcome.is_error = exit.is_error;
+  end.tampered = exit.tampered;
+  end.duration = event.time.monotonic - call.entered.monotonic;
+  if (summary_ != nullptr) {
+    summary_->count({call.entry.abi, call.number, exit.is_error, exit.cpu_time, end.duration});
+  }
+  const trace::Verdict verdict = finish(thread, end, &event, memory);
+  if (thread.abi_of_new_program) {
+    note_abi(thread, *thread.abi_of_new_program, event.time);
+  }
+  note_poked(event.tid, exit.tampered);
+  return verdict;
+}
+
+void Pipeline::note_abi(Thread& thread, Abi abi, const trace::EventTime& time) {
+  const Abi previous = thread.abi.value_or(options_.native);
+  thread.abi = abi;
+  thread.abi_of_new_program.reset();
+  if (abi != previous && !options_.quiet.personality) {
+    view_.abi_changes(thread, time);
+  }
+}
+
+trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory) {
+  thread.call.open = false;
+  if (!records()) {
+    unnest(thread);
+    return trace::Verdict::go_on;
+  }
+  if (!filter_.wants_end(end.outcome, end.duration)) {
+    view_.call_is_dropped(thread);
+    thread.entry_stack.clear();
+    unnest(thread);
+    return trace::Verdict::go_on;
+  }
+  if (!thread.entry_stack.empty()) {
+    end.stack = thread.entry_stack.frames();
+  } else if (event != nullptr) {
+    end.stack = stack_now(*event, memory);
+  }
+  view_.call_ends(thread, end, memory);
+  if (end.outcome.known) {
+    thread.entry_stack.clear();
+  }
+  unnest(thread);
+  ++shown_;
+  return shown_ == options_.syscall_limit ? trace::Verdict::detach_all : trace::Verdict::go_on;
+}
+
+void Pipeline::keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory) {
+  if (options_.stacks == nullptr) {
+    return;
+  }
+  const std::string_view name = decoder_.name_of(*thread.state);
+  const bool exec = name == "execve" || name == "execveat";
+  // The launch of the program itself has no caller in it.
+  const bool launch = options_.launched && !launch_seen_;
+  if ((exec && !launch) || never_returns(thread)) {
+    thread.entry_stack.keep(options_.stacks->frames(event, memory));
+  }
+}
+
+std::span<const trace::StackFrame> Pipeline::stack_now(const trace::Event& event, const trace::Memory& memory) const {
+  return options_.stacks == nullptr ? std::span<const trace::StackFrame>{} : options_.stacks->frames(event, memory);
+}
+
+void Pipeline::end_call(Thread& thread, const trace::EventTime& time, const trace::Memory& memory) {
+  if (!thread.call.open) {
+    return;
+  }
+  if (thread.call.shown && records()) {
+    if (never_returns(thread)) {
+      CallEnd end;
+      end.time = time;
+      end.outcome.known = false;
+      // Nothing is left of the thread for a verdict to stop.
+      static_cast<void>(finish(thread, end, nullptr, memory));
+      return;
+    }
+    if (filter_.wants_status(filter::CallStatus::unfinished)) {
+      view_.call_is_lost(thread, time);
+    } else {
+      view_.call_is_dropped(thread);
+    }
+  }
+  thread.call.open = false;
+  unnest(thread);
+}
+
+bool Pipeline::never_returns(const Thread& thread) const {
+  const spec::Call* described = decoder_.call_of(*thread.state);
+  return described != nullptr && described->never_returns;
+}
+
+/// An exit_group that takes other threads out of their calls has worked: its line ends before theirs.
+void Pipeline::end_exit_of(pid_t tgid, const trace::Event& event, const trace::Memory& memory) {
+  const auto leaving = leaving_.find(tgid);
+  if (leaving == leaving_.end()) {
+    return;
+  }
+  Thread* thread = threads_.find(leaving->second);
+  leaving_.erase(leaving);
+  if (thread != nullptr && thread->tid != event.tid && never_returns(*thread)) {
+    end_call(*thread, event.time, memory);
+  }
+}
+
+trace::Verdict Pipeline::on(const trace::SyscallLost&, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  end_exit_of(thread.tgid, event, memory);
+  if (!std::exchange(thread.in_hidden_call, false) && thread.call.function == nullptr) {
+    thread.gone = true;
+    end_call(thread, event.time, memory);
+    thread.gone = false;  // it may have lost its program only
+  }
+  return trace::Verdict::go_on;
+}
+
+// ---------------------------------------------------------------------------------------------- what else happens
+
+trace::Verdict Pipeline::on(const trace::SignalStop& stop, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  if (stop.instruction_pointer != 0) {
+    thread.call.instruction_pointer = stop.instruction_pointer;
+  }
+  if (records() && filter_.wants_signal(stop.signal)) {
+    view_.signal(thread, event.time, stop, memory, stack_now(event, memory));
+  }
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::GroupStop& stop, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  if (records() && filter_.wants_signal(stop.signal)) {
+    view_.group_stop(thread, event.time, stop.signal, stack_now(event, memory));
+  }
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::Exec& exec, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  Thread* former = exec.former_tid == event.tid ? nullptr : threads_.find(exec.former_tid);
+  if (former != nullptr) {
+    end_call(thread, event.time, memory);
+    if (records()) {
+      view_.superseded(thread, *former, event.time, options_.quiet.thread_execve);
+    }
+    thread.abi = former->abi;
+    std::swap(thread.call_counts, former->call_counts);
+    std::swap(static_cast<CallRecord&>(thread), static_cast<CallRecord&>(*former));
+    former->call.open = false;
+    former->line.clear();
+    former->handed_over = 0;
+    forget(*former);
+  }
+  if (records()) {
+    view_.exec(thread, event.time);
+  }
+  if (thread.call.open && thread.call.shown) {
+    thread.abi_of_new_program = exec.abi;  // a note would tear the execve's line
+  } else if (exec.abi) {
+    note_abi(thread, *exec.abi, event.time);
+  }
+  const bool launch = options_.launched && !launch_seen_;
+  launch_seen_ = true;
+  return options_.detach_on_execve && !launch ? trace::Verdict::detach : trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::Fork& fork, Thread& thread, const trace::Event& event, const trace::Memory&) {
+  if (records()) {
+    view_.fork(thread, event.time, fork);
+  }
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, const trace::Event& event,
+                            const trace::Memory&) {
+  thread.abi = event.abi;
+  if (attached.by_request) {
+    view_.attached(thread);
+  }
+  if (options_.quiet.attach) {
+    return trace::Verdict::go_on;
+  }
+  if (attached.threads == 1) {
+    note_process(event.tid, "attached");
+  } else if (attached.threads > 1) {
+    note_process(event.tid, fmt::format("attached with {} threads", attached.threads));
+  }
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace::Event& event, const trace::Memory&) {
+  if (!options_.quiet.attach) {
+    note_process(event.tid, "detached");
+  }
+  if (records()) {
+    if (thread.call.open && thread.call.shown && !filter_.wants_status(filter::CallStatus::detached)) {
+      view_.call_is_dropped(thread);
+      thread.call.open = false;
+    }
+    view_.detached(thread, event.time);
+  }
+  forget(thread);
+  return trace::Verdict::go_on;
+}
+
+trace::Verdict Pipeline::on(const trace::Exited& exited, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
+  thread.gone = true;
+  if (thread.tid == thread.tgid) {
+    leaving_.erase(thread.tgid);
+  }
+  end_call(thread, event.time, memory);
+  // A death by signal goes with the signals; -q is about ordinary ends.
+  const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.exit;
+  if (records() && wanted) {
+    view_.exits(thread, event.time, exited.status);
+  }
+  forget(thread);
+  return trace::Verdict::go_on;
+}
+
+// ---------------------------------------------------------------------------------------------- notes
+
+void Pipeline::note_process(pid_t pid, std::string_view what) {
+  view_.flush();
+  note_(fmt::format("Process {} {}", pid, what));
+}
+
+void Pipeline::note_poked(pid_t pid, const trace::Tampered& tampered) {
+  if (tampered.poke_failed) {
+    note_failed_poke(pid, "its memory cannot be written where an argument points to");
+  }
+}
+
+void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {
+  view_.flush();
+  note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
+}
+
+}  // namespace tracer::pipeline

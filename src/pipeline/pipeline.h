@@ -1,0 +1,150 @@
+// Events in, records out: finds the thread, asks the filters, decodes once, and leaves the writing to a view.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "decode/decoder.h"
+#include "filter/syscall_set.h"
+#include "pipeline/filter.h"
+#include "pipeline/tampering.h"
+#include "pipeline/thread.h"
+#include "pipeline/view.h"
+#include "render/summary.h"
+#include "trace/capture.h"
+#include "trace/engine.h"
+#include "trace/prototype_source.h"
+#include "trace/stack.h"
+
+namespace tracer::pipeline {
+
+/// The notes that -q and -e quiet= keep back.
+struct Quiet {
+  bool attach = false;
+  bool exit = false;
+  bool personality = false;
+  bool thread_execve = false;
+};
+
+struct PipelineOptions {
+  FilterOptions filter;
+  filter::SyscallSet abbreviate = filter::SyscallSet::all();
+  filter::SyscallSet dereference = filter::SyscallSet::all();
+  filter::SyscallSet raw;
+  Quiet quiet;
+  Abi native = Abi::x86_64;          ///< what a program runs in before its first call
+  bool bare_function_names = false;  ///< functions are counted without their library
+  bool summary_only = false;         ///< -c: calls are counted and nothing else
+  bool detach_on_execve = false;     ///< -b execve
+  bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted
+  bool launched = false;             ///< the first execve is the launch of the program itself
+  std::vector<TamperRule> tampering;
+  trace::StackTracer* stacks = nullptr;              ///< -k; outlives the pipeline
+  std::optional<std::chrono::nanoseconds> alarm_at;  ///< by CLOCK_MONOTONIC: when to call `on_alarm`
+  std::function<trace::Verdict()> on_alarm;
+  std::uint64_t syscall_limit = 0;               ///< detach after so many calls have been shown; 0: never
+  trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
+};
+
+/// Says one line, without prefix and line end, on standard error.
+using Note = std::function<void(std::string_view)>;
+
+class Pipeline final : public trace::EventHandler {
+ public:
+  /// `view` and, if there is one, `summary` outlive the pipeline, as do the others.
+  Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
+           View& view, render::Summary* summary, Note note);
+
+  const trace::Tampering* tamper(const trace::Event& event, const trace::Memory& memory) override;
+  trace::Verdict handle(const trace::Event& event, const trace::Memory& memory) override;
+  void lost(std::uint64_t events) override;
+  void totals(std::span<const trace::CallTotals> calls) override;
+  void idle() override;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> alarm_at() const override { return options_.alarm_at; }
+  trace::Verdict on_alarm() override;
+
+ private:
+  /// Whoever is asked for names answers of this moment from now on.
+  void look_back(const trace::Capture* capture);
+  Thread& thread_of(const trace::Event& event);
+  void forget(Thread& thread);
+  /// A call that will have no result: the thread is gone, or an execve has taken it.
+  void end_call(Thread& thread, const trace::EventTime& time, const trace::Memory& memory);
+  void end_exit_of(pid_t tgid, const trace::Event& event, const trace::Memory& memory);
+  [[nodiscard]] bool never_returns(const Thread& thread) const;
+  [[nodiscard]] bool records() const { return !options_.summary_only; }
+  /// `number`: Filter::number_of() it.
+  [[nodiscard]] bool wants(std::uint64_t number, const decode::Entry& entry, const trace::Memory& memory) const;
+  void note_process(pid_t pid, std::string_view what);
+  void note_poked(pid_t pid, const trace::Tampered& tampered);
+  void note_failed_poke(pid_t pid, std::string_view why);
+
+  trace::Verdict on(const trace::SyscallEnter& enter, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::SyscallExit& exit, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::SyscallLost& lost, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::SignalStop& stop, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::GroupStop& stop, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::Exec& exec, Thread& thread, const trace::Event& event, const trace::Memory& memory);
+  trace::Verdict on(const trace::Fork& fork, Thread& thread, const trace::Event& event, const trace::Memory& memory);
+  trace::Verdict on(const trace::Attached& attached, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::Detached& detached, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::LibraryEnter& enter, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::LibraryExit& exit, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::LibraryCalls& calls, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+  trace::Verdict on(const trace::ProbeHit& hit, Thread& thread, const trace::Event& event, const trace::Memory& memory);
+  trace::Verdict on(const trace::Exited& exited, Thread& thread, const trace::Event& event,
+                    const trace::Memory& memory);
+
+  /// Tells if the ABI is another than before.
+  void note_abi(Thread& thread, Abi abi, const trace::EventTime& time);
+  /// `event`: of the exit; null where there is none.
+  trace::Verdict finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory);
+  /// Keeps the stack of a call that can have none when it has ended.
+  void keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory);
+  [[nodiscard]] std::span<const trace::StackFrame> stack_now(const trace::Event& event,
+                                                             const trace::Memory& memory) const;
+  /// `tid`: of a thread that calls it.
+  [[nodiscard]] const spec::Call* prototype_of(const trace::LibraryFunction& function, pid_t tid) const;
+  /// Into function_values_.
+  void fetch_values(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi, const trace::Memory& memory);
+  /// What the table of -c calls it.
+  [[nodiscard]] const std::string& summary_name(const trace::LibraryFunction& function) const;
+  [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const trace::LibraryExit& exit,
+                                           const trace::Memory& memory);
+  /// Puts the open call of the thread aside, for one inside it.
+  void nest(Thread& thread);
+  /// Goes back to the call around the one that has ended.
+  void bring_inside(Thread& thread, std::size_t outer);
+  static void unnest(Thread& thread);
+
+  PipelineOptions options_;
+  const spec::Tables& tables_;
+  std::vector<std::uint64_t> function_values_;
+  Filter filter_;
+  TamperRules tamper_rules_;
+  const decode::Decoder& decoder_;
+  decode::Names& names_;  ///< the decoder has others, by what the user wants to see
+  View& view_;
+  render::Summary* summary_;
+  Note note_;
+  ThreadTable threads_;
+  std::unordered_map<pid_t, pid_t> leaving_;  ///< of each process, the thread that has called exit last
+  bool launch_seen_ = false;
+  bool told_of_depth_ = false;
+  std::uint64_t shown_ = 0;
+  std::chrono::nanoseconds last_flush_{};
+};
+
+}  // namespace tracer::pipeline

@@ -1,0 +1,178 @@
+#include "pipeline/stack.h"
+
+#include "format/json_text.h"
+
+namespace tracer::pipeline {
+
+namespace {
+
+/// The length of the character that `text` begins with if it is UTF-8 (RFC 3629) and no control character; else 0.
+std::size_t printable(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) {
+    return first >= 0x20 && first != 0x7f ? 1 : 0;
+  }
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) {
+      return 0;
+    }
+  }
+  const unsigned second = byte(1);
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  const bool control = first == 0xc2 && second < 0xa0;
+  return overlong || beyond || control ? 0 : length;
+}
+
+/// As `%#lx` but for zero.
+void append_offset(TextBuffer& text, std::uint64_t value) {
+  text.hex_padded(value, 1);
+}
+
+void append_code(TextBuffer& text, const trace::StackFrame& frame, StackTaken taken) {
+  append_printable(text, frame.file);
+  text.append('(');
+  if (frame.inlined) {
+    append_printable(text, frame.symbol);
+    text.append(" inlined");
+  } else if (!frame.symbol.empty() || taken == StackTaken::at_entry) {
+    append_printable(text, frame.symbol);
+    text.append('+');
+    append_offset(text, frame.symbol_offset);
+  }
+  text.append(") [");
+  append_offset(text, frame.file_offset);
+  text.append(']');
+  if (!frame.source.empty()) {
+    text.append(' ');
+    append_printable(text, frame.source);
+    if (frame.line != 0) {
+      text.append(':');
+      text.decimal(std::uint64_t{frame.line});
+    }
+  }
+}
+
+void append_member(TextBuffer& text, std::string_view name, std::uint64_t value) {
+  text.append(",\"");
+  text.append(name);
+  text.append("\":");
+  format::append_json_integer(text, value);
+}
+
+void append_member(TextBuffer& text, std::string_view name, std::string_view value) {
+  text.append("\"");
+  text.append(name);
+  text.append("\":");
+  format::append_json_bytes(text, std::as_bytes(std::span(value)), false);
+}
+
+}  // namespace
+
+void append_printable(TextBuffer& text, std::string_view name) {
+  while (!name.empty()) {
+    const std::size_t length = printable(name);
+    if (length == 0) {
+      const auto byte = static_cast<unsigned char>(name.front());
+      text.append('\\');
+      for (const unsigned shift : {6U, 3U, 0U}) {
+        text.append(static_cast<char>('0' + (byte >> shift & 7U)));
+      }
+      name.remove_prefix(1);
+    } else {
+      text.append(name.substr(0, length));
+      name.remove_prefix(length);
+    }
+  }
+}
+
+void KeptStack::keep(std::span<const trace::StackFrame> frames) {
+  clear();
+  std::size_t size = 0;
+  for (const trace::StackFrame& frame : frames) {
+    size += frame.file.size() + frame.symbol.size() + frame.source.size();
+  }
+  text_.reserve(size);
+  const auto copy = [this](std::string_view& part) {
+    const std::size_t start = text_.size();
+    text_.insert(text_.end(), part.begin(), part.end());
+    part = {text_.data() + start, part.size()};
+  };
+  frames_.assign(frames.begin(), frames.end());
+  for (trace::StackFrame& frame : frames_) {
+    copy(frame.file);
+    copy(frame.symbol);
+    copy(frame.source);
+  }
+}
+
+void append_stack(TextBuffer& text, std::span<const trace::StackFrame> frames, StackTaken taken) {
+  for (const trace::StackFrame& frame : frames) {
+    text.append(" > ");
+    switch (frame.kind) {
+      case trace::StackFrame::Kind::code:
+        append_code(text, frame, taken);
+        break;
+      case trace::StackFrame::Kind::unknown:
+        text.append("unexpected_backtracing_error [");
+        append_offset(text, frame.address);
+        text.append(']');
+        break;
+      case trace::StackFrame::Kind::limit:
+        text.append("too many stack frames");
+        break;
+      case trace::StackFrame::Kind::cycle:
+        text.append("the stack leads back into itself");
+        break;
+    }
+    text.append('\n');
+  }
+}
+
+void append_json_stack(TextBuffer& text, std::span<const trace::StackFrame> frames) {
+  text.append('[');
+  for (const trace::StackFrame& frame : frames) {
+    text.append(&frame == frames.data() ? "{" : ",{");
+    switch (frame.kind) {
+      case trace::StackFrame::Kind::code:
+        append_member(text, "file", frame.file);
+        append_member(text, "offset", frame.file_offset);
+        append_member(text, "address", frame.address);
+        if (!frame.symbol.empty()) {
+          text.append(',');
+          append_member(text, "symbol", frame.symbol);
+          append_member(text, "symbol_offset", frame.symbol_offset);
+        }
+        if (frame.inlined) {
+          text.append(",\"inlined\":true");
+        }
+        if (!frame.source.empty()) {
+          text.append(',');
+          append_member(text, "source", frame.source);
+        }
+        if (frame.line != 0) {
+          append_member(text, "line", std::uint64_t{frame.line});
+        }
+        break;
+      case trace::StackFrame::Kind::unknown:
+        text.append("\"unknown\":true");
+        append_member(text, "address", frame.address);
+        break;
+      case trace::StackFrame::Kind::limit:
+        text.append("\"end\":\"limit\"");
+        break;
+      case trace::StackFrame::Kind::cycle:
+        text.append("\"end\":\"cycle\"");
+        break;
+    }
+    text.append('}');
+  }
+  text.append(']');
+}
+
+}  // namespace tracer::pipeline

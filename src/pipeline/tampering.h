@@ -1,0 +1,62 @@
+// Which calls are tampered with: -e inject= and -e fault=.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "filter/syscall_set.h"
+#include "spec/spec.h"
+#include "trace/tampering.h"
+
+namespace tracer::pipeline {
+
+/// One -e inject= or -e fault=.
+struct TamperRule {
+  filter::SyscallSet calls;
+  trace::Tampering what;
+  // Which calls of a kind, counted for each thread from 1: first, first + step, … up to last.
+  std::uint32_t first = 1;
+  std::uint32_t last = ~std::uint32_t{0};
+  std::uint32_t step = 1;
+};
+
+/// How often a thread has entered each call that there is a rule for.
+using CallCounts = std::unordered_map<std::uint64_t, std::uint32_t>;
+
+class TamperRules {
+ public:
+  /// Of several rules for a call the last one counts, alone.
+  explicit TamperRules(std::vector<TamperRule> rules, const spec::Tables& tables);
+
+  struct Choice {
+    const trace::Tampering* what = nullptr;  ///< as long as the rules; null: nothing this time
+    /// From 0; arguments that were to be poked and that the call does not have. They are not in `what`.
+    const std::vector<std::size_t>* missing_arguments = nullptr;
+    std::size_t argument_count = 0;  ///< in registers: none of a sub-call
+  };
+
+  [[nodiscard]] bool empty() const { return plans_.empty(); }
+  /// Whether some call of this number may be chosen.
+  [[nodiscard]] bool mention(Abi abi, std::uint64_t number) const { return find(abi, number) != nullptr; }
+  /// Counts the call.
+  Choice choose(Abi abi, std::uint64_t number, CallCounts& counts) const;
+
+ private:
+  /// What a rule means for one call.
+  struct Plan {
+    std::size_t rule = 0;
+    trace::Tampering what;
+    std::vector<std::size_t> missing_arguments;
+    std::size_t argument_count = 0;
+  };
+
+  void add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count);
+  static std::uint64_t key_of(Abi abi, std::uint64_t number);
+  [[nodiscard]] const Plan* find(Abi abi, std::uint64_t number) const;
+
+  std::vector<TamperRule> rules_;
+  std::unordered_map<std::uint64_t, Plan> plans_;
+};
+
+}  // namespace tracer::pipeline

@@ -1,0 +1,119 @@
+// What the pipeline knows of one thread, and the table of all of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text_buffer.h"
+#include "decode/decoder.h"
+#include "pipeline/stack.h"
+#include "pipeline/tampering.h"
+#include "render/json_emitter.h"
+#include "render/text_emitter.h"
+#include "sink/sink.h"
+#include "trace/event.h"
+#include "trace/library_call.h"
+
+namespace tracer::pipeline {
+
+struct Thread;
+
+/// A sink and the thread that has begun the last line in it without ending it.
+struct Channel {
+  std::unique_ptr<sink::Sink> sink;
+  Thread* owner = nullptr;
+  bool unflushed = false;
+};
+
+/// The current call of a thread, or its last one.
+struct OpenCall {
+  bool open = false;      ///< entered and not ended
+  bool shown = false;     ///< has passed the filters so far; only then is it decoded
+  bool tampered = false;  ///< was chosen for that, and so has passed the filters, before it began
+  decode::Entry entry;
+  std::uint64_t number = 0;  ///< Filter::number_of(); of a system call
+  decode::Depth depth;
+  trace::EventTime entered;
+  const trace::LibraryFunction* function = nullptr;  ///< null: a system call
+  std::uint64_t function_call = 0;                   ///< LibraryEnter::call
+  std::uint64_t result_address = 0;                  ///< LibraryEnter's
+  /// Of the last event that told it; empty once the thread has none.
+  std::optional<std::uint64_t> instruction_pointer;
+};
+
+/// What belongs to one call: all that has to be kept while another one runs inside it.
+struct CallRecord {
+  using DecoderState = std::unique_ptr<decode::CallState, void (*)(decode::CallState*)>;
+
+  explicit CallRecord(DecoderState decoder_state) : state(std::move(decoder_state)) {}
+
+  OpenCall call;
+  KeptStack entry_stack;  ///< with -k, of a call that can have none when it has ended; else empty
+  DecoderState state;
+
+  // For the views.
+  TextBuffer line;              ///< the call so far, from the start of its current line on
+  std::size_t handed_over = 0;  ///< how much of `line` the sink has
+  bool interrupted = false;     ///< the line was ended with <unfinished ...>
+  // How far an emitter came between the entry and the exit.
+  render::TextEmitter::Progress text_progress;
+  render::JsonEmitter::Progress json_progress;
+};
+
+/// A thread, and its innermost call.
+struct Thread : CallRecord {
+  explicit Thread(DecoderState decoder_state) : CallRecord(std::move(decoder_state)) {}
+
+  pid_t tid = 0;
+  pid_t tgid = 0;
+  std::optional<Abi> abi;                 ///< of the last call; empty before the first
+  std::optional<Abi> abi_of_new_program;  ///< while the execve that started it has not ended
+  std::vector<CallRecord> outer;          ///< open functions around `call`, the outermost first
+  std::vector<CallRecord> spare;          ///< for reuse
+  bool in_hidden_call = false;            ///< inside a system call that is not shown, within `call`
+  CallCounts call_counts;
+
+  // For the views.
+  const trace::Circumstances* circumstances = nullptr;  ///< of the event that is being handled
+  bool gone = false;                                    ///< there is nothing left of it to ask about
+  std::string command;           ///< name of the program, as it was asked for last; empty: not yet
+  std::unique_ptr<Channel> own;  ///< with a file for each thread
+  Channel* channel = nullptr;    ///< where the lines go
+};
+
+class ThreadTable {
+ public:
+  [[nodiscard]] Thread* find(pid_t tid) {
+    if (last_ == nullptr || last_->tid != tid) {
+      const auto at = threads_.find(tid);
+      last_ = at == threads_.end() ? nullptr : at->second.get();
+    }
+    return last_;
+  }
+  Thread& add(std::unique_ptr<Thread> thread) {
+    last_ = thread.get();
+    threads_[thread->tid] = std::move(thread);
+    return *last_;
+  }
+  std::unique_ptr<Thread> take(pid_t tid) {
+    last_ = nullptr;
+    auto node = threads_.extract(tid);
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
+  [[nodiscard]] std::size_t size() const { return threads_.size(); }
+  template <typename Function>
+  void for_each(Function function) {
+    for (auto& [tid, thread] : threads_) {
+      function(*thread);
+    }
+  }
+
+ private:
+  std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;
+  Thread* last_ = nullptr;
+};
+
+}  // namespace tracer::pipeline

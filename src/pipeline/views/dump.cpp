@@ -1,0 +1,197 @@
+#include "pipeline/views/dump.h"
+
+#include <algorithm>
+#include <array>
+
+#include "decode/call_state.h"
+#include "render/record.h"
+
+namespace tracer::pipeline::views {
+
+namespace {
+
+/// Never more than this of one call: lengths are the tracee's word, and thousands of them may point to one buffer.
+constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
+constexpr std::uint64_t header_cost = 64;  // what the line above a buffer counts for, also above an unreadable one
+constexpr std::size_t row = 16;
+constexpr std::uint64_t everything = ~std::uint64_t{0};  // that a call was given to write
+
+/// How a call carries its data.
+enum class Carrier : std::uint8_t { buffer, vector, message, messages };
+
+struct DumpedCall {
+  std::string_view name;
+  Carrier carrier;
+  bool reads;
+};
+
+// What strace dumps; the buffer is always the second argument and its length the third.
+constexpr std::array<DumpedCall, 24> dumped_calls = {{
+    {"read", Carrier::buffer, true},
+    {"pread64", Carrier::buffer, true},
+    {"recv", Carrier::buffer, true},
+    {"recvfrom", Carrier::buffer, true},
+    {"write", Carrier::buffer, false},
+    {"pwrite64", Carrier::buffer, false},
+    {"send", Carrier::buffer, false},
+    {"sendto", Carrier::buffer, false},
+    {"mq_timedreceive", Carrier::buffer, true},
+    {"mq_timedreceive_time64", Carrier::buffer, true},
+    {"mq_timedsend", Carrier::buffer, false},
+    {"mq_timedsend_time64", Carrier::buffer, false},
+    {"readv", Carrier::vector, true},
+    {"preadv", Carrier::vector, true},
+    {"preadv2", Carrier::vector, true},
+    {"writev", Carrier::vector, false},
+    {"pwritev", Carrier::vector, false},
+    {"pwritev2", Carrier::vector, false},
+    {"vmsplice", Carrier::vector, false},
+    {"recvmsg", Carrier::message, true},
+    {"sendmsg", Carrier::message, false},
+    {"recvmmsg", Carrier::messages, true},
+    {"recvmmsg_time64", Carrier::messages, true},
+    {"sendmmsg", Carrier::messages, false},
+}};
+
+class Dumper {
+ public:
+  Dumper(TextBuffer& text, const EndedCall& call)
+      : text_(text), memory_(call.memory), word_(word_size(call.state.entry.abi)) {}
+
+  /// All of it or, where not all of it is there, nothing.
+  void buffer(RemoteAddr address, std::uint64_t length) {
+    std::array<std::byte, 256 * row> chunk;
+    if (length == 0 || memory_.read(address + (length - 1), std::span(chunk).first(1)) != 1) {
+      return;
+    }
+    const auto before = text_.size();
+    length = std::min(length, left_);
+    for (std::uint64_t offset = 0; offset < length;) {
+      const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), length - offset));
+      const std::size_t got = memory_.read(address + offset, std::span(chunk).first(wanted));
+      const std::string_view bytes(reinterpret_cast<const char*>(chunk.data()), got);
+      render::append_dump(text_, bytes, static_cast<std::size_t>(offset));
+      left_ -= got;
+      if (got < wanted) {
+        text_.truncate(before);
+        break;
+      }
+      offset += got;
+    }
+  }
+
+  /// Up to `total` bytes, in the buffers of an array of struct iovec.
+  void vector(RemoteAddr array, std::uint64_t count, std::uint64_t total) {
+    if (count == 0 || count > everything / (2 * word_) || !word(array + (count - 1) * 2 * word_)) {
+      return;
+    }
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && total > 0 && left_ > 0; ++i) {
+      const auto base = word(array + i * 2 * word_);
+      const auto size = word(array + i * 2 * word_ + word_);
+      if (!base || !size || *size == 0) {
+        break;
+      }
+      left_ -= std::min(left_, header_cost);
+      const std::uint64_t length = std::min(*size, total);
+      text_.append(" * ");
+      text_.decimal(length);
+      text_.append(" bytes in buffer ");
+      text_.decimal(i);
+      text_.append('\n');
+      buffer(RemoteAddr(*base), length);
+      total -= length;
+    }
+  }
+
+  /// struct msghdr: name, its length (padded to a word), iov, iovlen, …
+  void message(RemoteAddr address, std::uint64_t total) {
+    const auto array = word(address + 2 * word_);
+    const auto count = word(address + 3 * word_);
+    if (array && count) {
+      vector(RemoteAddr(*array), *count, total);
+    }
+  }
+
+  /// struct mmsghdr: a msghdr of seven words and the bytes transferred, padded to a word.
+  void messages(RemoteAddr address, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && left_ > 0; ++i) {
+      const RemoteAddr header = address + i * 8 * word_;
+      const auto buffers = word(header + 3 * word_);
+      const auto length = word(header + 7 * word_, 4);
+      if (!buffers || !length) {
+        break;
+      }
+      text_.append(" = ");
+      text_.decimal(*buffers);
+      text_.append(" buffers in vector ");
+      text_.decimal(i);
+      text_.append('\n');
+      message(header, *length);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t most_entries = 1024;  // IOV_MAX, UIO_MAXIOV
+
+  std::optional<std::uint64_t> word(RemoteAddr address) { return word(address, word_); }
+  std::optional<std::uint64_t> word(RemoteAddr address, unsigned size) {
+    std::array<std::byte, 8> raw{};
+    if (memory_.read(address, std::span(raw).first(size)) != size) {
+      return std::nullopt;
+    }
+    std::uint64_t value = 0;
+    for (unsigned i = size; i-- > 0;) {
+      value = value << 8 | std::to_integer<std::uint64_t>(raw[i]);
+    }
+    return value;
+  }
+
+  TextBuffer& text_;
+  const trace::Memory& memory_;
+  unsigned word_;
+  std::uint64_t left_ = most_bytes;
+};
+
+}  // namespace
+
+void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet& reads,
+               const filter::NumberSet& writes) {
+  if ((reads.empty() && writes.empty()) || call.state.call == nullptr) {
+    return;
+  }
+  const std::string_view name = call.tables.text(call.state.call->name);
+  const auto found = std::find_if(dumped_calls.begin(), dumped_calls.end(),
+                                  [name](const DumpedCall& dumped) { return dumped.name == name; });
+  if (found == dumped_calls.end()) {
+    return;
+  }
+  const auto& args = call.state.entry.args;
+  const auto fd = static_cast<std::int32_t>(args[0]);
+  const filter::NumberSet& wanted = found->reads ? reads : writes;
+  if (fd < 0 || !wanted.contains(static_cast<std::uint32_t>(fd))) {
+    return;
+  }
+  // A failed call has read nothing; what a call was given to write shows all the same, of several messages those sent.
+  if (call.outcome.is_error && found->reads) {
+    return;
+  }
+  const bool tells = !call.outcome.is_error && (found->reads || found->carrier == Carrier::messages);
+  const auto carried = tells ? static_cast<std::uint64_t>(call.outcome.value) : everything;
+  Dumper dumper(text, call);
+  switch (found->carrier) {
+    case Carrier::buffer:
+      dumper.buffer(RemoteAddr(args[1]), found->reads ? carried : args[2]);
+      break;
+    case Carrier::vector:
+      dumper.vector(RemoteAddr(args[1]), args[2], carried);
+      break;
+    case Carrier::message:
+      dumper.message(RemoteAddr(args[1]), carried);
+      break;
+    case Carrier::messages:
+      dumper.messages(RemoteAddr(args[1]), std::min<std::uint64_t>(carried, static_cast<std::uint32_t>(args[2])));
+      break;
+  }
+}
+
+}  // namespace tracer::pipeline::views

@@ -1,0 +1,357 @@
+#include "pipeline/views/text.h"
+
+#include "decode/call_state.h"
+#include "pipeline/probe.h"
+#include "pipeline/views/dump.h"
+
+namespace tracer::pipeline::views {
+
+namespace {
+
+bool all_arguments_shown(const decode::CallState& state) {
+  return state.call == nullptr || (!state.half_emitted && state.next_param >= state.signature->params.count);
+}
+
+}  // namespace
+
+TextView::TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+                   decode::Names& names, Channels channels)
+    : options_(std::move(options)),
+      tables_(tables),
+      decoder_(decoder),
+      names_(names),
+      channels_(std::move(channels)),
+      prefix_(options_.prefix),
+      emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)) {}
+
+void TextView::thread_appears(Thread& thread) {
+  channels_.assign(thread);
+  ++threads_;
+  ask_for_command(thread);
+}
+
+void TextView::thread_goes(Thread& thread) {
+  hand_over(thread);
+  write_stack(thread, thread.entry_stack.frames(), StackTaken::at_entry);
+  channels_.release(thread);
+  --threads_;
+  program_to_come_ = false;
+}
+
+// ---------------------------------------------------------------------------------------------- lines
+
+render::PidForm TextView::pid_form() const {
+  switch (options_.show_pid) {
+    case ShowPid::never:
+      return render::PidForm::none;
+    case ShowPid::when_several:
+      return threads_ + (program_to_come_ ? 1 : 0) > 1 ? render::PidForm::bracketed : render::PidForm::none;
+    case ShowPid::bracketed:
+      return render::PidForm::bracketed;
+    case ShowPid::column:
+      return render::PidForm::column;
+  }
+  return render::PidForm::none;
+}
+
+/// Early enough for the line that says that the thread has gone.
+void TextView::ask_for_command(Thread& thread) {
+  if (options_.show_command && !thread.gone) {
+    thread.command = names_.command(thread.tid);
+  }
+}
+
+void TextView::begin_line(Thread& thread, const trace::EventTime& time) {
+  if (Thread* owner = thread.channel->owner; owner != nullptr) {
+    interrupt(*owner);
+  }
+  thread.line.clear();
+  thread.handed_over = 0;
+  write_prefix(thread, time);
+  thread.line.append(options_.indent * thread.outer.size(), ' ');
+}
+
+void TextView::write_prefix(Thread& thread, const trace::EventTime& time) {
+  const render::PidForm pid = pid_form();
+  const bool with_command = options_.show_command && pid != render::PidForm::none;
+  if (with_command) {
+    ask_for_command(thread);
+  }
+  const bool with_context = options_.show_context && !thread.gone;
+  prefix_.write(thread.line,
+                {.tid = thread.tid,
+                 .pid = pid,
+                 .command = with_command ? std::string_view(thread.command) : std::string_view(),
+                 .security_context = with_context ? names_.process_context(thread.tid, 0) : std::string_view(),
+                 .realtime = time.realtime,
+                 .monotonic = time.monotonic,
+                 .number = thread.call.entry.number,
+                 .instruction_pointer = thread.call.instruction_pointer,
+                 .word_size = word_size(thread.abi.value_or(options_.native))});
+}
+
+void TextView::resume_line(Thread& thread, const trace::EventTime& time) {
+  begin_line(thread, time);
+  thread.line.append("<... ");
+  thread.line.append(decoder_.name_of(*thread.state));
+  thread.line.append(" resumed>");
+  thread.interrupted = false;
+}
+
+void TextView::end_line(Thread& thread) {
+  thread.line.append('\n');
+  hand_over(thread);
+  thread.line.clear();
+  thread.handed_over = 0;
+  if (thread.channel->owner == &thread) {
+    thread.channel->owner = nullptr;
+  }
+}
+
+void TextView::interrupt(Thread& owner) {
+  owner.line.append(interruption());
+  owner.interrupted = true;
+  end_line(owner);
+}
+
+void TextView::hand_over(Thread& thread) {
+  if (thread.handed_over < thread.line.size()) {
+    channels_.write(*thread.channel, thread.line.view().substr(thread.handed_over));
+    thread.handed_over = thread.line.size();
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- calls
+
+void TextView::take_emitter(Thread& thread) {
+  emitter_->set_buffer(thread.line);
+  emitter_->resume(thread.text_progress);
+}
+
+void TextView::leave_emitter(Thread& thread) {
+  thread.text_progress = emitter_->progress();
+  emitter_->set_buffer(scratch_);
+}
+
+void TextView::call_begins(Thread& thread, const trace::Memory& memory) {
+  if (options_.hold_calls) {
+    // Nobody is interrupted: nothing shows before the call has ended.
+    Thread* const owner = std::exchange(thread.channel->owner, nullptr);
+    begin_line(thread, thread.call.entered);
+    thread.channel->owner = owner;
+  } else {
+    begin_line(thread, thread.call.entered);
+  }
+  thread.interrupted = false;
+  thread.text_progress = {};
+  take_emitter(thread);
+  decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, *emitter_);
+  leave_emitter(thread);
+  if (!options_.hold_calls) {
+    thread.channel->owner = &thread;
+    channels_.touch(*thread.channel);
+  }
+}
+
+void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
+  if (thread.interrupted) {
+    resume_line(thread, end.time);
+  }
+  take_emitter(thread);
+  decoder_.exit(*thread.state, end.outcome, memory, *emitter_);
+  leave_emitter(thread);
+  render::append_tampered(thread.line, end.tampered.arguments, end.tampered.result, end.tampered.delayed);
+  if (options_.duration_digits && end.outcome.known) {
+    render::append_duration(thread.line, end.duration, *options_.duration_digits);
+  }
+  end_line(thread);
+  if (end.outcome.known) {
+    scratch_.clear();
+    dump_call(scratch_, {tables_, *thread.state, end.outcome, memory}, options_.dump_reads, options_.dump_writes);
+    if (!scratch_.empty()) {
+      channels_.write(*thread.channel, scratch_.view());
+    }
+    write_stack(thread, end.stack, thread.entry_stack.empty() ? StackTaken::now : StackTaken::at_entry);
+  }
+}
+
+void TextView::write_stack(Thread& thread, std::span<const trace::StackFrame> stack, StackTaken taken) {
+  if (!stack.empty()) {
+    scratch_.clear();
+    append_stack(scratch_, stack, taken);
+    channels_.write(*thread.channel, scratch_.view());
+  }
+}
+
+void TextView::call_is_lost(Thread& thread, const trace::EventTime& time) {
+  if (thread.call.function != nullptr) {
+    // It has said already that it did not finish, or says so now: there is nobody who could have its result.
+    if (!thread.interrupted) {
+      interrupt(thread);
+    }
+    return;
+  }
+  if (thread.interrupted) {
+    resume_line(thread, time);
+  }
+  if (!all_arguments_shown(*thread.state)) {
+    thread.line.append(interruption());
+  }
+  take_emitter(thread);
+  emitter_->end_arguments();
+  emitter_->begin_result({render::CallResult::Kind::unknown, 0, 0});
+  emitter_->end_result();
+  leave_emitter(thread);
+  end_line(thread);
+}
+
+void TextView::call_is_nested(Thread& thread) {
+  if (thread.channel->owner == &thread) {
+    interrupt(thread);
+  }
+}
+
+void TextView::call_is_unwound(Thread& thread, const trace::EventTime& time) {
+  if (thread.interrupted) {
+    resume_line(thread, time);
+  }
+  take_emitter(thread);
+  emitter_->end_arguments();
+  leave_emitter(thread);
+  thread.line.append("<unwound>");
+  end_line(thread);
+}
+
+void TextView::function_returns_again(Thread& thread, const trace::EventTime& time, const trace::LibraryExit& exit,
+                                      std::uint64_t value) {
+  begin_line(thread, time);
+  thread.line.append("<... ");
+  thread.line.append(exit.function->label);
+  thread.line.append(" resumed>");
+  emitter_->reset();
+  emitter_->set_buffer(thread.line);
+  emitter_->end_arguments();
+  emitter_->set_buffer(scratch_);
+  thread.line.decimal(static_cast<std::int64_t>(value));
+  end_line(thread);
+}
+
+void TextView::call_is_dropped(Thread& thread) {
+  thread.line.clear();
+}
+
+// ---------------------------------------------------------------------------------------------- other lines
+
+void TextView::abi_changes(Thread& thread, const trace::EventTime& time) {
+  begin_line(thread, time);
+  thread.line.append("[ Process PID=");
+  thread.line.decimal(std::int64_t{thread.tid});
+  thread.line.append(" runs in ");
+  thread.line.append(render::mode_name(*thread.abi));
+  thread.line.append(" mode. ]");
+  end_line(thread);
+}
+
+void TextView::signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop,
+                      const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
+  begin_line(thread, time);
+  thread.line.append("--- ");
+  render::append_signal(thread.line, stop.signal);
+  thread.line.append(' ');
+  if (!stop.siginfo.empty()) {
+    emitter_->reset();
+    emitter_->set_buffer(thread.line);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, *emitter_);
+    emitter_->set_buffer(scratch_);
+    thread.line.append(' ');
+  }
+  thread.line.append("---");
+  end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::probe(Thread& thread, const trace::EventTime& time, const trace::ProbeHit& hit,
+                     const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
+  begin_line(thread, time);
+  append_probe(thread.line, hit, memory, options_.string_limit);
+  end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::group_stop(Thread& thread, const trace::EventTime& time, int signal,
+                          std::span<const trace::StackFrame> stack) {
+  begin_line(thread, time);
+  thread.line.append("--- stopped by ");
+  render::append_signal(thread.line, signal);
+  thread.line.append(" ---");
+  end_line(thread);
+  write_stack(thread, stack, StackTaken::now);
+}
+
+void TextView::attached(Thread&) {
+  program_to_come_ = options_.program_to_come;
+}
+
+void TextView::exec(Thread& thread, const trace::EventTime&) {
+  program_to_come_ = false;
+  ask_for_command(thread);
+}
+
+void TextView::superseded(Thread& leader, Thread& former, const trace::EventTime& time, bool quietly) {
+  const bool begun = former.call.open && former.call.shown;
+  if (begun && !options_.hold_calls && (channels_.separate() || former.channel->owner == &former)) {
+    former.line.append(" <pid changed to ");
+    former.line.decimal(std::int64_t{leader.tid});
+    former.line.append(" ...>");
+    end_line(former);
+  }
+  if (!quietly) {
+    --threads_;  // The leader's thread is gone already.
+    begin_line(leader, time);
+    ++threads_;
+    leader.line.append("+++ superseded by execve in pid ");
+    leader.line.decimal(std::int64_t{former.tid});
+    leader.line.append(" +++");
+    end_line(leader);
+  }
+  // What is left of the call goes on under the other id.
+  former.interrupted = begun;
+}
+
+void TextView::exits(Thread& thread, const trace::EventTime& time, int status) {
+  thread.call.instruction_pointer.reset();
+  begin_line(thread, time);
+  render::append_exit(thread.line, status);
+  end_line(thread);
+}
+
+void TextView::detached(Thread& thread, const trace::EventTime&) {
+  const bool begun = thread.call.open && thread.call.shown;
+  if (thread.channel->owner == &thread || (options_.hold_calls && begun)) {
+    thread.line.append(" <detached ...>");
+    end_line(thread);
+  }
+}
+
+void TextView::flush() {
+  channels_.flush([this](Thread& owner) { hand_over(owner); });
+}
+
+void TextView::event_done() {
+  if (options_.flush_each_event) {
+    flush();
+  }
+}
+
+void TextView::lost(std::uint64_t events) {
+  if (Thread* owner = channels_.common().owner; owner != nullptr) {
+    interrupt(*owner);
+  }
+  View::lost(events);
+}
+
+void TextView::raw(std::string_view text) {
+  channels_.write(channels_.common(), text);
+}
+
+}  // namespace tracer::pipeline::views

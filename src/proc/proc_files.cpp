@@ -1,0 +1,61 @@
+#include "proc/proc_files.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/directory.h"
+#include "base/read_file.h"
+#include "proc/proc_text.h"
+
+namespace tracer::proc {
+namespace {}  // namespace
+
+std::string status_field(pid_t pid, const std::string& name) {
+  const std::string status = read_file(proc_path(pid, "status"));
+  return std::string(labelled(status, name));
+}
+
+pid_t number_field(pid_t pid, const std::string& name) {
+  return std::atoi(status_field(pid, name).c_str());
+}
+
+bool has_capability(unsigned number) {
+  const std::uint64_t mask = std::strtoull(status_field(::getpid(), "CapEff").c_str(), nullptr, 16);
+  return (mask >> number & 1) != 0;
+}
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> tids;
+  for_each_entry(proc_path(pid, "task"), [&tids](const char* name) {
+    tids.push_back(std::atoi(name));
+    return true;
+  });
+  return tids;
+}
+
+pid_t process_of(pid_t tid) {
+  const pid_t tgid = number_field(tid, "Tgid");
+  return tgid > 0 ? tgid : tid;
+}
+
+bool is_alive(pid_t tid) {
+  const std::string state = status_field(tid, "State");
+  return !state.empty() && state[0] != 'Z' && state[0] != 'X';
+}
+
+pid_t parent_of(pid_t tid) {
+  return number_field(tid, "PPid");
+}
+
+bool is_thread_of(pid_t tid, pid_t tgid) {
+  return ::access(proc_path(tgid, fmt::format("task/{}", tid)).c_str(), F_OK) == 0;
+}
+
+std::string command_of(pid_t pid) {
+  const std::string words = read_file(proc_path(pid, "cmdline"));
+  return words.substr(0, words.find('\0'));
+}
+
+}  // namespace tracer::proc

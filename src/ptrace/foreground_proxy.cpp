@@ -1,0 +1,123 @@
+#include "ptrace/foreground_proxy.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "process/ending_signals.h"
+
+namespace tracer::ptrace {
+namespace {
+
+/// Keeps nothing open but the standard streams and `kept`: whoever reads the tracer's output waits for its end.
+UniqueFd close_all_but(UniqueFd kept) {
+  UniqueFd moved(::fcntl(kept.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  kept.reset();
+  const auto number = static_cast<unsigned>(moved.get());
+  if (number > STDERR_FILENO + 1) {
+    ::close_range(STDERR_FILENO + 1, number - 1, 0);
+  }
+  ::close_range(number + 1, ~0U, 0);
+  return moved;
+}
+
+/// Waits for word from the tracer, and passes on to it what it would have got in our place.
+[[noreturn]] void stand_in_front(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible) {
+  sigset_t awaited = process::ending_signals(interruptible).blocked;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
+    sigaddset(&awaited, signal);
+  }
+  sigprocmask(SIG_BLOCK, &awaited, nullptr);
+  ::fcntl(status_pipe.get(), F_SETOWN, ::getpid());
+  ::fcntl(status_pipe.get(), F_SETFL, O_NONBLOCK | O_ASYNC);
+  for (;;) {
+    int told = 0;
+    if (::read(status_pipe.get(), &told, sizeof told) == sizeof told) {
+      end_like(told);
+    }
+    // The program is our child too, and its end is ours to collect.
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended == tracer) {
+        end_like(status);
+      }
+    }
+    siginfo_t info;
+    const int signal = sigwaitinfo(&awaited, &info);
+    // What the terminal sends, it sends to the tracer as well.
+    if (signal > 0 && signal != SIGCHLD && signal != SIGIO && info.si_code != SI_KERNEL) {
+      ::kill(tracer, signal);
+    }
+  }
+}
+
+}  // namespace
+
+int Backstage::front_died_signal() {
+  return SIGRTMAX;
+}
+
+Result<Backstage> Backstage::step_behind_front(process::Interruptible interruptible) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) {
+    return Error{errno, std::string("pipe2: ") + std::strerror(errno)};
+  }
+  UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const pid_t front = ::getpid();
+  // Where SIGCHLD is ignored, the kernel keeps no exit status for us to end with.
+  struct sigaction former;
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, &former);
+  const pid_t tracer = ::fork();
+  if (tracer < 0) {
+    return Error{errno, std::string("fork: ") + std::strerror(errno)};
+  }
+  if (tracer > 0) {
+    write_end.reset();
+    stand_in_front(tracer, close_all_but(std::move(read_end)), interruptible);
+  }
+  sigaction(SIGCHLD, &former, nullptr);
+  sigset_t front_died;
+  sigemptyset(&front_died);
+  sigaddset(&front_died, front_died_signal());
+  sigprocmask(SIG_BLOCK, &front_died, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, front_died_signal());
+  if (::getppid() != front) {
+    ::raise(front_died_signal());
+  }
+  return Backstage(std::move(write_end));
+}
+
+void Backstage::dismiss_front(int wait_status) {
+  ::prctl(PR_SET_PDEATHSIG, 0);
+  // If it is gone already, nobody waits for this; SIGPIPE is blocked or harmless, as nothing follows.
+  [[maybe_unused]] const ssize_t written = ::write(status_.get(), &wait_status, sizeof wait_status);
+  status_.reset();
+}
+
+void end_like(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    const rlimit no_core{};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(signal, SIG_DFL);
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, signal);
+    ::raise(signal);
+    sigprocmask(SIG_UNBLOCK, &mask, nullptr);
+    ::_exit(128 + signal);
+  }
+  ::_exit(WEXITSTATUS(wait_status));
+}
+
+}  // namespace tracer::ptrace

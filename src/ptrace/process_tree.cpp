@@ -1,0 +1,158 @@
+// Threads come, become another program, and go.
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arch/syscall_abi.h"
+#include "proc/proc_files.h"
+#include "ptrace/ptrace_engine.h"
+
+namespace tracer::ptrace {
+namespace {
+
+/// Whether two processes have their memory in common, as after a vfork.
+bool share_memory(pid_t one, pid_t other) {
+  return ::syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0;
+}
+
+}  // namespace
+
+void PtraceEngine::on_fork(Tracee& parent) {
+  const auto child = stopped_thread(parent).event_message();
+  if (!child || *child <= 0) {
+    return;
+  }
+  const bool is_thread = proc::is_thread_of(*child, parent.tgid);
+  const auto untraced = parent.hidden_untraced;
+  restore_untraced(parent);
+  if (untraced) {
+    // Not even that there is one is told, as without a filter. A silent thread's exit is not waited for any longer.
+    parent.in_call = parent.visible();
+  } else if (parent.visible() && (options_.follow_forks || (is_thread && functions_))) {
+    emit(parent, trace::Fork{*child, is_thread});
+  }
+  adopt(*child, is_thread ? parent.tgid : *child, &parent, untraced);
+}
+
+void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optional<HiddenFlag>& untraced) {
+  if (tracees_.find(tid) != nullptr) {
+    return;
+  }
+  const bool is_thread = parent != nullptr && parent->tgid == tgid;
+  const bool seen =
+      !untraced && (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
+  const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
+  const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
+  Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
+  tracee.abi = parent != nullptr ? parent->abi : arch::native_abi();
+  tracee.filtered = filtered;
+  tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
+  tracee.detaching = detaching;
+  if (untraced) {
+    inherit_untraced(*untraced, tracee);
+  }
+  if (functions_ && parent != nullptr) {
+    const bool shares_memory = is_thread || share_memory(parent->tid(), tid);
+    functions_->inherit(*parent, tracee, shares_memory);
+    // A copy is cleaned and let go; who shares the memory has to be served until its own execve.
+    tracee.detaching = detaching || (!seen && !filtered && !shares_memory);
+  }
+  if (seen && !detaching) {
+    emit(tracee, trace::Attached{});
+  }
+  const auto early = early_.find(tid);
+  if (early == early_.end()) {
+    return;
+  }
+  const Report report{tid, early->second, {}};
+  early_.erase(early);
+  // The end of an earlier bearer of the id is no news of this one.
+  if (WIFSTOPPED(report.status) || !proc::is_alive(tid)) {
+    on_report(report);
+  }
+}
+
+void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
+  std::vector<pid_t> orphans;
+  for (const auto& [tid, status] : early_) {
+    const pid_t process = proc::process_of(tid);
+    const pid_t parent = proc::parent_of(tid);
+    const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
+    if ((execed && (process == *execed || parent == *execed)) || tracees_.select(may_tell).empty()) {
+      orphans.push_back(tid);
+    }
+  }
+  for (const pid_t tid : orphans) {
+    if (WIFSTOPPED(early_[tid])) {
+      adopt(tid, proc::process_of(tid), nullptr);
+    }
+    early_.erase(tid);
+  }
+}
+
+Tracee* PtraceEngine::on_exec(pid_t tid) {
+  Tracee* tracee = tracees_.find(tid);
+  const auto message = Running::followed(tid).stopped().event_message();
+  const pid_t former = message.value_or(tid);
+  if (former != tid) {
+    // A thread other than the leader called execve and takes over the leader's id.
+    if (Tracee* caller = tracees_.find(former); caller != nullptr) {
+      if (tracee != nullptr) {
+        end_call(*tracee);
+        if (functions_) {
+          functions_->end_calls(*tracee);
+        }
+      }
+      const bool end_is_told = tracee != nullptr && tracee->visibility != Visibility::silent;
+      tracee = &tracees_.take_over(*caller, tid);
+      if (end_is_told && tracee->visibility == Visibility::silent) {
+        tracees_.set_visibility(*tracee, Visibility::end_only);
+      }
+    }
+  }
+  if (tracee == nullptr) {
+    return nullptr;
+  }
+  tracee->memory.forget();
+  if (tracee->visible()) {
+    if (functions_) {
+      functions_->end_calls(*tracee);
+    }
+    const auto registers = Running::followed(tid).stopped().registers();
+    emit(*tracee, trace::Exec{former, registers ? std::optional(registers.value().call_abi({})) : std::nullopt});
+  }
+  if (functions_) {
+    functions_->leave_program(*tracee);
+    if (tracee->visibility == Visibility::silent && !tracee->filtered) {
+      tracee->detaching = true;
+    } else if (tracee->visible() && !tracee->detaching) {
+      tracee->thread = Running::followed(tid).stopped();
+      functions_->begin(*tracee);
+    }
+  }
+  if (!early_.empty()) {
+    adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
+  }
+  return tracee;
+}
+
+void PtraceEngine::on_end(Tracee& tracee, int status) {
+  const pid_t tid = tracee.tid();
+  end_call(tracee);
+  if (functions_) {
+    functions_->end_calls(tracee);
+    if (tid == tracee.tgid) {
+      functions_->leave_program(tracee);  // the end of a leader is told of last
+    }
+  }
+  if (tid == program_) {
+    end_.program_status = status;
+  }
+  if (tracee.visible() || tracee.visibility == Visibility::end_only || (tid == program_ && end_.exec_error != 0)) {
+    emit(tracee, trace::Exited{status});
+  }
+  tracees_.erase(tid);
+}
+
+}  // namespace tracer::ptrace
