@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -284,6 +285,7 @@ struct Number {
 struct Program {
   std::vector<Item> items;
   std::vector<Number> numbers;
+  std::size_t first_replaceable = std::numeric_limits<std::size_t>::max();  ///< as of CompileOptions
 };
 
 }  // namespace tracer::sysc::ast

@@ -8,7 +8,8 @@ namespace tracer::sysc {
 
 spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics, CompileOptions options) {
   auto program = parse(sources, diagnostics);
-  replace(program, options.first_replaceable);
+  program.first_replaceable = options.first_replaceable;
+  replace(program);
   Lowering lowering(program, diagnostics);
   auto set = lowering.run(options.lenient);
   if (options.unused) {

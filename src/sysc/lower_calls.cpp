@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sysc/lowering.h"
 
@@ -128,6 +129,24 @@ void Lowering::delay_what_is_filled_in(spec::Range params) {
   }
 }
 
+/// The rows that have arguments. Where several of them have one number, the first of the names in the alphabet decides,
+/// whatever the files are called; what the user describes goes before.
+std::vector<const ast::IoctlRow*> Lowering::described_ioctls() const {
+  std::vector<const ast::IoctlRow*> rows;
+  for (const auto* block : symbols_.ioctls) {
+    for (const auto& row : block->rows) {
+      if (row.signature) {
+        rows.push_back(&row);
+      }
+    }
+  }
+  const auto order = [this](const ast::IoctlRow* row) {
+    return std::pair(row->name.at.file >= program_.first_replaceable, std::string_view(row->name.text));
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  return rows;
+}
+
 void Lowering::lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params,
                           const Scope& scope, spec::Signature& row, AbiMask abis) {
   row.selector = lower_expr(*signature.selector, scope);
@@ -151,14 +170,10 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
     if (reference == nullptr || entry.name != reference->name || named == nullptr || named->name != "ioctl_cmd") {
       continue;
     }
-    for (const auto* block : symbols_.ioctls) {
-      for (const auto& ioctl : block->rows) {
-        if (ioctl.signature) {
-          const auto index = lower_signature(*ioctl.signature, params, &signature, abis);
-          delay_what_is_filled_in(set_.signatures[index].params);
-          add_rows(ioctl_numbers_.at(&ioctl), open_bits_of(ioctl), index, abis, rows);
-        }
-      }
+    for (const auto* ioctl : described_ioctls()) {
+      const auto index = lower_signature(*ioctl->signature, params, &signature, abis);
+      delay_what_is_filled_in(set_.signatures[index].params);
+      add_rows(ioctl_numbers_.at(ioctl), open_bits_of(*ioctl), index, abis, rows);
     }
   }
   // The selector's value as the decoder will have it: cut to the width of the argument, extended by its sign.

@@ -126,6 +126,7 @@ class Lowering {
   void delay_what_is_filled_in(spec::Range params);
   void lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params, const Scope& scope,
                   spec::Signature& row, AbiMask abis);
+  [[nodiscard]] std::vector<const ast::IoctlRow*> described_ioctls() const;
   [[nodiscard]] spec::Index number_set(const ast::IoctlRow& row);
   void add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index signature, AbiMask abis,
                 std::vector<spec::SignatureRow>& rows);

@@ -85,8 +85,8 @@ class Replacement {
 
 }  // namespace
 
-void replace(ast::Program& program, std::size_t first_replaceable) {
-  Replacement(first_replaceable).apply(program);
+void replace(ast::Program& program) {
+  Replacement(program.first_replaceable).apply(program);
 }
 
 }  // namespace tracer::sysc

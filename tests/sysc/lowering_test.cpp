@@ -106,6 +106,26 @@ TEST_CASE("an ioctl's number follows from its type in each ABI") {
   CHECK(rows[1].abis == (mask_of(Abi::i386) | mask_of(Abi::x32) | mask_of(Abi::arm)));
 }
 
+TEST_CASE("of ioctls with one number the first name in the alphabet says the arguments, and a user's goes before") {
+  const Source own{"own.sys",
+                   "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+                   "ioctls 'T' { LATER = 1 (later: int) EARLIER = 1 (earlier: int) BARE = 1 }\n"};
+  const auto first_of = [&](std::vector<Source> sources, CompileOptions options) {
+    sources.push_back(own);
+    sources.push_back({"x86_64.nr", "16 ioctl\n"});
+    Diagnostics diagnostics;
+    const auto set = compile(sources, diagnostics, options);
+    REQUIRE(!diagnostics.has_errors());
+    const auto t = set.view();
+    const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
+    return std::string(t.text(Tables::slice(t.params, t.signatures[rows[0].signature].params)[2].name));
+  };
+  CHECK(first_of({}, {}) == "earlier");
+  CompileOptions options;
+  options.first_replaceable = 1;
+  CHECK(first_of({{"user.sys", "ioctls 'T' { USER = 1 (of_user: int) }\n"}}, options) == "of_user");
+}
+
 TEST_CASE("equal texts and equal types have one entry") {
   const auto c = compile_text("f(path: *cstr, other: *cstr)\n", "1 f\n2 g f\n");
   const auto params = params_of(c.tables(), "f");
