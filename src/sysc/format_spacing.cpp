@@ -218,9 +218,11 @@ class LineMaker {
     if (in_brackets()) {
       return Stop::none;
     }
+    // Blocks on one line do not line up with others.
+    const bool opened_here = !brackets_.empty() && tokens_[brackets_.back().token].at.line == token.at.line;
     if (token.is(":") && !is_width_colon() && (block() == Block::fields || block() == Block::table)) {
       ++labels_;
-      lines_.back().one_label = labels_ == 1;
+      lines_.back().one_label = labels_ == 1 && !opened_here;
     } else if (last_ != nullptr && last_->is(":") && lines_.back().one_label && labels_ == 1 && label_ends_) {
       label_ends_ = false;
       return Stop::label;
@@ -231,8 +233,6 @@ class LineMaker {
       return Stop::classes;
     }
     after_class_ = after_class_ && (any_of(token, {"%", "%%"}) || (last_ != nullptr && any_of(*last_, {"%", "%%"})));
-    // Blocks on one line do not line up with others.
-    const bool opened_here = !brackets_.empty() && tokens_[brackets_.back().token].at.line == token.at.line;
     if (token.is("=") && (block() == Block::top || (block() == Block::ioctls && !opened_here))) {
       return Stop::equals;
     }

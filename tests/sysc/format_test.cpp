@@ -42,6 +42,11 @@ TEST_CASE("what goes on from the line before is indented, and no blank line foll
         "}\n");
 }
 
+TEST_CASE("structures on one line do not line up with each other") {
+  CHECK(formatted("struct a { x:u32 }\nstruct longer { y:u32 }\n") ==
+        "struct a { x: u32 }\nstruct longer { y: u32 }\n");
+}
+
 TEST_CASE("all descriptions are formatted") {
   for (const auto& source : read_sources({DESCRIPTIONS})) {
     if (source.path.ends_with(".sys") && formatted(source.text) != source.text) {
