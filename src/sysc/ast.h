@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -254,11 +253,15 @@ struct IoctlRow {
   Name name;
   std::array<std::optional<std::int64_t>, abi_count> number;  ///< of a plain row, else that of `_IO…(n`
   enum class Encoding : std::uint8_t { plain, io, read, write, read_write } encoding = Encoding::plain;
-  std::optional<Type> size;  ///< absent: `?`, or no size
+  std::optional<Type> size;  ///< absent: `?`, no size, or that of what the argument points to
   bool any_size = false;
   std::uint32_t open_number = 0;   ///< `64 to 127`: the bits that may be set besides those of the first number
   std::optional<Name> number_set;  ///< `as SET`: what names the numbers, from the first one on
   std::optional<Signature> signature;
+  AbiMask likely = 0;  ///< that of its block
+
+  /// The type whose size the number says: nullptr if it says none.
+  [[nodiscard]] const Type* size_type() const;
 };
 struct Ioctls {
   Position at;
@@ -285,7 +288,10 @@ struct Number {
 struct Program {
   std::vector<Item> items;
   std::vector<Number> numbers;
-  std::size_t first_replaceable = std::numeric_limits<std::size_t>::max();  ///< as of CompileOptions
+  std::optional<std::size_t> first_replaceable;  ///< as of CompileOptions
+
+  /// Whether this stands in a file of the user's, which goes before the program's own.
+  [[nodiscard]] bool is_users(Position at) const { return first_replaceable && at.file < *first_replaceable; }
 };
 
 }  // namespace tracer::sysc::ast

@@ -11,7 +11,7 @@ spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics
   program.first_replaceable = options.first_replaceable;
   replace(program);
   Lowering lowering(program, diagnostics);
-  auto set = lowering.run(options.lenient);
+  auto set = lowering.run(options);
   if (options.unused) {
     lowering.symbols().warn_unused(diagnostics);
   }

@@ -17,6 +17,19 @@ const ast::Named* named_type(const ast::Type* type) {
   return type == nullptr ? nullptr : std::get_if<ast::Named>(&type->node);
 }
 
+/// What nothing stands between need not be parted by ABI.
+void unite_equal(std::vector<spec::SignatureRow>& rows) {
+  std::vector<spec::SignatureRow> united;
+  for (const auto& row : rows) {
+    if (!united.empty() && united.back().value == row.value && united.back().signature == row.signature) {
+      united.back().abis = static_cast<AbiMask>(united.back().abis | row.abis);
+    } else {
+      united.push_back(row);
+    }
+  }
+  rows = std::move(united);
+}
+
 }  // namespace
 
 void Lowering::lower_calls() {
@@ -130,7 +143,7 @@ void Lowering::delay_what_is_filled_in(spec::Range params) {
 }
 
 /// The rows that have arguments. Where several of them have one number, the first of the names in the alphabet decides,
-/// whatever the files are called; what the user describes goes before.
+/// whatever the files are called; what is likely on the ABI goes before, and what the user describes before all.
 std::vector<const ast::IoctlRow*> Lowering::described_ioctls() const {
   std::vector<const ast::IoctlRow*> rows;
   for (const auto* block : symbols_.ioctls) {
@@ -141,9 +154,26 @@ std::vector<const ast::IoctlRow*> Lowering::described_ioctls() const {
     }
   }
   const auto order = [this](const ast::IoctlRow* row) {
-    return std::pair(row->name.at.file >= program_.first_replaceable, std::string_view(row->name.text));
+    return std::pair(!program_.is_users(row->name.at), std::string_view(row->name.text));
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  return rows;
+}
+
+std::vector<spec::SignatureRow> Lowering::ioctl_rows(const std::vector<const ast::Param*>& params,
+                                                     const ast::Signature& signature, AbiMask abis) {
+  std::vector<spec::SignatureRow> rows;
+  std::vector<spec::SignatureRow> unlikely;
+  for (const auto* ioctl : described_ioctls()) {
+    const auto index = lower_signature(*ioctl->signature, params, &signature, abis);
+    delay_what_is_filled_in(set_.signatures[index].params);
+    ioctl_signatures_.emplace(ioctl, index);
+    const AbiMask likely = program_.is_users(ioctl->name.at) ? all_abis : ioctl->likely;
+    const auto& numbers = ioctl_numbers_.at(ioctl);
+    add_rows(numbers, open_bits_of(*ioctl), index, abis & likely, rows);
+    add_rows(numbers, open_bits_of(*ioctl), index, static_cast<AbiMask>(abis & ~likely), unlikely);
+  }
+  rows.insert(rows.end(), unlikely.begin(), unlikely.end());
   return rows;
 }
 
@@ -170,11 +200,8 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
     if (reference == nullptr || entry.name != reference->name || named == nullptr || named->name != "ioctl_cmd") {
       continue;
     }
-    for (const auto* ioctl : described_ioctls()) {
-      const auto index = lower_signature(*ioctl->signature, params, &signature, abis);
-      delay_what_is_filled_in(set_.signatures[index].params);
-      add_rows(ioctl_numbers_.at(ioctl), open_bits_of(*ioctl), index, abis, rows);
-    }
+    const auto ioctls = ioctl_rows(params, signature, abis);
+    rows.insert(rows.end(), ioctls.begin(), ioctls.end());
   }
   // The selector's value as the decoder will have it: cut to the width of the argument, extended by its sign.
   const auto& selector = set_.exprs[row.selector];
@@ -189,6 +216,7 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
   }
   // Of two rows with the same value the one that was described first holds.
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  unite_equal(rows);
   row.rows = append(set_.signature_rows, rows);
 }
 
@@ -375,7 +403,7 @@ void Lowering::check_registers(const ast::Number& number, spec::Index index) {
   }
 }
 
-spec::TableSet Lowering::run(bool lenient) {
+spec::TableSet Lowering::run(const CompileOptions& options) {
   // A set is only named by types before its constants are needed, so sets come first; ioctl numbers need layouts.
   lower_sets();
   ioctl_set_ = next_index(set_.sets);
@@ -389,7 +417,7 @@ spec::TableSet Lowering::run(bool lenient) {
     lower_table(i);
   }
   lower_calls();
-  lower_numbers(lenient);
+  lower_numbers(options.lenient);
   for (auto& param : set_.params) {
     for (auto& slot : param.slot) {
       slot = std::min<std::uint8_t>(slot, register_count - 1);  // of a call that this ABI does not have
@@ -397,6 +425,9 @@ spec::TableSet Lowering::run(bool lenient) {
   }
   lower_libraries();
   derive_timing(set_);
+  if (options.numbers) {
+    warn_of_numbers();
+  }
   return std::move(set_);
 }
 

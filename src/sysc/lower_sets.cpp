@@ -99,6 +99,32 @@ void Lowering::add_constants(const ast::Member& member, std::vector<spec::Consta
 
 // ---------------------------------------------------------------------------------------------- ioctls
 
+/// As the header's type is laid out: a structure that says a size has it, else it reaches to its last field.
+TypeLayout Lowering::layout_in_number(spec::TypeId id, Position at) {
+  auto layout = layout_of(id, at);
+  if (set_.types[id].kind != spec::TypeKind::structure) {
+    return layout;
+  }
+  const auto structure = set_.structs[set_.types[id].index];
+  constexpr std::int64_t most = 1 << 20;
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    const auto abi = static_cast<Abi>(i);
+    std::int64_t size = 0;
+    if (structure.sized_by != spec::none && builder_.constant_value(structure.sized_by, abi, size)) {
+      layout.size[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(size, 0, most));
+      continue;
+    }
+    for (auto field = structure.fields.first; field < structure.fields.first + structure.fields.count; ++field) {
+      std::int64_t offset = 0;
+      if (set_.fields[field].at != spec::none && builder_.constant_value(set_.fields[field].at, abi, offset)) {
+        const auto end = std::clamp<std::int64_t>(offset, 0, most) + layout_of(set_.fields[field].type, at).size[i];
+        layout.size[i] = std::max(layout.size[i], static_cast<std::uint32_t>(end));
+      }
+    }
+  }
+  return layout;
+}
+
 AbiValues Lowering::ioctl_numbers(const ast::Ioctls& block, const ast::IoctlRow& row) {
   using Encoding = ast::IoctlRow::Encoding;
   if (row.encoding == Encoding::plain) {
@@ -106,13 +132,14 @@ AbiValues Lowering::ioctl_numbers(const ast::Ioctls& block, const ast::IoctlRow&
   }
   constexpr std::uint32_t direction_of[] = {0, 0, 2, 1, 3};
   TypeLayout layout;
-  if (row.size) {
-    layout = layout_of(lower_type(*row.size, {}), row.size->at);
+  const auto* type = row.size_type();
+  if (type != nullptr) {
+    layout = layout_in_number(lower_type(*type, {}), type->at);
   }
   AbiValues values;
   for (std::size_t i = 0; i < abi_count; ++i) {
     if (layout.size[i] > 0x3fff) {
-      diagnostics_.error(row.size->at,
+      diagnostics_.error(type->at,
                          fmt::format("found a type of {} bytes, expected one of less than 16384 as an ioctl's argument",
                                      layout.size[i]));
       break;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sysc/ast.h"
+#include "sysc/compile.h"
 #include "sysc/diagnostics.h"
 #include "sysc/symbols.h"
 #include "sysc/table_builder.h"
@@ -50,8 +51,7 @@ class Lowering {
   Lowering(const ast::Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics), symbols_(program, diagnostics) {}
 
-  /// Lowers everything. `lenient`: a number without a description is decoded as six words.
-  spec::TableSet run(bool lenient);
+  spec::TableSet run(const CompileOptions& options);
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
 
  private:
@@ -61,6 +61,8 @@ class Lowering {
   void gather_groups(const ast::Set& set, std::vector<ast::Group>& groups, unsigned depth);
   void add_constants(const ast::Member& member, std::vector<spec::Constant>& constants);
   void lower_ioctl_set();
+  void warn_of_numbers();
+  void warn_of_number(const ast::Ioctls& block, const ast::IoctlRow& row);
   AbiValues ioctl_numbers(const ast::Ioctls& block, const ast::IoctlRow& row);
 
   // Expressions.
@@ -103,6 +105,7 @@ class Lowering {
 
   // Layouts and structs.
   TypeLayout layout_of(spec::TypeId id, Position at);
+  TypeLayout layout_in_number(spec::TypeId id, Position at);
   TypeLayout layout_of_array(const spec::Type& type, Position at);
   TypeLayout layout_of_choice(spec::Index index, Position at);
   void declare_structs();
@@ -127,6 +130,8 @@ class Lowering {
   void lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params, const Scope& scope,
                   spec::Signature& row, AbiMask abis);
   [[nodiscard]] std::vector<const ast::IoctlRow*> described_ioctls() const;
+  std::vector<spec::SignatureRow> ioctl_rows(const std::vector<const ast::Param*>& params,
+                                             const ast::Signature& signature, AbiMask abis);
   [[nodiscard]] spec::Index number_set(const ast::IoctlRow& row);
   void add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index signature, AbiMask abis,
                 std::vector<spec::SignatureRow>& rows);
@@ -170,6 +175,7 @@ class Lowering {
   std::unordered_map<std::string, std::vector<CallVariant>> variants_;
   std::unordered_map<std::string, std::vector<std::pair<spec::Index, spec::CallId>>> call_rows_;
   std::unordered_map<const ast::IoctlRow*, AbiValues> ioctl_numbers_;
+  std::unordered_map<const ast::IoctlRow*, spec::Index> ioctl_signatures_;
   std::unordered_map<std::string, Position> library_functions_;  ///< by library, NUL, name
 };
 

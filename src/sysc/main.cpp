@@ -24,12 +24,14 @@ constexpr const char* usage =
     "       sysc format [--check] FILE...      rewrite files in the one style\n"
     "PATH is a .sys or .nr file or a folder of them.\n"
     "  --lenient  report errors, compile the rest, and decode calls without a description as words\n"
-    "  --unused   with check: also report types that nothing uses\n";
+    "  --unused   with check: also report types that nothing uses\n"
+    "  --numbers  with check: also report numbers of ioctls that have a size and do not say it\n";
 
 struct Arguments {
   std::string command;
   bool lenient = false;
   bool unused = false;
+  bool numbers = false;
   bool check_only = false;
   std::string output;
   std::string call;
@@ -44,6 +46,8 @@ Arguments parse_arguments(int argc, char** argv) {
       arguments.lenient = true;
     } else if (word == "--unused") {
       arguments.unused = true;
+    } else if (word == "--numbers") {
+      arguments.numbers = true;
     } else if (word == "--check") {
       arguments.check_only = true;
     } else if (word == "-o" && i + 1 < argc) {
@@ -118,7 +122,7 @@ int run(const Arguments& arguments) {
     return 0;
   }
   Diagnostics diagnostics;
-  auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused});
+  auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused, arguments.numbers});
   std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
   if (diagnostics.has_errors() && !arguments.lenient) {
     return 1;

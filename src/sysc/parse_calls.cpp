@@ -196,15 +196,34 @@ void parse_number_range(TokenStream& in, ast::IoctlRow& row) {
   }
 }
 
+/// `_IOR(n, T)` alone fills in a T, `_IOW(n, T)` takes one, `_IOWR(n, T)` does both.
+ast::Signature usual_signature(Position at, ast::IoctlRow::Encoding encoding, ast::Type argument) {
+  using Encoding = ast::IoctlRow::Encoding;
+  ast::Pointer pointer;
+  pointer.direction = encoding == Encoding::read    ? spec::Direction::out
+                      : encoding == Encoding::write ? spec::Direction::in
+                                                    : spec::Direction::inout;
+  pointer.target = std::make_unique<ast::Type>(std::move(argument));
+  ast::Param param;
+  param.name = {"argp", at};
+  param.type = ast::Type{at, std::move(pointer), {}, {}};
+  ast::Signature signature;
+  signature.at = at;
+  signature.params.push_back(std::move(param));
+  return signature;
+}
+
 ast::IoctlRow parse_ioctl(TokenStream& in) {
   ast::IoctlRow row;
   row.name = in.expect_name("the name of an ioctl");
+  const AbiMask abis = in.accept("@") ? parse_abis(in) : all_abis;
   in.expect("=");
   if (parse_encoding(in, row)) {
     in.expect("(");
     row.number.fill(parse_value(in));
     parse_number_range(in, row);
-    if (row.encoding != ast::IoctlRow::Encoding::io) {
+    const bool may_end = row.encoding == ast::IoctlRow::Encoding::io && in.at(")");
+    if (!may_end) {
       in.expect(",");
       row.any_size = in.accept("?");
       if (!row.any_size) {
@@ -217,11 +236,17 @@ ast::IoctlRow parse_ioctl(TokenStream& in) {
   } else {
     row.number = parse_values(in);
   }
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    row.number[i] = (abis >> i & 1) != 0 ? row.number[i] : std::nullopt;
+  }
   if (in.at("(")) {
     row.signature = parse_signature(in);
     if (in.at("by")) {
       parse_selector(in, *row.signature);
     }
+  } else if (row.size && row.encoding != ast::IoctlRow::Encoding::io && !in.accept("_")) {
+    row.signature = usual_signature(row.size->at, row.encoding, std::move(*row.size));
+    row.size.reset();
   }
   return row;
 }
@@ -237,6 +262,16 @@ spec::Varargs parse_varargs(TokenStream& in) {
 }
 
 }  // namespace
+
+const ast::Type* ast::IoctlRow::size_type() const {
+  if (size) {
+    return &*size;
+  }
+  if (encoding == Encoding::plain || encoding == Encoding::io || any_size) {
+    return nullptr;
+  }
+  return std::get<ast::Pointer>(signature->params.front().type->node).target.get();
+}
 
 ast::Call parse_call(TokenStream& in) {
   ast::Call call;
@@ -271,9 +306,15 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
     in.fail(block.at, fmt::format("found {}, expected one byte", type));
   }
   block.type = static_cast<std::uint8_t>(type);
+  AbiMask likely = 0;
+  if (in.accept("likely")) {
+    in.expect("@");
+    likely = parse_abis(in);
+  }
   in.expect("{");
   while (!in.accept("}")) {
     block.rows.push_back(parse_ioctl(in));
+    block.rows.back().likely = likely;
   }
   return block;
 }

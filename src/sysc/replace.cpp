@@ -86,7 +86,9 @@ class Replacement {
 }  // namespace
 
 void replace(ast::Program& program) {
-  Replacement(program.first_replaceable).apply(program);
+  if (program.first_replaceable) {
+    Replacement(*program.first_replaceable).apply(program);
+  }
 }
 
 }  // namespace tracer::sysc

@@ -119,7 +119,7 @@ class CaseTables {
     }
     sysc::Diagnostics diagnostics;
     const auto program = sysc::parse(sources, diagnostics);
-    set_ = sysc::Lowering(program, diagnostics).run(false);
+    set_ = sysc::Lowering(program, diagnostics).run({false});
     if (diagnostics.has_errors()) {
       throw std::runtime_error(diagnostics.text(sources));
     }

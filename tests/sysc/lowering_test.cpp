@@ -106,6 +106,92 @@ TEST_CASE("an ioctl's number follows from its type in each ABI") {
   CHECK(rows[1].abis == (mask_of(Abi::i386) | mask_of(Abi::x32) | mask_of(Abi::arm)));
 }
 
+TEST_CASE("a number and a type are enough for an ioctl, for some ABIs and for a number that says no direction too") {
+  const auto c = compile_text(
+      "struct w { a: long }\n"
+      "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+      "ioctls 'T' { ONE = _IOR(1, w) TWO@i386 = _IOW(2, w) THREE = _IO(3, w) (argp: *w) FOUR = _IOWR(4, w) _ }\n",
+      "16 ioctl\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  std::vector<std::pair<std::uint64_t, std::string_view>> found;
+  for (const auto& constant : t.constants) {
+    found.emplace_back(constant.value, t.text(constant.name));
+  }
+  using Found = std::vector<std::pair<std::uint64_t, std::string_view>>;
+  CHECK(found == Found{{0x45403, "THREE"},
+                       {0x85403, "THREE"},
+                       {0x40045402, "TWO"},
+                       {0x80045401, "ONE"},
+                       {0x80085401, "ONE"},
+                       {0xc0045404, "FOUR"},
+                       {0xc0085404, "FOUR"}});
+  const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[2].abis == mask_of(Abi::i386));
+  const auto argument = Tables::slice(t.params, t.signatures[rows[3].signature].params)[2];
+  CHECK(t.text(argument.name) == "argp");
+  CHECK(t.types[argument.type].direction == Direction::out);
+}
+
+TEST_CASE("a structure has its size in the number of an ioctl though only run time knows how it goes on") {
+  const auto c = compile_text(
+      "struct said sized by 2 * word { count: u32  list: u32[count] }\n"
+      "struct placed { count: u32  last: u64 at 20 }\n"
+      "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+      "ioctls 'T' { SAID@64 = _IOR(1, said) PLACED@64 = _IOR(2, placed) }\n",
+      "16 ioctl\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  CHECK(t.constants[0].value == 0x80105401);
+  CHECK(t.constants[1].value == 0x801c5402);
+}
+
+TEST_CASE("ioctls of a block that is likely on an ABI go before others of their number there") {
+  const auto c = compile_text(
+      "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+      "ioctls 'd' { A = 1 (of_a: int) }\nioctls 'd' likely@arm { B = 1 (of_b: int) }\n",
+      "16 ioctl\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
+  REQUIRE(rows.size() == 3);
+  const auto name = [&](const SignatureRow& row) {
+    return t.text(Tables::slice(t.params, t.signatures[row.signature].params)[2].name);
+  };
+  CHECK(name(rows[0]) == "of_b");
+  CHECK(rows[0].abis == (mask_of(Abi::aarch64) | mask_of(Abi::arm)));
+  CHECK(name(rows[1]) == "of_a");
+  CHECK(rows[1].abis == all_abis);
+  CHECK(name(rows[2]) == "of_b");
+}
+
+TEST_CASE("numbers of ioctls that are written out are told if their argument has a size") {
+  const std::vector<Source> sources{{"x.sys",
+                                     "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
+                                     "ioctls 'T' {\n"
+                                     "  SAME = 0x80045412 (argp: out *u32)\n"
+                                     "  OTHER = 0x80085402 (argp: out *u32)\n"
+                                     "  OLD = 0x5401 (argp: out *u32)\n"
+                                     "}\n"}};
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.numbers = true;
+  compile(sources, diagnostics, options);
+  CHECK(diagnostics.text(sources) ==
+        "x.sys:3:3: warning: found 0x80045412, expected _IOR(0x12, TYPE)\n"
+        "x.sys:4:3: warning: found 0x80085402, of 8 bytes on x86_64, expected the 4 of the argument\n");
+}
+
+TEST_CASE("no number of an ioctl is written out that its argument says") {
+  const auto sources = read_sources({DESCRIPTIONS});
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.numbers = true;
+  compile(sources, diagnostics, options);
+  CHECK(diagnostics.text(sources).find("expected _IO") == std::string::npos);
+}
+
 TEST_CASE("of ioctls with one number the first name in the alphabet says the arguments, and a user's goes before") {
   const Source own{"own.sys",
                    "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n"
