@@ -226,6 +226,7 @@ struct Signature {
   std::string note_prefix;
   bool note_styled = false;
   Box<Expr> selector;
+  std::optional<Name> like;  ///< the call that has the rows that are not here
   std::vector<Row> rows;
 };
 struct Row {
@@ -289,6 +290,7 @@ struct Program {
   std::vector<Item> items;
   std::vector<Number> numbers;
   std::optional<std::size_t> first_replaceable;  ///< as of CompileOptions
+  std::vector<Call> replaced;                    ///< calls that gave way to the user's
 
   /// Whether this stands in a file of the user's, which goes before the program's own.
   [[nodiscard]] bool is_users(Position at) const { return first_replaceable && at.file < *first_replaceable; }

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "sysc/lowering.h"
@@ -142,6 +144,59 @@ void Lowering::delay_what_is_filled_in(spec::Range params) {
   }
 }
 
+/// The call for all ABIs that another one is like. The program's own calls are like its own, whatever the user
+/// replaces.
+const ast::Call* Lowering::call_like(const ast::Name& name) const {
+  const ast::Call* found = nullptr;
+  const auto consider = [&](const ast::Call& call) {
+    const bool is_it = call.name.text == name.text && !call.for_some_abis && call.signature.selector != nullptr;
+    const bool may_be = program_.is_users(name.at) || !program_.is_users(call.name.at);
+    const bool is_better = found == nullptr || (program_.is_users(call.name.at) && !program_.is_users(found->name.at));
+    found = is_it && may_be && is_better ? &call : found;
+  };
+  std::for_each(symbols_.calls.begin(), symbols_.calls.end(), [&](const auto* call) { consider(*call); });
+  std::for_each(program_.replaced.begin(), program_.replaced.end(), consider);
+  return found;
+}
+
+/// The rows of a call with their keys, and after them what it does not say itself of the call that it is like.
+std::vector<std::pair<const ast::Row*, std::vector<const ast::Expr*>>> Lowering::rows_of(
+    const ast::Signature& signature) {
+  std::vector<std::pair<const ast::Row*, std::vector<const ast::Expr*>>> rows;
+  std::unordered_set<std::string> said;
+  const auto take = [&](const std::vector<ast::Row>& of) {
+    std::unordered_set<std::string> saying;
+    for (const auto& row : of) {
+      std::vector<const ast::Expr*> keys;
+      for (const auto& key : row.keys) {
+        const auto* named = std::get_if<ast::Reference>(&key.node);
+        auto text = named != nullptr ? named->name : std::to_string(std::get<ast::Literal>(key.node).value);
+        if (said.count(text) == 0) {
+          keys.push_back(&key);
+          saying.insert(std::move(text));
+        }
+      }
+      if (row.keys.empty()) {
+        saying.insert("else");
+      }
+      if (row.keys.empty() ? said.count("else") == 0 : !keys.empty()) {
+        rows.emplace_back(&row, std::move(keys));
+      }
+    }
+    said.merge(saying);
+  };
+  take(signature.rows);
+  if (signature.like) {
+    if (const auto* call = call_like(*signature.like)) {
+      take(call->signature.rows);
+    } else {
+      diagnostics_.error(signature.like->at,
+                         "found " + signature.like->text + ", expected a call that has rows by a value");
+    }
+  }
+  return rows;
+}
+
 /// The rows that have arguments. Where several of them have one number, the first of the names in the alphabet decides,
 /// whatever the files are called; what is likely on the ABI goes before, and what the user describes before all.
 std::vector<const ast::IoctlRow*> Lowering::described_ioctls() const {
@@ -182,16 +237,16 @@ void Lowering::lower_rows(const ast::Signature& signature, const std::vector<con
   row.selector = lower_expr(*signature.selector, scope);
   const ast::Set* set = set_of(*signature.selector, scope);
   std::vector<spec::SignatureRow> rows;
-  for (const auto& alternative : signature.rows) {
-    const auto index = lower_signature(alternative.signature, params, &signature, abis);
-    if (alternative.keys.empty()) {
+  for (const auto& [alternative, keys] : rows_of(signature)) {
+    const auto index = lower_signature(alternative->signature, params, &signature, abis);
+    if (keys.empty()) {
       if (row.otherwise != none) {
-        diagnostics_.error(alternative.signature.at, "found a second 'else', expected one");
+        diagnostics_.error(alternative->signature.at, "found a second 'else', expected one");
       }
       row.otherwise = index;
     }
-    for (const auto& key : alternative.keys) {
-      add_rows(key_values(key, set), 0, index, abis, rows);
+    for (const auto* key : keys) {
+      add_rows(key_values(*key, set), 0, index, abis, rows);
     }
   }
   const auto* reference = std::get_if<ast::Reference>(&signature.selector->node);

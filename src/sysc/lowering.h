@@ -129,6 +129,8 @@ class Lowering {
   void delay_what_is_filled_in(spec::Range params);
   void lower_rows(const ast::Signature& signature, const std::vector<const ast::Param*>& params, const Scope& scope,
                   spec::Signature& row, AbiMask abis);
+  std::vector<std::pair<const ast::Row*, std::vector<const ast::Expr*>>> rows_of(const ast::Signature& signature);
+  const ast::Call* call_like(const ast::Name& name) const;
   [[nodiscard]] std::vector<const ast::IoctlRow*> described_ioctls() const;
   std::vector<spec::SignatureRow> ioctl_rows(const std::vector<const ast::Param*>& params,
                                              const ast::Signature& signature, AbiMask abis);

@@ -28,6 +28,8 @@ ast::Param parse_param(TokenStream& in) {
       param.condition = boxed(parse_expr(in));
     } else if (in.accept("when")) {
       param.when = boxed(parse_expr(in));
+    } else if (in.at("always")) {
+      param.when = boxed({in.take().at, ast::Literal{1}});
     } else if (in.accept("at")) {
       param.slot = static_cast<std::uint8_t>(std::clamp<std::int64_t>(parse_value(in), 0, 255));
     } else if (in.accept("named")) {
@@ -42,8 +44,9 @@ ast::Param parse_param(TokenStream& in) {
       return param;
     } else {
       in.unexpected(
-          "',', ')' or one of if, when, at, named, was, late, unpassed, as, wide, halves, brief count, sized by",
-          {"if", "when", "at", "named", "was", "late", "unpassed", "as", "wide", "halves", "brief", "sized"});
+          "',', ')' or one of if, when, always, at, named, was, late, unpassed, as, wide, halves, brief count, sized "
+          "by",
+          {"if", "when", "always", "at", "named", "was", "late", "unpassed", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }
@@ -103,10 +106,13 @@ ast::Signature parse_signature(TokenStream& in) {
   return signature;
 }
 
-/// `by EXPR { … }`
+/// `by EXPR { … }`, `by EXPR like CALL { … }`
 void parse_selector(TokenStream& in, ast::Signature& signature) {
   in.expect("by");
   signature.selector = boxed(parse_expr(in));
+  if (in.accept("like")) {
+    signature.like = in.expect_name("the name of a call");
+  }
   in.expect("{");
   while (!in.accept("}")) {
     ast::Row row;

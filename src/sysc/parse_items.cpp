@@ -137,6 +137,8 @@ ast::Field parse_field(TokenStream& in, std::uint32_t together) {
       field.condition = boxed(parse_expr(in));
     } else if (in.accept_word("when")) {
       field.when = boxed(parse_expr(in));
+    } else if (in.at_word("always")) {
+      field.when = boxed({in.take().at, ast::Literal{1}});
     } else if (in.at_word("out") || in.at_word("inout")) {
       field.direction = in.take().text == "out" ? Direction::out : Direction::inout;
     } else if (in.accept_word("after")) {
@@ -167,8 +169,9 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
     } else if (structure.fields.empty()) {
       in.unexpected("NAME: TYPE or '}'");
     } else {
-      in.unexpected("NAME: TYPE, '}', or one of if, when, out, inout, after, inline, at, as, brief count",
-                    {"if", "when", "out", "inout", "after", "inline", "at", "as", "wide", "brief", "together"});
+      in.unexpected(
+          "NAME: TYPE, '}', or one of if, when, always, out, inout, after, inline, at, as, brief count",
+          {"if", "when", "always", "out", "inout", "after", "inline", "at", "as", "wide", "brief", "together"});
     }
   }
 }

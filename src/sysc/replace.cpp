@@ -23,7 +23,13 @@ class Replacement {
         numbers_.emplace(number.abi, number.number);
       }
     }
-    std::erase_if(program.items, [this](ast::Item& item) { return is_replaced(item); });
+    std::erase_if(program.items, [&](ast::Item& item) {
+      const bool is_gone = is_replaced(item);
+      if (auto* call = std::get_if<ast::Call>(&item); is_gone && call != nullptr) {
+        program.replaced.push_back(std::move(*call));
+      }
+      return is_gone;
+    });
     std::erase_if(program.numbers, [this](const ast::Number& number) {
       return gives_way(number.name) && numbers_.count({number.abi, number.number}) != 0;
     });

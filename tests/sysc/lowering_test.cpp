@@ -106,6 +106,39 @@ TEST_CASE("an ioctl's number follows from its type in each ABI") {
   CHECK(rows[1].abis == (mask_of(Abi::i386) | mask_of(Abi::x32) | mask_of(Abi::arm)));
 }
 
+TEST_CASE("a call that is like another has the rows that it does not say itself") {
+  const auto c = compile_text(
+      "f(op: int) by op { 1 2 (of_f: int) 3 (too: int) else (any: int) }\n"
+      "g(x: int, op: int) by op like f { 2 (of_g: int) }\n",
+      "7 g\n");
+  REQUIRE(c.messages.empty());
+  const auto t = c.tables();
+  const auto& signature = t.signatures[t.find(Abi::x86_64, 7)->signature];
+  const auto name = [&](Index of) {
+    const auto params = Tables::slice(t.params, t.signatures[of].params);
+    CHECK(params.size() == 3);
+    return std::string(t.text(params.back().name));
+  };
+  const auto rows = Tables::slice(t.signature_rows, signature.rows);
+  REQUIRE(rows.size() == 3);
+  CHECK(name(rows[0].signature) == "of_f");
+  CHECK(name(rows[1].signature) == "of_g");
+  CHECK(name(rows[2].signature) == "too");
+  CHECK(name(signature.otherwise) == "any");
+}
+
+TEST_CASE("what the program has like a call of its own stays so if the user replaces that") {
+  const std::vector<Source> sources{{"user.sys", "f(op: int)\n"},
+                                    {"own.sys", "f(op: int) by op { 1 (of_f: int) }\ng(op: int) by op like f {}\n"},
+                                    {"x86_64.nr", "7 g\n"}};
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.first_replaceable = 1;
+  const auto set = compile(sources, diagnostics, options);
+  CHECK(diagnostics.text(sources).empty());
+  CHECK(set.signature_rows.size() == 1);
+}
+
 TEST_CASE("a number and a type are enough for an ioctl, for some ABIs and for a number that says no direction too") {
   const auto c = compile_text(
       "struct w { a: long }\n"
