@@ -16,6 +16,10 @@ bool is_prefix_word(const Token& token) {
                         "redirect", "was", "unpassed", "else", "or"});
 }
 
+bool is_encoding(const Token& token) {
+  return any_of(token, {"_IO", "_IOR", "_IOW", "_IOWR"});
+}
+
 bool ends_operand(const Token& token) {
   switch (token.kind) {
     case TokenKind::name:
@@ -136,12 +140,17 @@ class LineMaker {
     }
   }
 
+  /// Between the parentheses of `_IOR(…)`.
+  [[nodiscard]] bool in_encoding() const {
+    return in_brackets() && brackets_.back().token > 0 && is_encoding(tokens_[brackets_.back().token - 1]);
+  }
+
   /// `name:` before a type, and not the `:` between a type and its width.
   [[nodiscard]] bool is_width_colon() const {
     if (before_last_ == nullptr || last_ == nullptr) {
       return false;
     }
-    if (last_->is(")")) {
+    if (last_->is(")") || in_encoding()) {
       return true;
     }
     return any_of(*before_last_, {":", "*", "->", "=", ".", "custom", "enum", "flags"}) && !last_->is("else");
@@ -207,7 +216,7 @@ class LineMaker {
     if (block() == Block::rows) {
       return before_last_ == nullptr || !any_of(*before_last_, {"->", "note"});
     }
-    return block() == Block::ioctls && !any_of(*last_, {"_IO", "_IOR", "_IOW", "_IOWR"});
+    return block() == Block::ioctls && !is_encoding(*last_);
   }
 
   Stop stop(const Token& token) {

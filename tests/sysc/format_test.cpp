@@ -42,6 +42,11 @@ TEST_CASE("what goes on from the line before is indented, and no blank line foll
         "}\n");
 }
 
+TEST_CASE("the type in the number of an ioctl is spaced as a type") {
+  const std::string text = "ioctls 'T' {\n  ONE = _IOR(1, some : u16)\n  TWO = _IOR(2, u16) (arg: some : u16)\n}\n";
+  CHECK(formatted(text) == text);
+}
+
 TEST_CASE("structures on one line do not line up with each other") {
   CHECK(formatted("struct a { x:u32 }\nstruct longer { y:u32 }\n") ==
         "struct a { x: u32 }\nstruct longer { y: u32 }\n");
