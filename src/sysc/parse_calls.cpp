@@ -333,12 +333,8 @@ ast::Library parse_library(TokenStream& in) {
   } while (in.at_kind(TokenKind::string));
   in.expect("{");
   while (!in.accept("}")) {
-    if (in.at("calls") && in.peek(1).is("{")) {
-      in.take();
-      in.expect("{");
-      while (!in.accept("}")) {
-        library.calls.push_back(in.expect_name("the name of a system call or '}'"));
-      }
+    if (in.at_kind(TokenKind::name) && !in.peek(1).is("(") && !in.peek(1).is("@")) {
+      library.calls.push_back(in.expect_name("the name of a system call"));
     } else {
       library.functions.push_back(parse_call(in));
     }

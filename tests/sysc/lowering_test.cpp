@@ -346,7 +346,7 @@ TEST_CASE("functions of libraries take their parameters in the order of C") {
   const auto c = compile_text(
       "pwritev(fd: int, pos: i64 halves at 3, iov: ulong at 1, count: ulong at 2) -> long\n"
       "library \"libc.so.6\" {\n"
-      "  calls { pwritev }\n"
+      "  pwritev\n"
       "  printf(format: *cstr) -> int varargs printf\n"
       "  free(p: ulong) -> void\n"
       "}\n"
