@@ -12,13 +12,18 @@ include packages.mk
 
 ARGS ?= --help
 PREFIX ?= /usr/local
+# Whether warnings are errors: .ci/run turns it on.
+WERROR ?= OFF
 PYTHON := /usr/bin/python3
 jobs := $(shell nproc)
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
-# $(call configure,DIRECTORY,OPTIONS): once; CMake itself notices later changes.
-configure = cmake -S . -B $(1) -G Ninja $(2)
-run_tests = ctest --test-dir $(1) --output-on-failure -j$(jobs)
+# $(call configure,DIRECTORY,OPTIONS): where that has not been done with this WERROR. CMake itself notices later changes.
+configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
+  cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2)
+# $(call build_tests,DIRECTORY): builds everything; the directory may have been configured before Catch2 was installed.
+build_tests = @[[ -e $(1)/tests/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1)
+run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error -j$(jobs)
 
 # $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing.
 define install_missing
@@ -35,8 +40,8 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: all run test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install clean \
-        test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
+.PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install \
+        clean test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -45,16 +50,18 @@ run: build-packages build/build.ninja
 	@cmake --build build --target tracer >&2
 	@build/tracer $(ARGS)
 
-test: test-packages build/build.ninja
-	cmake --build build
+tests: test-packages build/build.ninja
+	$(call build_tests,build)
+
+test: tests
 	$(call run_tests,build)
 
 sanitize: test-packages build-asan/build.ninja
-	cmake --build build-asan
+	$(call build_tests,build-asan)
 	$(call run_tests,build-asan)
 
 clang: lint-packages build-clang/build.ninja
-	cmake --build build-clang
+	$(call build_tests,build-clang)
 
 lint: format tidy
 
@@ -66,16 +73,16 @@ format: lint-packages
 tidy: clang
 	.ci/tidy build-clang
 
-bench: test-packages all
+bench: tests
 	$(PYTHON) tests/bench/bench.py --ours build/tracer $(ARGS_BENCH)
 
-bench-kernel: bench-packages all
+bench-kernel: bench-packages tests
 	$(PYTHON) tests/bench/kernel.py --ours build/tracer $(ARGS_BENCH)
 
 bench-functions: bench-packages all
 	$(PYTHON) tests/bench/functions.py --ours build/tracer $(ARGS_BENCH)
 
-probe: test-packages all
+probe: tests
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)
 
 # It may lack what it needs here, an emulator for example: then it says so, with status 77.
@@ -83,32 +90,35 @@ test-arm64:
 	@$(MAKE) --no-print-directory arm64-packages || true
 	tests/arm64/run $(ARGS_ARM64) || (( $$? == 77 ))
 
-test-kernels: all
+test-kernels: build-packages build/build.ninja
 	@$(MAKE) --no-print-directory kernels-packages || true
+	$(call build_tests,build)
 	tests/kernels/run $(ARGS_KERNELS) || (( $$? == 77 ))
 
 test-static: build-packages
-	cmake --preset static
+	cmake --preset static -DTRACER_WERROR=$(WERROR)
 	cmake --build --preset static
 	tests/static/run build-static/tracer
 
-compat: test-packages all
+compat: tests
 	$(PYTHON) tests/compat/compare.py --ours build/tracer --full $(ARGS_COMPAT)
 
-install: all
+install: build-packages build/build.ninja
+	cmake --build build --target program
 	cmake --install build --prefix $(PREFIX)
 
 clean:
 	rm -rf build build-*
 
-build/build.ninja: | build-packages
+# Always looked at: configure decides.
+build/build.ninja: FORCE | build-packages
 	$(call configure,build,-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
 
-build-asan/build.ninja: | test-packages
+build-asan/build.ninja: FORCE | test-packages
 	$(call configure,build-asan,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O1 -DTRACER_SANITIZE=ON \
 	  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
 
-build-clang/build.ninja: | lint-packages
+build-clang/build.ninja: FORCE | lint-packages
 	$(call configure,build-clang,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
 
 build-packages:

@@ -1,27 +1,26 @@
 # Debian 12 packages. The Makefile installs what is missing.
 
-# To build the program. (Catch2 is here because configuring looks for it; ccache only makes rebuilding quicker; clang
-# and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours, Zydis reads the instructions
-# under breakpoints, Jansson recorded traces.)
-build_packages := g++ cmake ninja-build pkg-config ccache catch2 clang-14 libbpf-dev libncurses-dev \
+# To build the program. (ccache only makes rebuilding quicker; clang and libbpf are for the BPF engine, ncurses' terminfo
+# tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded traces.)
+build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libncurses-dev \
                   libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libselinux1-dev
 
-# To run the tests: the tracers that we compare with, programs that we trace, 32-bit programs, other compilers and
-# linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of postgres and sshd run
-# where these are installed. They are not installed for that: openssh-server opens the machine to logins, postgresql-15
-# makes a data base cluster and serves it.)
-test_packages := $(build_packages) strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
+# To build and run the tests: their framework, the tracers that we compare with, programs that we trace, 32-bit programs,
+# other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of
+# postgres and sshd run where these are installed. They are not installed for that: openssh-server opens the machine to
+# logins, postgresql-15 makes a data base cluster and serves it.)
+test_packages := $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
                  gcc-12-multilib g++-12-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 
 # For the checks of the source and the build with the other compiler.
-lint_packages := $(build_packages) clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+lint_packages := $(build_packages) catch2 clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
 # To measure beside them (make bench-kernel).
 bench_packages := $(test_packages) bpftrace linux-perf make
 
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
-guest_packages := $(build_packages) python3 cpio e2fsprogs
+guest_packages := $(build_packages) catch2 python3 cpio e2fsprogs
 arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
                   qemu-user qemu-system-arm
 
