@@ -16,6 +16,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "skip.h"
+
 #include "program_run.h"
 
 namespace tracer::live {
@@ -48,24 +50,34 @@ inline std::string why_no_bpf_here() {
   return state.str().find("[confidentiality]") != std::string::npos ? "the kernel is locked down" : "";
 }
 
-/// Whether a tracer that must use BPF runs. False, with the reason on standard output, only where that cannot be or
-/// the build has no BPF: otherwise the test fails.
-inline bool works_by_bpf(const std::string& options) {
+/// Why a tracer that must use BPF does not run; empty if it does. Only a machine on which that cannot be and a build
+/// without BPF have a reason: otherwise the test fails.
+inline std::string why_no_bpf(const std::string& options = "-c") {
   const Ran tried = run("exec $T --engine=bpf -o /dev/null " + options + " true 2>&1");
   if (tried.status == 0) {
-    return true;
+    return "";
   }
   const std::string why = tried.mentions("made without the BPF engine") ? "no BPF in this build" : why_no_bpf_here();
-  std::cout << "skipped: " << why << '\n';
   INFO("The tracer says: " << (tried.lines.empty() ? "nothing" : tried.lines.front()));
   CHECK(why != "");
-  // There it must not go unnoticed that the machine has changed.
+  // A CI machine has it: that the machine has changed must not go unnoticed.
   CHECK_FALSE((std::getenv("CI") != nullptr && ::geteuid() == 0));
-  return false;
+  return why.empty() ? "unknown" : why;
 }
 
+inline void skip_without_bpf(const std::string& options = "-c") {
+  if (const std::string why = why_no_bpf(options); !why.empty()) {
+    SKIP(why);
+  }
+}
+
+/// For a part of a test, which says so when it leaves that out.
 inline bool bpf_works() {
-  return works_by_bpf("-c");
+  const std::string why = why_no_bpf();
+  if (!why.empty()) {
+    std::cout << "left out: " << why << '\n';
+  }
+  return why.empty();
 }
 
 /// How many descriptors of BPF objects the process has.

@@ -3,9 +3,10 @@
 #include <sys/wait.h>
 
 #include <filesystem>
-#include <iostream>
 
 #include <catch2/catch.hpp>
+
+#include "skip.h"
 
 #include "bpf_works.h"
 #include "process.h"
@@ -36,9 +37,7 @@ std::vector<std::string> loaded_programs() {
 }  // namespace
 
 TEST_CASE("counting in the kernel counts what ptrace and strace count") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   for (const std::string command :
        {"sh -c 'cd /; cd /nonexistent; /bin/true; exit 3'", "-f sh -c '/bin/true; cd /nonexistent; /bin/true'",
         "-f " TRACEE " vfork_exec", "-f -e trace=%file,wait4 sh -c '/bin/true; :'",
@@ -55,9 +54,7 @@ TEST_CASE("counting in the kernel counts what ptrace and strace count") {
 }
 
 TEST_CASE("no call is missed of programs that take a CPU from each other") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string out = folder.file("out");
   const std::string dd = "dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none";
@@ -72,9 +69,7 @@ TEST_CASE("no call is missed of programs that take a CPU from each other") {
 }
 
 TEST_CASE("times are those inside the calls: asleep only with -w") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const std::string show = "-o /dev/stdout -U total-time,calls,name -e trace=/nanosleep sleep 0.2";
   const auto seconds = [&](const std::string& options) {
     const Ran ran = run("exec $T --engine=bpf -c " + options + show);
@@ -87,9 +82,7 @@ TEST_CASE("times are those inside the calls: asleep only with -w") {
 }
 
 TEST_CASE("option -c counts in the kernel if it can, and -d says when it cannot and why") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   CHECK(run("$T -c -d true").has(TRACER ": engine: bpf, which counts in the kernel and stops nobody"));
   CHECK(run("$T -c -d --engine=ptrace true").has(TRACER ": engine: ptrace, as --engine says"));
   const Ran by_path = run("$T -c -d -P /etc true");
@@ -108,9 +101,7 @@ TEST_CASE("option -c counts in the kernel if it can, and -d says when it cannot 
 }
 
 TEST_CASE("where the kernel takes no programs, it is said what stands against them, and counting goes on by ptrace") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   // As in a kernel that is locked down, one without types, and a process that may open next to nothing.
   const std::string elsewhere = "unshare -m true 2>/dev/null && exec unshare -m sh -c ";
   const std::string count = "exec $T -c -d true'";
@@ -136,9 +127,7 @@ TEST_CASE("where the kernel takes no programs, it is said what stands against th
 }
 
 TEST_CASE("a running process is counted without being stopped or traced") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   Process cat({"/bin/cat"});
   cat.say("one");
   REQUIRE(cat.line() == "one");
@@ -160,9 +149,7 @@ TEST_CASE("a running process is counted without being stopped or traced") {
 }
 
 TEST_CASE("that a process has ended already is told in the same words whoever counts") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Process ended({"/bin/true"});
   REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").starts_with('Z'); }));
   const std::string pid = std::to_string(ended.pid());
@@ -179,9 +166,7 @@ TEST_CASE("that a process has ended already is told in the same words whoever co
 }
 
 TEST_CASE("counting ends when the processes that were attached to do, with all their threads and children") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   Process shell({"/bin/sh", "-c", "read go; /bin/true; (/bin/true; exit 2)"});
   const std::string pid = std::to_string(shell.pid());
   Process counter({TRACER, "-f", "-c", "-U", "calls,name", "-e", "trace=execve", "-p", pid}, true);
@@ -192,9 +177,7 @@ TEST_CASE("counting ends when the processes that were attached to do, with all t
 }
 
 TEST_CASE("counting a first thread alone ends when another one's execve takes its place") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   for (const std::string engine : {"bpf", "ptrace"}) {
     INFO(engine);
     Process tracee({TRACEE, "exec_thread", "cat"});
@@ -209,9 +192,7 @@ TEST_CASE("counting a first thread alone ends when another one's execve takes it
 }
 
 TEST_CASE("processes are counted by name and by control group, also those that start later, but not the tracer") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string named = folder.file("so-named");
   const std::string show = " -U calls,name -e trace=getppid ";
@@ -238,8 +219,7 @@ TEST_CASE("processes are counted by name and by control group, also those that s
   const std::string mount = run("grep -m1 -o ' [^ ]* cgroup2 ' /proc/self/mounts | cut -d' ' -f2").lines.at(0);
   const std::string group = mount + "/tracer-test-" + std::to_string(::getpid());
   if (!std::filesystem::create_directory(group)) {
-    std::cout << "skipped: no control group can be made\n";
-    return;
+    SKIP("no control group can be made");
   }
   const std::string name = std::filesystem::path(group).filename();
   const Ran by_group = run("$T -c --cgroup=" + name + " -U calls,name -e trace=chdir sh -c '(echo 0 >" + group +
@@ -250,9 +230,7 @@ TEST_CASE("processes are counted by name and by control group, also those that s
 }
 
 TEST_CASE("histograms and percentiles come from the kernel, too") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Ran ran =
       run("$T --engine=bpf -c --summary-histogram -U calls,p50,p99,name -e trace=clock_nanosleep sleep 1.2");
   CHECK(ran.mentions("        1 1"));  // 1.2 s and a little, in microseconds
@@ -262,9 +240,7 @@ TEST_CASE("histograms and percentiles come from the kernel, too") {
 }
 
 TEST_CASE("a tracer that is killed leaves no program in the kernel and the process goes on") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   Process cat({"/bin/cat"});
   const std::string pid = std::to_string(cat.pid());
   const auto before = loaded_programs();
@@ -288,9 +264,7 @@ TEST_CASE("a tracer that is killed leaves no program in the kernel and the proce
 }
 
 TEST_CASE("counting ends with a process that dies while it is being attached to") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   Process victim({TRACEE, "sleeper"});
   REQUIRE(victim.line() == "ready");

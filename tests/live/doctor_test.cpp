@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "skip.h"
+
 #include "program_run.h"
 
 namespace tracer::live {
@@ -35,8 +37,7 @@ TEST_CASE("the doctor tells what works, on standard output and on one screen") {
 
 TEST_CASE("the doctor names a remedy for what is missing") {
   if (::geteuid() != 0) {
-    WARN("skipped: only root can become somebody else");
-    return;
+    SKIP("only root can become another user");
   }
   const Ran ran =
       run("cp $T /tmp/tracer-of-nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "

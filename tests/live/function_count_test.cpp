@@ -4,10 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
 #include <catch2/catch.hpp>
+
+#include "skip.h"
 
 #include "bpf_works.h"
 
@@ -15,13 +16,12 @@ namespace tracer::live {
 
 namespace {
 
-/// False, with the reason on standard output, where functions are not counted by uprobes, or not at all.
-bool uprobes_work() {
+/// Where functions are not counted by uprobes, or not at all, the test is skipped.
+void skip_without_uprobes() {
   if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
-    std::cout << "skipped: the kernel has no uprobes\n";
-    return false;
+    SKIP("the kernel has no uprobes");
   }
-  return works_by_bpf("-q -c -e trace=none -e symbol=nothing");
+  skip_without_bpf("-q -c -e trace=none -e symbol=nothing");
 }
 
 /// What is counted of a command, and how it ended.
@@ -72,9 +72,7 @@ bool has_code_of_its_files(pid_t pid) {
 }  // namespace
 
 TEST_CASE("uprobes count the calls of functions that breakpoints count") {
-  if (!uprobes_work()) {
-    return;
-  }
+  skip_without_uprobes();
   for (const std::string command :
        {"-e trace=none -e library=@MAIN ls /", "-e trace=none -e 'library=*' ls /",
         "-e trace=none -e symbol=malloc+free+strlen+memcpy ls /", "-e trace=none -e symbol=@MAIN " TRACEE " hello",
@@ -91,9 +89,7 @@ TEST_CASE("uprobes count the calls of functions that breakpoints count") {
 }
 
 TEST_CASE("option -c counts functions by uprobes where only their number matters, and -d says why it does not") {
-  if (!uprobes_work()) {
-    return;
-  }
+  skip_without_uprobes();
   const std::string in_kernel =
       TRACER ": functions: uprobes count their calls in the kernel, where nobody stops for it";
   const std::string what = " -e trace=none -e symbol=malloc true";
@@ -118,9 +114,7 @@ TEST_CASE("option -c counts functions by uprobes where only their number matters
 }
 
 TEST_CASE("a tracer that counts by uprobes leaves nothing behind, however it ends") {
-  if (!uprobes_work()) {
-    return;
-  }
+  skip_without_uprobes();
   for (const int signal : {SIGINT, SIGKILL}) {
     INFO(signal);
     Process cat({"/bin/cat"});

@@ -29,9 +29,7 @@ std::vector<std::string> trace_by(const std::string& engine, const std::string& 
 }  // namespace
 
 TEST_CASE("the kernel's trace has the lines of ptrace's") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   for (const std::string command :
        {"-e trace=%file,read,write,close,pread64,getdents64,execve ls -l /usr/share",
         "-e trace=!getrandom sh -c 'cd /nonexistent; exit 3'",
@@ -96,9 +94,7 @@ TEST_CASE("the kernel's trace has the lines of ptrace's") {
 }
 
 TEST_CASE("every line about the processes of a scope says whose it is") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string named = folder.file("so-traced");
   const std::string out = folder.file("out");
@@ -112,9 +108,7 @@ TEST_CASE("every line about the processes of a scope says whose it is") {
 }
 
 TEST_CASE("a folded stack begins with the name of its program, also of one that has ended when it is added up") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Ran ran = run("exec $T --engine=bpf --format=folded -o /dev/stdout -e trace=write /bin/echo hi");
   REQUIRE(ran.lines.size() == 2);
   CHECK(ran.lines[1].rfind("echo;", 0) == 0);
@@ -136,9 +130,7 @@ TEST_CASE("after --syscall-limit nothing more is shown, whoever traces") {
 }
 
 TEST_CASE("a file that a call names many times takes the room of one name") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const Ran ran = run("exec $T --engine=bpf -y -e trace=?poll,ppoll -o " + folder.file("out") +
                       " python3 -c \"import ctypes as c,os,struct; p='" + folder.file("deep") +
@@ -162,9 +154,7 @@ TEST_CASE("programs have the limits that the tracer was given, whatever BPF take
 }
 
 TEST_CASE("nobody stops for the kernel's trace, and a killed tracer leaves nothing behind") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string out = folder.file("out");
   Process cat({"/bin/cat"});
@@ -184,9 +174,7 @@ TEST_CASE("nobody stops for the kernel's trace, and a killed tracer leaves nothi
 }
 
 TEST_CASE("nothing runs in the kernel for signals and stops that nobody wants to hear of") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   Process cat({"/bin/cat"});
   const std::string pid = std::to_string(cat.pid());
   const auto descriptors = [&pid](const std::string& signals) {
@@ -203,9 +191,7 @@ TEST_CASE("nothing runs in the kernel for signals and stops that nobody wants to
 }
 
 TEST_CASE("events that found no room are counted where they are missing and in all") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string out = folder.file("out");
   // The reader of the output holds the tracer up until the buffer is full.

@@ -38,9 +38,7 @@ std::map<std::string, Counted> count(const std::string& options, const std::stri
 }  // namespace
 
 TEST_CASE("long calls among many short ones that are not timed count once, each") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   const std::string own = folder.file("own");
   auto counted = count("", "long >" + own);
@@ -58,9 +56,7 @@ TEST_CASE("long calls among many short ones that are not timed count once, each"
 }
 
 TEST_CASE("the calls that are timed are chosen by chance, and stand for as many as were made") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   for (const std::string options : {"", "--summary-exact"}) {
     auto counted = count(options, "uneven");
     const Counted often = counted["read"];

@@ -1,9 +1,10 @@
 // --secontext where there is no SELinux: a folder of its name and labels of files are all that the tracer asks for.
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 
 #include <catch2/catch.hpp>
+
+#include "skip.h"
 
 #include "program_run.h"
 
@@ -27,8 +28,7 @@ Ran run_labelled(const std::string& commands) {
 TEST_CASE("option --secontext shows the labels of files, of descriptors and none where there is none") {
   const Ran type = run_labelled("exec $T -a1 --secontext -e openat cat /mnt/file /mnt/none");
   if (WEXITSTATUS(type.status) == 77 || type.mentions("cannot show SELinux") || type.mentions("cannot be loaded")) {
-    std::cout << "skipped: " << (type.lines.empty() ? "no reason was given" : type.lines.front()) << '\n';
-    return;
+    SKIP((type.lines.empty() ? "no reason was given" : type.lines.front()));
   }
   for (const std::string& line : type.lines) {
     UNSCOPED_INFO(line);

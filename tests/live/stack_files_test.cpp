@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "skip.h"
+
 #include "program_run.h"
 
 namespace tracer::live {
@@ -24,8 +26,7 @@ bool may_mount() {
 
 TEST_CASE("option -k knows the functions of a library that is deleted or replaced while it is in use") {
   if (run("command -v gcc >/dev/null").status != 0) {
-    WARN("skipped: there is no gcc");
-    return;
+    SKIP("there is no gcc");
   }
   const Folder folder;
   const Ran made = run("cd " + folder.path().string() +
@@ -47,8 +48,7 @@ TEST_CASE("option -k knows the functions of a library that is deleted or replace
 
 TEST_CASE("option -k finds files that only the tracee's mount namespace has") {
   if (!may_mount()) {
-    WARN("skipped: no mount namespace can be made");
-    return;
+    SKIP("no mount namespace can be made");
   }
   const Folder folder;
   const Ran ran =
@@ -61,8 +61,7 @@ TEST_CASE("option -k finds files that only the tracee's mount namespace has") {
 
 TEST_CASE("option -kk finds a separate file of debugging information by the build id") {
   if (!may_mount() || ::access("/usr/lib/debug", F_OK) != 0) {
-    WARN("skipped: no file can be put below /usr/lib/debug");
-    return;
+    SKIP("no file can be put below /usr/lib/debug");
   }
   const Folder folder;
   // The tracer looks where it runs, so it runs where the folder is the test's.
@@ -87,8 +86,7 @@ TEST_CASE("option -kk asks the servers of DEBUGINFOD_URLS, and nobody where ther
                       "; kill $server; grep GET server");
   CHECK(!ran.mentions("without:  > " + folder.file("p") + "(app::leaf"));
   if (run("ldconfig -p | grep -q libdebuginfod.so.1").status != 0) {
-    WARN("skipped: there is no libdebuginfod");
-    return;
+    SKIP("there is no libdebuginfod");
   }
   CHECK(ran.mentions("/p(app::leaf(int) inlined) ["));
   CHECK(ran.mentions("inlined.cpp:"));

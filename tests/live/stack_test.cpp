@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "skip.h"
+
 #include "bpf_works.h"
 #include "program_run.h"
 
@@ -118,8 +120,7 @@ TEST_CASE("option -k names code that a program has compiled, if it tells perf") 
 
 TEST_CASE("libunwind sees what libdw sees") {
   if (run("$T --stack-unwinder=libunwind -k true").mentions("this build has no libunwind")) {
-    WARN("skipped: built without libunwind");
-    return;
+    SKIP("this build has no libunwind");
   }
   for (const std::string what : {"call", "deep 300", "signal"}) {
     const Ran libdw = run("exec $T -k -e getppid " STACKS " " + what);
@@ -160,8 +161,7 @@ TEST_CASE("option --format=folded adds up the calls of each stack") {
 
 TEST_CASE("option -kk shows what gdb shows of a deep, inlined program") {
   if (run("command -v gdb").status != 0) {
-    WARN("skipped: there is no gdb");
-    return;
+    SKIP("there is no gdb");
   }
   // Function and line of each frame from the first below getppid to main.
   const Ran gdb =
@@ -205,9 +205,7 @@ TEST_CASE("symbols packed into a stripped file are found") {
 }
 
 TEST_CASE("option -k shows the same stack without stopping anybody") {
-  if (!bpf_works()) {
-    return;
-  }
+  skip_without_bpf();
   const Folder folder;
   // It calls until the trace, which is told of it later, has the names of the functions; then the program has lived
   // long enough for them to be looked up.

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <iostream>
 #include <string>
 #include <utility>
 
 #include <catch2/catch.hpp>
+
+#include "skip.h"
 
 #include "bpf/counting.h"
 #include "bpf/embedded.h"
@@ -35,17 +36,14 @@ void check_that_they_load(bpf::KernelPrograms& programs) {
 
 TEST_CASE("programs that see to it that they keep their CPU can be loaded", "[bpf]") {
   if (const std::string why = bpf::why_not_loadable(); !why.empty()) {
-    std::cout << "skipped: " << why << '\n';
-    return;
+    SKIP(why);
   }
   if (::syscall(SYS_bpf, BPF_MAP_CREATE, nullptr, 0) < 0 && errno == ENOSYS) {
-    std::cout << "skipped: there is no bpf(2), as in an emulator\n";
-    return;
+    SKIP("there is no bpf(2), as in an emulator");
   }
   // Before 6.15, what keeps its CPU could call no function that the verifier looks at by itself.
   if (bpf::kernel_version() < std::pair(6UL, 15UL)) {
-    std::cout << "skipped: the kernel is too old\n";
-    return;
+    SKIP("the kernel is too old");
   }
   bpf::KernelPrograms counting = opened(bpf::counting_object(), "counting");
   auto& count = counting.initial<counting_settings>(".rodata.settings");

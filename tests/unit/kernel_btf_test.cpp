@@ -3,13 +3,14 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <catch2/catch.hpp>
+
+#include "skip.h"
 
 #include "bpf/kernel_btf.h"
 
@@ -42,8 +43,7 @@ Places places(const btf* types, const char* name) {
 TEST_CASE("An excerpt of the kernel's types says of them what the whole says", "[bpf]") {
   const Types whole = owned(btf__load_vmlinux_btf());
   if (!whole) {
-    std::cout << "skipped: the kernel does not describe its types\n";
-    return;
+    SKIP("the kernel does not describe its types");
   }
   const Types wanted = owned(btf__new_empty());
   btf__add_struct(wanted.get(), "task_struct___of_old", 0);

@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "skip.h"
+
 #include "base/unique_fd.h"
 #include "names/security_contexts.h"
 
@@ -51,12 +53,10 @@ FakeSource usual() {
 }
 
 /// An emulator of programs may not know the call by which paths are followed; then none has a context.
-bool finds_paths() {
+void skip_without_openat2() {
   if (::syscall(SYS_openat2, AT_FDCWD, "/", nullptr, 0) == -1 && errno == ENOSYS) {
-    WARN("skipped: there is no openat2 here");
-    return false;
+    SKIP("there is no openat2 here");
   }
-  return true;
 }
 
 std::string path_context(names::ContextOptions options, FakeSource source, int directory, std::string_view path) {
@@ -86,9 +86,7 @@ TEST_CASE("the context of a descriptor is that of its file") {
 }
 
 TEST_CASE("the context of a path is that of the file that it leads to, from wherever it starts") {
-  if (!finds_paths()) {
-    return;
-  }
+  skip_without_openat2();
   const UniqueFd root(::open("/", O_PATH | O_CLOEXEC));
   CHECK(path_context({}, usual(), AT_FDCWD, "/proc") == "proc_t");
   CHECK(path_context({}, usual(), root.get(), "proc") == "proc_t");
@@ -100,9 +98,7 @@ TEST_CASE("the context of a path is that of the file that it leads to, from wher
 }
 
 TEST_CASE("what the database has shows where it differs in what is shown") {
-  if (!finds_paths()) {
-    return;
-  }
+  skip_without_openat2();
   FakeSource source = usual();
   source.database = {{"/", "system_u:object_r:root_t:s0"}, {"/proc", "system_u:object_r:other_t:s0"}};
   CHECK(path_context({false, true}, source, AT_FDCWD, "/proc") == "proc_t!!other_t");
@@ -117,9 +113,7 @@ TEST_CASE("what the database has shows where it differs in what is shown") {
 }
 
 TEST_CASE("a context that somebody has made up does no harm") {
-  if (!finds_paths()) {
-    return;
-  }
+  skip_without_openat2();
   FakeSource source = usual();
   source.files["/proc"] = "a:b:] = 0\n\x1b[2J:d";
   CHECK(path_context({}, source, AT_FDCWD, "/proc") == "\\135 = 0\\n\\33\\1332J");
