@@ -5,6 +5,7 @@ import re
 PID = re.compile(r'(?<![\w.])30\d{3}(?![\w.])')  # see FIRST_PID in inside.py
 PID_PREFIX = re.compile(r'^(?:\[pid +(\d+)(?:<[^>]*>)?\]|(\d+)(?:<[^>]*>)?) +')
 STRING = r'"(?:\\.|[^"\\])*"(?:\.\.\.)?'
+FRAME = ' > '
 UNFINISHED = ' <unfinished ...>'
 RESUMED = re.compile(r'<\.\.\. \w+ resumed>')
 
@@ -108,6 +109,19 @@ def masked(line, extra):
     return line if line == before else without_padding(line)
 
 
+def masked_lines(lines, extra):
+    """The lines for comparison. One that is left out takes the frames of its stack with it."""
+    kept, left_out = [], False
+    for line in lines:
+        if left_out and line.startswith(FRAME):
+            continue
+        text = masked(line, extra)
+        left_out = not text
+        if text:
+            kept.append(text)
+    return kept
+
+
 def summary(lines):
     """Rows without their times, in the order of their names: the order of the table is by time."""
     rows = []
@@ -117,8 +131,13 @@ def summary(lines):
     return sorted(rows, key=lambda row: (row.split()[-1:], row))
 
 
-def streams(trace, options, extra=()):
-    """The trace as {thread: lines}."""
+def with_set_at_end(lines, pattern):
+    """The lines, those that match as a set behind the others."""
+    return [line for line in lines if not re.match(pattern, line)] + sorted({line for line in lines if re.match(pattern, line)})
+
+
+def streams(trace, options, extra=(), unordered=''):
+    """The trace as {thread: lines}. Of lines that match `unordered` counts only which there are."""
     ranks = ranked_pids(trace)
     lines = trace.split('\n')
     if lines and not lines[-1]:
@@ -143,9 +162,11 @@ def streams(trace, options, extra=()):
         if '-f' in options:
             found = [re.sub(r'^CLOCK\d+ ', '', line) for line in found]
             found = join_unfinished(found)
-        found = [PID.sub(lambda match: ranks[match[0]], text) for line in found if (text := masked(line, extra))]
+        found = [PID.sub(lambda match: ranks[match[0]], text) for text in masked_lines(found, extra)]
         if '-f' in options:  # what was joined was padded by its second part alone
             found = [without_padding(line) for line in found]
+        if unordered:
+            found = with_set_at_end(found, unordered)
         found += sorted({f'prefix {shape!r}' for shape, _ in shaped if shape})
         result[thread] = found
     return result

@@ -29,6 +29,7 @@ class Program:
     server: list = ()    # runs beside, listening on `port`
     port: int = 0
     masks: list = ()     # (pattern, replacement) besides canonical.MASKS
+    unordered: str = ''  # regular expression: lines that tell of the ends of children, whose order, place and number are chance
     group: str = 'everyday'  # shares are counted by group
     table: bool = False  # a sweep over all calls: only the options in TABLE
     options: list = ()   # each a list of options; these instead of the usual ones
@@ -42,7 +43,10 @@ def everyday():
         Program('cat', ['cat', 'data/text']),
         Program('true', ['true']),
         Program('not there', ['cat', 'missing']),
-        Program('pipeline', ['sh', '-c', 'cat data/text | sort -r | wc -l; exit 3'], many=True, alone=False),
+        Program('pipeline', ['sh', '-c', 'cat data/sub/bytes | sort -r | wc -l; exit 3'], many=True, alone=False,
+                unordered=r'--- SIGCHLD |rt_sigreturn\(|wait4\(',
+                masks=[(r'^wait4\(.*ERESTARTSYS.*', ''), (r'(si_pid=)30\d{3}', r'\1CHILD'), (r'(rt_sigreturn\(.*\)) += .*', r'\1 = ANY'),
+                       (r'(wait4\(.*\)) += 30\d{3}', r'\1 = CHILD')]),
         Program('python', ['/usr/bin/python3', '-I', '-c', 'import json; print(json.dumps({"a": 1}))']),
         Program('perl', ['perl', '-e', 'use POSIX; printf "%s %d\\n", join(",", sort <data/*>), -s "data/text"'],
                 masks=[(READ + STRING + r'(, 4\))', r'\1RANDOM\2'), (r'^ \| 00000  (?:[0-9a-f]{2} ){4} .*', 'SEED')]),
@@ -55,7 +59,7 @@ def everyday():
                 # The journal's nonce is random.
                 masks=[(r'(pwrite64\(\d+(?:<[^>]*>+)?, )' + STRING, r'\1PAGE'), (READ + STRING + r'(, 44\))', r'\1RANDOM\2')]),
         Program('curl', ['curl', '-s', '--http1.0', 'http://127.0.0.1:8000/text'], many=True, port=8000,
-                server=['/usr/bin/python3', '-m', 'http.server', '-b', '127.0.0.1', '-d', 'data', '8000'],
+                server=['/usr/bin/python3', str(HERE / 'http_server.py'), '8000', 'curl'],
                 masks=[(r'(poll\(.*\], \d+, )\d+(?=\) )', r'\1REST'), (r'(poll\(0x.*, )0x[0-9a-f]+(?=\) )', r'\1REST')]),
         Program('ssh-keygen', ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', 'key'],
                 masks=[(r'(write\(\d+(?:<[^>]*>+)?, )' + STRING, r'\1KEY')]),
@@ -84,7 +88,8 @@ def tampering():
 
 def stacks():
     """Stack traces: frames, names and offsets."""
-    trees = [['-k', '-f', '-e', 'trace=write,execve,exit_group']]
+    # Where a shell is when its child ends is chance.
+    trees = [['-k', '-f', '-e', 'trace=write,execve,exit_group', '-e', 'signal=!SIGCHLD']]
     return [Program('stacks of echo', ['/bin/echo', 'hi'], options=[['-k'], ['-k', '-i', '-T', '-e', 'trace=%file']], group='stacks'),
             Program('stacks of sort', ['sort', '-S', '20k', '--parallel=1', 'data/text'], options=[['-k', '-e', 'read=3']], masks=DRAWS, group='stacks'),
             Program('stacks of gcc', ['gcc', '--version'], options=[['-k', '-e', 'trace=%process,%desc']], masks=DRAWS, group='stacks'),
@@ -129,15 +134,17 @@ def probes(build):
 
 # What else may differ between two runs of a program, besides canonical.MASKS.
 MASKS = {
+    # Whoever joins a thread that has already ended does not wait.
+    'threads': [(r'^futex\(.*, FUTEX_WAIT(?:_BITSET)?\b.*', '')],
     # The serials of keys are chosen at random: a few of them have but five digits, as nothing else of these calls has.
-    'exchanging': [(r'(?<![\w.])\d{6,10}(?![\w.])', 'KEY'),
+    'ipc_and_keys': [(r'(?<![\w.])\d{6,10}(?![\w.])', 'KEY'),
                    (r'((?:add_key|request_key|keyctl)\(.*?[ ,(])\d{5}(?![\w.])', r'\1KEY')],
-    'changing': [(r'(stx_ino=)\d+', r'\1INODE'), (r'(f_handle=)"[^"]*"', r'\1HANDLE'), (r'(\}, \[)\d+(?=\], AT_)', r'\1MOUNT'),
+    'watches_and_rings': [(r'(stx_ino=)\d+', r'\1INODE'), (r'(f_handle=)"[^"]*"', r'\1HANDLE'), (r'(\}, \[)\d+(?=\], AT_)', r'\1MOUNT'),
                  (r'(read\(\d+(?:<[^>]*>)?, "\\1\\0\\0\\0@\\0\\0@)' + r'.*?(\\0\\20\\0\\0\\0)', r'\1COOKIE\2'),
                  (r'(IORING_REGISTER_IOWQ_MAX_WORKERS, .*=> ).*(\], 2\))', r'\1WORKERS\2')],
-    'placing': [(r'(adjtime(?:64)?x?\(.*time=\{tv_sec=)\d+, tv_[un]sec=\d+', r'\1TIME')],
-    'mounting': [(r'(lo_device=makedev\(0, )0x[0-9a-f]+', r'\1DEVICE'), (r'(/dev/loop|LOOP_CTL_GET_FREE\) += |lo_number=)\d+', r'\1NUMBER')],
-    'filtering': [(r'(\bid=|NOTIF_ID_VALID, \[|PERF_EVENT_IOC_ID, \[)(?:0x[0-9a-f]+|\d+)', r'\1ID')],
+    'process_attributes': [(r'(adjtime(?:64)?x?\(.*time=\{tv_sec=)\d+, tv_[un]sec=\d+', r'\1TIME')],
+    'mounts': [(r'(lo_device=makedev\(0, )0x[0-9a-f]+', r'\1DEVICE'), (r'(/dev/loop|LOOP_CTL_GET_FREE\) += |lo_number=)\d+', r'\1NUMBER')],
+    'seccomp_bpf_perf': [(r'(\bid=|NOTIF_ID_VALID, \[|PERF_EVENT_IOC_ID, \[)(?:0x[0-9a-f]+|\d+)', r'\1ID')],
 }
 
 # Per cent of equal lines that a group must have. Below 99.5 stands what has been reached so far: raise it, never lower.
@@ -149,13 +156,13 @@ OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'decoration': 99.0, 'multiplexed': 1
 NOT_BY_BPF = re.compile(r'-k|(?:inject|fault|read|write)=.*')
 
 # Probing programs whose lines are counted by themselves.
-GROUPS = {'decoration': 'decoration', 'multiplexed': 'multiplexed'}
+GROUPS = {'descriptor_names': 'decoration', 'multiplexed': 'multiplexed'}
 
 # Options that a probing program was written for, instead of the usual ones.
 OPTIONS = {
-    'begetting': [['-f'], ['-f', '-yy', '-Y']],
-    'decoration': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns']],
-    'touching': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
+    'clone_and_wait': [['-f'], ['-f', '-yy', '-Y']],
+    'descriptor_names': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns']],
+    'path_filter': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
     # By what is really called: names, classes and numbers, tampering and counts.
     'multiplexed': [*(['-e', f'trace={calls}'] for calls in (
                         'all', '%network', '!%network', '%desc', 'listen,accept,recv', 'socketcall', '!semop', '%ipc,%memory', '117',
@@ -166,7 +173,7 @@ OPTIONS = {
 }
 
 # The arguments that a probing program is run with, one after the other.
-ARGUMENTS = {'every': [f'{answer} {choice}' for answer in ('error', 'success')
+ARGUMENTS = {'every_call': [f'{answer} {choice}' for answer in ('error', 'success')
                        for choice in ('zero', 'minus', 'small', 'pointer', 'mixed', 'swapped')]}
 
 # Options for every program (quick: the first ones only), and for programs with several threads.

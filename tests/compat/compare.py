@@ -30,14 +30,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machines')
 import kernel_engine  # noqa: E402
 
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
-# A run that raced differently, or drew other random numbers, is no difference between tracers: the best attempt counts.
-ATTEMPTS = 3
-ATTEMPTS_OF_MANY = 8  # where threads or processes race
 
 
 def lines_of(run, options, program):
     """All that a user sees of a run, as {stream: lines}."""
-    result = dict(canonical.streams(run.trace, options, program.masks))
+    result = dict(canonical.streams(run.trace, options, program.masks, program.unordered))
     for name, text in (('stderr', run.stderr), ('stdout', run.stdout)):
         if text:
             result[name] = [canonical.masked(line, program.masks) for line in text.split('\n') if line]
@@ -59,12 +56,15 @@ class Comparison:
     def _compare(self, name, theirs, ours):
         matcher = difflib.SequenceMatcher(None, theirs, ours, autojunk=False)
         for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-            self.total += max(i2 - i1, j2 - j1)
             if kind == 'equal' or self._alike(theirs[i1:i2], ours[j1:j2]):
                 self.equal += i2 - i1
+                self.total += i2 - i1
             else:
-                label = f'{name}: ' if name else ''
-                self.differences.append((label, theirs[i1:i2], ours[j1:j2]))
+                self.add_difference(f'{name}: ' if name else '', theirs[i1:i2], ours[j1:j2])
+
+    def add_difference(self, label, theirs, ours):
+        self.total += max(len(theirs), len(ours))
+        self.differences.append((label, theirs, ours))
 
     def _alike(self, theirs, ours):
         """Whether lines that lie beside each other differ in nothing but where they may."""
@@ -77,18 +77,15 @@ class Comparison:
 
 
 def compare(tracers, rules, names, program, options):
-    """The best of some attempts. `tracers`: theirs and ours, each a command with its options."""
+    """One run under each of `tracers`, theirs and ours: each a command with its options."""
     kept = differences.Differences(rules, ' '.join(options), names)
-    best = None
-    for _ in range(ATTEMPTS_OF_MANY if program.many else ATTEMPTS):
-        theirs, ours = (lines_of(runner.run(tracer, options, program), options, program) for tracer in tracers)
-        theirs = {name: [line for line in map(kept.rewritten, lines) if line] for name, lines in theirs.items()}
-        result = Comparison(theirs, ours, kept)
-        if best is None or result.share > best.share:
-            best = result
-        if best.share == 100 or best.share < 90:
-            break
-    return best
+    runs = [runner.run(tracer, options, program) for tracer in tracers]
+    theirs, ours = (lines_of(run, options, program) for run in runs)
+    theirs = {name: [line for line in map(kept.rewritten, lines) if line] for name, lines in theirs.items()}
+    result = Comparison(theirs, ours, kept)
+    if not all(run.ended for run in runs):
+        result.add_difference('exit: ', *([run.status] for run in runs))
+    return result
 
 
 def around_first_difference(line, other):

@@ -10,6 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMESPACES = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--net', '--ipc']
+CUT_OFF, FAILED = 'timeout', 'the run itself failed'  # in place of a tracer's status
 TIMEOUT = 3 * float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds
 
 ENVIRONMENT = {
@@ -26,6 +27,11 @@ class Run:
     stdout: str
     stderr: str
     status: str
+
+    @property
+    def ended(self):
+        """Whether the tracer came to its end; what a run shows that was cut off is no answer."""
+        return self.status not in (CUT_OFF, FAILED)
 
 
 def why_not():
@@ -51,7 +57,7 @@ def run(tracer, options, program):
         inside = subprocess.run([*NAMESPACES, '/usr/bin/python3', HERE / 'inside.py'], input=json.dumps(job),
                                 capture_output=True, text=True, timeout=TIMEOUT + 60)
         if inside.returncode != 0:
-            return Run('', '', inside.stderr, 'the run itself failed')
+            return Run('', '', inside.stderr, FAILED)
 
         def text(name):
             path = pathlib.Path(results) / name

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+
 #include "skip.h"
 
 #include "sysc/compile.h"

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <numeric>
 #include <vector>
+
 #include "skip.h"
 
 #include "base/read_file.h"

@@ -11,6 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static sigset_t ended;  // SIGCHLD is blocked, since it may come before a wait returns or after it
+
+// Takes the SIGCHLD of a child that has been waited for.
+static void take_signal(void) {
+  sigprocmask(SIG_UNBLOCK, &ended, NULL);
+  sigprocmask(SIG_BLOCK, &ended, NULL);
+}
+
 static void child(void (*body)(void)) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -20,6 +28,7 @@ static void child(void (*body)(void)) {
   int status;
   struct rusage usage;
   wait4(pid, &status, 0, &usage);
+  take_signal();
 }
 
 static void ends(void) {
@@ -60,8 +69,10 @@ static void stops(void) {
   waitid(P_PID, pid, &info, WSTOPPED | WNOWAIT);
   int status;
   waitpid(pid, &status, WUNTRACED);
+  take_signal();
   kill(pid, SIGCONT);
   waitpid(pid, &status, 0);
+  take_signal();
   waitid(P_ALL, 0, &info, WEXITED | WNOHANG);
   waitpid(-1, &status, WNOHANG);
   waitpid(-5, NULL, WNOHANG | __WALL | __WCLONE);
@@ -126,6 +137,9 @@ static void limits(void) {
 }
 
 int main(void) {
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ended, NULL);
   child(ends);
   child(aborts);
   child(killed);
@@ -140,5 +154,6 @@ int main(void) {
     _exit(3);
   }
   waitpid(pid, NULL, 0);
+  take_signal();
   kill(getpid(), SIGTERM);
 }

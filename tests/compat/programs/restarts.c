@@ -1,18 +1,21 @@
 // Calls that a signal interrupts, and what becomes of them with and without SA_RESTART.
 #include <poll.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "asleep.h"
+
+static int wakes_child[2];
 
 static void ignore(int signal) {
   (void)signal;
 }
 
-static void in_a_moment(void) {
-  const struct itimerval soon = {{0, 0}, {0, 20000}};
-  setitimer(ITIMER_REAL, &soon, NULL);
+static void wake_child(int signal) {
+  (void)signal;
+  write(wakes_child[1], "w", 1);
 }
 
 int main(void) {
@@ -20,36 +23,43 @@ int main(void) {
   sigaction(SIGALRM, &action, NULL);
   int pipes[2];
   pipe(pipes);
+  pipe(wakes_child);
   char byte;
-  const struct timespec nap = {0, 40000000};
+  const struct timespec nap = {100, 0};
+  sigset_t ended;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);  // which may come before waitpid returns or after it
+  sigprocmask(SIG_BLOCK, &ended, NULL);
 
-  in_a_moment();
-  poll(NULL, 0, 1000);
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
+  poll(NULL, 0, 100000);
+  signal_when_asleep(SIGALRM);
   nanosleep(&nap, NULL);
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
   clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
   read(pipes[0], &byte, 1);
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
   pause();
   sigset_t none;
   sigemptyset(&none);
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
   sigsuspend(&none);
 
   action.sa_flags = SA_RESTART;
+  action.sa_handler = wake_child;
   sigaction(SIGALRM, &action, NULL);
   const pid_t child = fork();
   if (child == 0) {
-    usleep(60000);
+    read(wakes_child[0], &byte, 1);
+    await_sleep(getppid());
     write(pipes[1], "x", 1);
     _exit(0);
   }
-  in_a_moment();
+  signal_when_asleep(SIGALRM);
   read(pipes[0], &byte, 1);
   waitpid(child, NULL, 0);
-  in_a_moment();
-  poll(NULL, 0, 40);
+  signal_when_asleep(SIGALRM);
+  poll(NULL, 0, 100000);
   return 0;
 }

@@ -1,4 +1,4 @@
-// MANY: processes made, found, told, waited for and moved between namespaces.
+// MANY: processes made, found, signalled, waited for and moved between namespaces.
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
@@ -59,12 +59,16 @@ static void cloned(void) {
   make(&arguments, sizeof arguments);
 }
 
+static void ignore(int signal) {
+  (void)signal;
+}
+
 static int nothing(void* unused) {
   (void)unused;
   return 5;
 }
 
-static void told(void) {
+static void signalled(void) {
   int status;
   int pipes[2];
   pipe(pipes);
@@ -110,18 +114,24 @@ static void moved(void) {
   static char stack[65536];
   waitpid(clone(nothing, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, NULL), NULL, 0);
   waitpid(clone(nothing, stack + sizeof stack, CLONE_IO | SIGUSR1, NULL), NULL, __WALL);
+  sigset_t exit_signal;
+  sigemptyset(&exit_signal);
+  sigaddset(&exit_signal, SIGUSR1);
+  sigprocmask(SIG_UNBLOCK, &exit_signal, NULL);
   unshare(CLONE_NEWUSER);
   const int map = open("/proc/self/uid_map", O_WRONLY);
   write(map, "0 0 1", 5);
 }
 
 int main(void) {
+  signal(SIGUSR1, ignore);
   sigset_t ended;
   sigemptyset(&ended);
-  sigaddset(&ended, SIGCHLD);  // which may come before a call returns or after it
+  sigaddset(&ended, SIGCHLD);  // It may come before a call returns or after it,
+  sigaddset(&ended, SIGUSR1);  // and so may this one, of a child that sends it at its end.
   sigprocmask(SIG_BLOCK, &ended, NULL);
   cloned();
-  told();
+  signalled();
   moved();
   return 0;
 }

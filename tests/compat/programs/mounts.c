@@ -106,15 +106,17 @@ static void loops(void) {
     ioctl(device, LOOP_SET_DIRECT_IO, 0);
     int size;
     uint64_t bytes;
-    ioctl(device, _IO(0x12, 104), &size);                   // BLKSSZGET
-    ioctl(device, _IOR(0x12, 114, size_t), &bytes);         // BLKGETSIZE64
-    ioctl(device, _IO(0x12, 96), &bytes);                   // BLKGETSIZE
-    ioctl(device, _IO(0x12, 94), &size);                    // BLKROGET
-    ioctl(device, _IO(0x12, 93), (int[1]){1});              // BLKROSET
+    ioctl(device, _IO(0x12, 104), &size);            // BLKSSZGET
+    ioctl(device, _IOR(0x12, 114, size_t), &bytes);  // BLKGETSIZE64
+    ioctl(device, _IO(0x12, 96), &bytes);            // BLKGETSIZE
+    ioctl(device, _IO(0x12, 93), (int[1]){0});       // BLKROSET, which outlives whoever set it
+    ioctl(device, _IO(0x12, 94), &size);             // BLKROGET
+    ioctl(device, _IO(0x12, 93), (int[1]){1});
     ioctl(device, _IO(0x12, 97), 0);                        // BLKFLSBUF
     ioctl(device, _IO(0x12, 119), (uint64_t[2]){0, 4096});  // BLKDISCARD
     ioctl(device, LOOP_CHANGE_FD, image);
     mount(name, "one", "ext4", read_only, NULL);
+    ioctl(device, _IO(0x12, 93), (int[1]){0});
     ioctl(device, LOOP_CLR_FD, 0);
   }
   if (ioctl(device, LOOP_SET_FD, image) == 0) {

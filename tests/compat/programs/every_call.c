@@ -1,5 +1,5 @@
 // Calls every number of the system call table without the kernel acting on it: a seccomp filter answers first.
-// usage: every error|success zero|minus|small|pointer|mixed|swapped
+// usage: every_call error|success zero|minus|small|pointer|mixed|swapped
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -258,6 +258,10 @@ static void other_root(void) {
 }
 
 int main(void) {
+  sigset_t ended;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);  // which may come before a wait returns or after it
+  sigprocmask(SIG_BLOCK, &ended, NULL);
   files();
   anonymous();
   local_sockets();
