@@ -246,7 +246,7 @@ def parameters_by_address(bench):
     if shutil.which('gfortran') is None:
         return 'gfortran is not installed'
     for level in ('-O0', '-O2'):
-        program = bench.build('by_address.f90', ['gfortran', '-g'], plain=[level, '-fno-inline', '-fno-ipa-cp'])
+        program = bench.build('by_address.f90', ['gfortran', '-g', f'-J{bench.folder}'], plain=[level, '-fno-inline', '-fno-ipa-cp'])
         lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=measure_+*area@MAIN'], program)
         expect(lines == ['measure_@by_address("hello", [5 => 15], [2.5], 5) = <void>',
                          '__shapes_MOD_area@by_address({x=2, y=3, weight=1.5}, [7], 15) = 31.0',
