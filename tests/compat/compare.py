@@ -3,8 +3,9 @@
 
 Each (program, options) runs under both in a PID namespace of its own, without address randomisation; what may differ
 between two runs is masked (canonical.py), what we print otherwise on purpose is in differences.txt, and
-a value may have a name here that has none there. Fails when fewer
-lines of a group of programs are equal than cases.THRESHOLDS says. `--ours /usr/bin/strace` compares strace with itself:
+a value may have a name here that has none there. Each pair
+of runs is compared once: what differs is shown and counted. Fails when fewer lines of a group of programs are equal than
+cases.THRESHOLDS says. `--ours /usr/bin/strace` compares strace with itself:
 what is not 100 % then is a fault of the harness. `--bpf` compares what we show with --engine=bpf to what we show with
 ptrace.
 """
@@ -159,7 +160,7 @@ def main():
         print(f'{group}: {share:.3f} % of {total} lines are equal; {perfect} of {len(results)} comparisons are perfect')
         threshold = arguments.threshold or (cases.OF_BPF if arguments.bpf else cases.THRESHOLDS)[group]
         if share < threshold:
-            print(f'FAILED: {group} below {threshold} %')
+            print(f'FAILED: {group} below {threshold} %: {len(results) - perfect} comparisons differ')
             failed = True
     sys.exit(1 if failed else 0)
 

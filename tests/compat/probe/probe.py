@@ -37,7 +37,6 @@ COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
 CHUNK = 10000  # scenes of one run of the tracers
 TIMEOUT = 120  # seconds, of one such run
 LARGEST_TRACE = 100 << 20  # bytes
-ATTEMPTS = 3  # to see each call of a plan once
 
 
 def compile_executor(abi, build):
@@ -79,15 +78,13 @@ def chunks(plan, index):
 
 def trace(tracer, options, executor, plan):
     """What a tracer shows of the plan's calls, one text a call, or None."""
-    for _ in range(ATTEMPTS):
-        shown = shown_calls(trace_once(tracer, options, executor, plan), options)
-        if shown is not None:
-            return shown
+    shown = shown_calls(lines_of(tracer, options, executor, plan), options)
+    if shown is None:
         print(f'{tracer}: the trace ends early', file=sys.stderr)
-    return None
+    return shown
 
 
-def trace_once(tracer, options, executor, plan):
+def lines_of(tracer, options, executor, plan):
     """All lines of a tracer. It is called strace, since the program behaves by its name."""
     with tempfile.TemporaryDirectory(prefix='probe.') as folder:
         os.symlink(tracer, folder + '/strace')
