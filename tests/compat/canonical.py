@@ -45,6 +45,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'((?:127\.0\.0\.1|\[::1\]):)[3-6]\d{4}\b', r'\1EPHEMERAL'),
     (r'(\bleft \{tv_sec=)\d+, tv_[nu]sec=\d+', r'\1TIME'),
     (r'(nanosleep(?:_time64)?\(.*, \{tv_sec=)\d+, tv_nsec=\d+(?=\}\) += \? )', r'\1TIME'),
+    (r'(LOOP_CTL_GET_FREE\) += )\d+', r'\1NUMBER'),
     (r'(\b(?:tstamp|reachable_time)=)\d+', r'\1TIME'),
     (r'<\{eventfd-count=\d+(?:, eventfd-\w+=\d+)*\}>', '<EVENTFD>'),  # a number that the kernel hands out
     (r'<signalfd:~?\[[^\]]*\]>', '<SIGNALFD>'),

@@ -29,7 +29,7 @@ class Program:
     server: list = ()    # runs beside, listening on `port`
     port: int = 0
     masks: list = ()     # (pattern, replacement) besides canonical.MASKS
-    unordered: str = ''  # regular expression: lines that tell of the ends of children, whose order, place and number are chance
+    unordered: str = ''  # regular expression: lines about exits of children, whose order, place and number are chance
     group: str = 'everyday'  # shares are counted by group
     table: bool = False  # a sweep over all calls: only the options in TABLE
     options: list = ()   # each a list of options; these instead of the usual ones
@@ -100,7 +100,8 @@ def stacks():
 def compile_program(source, build, name, *flags):
     compiler = 'g++' if source.suffix == '.cpp' else 'gcc'
     binary = build / name
-    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+    newest = max(file.stat().st_mtime for file in [source, *source.parent.glob('*.h')])
+    if not binary.exists() or binary.stat().st_mtime < newest:
         # -idirafter: where the 32-bit compiler finds asm/*.h without the package that conflicts with cross compilers.
         subprocess.run([compiler, '-O1', '-D_GNU_SOURCE', '-pthread', '-w', *flags, '-o', binary, source,
                         '-idirafter', '/usr/include/x86_64-linux-gnu'], check=True)

@@ -10,6 +10,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "asleep.h"
+
 static void plain(int signal) {
   (void)signal;
 }
@@ -70,16 +72,20 @@ int main(void) {
   sigaltstack(&stack, &stack);
   sigaltstack(&(stack_t){.ss_sp = area, .ss_size = 1}, NULL);
 
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 1000}}, NULL);
+  signal_when_asleep(SIGALRM);
   pause();
   alarm(100);
   alarm(0);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
+  signal_when_asleep(SIGALRM);
   poll(NULL, 0, -1);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
+  // Blocked, so that it does not count whether the signal comes before the call.
   sigemptyset(&some);
+  sigaddset(&some, SIGALRM);
+  sigprocmask(SIG_BLOCK, &some, NULL);
+  sigemptyset(&some);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 20000}}, NULL);
   sigsuspend(&some);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 30000}}, NULL);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 20000}}, NULL);
   syscall(SYS_rt_sigsuspend, &some, 8);
   *(volatile int*)0x10 = 1;  // handled once, then fatal
 }
