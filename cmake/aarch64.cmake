@@ -1,4 +1,4 @@
-# Cross build for aarch64 with Debian's g++-aarch64-linux-gnu against a folder of arm64 packages (tests/arm64/run
+# Cross build for aarch64 with Debian's g++-aarch64-linux-gnu against a directory of arm64 packages (tests/arm64/run
 # fetches one): cmake --preset arm64, with TRACER_SYSROOT in the environment. What the build has to run on the way
 # (sysc, the manual page, the list of tests) runs under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -57,7 +57,7 @@ def workloads(scale, scratch):
     many_calls = int(6000000 * scale)
     traces = max(300, int(1000 * scale))
     stacks = libraries.build(scratch, LIBRARIES)
-    storm = max(2, int(200 * scale))
+    forked = max(2, int(200 * scale))
     return [
         Workload('all calls to a file', ['-o', 'OUT'], dd(calls), calls),
         Workload('the same, with -f', ['-f', '-o', 'OUT'], dd(calls), calls),
@@ -75,7 +75,7 @@ def workloads(scale, scratch):
         Workload(f'stacks, {LIBRARIES} libraries (-k)', ['-k', '-e', 'getppid', '-o', 'OUT'], [stacks, str(traces)], traces,
                  times_faster=10),
         Workload('start-up (true)', ['-o', 'OUT'], ['true']),
-        Workload(f'{storm} forks (-f)', ['-f', '-o', 'OUT'], forks(storm)),
+        Workload(f'{forked} forks (-f)', ['-f', '-o', 'OUT'], forks(forked)),
     ]
 
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 SWITCH = pathlib.Path('/proc/sys/kernel/bpf_stats_enabled')
-INTERVAL = 0.02  # seconds between two looks: a program that is gone tells nothing any more
+INTERVAL = 0.02  # seconds between two looks: nothing can be read of a program that is gone
 
 
 def why_not():

@@ -61,7 +61,7 @@ def doit(folder, environment):
 
 
 def found_by(client, path, folder):
-    """What a client says with this PATH, in a new folder."""
+    """What a client says with this PATH, in a new directory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / 'text').write_text('b\na\n')

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Where two tracers differ on purpose: reads differences.txt, which explains itself, and tells what is left.
+"""Where two tracers differ on purpose: reads differences.txt, which explains itself, and decides what other difference is left.
 
 Run as a program, it checks the file: each case that is named is there and shows what its pattern says.
 """
@@ -99,7 +99,7 @@ def read(path):
 
 
 class Differences:
-    """The rules for one set of options. `names` (a names.Names, or None) tells of what has a name here alone."""
+    """The rules for one set of options. `names` (a names.Names, or None) knows what has a name here alone."""
 
     def __init__(self, rules, options='', names=None):
         chosen = [rule for rule in rules if rule.options.search(options)]

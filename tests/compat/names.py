@@ -1,4 +1,4 @@
-"""Tells when two texts stand for the same values, one of them with more of them by name."""
+"""Decides whether two texts stand for the same values, one of them with more of them by name."""
 
 import collections
 import re
@@ -15,7 +15,7 @@ def ioctl_number(match):
 
 
 class Names:
-    """Tells lines that differ only in what has a name."""
+    """Recognises lines that differ only in what has a name."""
 
     # Values, or bits beside names, that have none.
     UNKNOWN = rf'{WORD}(?:\|{WORD})* /\* \w+_\?\?+ \*/|\b[A-Z_1]\w*(?:<<\w+)?(?:\|{WORD})*\|0x[0-9a-f]+\b'

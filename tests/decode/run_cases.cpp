@@ -182,7 +182,7 @@ class CaseTables {
   spec::Tables tables_;
 };
 
-/// The custom decoders, each of which tells that it has been called for a value and could read it.
+/// The custom decoders, each of which notes that it has been called for a value and could read it.
 class WatchedCustoms {
  public:
   [[nodiscard]] static std::span<const decode::Custom> all() {

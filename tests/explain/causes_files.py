@@ -1,4 +1,4 @@
-"""Files, folders, devices and locks."""
+"""Files, directories, devices and locks."""
 
 import os
 import shutil
@@ -221,7 +221,7 @@ def folder_that_exists_is_not_to_be_removed(place):
 
 @cause('missing-module', 'the Node.js module nosuch is not installed')
 def node_module(place):
-    # As it says it; it has looked for a folder beside its own before.
+    # As it says it; it has looked for a directory beside its own before.
     node = place.file('node', '#!/bin/sh\ntest -e /usr/lib/node.none\n'
                       'echo "Error: Cannot find module \'nosuch\'" >&2\n'
                       'echo "    at Module._resolveFilename (loader:1)" >&2\nexit 1\n', 0o755)

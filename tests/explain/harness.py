@@ -25,7 +25,7 @@ class Skipped(Exception):
 
 
 class Place:
-    """A folder of one test, with the tracer and the program that fails; what was begun is ended after the test."""
+    """A directory of one test, with the tracer and the program that fails; what was begun is ended after the test."""
 
     def __init__(self, tracer, fail, folder, engine=()):
         self.tracer, self.fail, self.folder = os.path.abspath(tracer), os.path.abspath(fail), folder
@@ -90,7 +90,7 @@ class Place:
         return str(server.getsockname()[1])
 
     def mount(self, *options):
-        """A small file system of its own at a folder below; returns the folder."""
+        """A small file system of its own at a directory below; returns the directory."""
         point = self.folder / 'mount'
         point.mkdir()
         self.run('mount', '-t', 'tmpfs', '-o', ','.join(('size=64k', *options)), 'tmpfs', str(point))
@@ -138,9 +138,9 @@ def run_beside_each_other(tasks):
 
 
 def run_all(tests, tracer, fail, engine, only):
-    """Runs each test in a folder of its own; returns how many failed."""
+    """Runs each test in a directory of its own; returns how many failed."""
     chosen = [test for test in tests if only in test.__name__ and not ('--engine=bpf' in engine and hasattr(test, 'once'))]
-    # Other users run them too, and may not be let into the build folder.
+    # Other users run them too, and may not be let into the build directory.
     shared = tempfile.TemporaryDirectory(prefix='explain.')
     os.chmod(shared.name, 0o755)
     tracer, fail = (shutil.copy(program, shared.name) for program in (tracer, fail))

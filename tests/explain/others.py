@@ -108,7 +108,7 @@ def one_failed_call_has_one_cause(place):
 
 @test
 def what_merely_looks_is_no_cause(place):
-    """That the name is a folder's is only asked; and `resolve` alone speaks of no host."""
+    """That the name is a directory's is only asked; and `resolve` alone speaks of no host."""
     place.file('taken')
     answer, _ = place.explain('ln', '-s', 'x', str(place.folder / 'taken'))
     assert [one['rule'] for one in answer['answers']] == ['lock-file-exists'], answer
@@ -158,7 +158,7 @@ def own_decision(place):
 
 @test
 def panic_that_was_caught(place):
-    """Its status tells that the program went on after what it has said."""
+    """Its status shows that the program went on after its message."""
     program = place.file('program', "#!/bin/sh\nprintf '%s\\n' \"thread 'main' panicked at src/main.rs:4:5:\" boo >&2\nexit 4\n",
                          0o755)
     answer, status = place.explain(program)
@@ -167,7 +167,7 @@ def panic_that_was_caught(place):
 
 @test
 def folders_of_the_loader(place):
-    """It asks for folders below that of an rpath; their names are in the words, but nobody misses them."""
+    """It asks for directories below that of an rpath; their names are in the words, but nobody misses them."""
     source = '#include <stdio.h>\nint main(void) { fputs("no plugin in /usr/lib/x86_64-linux-gnu/tls\\n", stderr); return 1; }'
     answer, status = place.explain(place.cc('program', source, f'-Wl,-rpath,{place.folder}'))
     assert status == 1 and not answer['answers'], answer
@@ -352,7 +352,7 @@ def recorded_trace(place):
 
 
 def explain_record(place, *words, options=(), cwd=None):
-    """Records a run, and explains the record from another folder."""
+    """Records a run, and explains the record from another directory."""
     trace = str(place.folder / 'trace')
     subprocess.run([place.tracer, '-f', '--format=json', '-o', trace, *options, *words], stderr=subprocess.DEVNULL,
                    timeout=TIME_LIMIT, check=False, cwd=cwd or place.folder)
@@ -363,7 +363,7 @@ def explain_record(place, *words, options=(), cwd=None):
 
 @test_without_engine
 def recorded_folder(place):
-    """With -y a record tells where the program ran; without it, nothing is claimed about that."""
+    """With -y a record has where the program ran; without it, nothing is claimed about that."""
     place.file('settings.example')
     known = explain_record(place, place.fail, 'open', 'settings', options=['-y', '-s', '1024'])
     assert f'{place.folder}/settings does not exist' in known['answers'][0]['cause'], known

@@ -22,7 +22,7 @@ from check_ltrace import Bench, differences
 
 CONFIGURATION = pathlib.Path('/etc/ltrace.conf')
 
-# Programs, on files that are there; nothing that tells process ids, times or what else is running.
+# Programs, on files that are there; nothing that prints process ids, times or what else is running.
 PROGRAMS = '''
 cat text
 grep -n a text

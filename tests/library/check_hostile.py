@@ -79,7 +79,7 @@ def waiting_at_breakpoint(bench):
 
 
 def interrupted_at_breakpoint(bench):
-    """A tracer ends when it is told to, also while an instruction under a breakpoint waits."""
+    """A tracer ends at SIGTERM, also while an instruction under a breakpoint waits."""
     program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy'], 'hostile')
     log = bench.folder / 'interrupted'
     tracer = subprocess.Popen([bench.tracer, '-f', '-q', '-I2', '-o', str(log), '-e', 'trace=none',
@@ -101,7 +101,7 @@ def stripped_static_pie(bench):
 
 @contextlib.contextmanager
 def endless(bench):
-    """A process that goes on until it is told to end, and whose status then says that it has come through unharmed."""
+    """A process that goes on until SIGTERM, and whose status then says that it has come through unharmed."""
     running = subprocess.Popen([str(bench.build('endless.c', ['gcc']))], stdout=subprocess.PIPE)
     try:
         running.stdout.read()  # until it can be told
@@ -167,7 +167,7 @@ def attach_and_detach(bench):
     log = bench.folder / 'log'
     with endless(bench) as running:
         for round_ in range(rounds(20)):
-            # With system calls, too, threads are in one when they are let go; over an entry they step elsewhere.
+            # With system calls, too, threads are in one when the tracer detaches; over an entry they step elsewhere.
             chosen = (['library=abs@MAIN'], ['symbol=abs@libc.so*', 'trace=getppid'])[round_ // 2 % 2]
             tracer = attached(bench, running, log, *chosen, stderr=subprocess.PIPE)
             wait_until(time.monotonic() + PATIENCE, lambda: has_calls(log))

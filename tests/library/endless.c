@@ -1,5 +1,5 @@
-// Calls functions and the system in five threads until it is told to stop (SIGTERM), and says then whether all were
-// right. It can be told once its output ends.
+// Calls functions and the system in five threads until SIGTERM, and says then whether all were
+// right. SIGTERM may come once its output ends.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

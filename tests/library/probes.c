@@ -1,4 +1,4 @@
-// Static probes. With one argument the counter of those who watch is told at the end.
+// Static probes. With one argument the counter of those who watch is printed at the end.
 #define _SDT_HAS_SEMAPHORES 1
 #include <signal.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ std::vector<std::string> attach_to(pid_t pid, const std::string& option) {
   return lines;
 }
 
-TEST_CASE("64 busy threads are attached and let go, unharmed, again and again") {
+TEST_CASE("64 busy threads survive being attached to and detached from repeatedly") {
   Busy busy(64);
   for (int round = 0; round < rounds(20); ++round) {
     Process tracer({EVENT_LOG, "-f", "-L", std::to_string(50 + round * 37), "-p", std::to_string(busy.pid())});
@@ -44,7 +44,7 @@ TEST_CASE("64 busy threads are attached and let go, unharmed, again and again") 
   }
 }
 
-TEST_CASE("an interrupted tracer lets go") {
+TEST_CASE("an interrupted tracer detaches") {
   Busy busy(8);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     Process tracer({EVENT_LOG, "-f", "-p", std::to_string(busy.pid())});
@@ -103,7 +103,7 @@ TEST_CASE("with kill on exit it does not") {
   CHECK(becomes_true([&] { return ::kill(tracee, 0) != 0 || status_field(tracee, "State").rfind('Z', 0) == 0; }));
 }
 
-TEST_CASE("a stopped process stays stopped when it is let go") {
+TEST_CASE("a stopped process stays stopped when the tracer detaches from it") {
   Process sleeper({TRACEE, "sleeper"});
   REQUIRE(sleeper.line() == "ready");
   sleeper.signal(SIGSTOP);

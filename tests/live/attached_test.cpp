@@ -72,7 +72,7 @@ TEST_CASE("with -f a thread stands for its process, without for itself") {
   }
 }
 
-TEST_CASE("a tracer that is told to attach to itself attaches to nobody") {
+TEST_CASE("a tracer that shall attach to itself attaches to nobody") {
   Process sleeper({TRACEE, "sleeper"});
   REQUIRE(sleeper.line() == "ready");
   const Ran ran = run("exec $T -p " + std::to_string(sleeper.pid()) + ",$$");

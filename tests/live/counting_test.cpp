@@ -100,7 +100,7 @@ TEST_CASE("option -c counts in the kernel if it can, and -d says when it cannot 
   CHECK(WEXITSTATUS(refused.status) == 1);
 }
 
-TEST_CASE("where the kernel takes no programs, it is said what stands against them, and counting goes on by ptrace") {
+TEST_CASE("where the kernel takes no BPF programs, the reason is reported and ptrace counts") {
   skip_without_bpf();
   // As in a kernel that is locked down, one without types, and a process that may open next to nothing.
   const std::string elsewhere = "unshare -m true 2>/dev/null && exec unshare -m sh -c ";
@@ -148,7 +148,7 @@ TEST_CASE("a running process is counted without being stopped or traced") {
   CHECK(cat.line() == "still here");
 }
 
-TEST_CASE("that a process has ended already is told in the same words whoever counts") {
+TEST_CASE("both engines report in the same words that a process has ended already") {
   skip_without_bpf();
   const Process ended({"/bin/true"});
   REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").starts_with('Z'); }));

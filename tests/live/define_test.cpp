@@ -53,7 +53,7 @@ TEST_CASE("option --define replaces what the tracer knows of a call, a number or
   CHECK(run(define + " true").mentions("own.sys:2:1: error: found a second description of openat"));
 }
 
-TEST_CASE("what is wrong with a file of --define is told with its line, and nothing runs") {
+TEST_CASE("an error in a file of --define is reported with its line, and nothing runs") {
   const Folder folder;
   std::ofstream(folder.file("bad.sys")) << "\nstruct broken { speed: u23 }\n";
   const Ran ran = run("exec $T --define=" + folder.file("bad.sys") + " echo ran");
@@ -63,7 +63,7 @@ TEST_CASE("what is wrong with a file of --define is told with its line, and noth
   CHECK_FALSE(ran.has("ran"));
   CHECK(run("exec $T --define=/nowhere echo ran")
             .has(TRACER ": --define: /nowhere: cannot be read: No such file or directory"));
-  // Of a folder that is not meant, not all: here another file has what is built in.
+  // Of a directory that is not meant, not all: here another file has what is built in.
   std::ofstream many(folder.file("many.sys"));
   for (int i = 0; i < 50; ++i) {
     many << "type again = u8\n";

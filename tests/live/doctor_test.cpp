@@ -25,7 +25,7 @@ std::string state_of(const Ran& ran, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("the doctor tells what works, on standard output and on one screen") {
+TEST_CASE("the doctor reports what works, on standard output and on one screen") {
   const Ran ran = run("exec $T --doctor 2>&-");
   CHECK(ran.status == 0);
   CHECK(ran.lines.size() < 25);

@@ -32,7 +32,7 @@ TEST_CASE("a filter of the program's own hides no call") {
   CHECK(count_lines(lines, getppid_number) == 1);
 }
 
-TEST_CASE("children that are not followed have the filter and are not told of") {
+TEST_CASE("children that are not followed have the filter and are not reported") {
   Process tracer({EVENT_LOG, "-n", getppid_number, TRACEE, "fork_storm", "20"});
   const auto lines = tracer.rest();
   CHECK(tracer.wait() == 0);
@@ -41,12 +41,12 @@ TEST_CASE("children that are not followed have the filter and are not told of") 
   CHECK_FALSE(find_line(lines, getppid_number));
 }
 
-TEST_CASE("children that must not be traced work all the same, and are not told of") {
+TEST_CASE("children that must not be traced work all the same, and are not reported") {
   const std::vector<std::vector<std::string>> ways = {
       {EVENT_LOG, "-n", getppid_number, TRACEE, "untraced"},
       {EVENT_LOG, "-f", "-n", getppid_number, TRACEE, "untraced"},
       {EVENT_LOG, "-n", getppid_number, "/bin/sh", "-c",
-       std::string(TRACEE) + " untraced; true"},  // made by a silent one
+       std::string(TRACEE) + " untraced; true"},  // made by one that is not reported
   };
   for (const auto& way : ways) {
     CAPTURE(way[1], way.back());
@@ -81,7 +81,7 @@ TEST_CASE("killing or interrupting the tracer leaves the filtered program able t
   }
 }
 
-TEST_CASE("signals and stops pass through to children that are not told of") {
+TEST_CASE("signals and stops pass through to children that are not reported") {
   Process tracer({EVENT_LOG, "-n", execve_number, "/bin/sh", "-c", std::string(TRACEE) + " signals 30; true"});
   const auto lines = tracer.rest();
   CHECK(tracer.wait() == 0);

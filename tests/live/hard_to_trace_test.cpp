@@ -34,7 +34,7 @@ TEST_CASE("calls for which a program's own filter has a tracer asked fail as the
             .mentions("getppid() = -1 ENOSYS (Function not implemented)"));
 }
 
-TEST_CASE("without -f, a thread that is not traced executes another program, and how that ends is told") {
+TEST_CASE("without -f, a thread that is not traced executes another program, and how that ends is reported") {
   for (const std::string options : {"-e trace=none", "--seccomp-bpf -e trace=getppid"}) {
     const Ran ran = run("exec $T " + options + " " HARD_TO_TRACE " executing");
     CAPTURE(options);

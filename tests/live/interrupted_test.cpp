@@ -10,7 +10,7 @@ namespace tracer::live {
 
 namespace {
 
-/// Tells which signals come, until it has had SIGCONT and one of those that end a tracer, in whatever order, or a
+/// Prints which signals come, until it has had SIGCONT and one of those that end a tracer, in whatever order, or a
 /// minute is over.
 const char* const listener =
     "for s in HUP INT QUIT PIPE TERM; do trap \"end=$s\" $s; done; trap 'woken=1; echo woken' CONT;"

@@ -134,7 +134,7 @@ TEST_CASE("each signal arrives once and as it was sent") {
   CHECK(count_lines(lines, "signal 10 code -1") == 50);  // SI_QUEUE
 }
 
-TEST_CASE("registers tell the calls where the kernel does not") {
+TEST_CASE("calls are read from the registers where the kernel does not report them") {
   Process tracer({TRACEE, "poorly", EVENT_LOG, "-m", "-f", TRACEE, "vfork_exec"});
   const auto lines = tracer.rest();
   CHECK(tracer.wait() == 0);
@@ -146,7 +146,7 @@ TEST_CASE("registers tell the calls where the kernel does not") {
 }
 
 #if defined(__x86_64__)
-TEST_CASE("a 32-bit call from 64-bit code is told as such") {
+TEST_CASE("a 32-bit call from 64-bit code is reported as such") {
   const auto lines = traced({}, {TRACEE, "int80"});
   CHECK(find_line(lines, "same"));
   CHECK(count_lines(lines, "enter i386 64") == 1);

@@ -80,7 +80,7 @@ TEST_CASE("nothing of ours goes to standard output") {
   CHECK(run("exec $T -f sh -c 'echo hi; :' 2>/dev/null").lines == std::vector<std::string>{"hi"});
 }
 
-TEST_CASE("signals and ends of processes are told") {
+TEST_CASE("signals and exits of processes are reported") {
   const Ran ran = run("exec $T -e trace=none sh -c 'kill -TERM $$'");
   CHECK(ran.mentions("--- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid="));
   CHECK(ran.lines.back() == "+++ killed by SIGTERM +++");
@@ -130,7 +130,7 @@ TEST_CASE("help that nobody gets is a failure") {
         std::vector<std::string>{TRACER ": standard output: No space left on device", "1"});
 }
 
-TEST_CASE("a full disk or a reader that goes is told once and does the program no harm") {
+TEST_CASE("a full disk or a closed reader is reported once and does the program no harm") {
   const Ran full = run("exec $T -o /dev/full sh -c 'echo hi; exit 3'");
   CHECK(WEXITSTATUS(full.status) == 3);
   CHECK(full.lines.size() == 2);
@@ -203,7 +203,7 @@ TEST_CASE(
   CHECK(nobody.lines == bare.lines);
 }
 
-TEST_CASE("option -d tells what works here, which engine traces and whether by a filter") {
+TEST_CASE("option -d reports what works here, which engine traces and whether by a filter") {
   const std::string say = TRACER ": ";
   const Ran all = run("exec $T -d -o /dev/null true");
   CHECK(all.has(say + "engine: ptrace, not bpf: calls are to be shown, not only counted"));

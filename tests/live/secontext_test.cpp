@@ -1,4 +1,4 @@
-// --secontext where there is no SELinux: a folder of its name and labels of files are all that the tracer asks for.
+// --secontext where there is no SELinux: a directory of its name and labels of files are all that the tracer asks for.
 #include <algorithm>
 #include <filesystem>
 

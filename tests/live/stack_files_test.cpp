@@ -64,7 +64,7 @@ TEST_CASE("option -kk finds a separate file of debugging information by the buil
     SKIP("no file can be put below /usr/lib/debug");
   }
   const Folder folder;
-  // The tracer looks where it runs, so it runs where the folder is the test's.
+  // The tracer looks where it runs, so it runs where the directory is the test's.
   const Ran ran = run("cd " + folder.path().string() + " && " + separated + " && " + ask_build_id +
                       " && export id T && exec unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && "
                       "place=/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $place && "

@@ -106,7 +106,7 @@ TEST_CASE("option -k ends where a stack leads back into itself, and where there 
   CHECK(std::regex_match(frames.front(), std::regex(R"(unexpected_backtracing_error \[0x[0-9a-f]+\])")));
 }
 
-TEST_CASE("option -k names code that a program has compiled, if it tells perf") {
+TEST_CASE("option -k names code that a program has compiled and listed for perf") {
   const Ran told = run("exec $T -k -e getppid " STACKS " compiled told");
   CHECK(told.mentions(".map(Compiled::twice~1+0xb) [0x"));
   const auto frames = functions_below(told, "getppid()");

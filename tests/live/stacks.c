@@ -49,7 +49,7 @@ KEEP void go_round(void) {
   ((void (*)(void))place)();
 }
 
-// Code made at run time, with a frame pointer, told to perf or not.
+// Code made at run time, with a frame pointer, listed for perf or not.
 KEEP int run_compiled(int told) {
   static const unsigned char code[] = {
       0x55,                       // push rbp

@@ -48,7 +48,7 @@ TEST_CASE("arguments are changed in memory, read-only or not") {
   CHECK(ran.has("there"));
 }
 
-TEST_CASE("a poke that fails is told once, also of a call that never returns") {
+TEST_CASE("a poke that fails is reported once, also for a call that never returns") {
   const Ran ran =
       run("$T -o /dev/null -e trace=umask,exit_group -e inject=umask:poke_enter=@arg1=2f00:when=1 "
           "-e inject=exit_group:poke_enter=@arg1=2f00 "

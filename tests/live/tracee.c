@@ -297,7 +297,7 @@ static int poorly(char** args) {
   return 4;
 }
 
-// Does a call twenty times a second for ARG twentieths and tells whether one of them failed.
+// Does a call twenty times a second for ARG twentieths and prints whether one of them failed.
 static int getppid_slowly(const char* arg) {
   say("ready");
   for (int i = 0; i < atoi(arg); ++i) {
@@ -319,7 +319,7 @@ static int leave_behind(const char* arg) {
   return 5;
 }
 
-// Sleeps as a call of its own until it is told otherwise by a signal.
+// Sleeps as a call of its own until a signal ends that.
 static int sleeper(const char* arg) {
   (void)arg;
   say("ready");
@@ -363,7 +363,7 @@ static int stop_self(const char* arg) {
   return 0;
 }
 
-// A child that stops itself, and is told to go on once it has stopped.
+// A child that stops itself, and is continued once it has stopped.
 static int stopped_child(const char* arg) {
   (void)arg;
   const pid_t child = fork();

@@ -56,7 +56,7 @@ TEST_CASE("a traced program finds itself as if it were not traced") {
   }
 }
 
-TEST_CASE("attaching and letting go leaves a process as it was") {
+TEST_CASE("attaching to a process and detaching from it leaves it as it was") {
   Process sleeper({"/bin/cat"});
   REQUIRE(becomes_true([&] { return status_field(sleeper.pid(), "State").rfind("S", 0) == 0; }));
   sleeper.say("hello");

@@ -10,7 +10,7 @@ namespace tracer::live {
 
 namespace {
 
-/// A shell command in a folder of its own, where ./strace is the tracer.
+/// A shell command in a directory of its own, where ./strace is the tracer.
 Ran run_strict(const Folder& folder, const std::string& command) {
   return run("cd " + folder.path().string() + "; ln -sf $T strace; " + command);
 }
@@ -48,7 +48,7 @@ TEST_CASE("under the name strace the words are its own") {
         std::vector<std::string>{"./strace: attach: ptrace(PTRACE_SEIZE, 2147483647): No such process"});
 }
 
-TEST_CASE("of several processes the bad ones are told in their order") {
+TEST_CASE("those of several processes that cannot be attached to are reported in order") {
   const Folder folder;
   Process sleeper({"/bin/cat"});
   const std::string pid = std::to_string(sleeper.pid());
@@ -67,7 +67,7 @@ TEST_CASE("who traces a process already is named") {
   CHECK(ran.mentions("process " + std::to_string(first.pid()) + " (tracer) is tracing it"));
 }
 
-TEST_CASE("a process that has ended and was not waited for is told as that") {
+TEST_CASE("a zombie is reported as one") {
   Process ended({"/bin/true"});
   REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").rfind("Z", 0) == 0; }));
   const Ran ran = run("exec $T -p " + std::to_string(ended.pid()));
@@ -141,7 +141,7 @@ TEST_CASE("with -D the program stays the shell's own child") {
   CHECK(run("$T -D -e trace=none true; sleep 0.3").mentions(" attached"));
 }
 
-TEST_CASE("that nothing has a function or probe of the names asked for is told at the end") {
+TEST_CASE("names that no function or probe has are reported at the end") {
   const std::string told = TRACER
       ": no function or probe that is asked for is in the program or its libraries; --list-probes=PROG lists what "
       "there is";

@@ -1,4 +1,4 @@
-"""What a build folder's ctest would run, sorted by where it can run."""
+"""What a build directory's ctest would run, sorted by where it can run."""
 
 import json
 import pathlib
@@ -6,7 +6,7 @@ import subprocess
 
 from guest import Job
 
-# By the folder under tests/ that adds a test. What needs neither ptrace nor a machine of its own …
+# By the directory under tests/ that adds a test. What needs neither ptrace nor a machine of its own …
 PURE = {'unit', 'sysc', 'decode', 'fuzz'}
 # … and what says nothing about another machine, or needs its compilers and servers. All others go to a guest.
 AT_HOME = {'layers', 'uapi', 'bench', 'compat', 'probe', 'install', 'explain', 'library', 'terminal', 'completions', 'options',

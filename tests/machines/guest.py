@@ -1,7 +1,7 @@
 """A virtual machine without acceleration that boots a Debian kernel, runs a list of commands in a root of Debian packages
 and hands back what they printed.
 
-    disk a  the root, an ext4 image of a folder of packages; what the guest writes to it is forgotten
+    disk a  the root, an ext4 image of a directory of packages; what the guest writes to it is forgotten
     disk b  a tar of what the tests need, unpacked over the root
     disk c  comes back as a tar: one file of output for each command, and their statuses
 """
@@ -139,7 +139,7 @@ def _image(root):
     if not image.exists():
         fresh = image.with_suffix('.new')
         fresh.unlink(missing_ok=True)
-        # The tests' own folders are made beforehand: the packages that would do so run no scripts here.
+        # The tests' own directories are made beforehand: the packages that would do so run no scripts here.
         for name in ('proc', 'sys', 'dev', 'tmp', 'run', 'mnt', 'root', 'guest', 'home', 'var/tmp'):
             (root / name).mkdir(parents=True, exist_ok=True)
         subprocess.run(['mkfs.ext4', '-q', '-d', root, '-O', '^has_journal,^metadata_csum', '-E', 'root_owner=0:0',

@@ -41,7 +41,7 @@ def run(main):
     """Ends the program with the status of `main`, and with a reason where the lane cannot run here. A signal to end, as
     timeout(1) sends it, is such a reason."""
     def end(*_):
-        raise packages.Unavailable('it was told to end before it was over; what it has fetched and compiled is kept')
+        raise packages.Unavailable('it was interrupted; what it has fetched and compiled is kept')
 
     signal.signal(signal.SIGTERM, end)
     try:

@@ -19,7 +19,7 @@ class Unavailable(Exception):
 
 
 def cache_folder(name):
-    """A folder outside the tree, kept from run to run."""
+    """A directory outside the tree, kept from run to run."""
     base = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
     return base / f'tracer-{name}'
 
@@ -128,7 +128,7 @@ def unpack(deb, into):
 
 
 def tree(cache, architecture, names, release=None):
-    """A folder that holds the files of `names` and of what they depend on: a root of a system, as far as they make one."""
+    """A directory that holds the files of `names` and of what they depend on: a root of a system, as far as they make one."""
     key = hashlib.sha256(' '.join([architecture, release or '', *sorted(names)]).encode()).hexdigest()
     root = cache / f'root-{architecture}'
     written = root.with_suffix('.key')  # outside: the name stays, which the compiler's cache depends on

@@ -50,7 +50,7 @@ static void use_descriptors(void) {
   close(socket(AF_UNIX, SOCK_STREAM, 0));
 }
 
-/// Whether the kernel tells what waits in a ring: it is 6.0 or later, and nobody forbids it.
+/// Whether the kernel reports what waits in a ring: it is 6.0 or later, and nobody forbids it.
 static int tells_entries(int ring) {
   char path[64];
   char text[512];

@@ -105,7 +105,7 @@ ROWS = [
     ('--pidns-translation -e trace=kill', 'signal', [r'^kill\(N, SIGUSR1\)']),
     ('--kvm=vcpu -e trace=chdir', 'fail', ['^chdir']),  # what it shows takes KVM: decode cases, check_kvm()
     ('--kvm=vcpu+ -e trace=chdir', 'fail', ['^chdir'], 'new'),
-    # Both rings have their entries in memory of their own. A machine may forbid rings, and old kernels do not tell.
+    # Both rings have their entries in memory of their own. A machine may forbid rings, and old kernels do not report them.
     ('--io-uring -e trace=io_uring_enter,chdir', 'rings', [
         r'^io_uring_enter\(3, \[\{opcode=IORING_OP_NOP, .*user_data=0x4d, .*\}, \{opcode=IORING_OP_WRITE, .*addr="text", len=4, .*\}\], 2, 0, 0, NULL, 8\) += 2$|^chdir\("/no/rings"\)',
         r'^io_uring_enter\([34], \[\{opcode=IORING_OP_NOP, .*user_data=0x4d, .*\}, \{opcode=IORING_OP_WRITE, .*addr="text", len=4, .*\}\], 2, 0, 0, NULL, 8\) += 2$|^chdir\("/no/order"\)'], 'new'),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Crowds, storms and quarrels: stress.py TRACER CROWD [SECONDS]
+"""Stress tests and races: stress.py TRACER WORKLOAD [SECONDS]
 
 First the fixed sizes: 10,000 processes, 2,000 threads, 1,000 queued signals, 30 programs executed by threads, each with
 all its lines. Then, for SECONDS, whatever happens to a tracer at work, in random order: it attaches and is interrupted,
@@ -33,20 +33,20 @@ def calls(lines, name):
     return sum(f' {name}(' in line for line in lines)
 
 
-def crowds(tracer, crowd, folder):
-    lines = trace(tracer, ['-f', '-e', 'trace=getppid,exit_group'], [crowd, 'forks', '10000'], folder)
+def fixed_sizes(tracer, workload, folder):
+    lines = trace(tracer, ['-f', '-e', 'trace=getppid,exit_group'], [workload, 'forks', '10000'], folder)
     ends = collections.Counter(re.findall(r'\+\+\+ exited with (\d) \+\+\+', '\n'.join(lines)))
     assert ends == {str(status): 1250 + (status == 0) for status in range(8)}, ends
     assert calls(lines, 'getppid') == 10000 and calls(lines, 'exit_group') == 10001
 
-    lines = trace(tracer, ['-f', '-e', 'trace=getppid'], [crowd, 'threads', '2000'], folder)
+    lines = trace(tracer, ['-f', '-e', 'trace=getppid'], [workload, 'threads', '2000'], folder)
     assert calls(lines, 'getppid') == 2000 and sum('+++ exited with 0' in line for line in lines) == 2001
 
-    lines = trace(tracer, ['-e', 'trace=none'], [crowd, 'signals', '1000'], folder)
+    lines = trace(tracer, ['-e', 'trace=none'], [workload, 'signals', '1000'], folder)
     values = [int(value or 0) for value in re.findall(r'^--- SIGRT\S* \{.*?(?:si_int=(\d+).*)?\} ---$', '\n'.join(lines), re.M)]
     assert values == list(range(1000)), (len(values), lines[:3])
 
-    lines = trace(tracer, ['-f', '-e', 'trace=execve'], [crowd, 'execs', '30'], folder)
+    lines = trace(tracer, ['-f', '-e', 'trace=execve'], [workload, 'execs', '30'], folder)
     assert calls(lines, 'execve') == 31, calls(lines, 'execve')
     assert sum('+++ superseded by execve' in line for line in lines) == 30
 
@@ -75,14 +75,14 @@ def is_alive(victim, output):
     wait_until(lambda: output.stat().st_size > size, 'process makes progress')
 
 
-def quarrel(tracer, crowd, folder, dice):
-    """One tracer at one process, and something that comes between them."""
+def race(tracer, workload, folder, dice):
+    """A tracer is attached to a process while signals come, and one of them ends."""
     output = folder / 'victim'
     with open(output, 'w') as sink:
-        victim = subprocess.Popen([crowd, 'work', str(dice.randint(0, 5))], stdout=sink)
+        victim = subprocess.Popen([workload, 'work', str(dice.randint(0, 5))], stdout=sink)
     wait_until(lambda: output.stat().st_size > 0, 'process starts')
     options = dice.choice([['-f'], [], ['-f', '-e', 'trace=none'], ['-c'], ['-f', '-ff'], ['-e', 'inject=getppid:retval=1']])
-    out = folder / 'quarrel'
+    out = folder / 'race'
     tracing = subprocess.Popen([tracer, '-o', out, '-q', *options, '-p', str(victim.pid)], stderr=subprocess.PIPE, text=True)
     attached = dice.random() < 0.8 and '-c' not in options
     if attached:  # counting needs no attaching where there is BPF
@@ -117,7 +117,7 @@ def quarrel(tracer, crowd, folder, dice):
 
 
 def main():
-    tracer, crowd = sys.argv[1:3]
+    tracer, workload = sys.argv[1:3]
     seconds = float(os.environ.get('STRESS_SECONDS') or (sys.argv[3] if len(sys.argv) > 3 else 10))
     seed = int(os.environ.get('STRESS_SEED') or time.time())
     print(f'STRESS_SEED={seed}', flush=True)
@@ -127,13 +127,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         start = time.monotonic()
-        crowds(tracer, crowd, folder)
-        print(f'crowds: {time.monotonic() - start:.1f} s', flush=True)
+        fixed_sizes(tracer, workload, folder)
+        print(f'fixed sizes: {time.monotonic() - start:.1f} s', flush=True)
         end = time.monotonic() + seconds
         kinds = collections.Counter()
         while time.monotonic() < end:
-            kinds[quarrel(tracer, crowd, folder, dice)] += 1
-    print(f'{sum(kinds.values())} quarrels of {len(kinds)} kinds')
+            kinds[race(tracer, workload, folder, dice)] += 1
+    print(f'{sum(kinds.values())} races of {len(kinds)} kinds')
 
 
 if __name__ == '__main__':

@@ -5,7 +5,7 @@
 
 FACTS holds syscalls.tsv, ioctls.tsv, syscall-args.tsv and constants.tsv: tables of names, numbers and layouts, one row a
 line, tab-separated with a header line. Says how much is covered, and with --names what is not. Fails where less is covered
-than has been before. Where CMake is told the folder, -DTRACER_FACTS=FACTS, it is a test.
+than has been before. With -DTRACER_FACTS=FACTS it is a test.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 if(TRACER_BPF AND BPF_CLANG AND TARGET libbpf)
-  add_executable(bpf_tests kept_cpu_test.cpp kernel_btf_test.cpp)
+  add_executable(bpf_tests preemption_test.cpp kernel_btf_test.cpp)
   target_link_libraries(bpf_tests PRIVATE tracer_bpf libbpf tracer_test_main)
   catch_discover_tests(bpf_tests TEST_PREFIX "bpf: " PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60)
 endif()

@@ -1,4 +1,4 @@
-// What the kernel has told of a process comes out as it was, and damaged records harm nobody.
+// What the kernel has recorded of a process is read back unchanged, and damaged records do no harm.
 #include <unistd.h>
 
 #include <cstring>
@@ -34,7 +34,7 @@ void add_path(std::vector<std::byte>& area, path_of which, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("paths are told from their ends, and only those count that begin at the root") {
+TEST_CASE("paths are built from their last component, and only absolute ones count") {
   std::vector<std::byte> chunks;
   process_facts facts{};
   facts.root_device = 8 << 20 | 1;
@@ -71,7 +71,7 @@ TEST_CASE("a folder is the root itself, or is not below it") {
   CHECK(bpf::circumstances_of(chunks, 0).working_directory.empty());
 }
 
-TEST_CASE("rights with groups that are not told are not told") {
+TEST_CASE("credentials without their groups are unknown") {
   std::vector<std::byte> chunks;
   process_facts facts{};
   facts.more_groups = most_groups + 1;

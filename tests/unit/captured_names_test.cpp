@@ -1,4 +1,4 @@
-// What descriptors and process ids stood for, as the kernel's programs tell it: whole, cut off and made up.
+// What descriptors and process ids stood for, as the BPF programs report it: whole, cut off and invented.
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>

@@ -93,7 +93,7 @@ TEST_CASE("processes are attached to once each, with or without a program") {
   CHECK(std::holds_alternative<Options>(run({"-p", "12"})));
 }
 
-TEST_CASE("ltrace's mistakes are told in its words") {
+TEST_CASE("errors are reported in ltrace's words") {
   CHECK(error({}) == "ltrace: too few arguments");
   CHECK(error({"-n", "21", "x"}) == "Invalid argument to -n: '21'.  Use integer 0..20.");
   CHECK(error({"-p", "0"}) == "Invalid argument to -p: '0'.  Use a process id.");

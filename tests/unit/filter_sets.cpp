@@ -61,7 +61,7 @@ TEST_CASE("numbers, regular expressions and classes") {
   CHECK(parse("%net@64").empty());
 }
 
-TEST_CASE("! turns the set inside out") {
+TEST_CASE("! negates the set") {
   const auto set = parse("!read");
   CHECK_FALSE(set.contains(Abi::x86_64, 0));
   CHECK(set.contains(Abi::x86_64, 1));
@@ -99,7 +99,7 @@ TEST_CASE("of a sub-call an engine has to see the call around it") {
   CHECK(parse("read").kernel_numbers(tables)[index_of(Abi::i386)].count() == 1);
 }
 
-TEST_CASE("what is not a call is told in strace's words") {
+TEST_CASE("what is not a call is reported in strace's words") {
   CHECK(error_of("nosuch") == "invalid system call 'nosuch'");
   CHECK(error_of("read,none") == "invalid system call 'none'");
   CHECK(error_of("") == "invalid system call ''");

@@ -59,7 +59,7 @@ TEST_CASE("x86_64 passes structures of two words in registers, by the kind of ea
   CHECK(arch::passing_of_result(Abi::x86_64, three_words).tells_place);
 }
 
-TEST_CASE("i386 passes structures in memory and is told where results go") {
+TEST_CASE("i386 passes structures in memory, and the address of a structure result") {
   CHECK(arch::passing_of_argument(Abi::i386, either).how == How::in_memory);
   CHECK(arch::passing_of_result(Abi::i386, either).how == How::in_memory);
   CHECK(arch::passing_of_result(Abi::i386, either).tells_place);

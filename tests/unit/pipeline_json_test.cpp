@@ -70,7 +70,7 @@ TEST_CASE("forks, programs, stops and signals are records too") {
         std::string::npos);
 }
 
-TEST_CASE("events that are lost are told where they are missing") {
+TEST_CASE("lost events are reported where they are missing") {
   Stage records(json());
   records.enter(10, close_fd, 3);
   records.lose(3);

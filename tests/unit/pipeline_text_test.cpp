@@ -97,7 +97,7 @@ TEST_CASE("a thread that is killed while arguments are still to come says so") {
         "[pid    10] +++ killed by SIGKILL (core dumped) +++\n");
 }
 
-TEST_CASE("exit_group has no result, whether its end is told of or not") {
+TEST_CASE("exit_group has no result, whether its exit is reported or not") {
   Stage stage;
   stage.enter(10, exit_group, 7);
   stage.happens(10, trace::SyscallLost{});
@@ -126,7 +126,7 @@ TEST_CASE("execve in a thread supersedes the leader") {
                             "<... execve resumed>)                   = 0\n");
 }
 
-TEST_CASE("the thread whose execve was told last is followed to its new id") {
+TEST_CASE("the thread whose execve was reported last is followed to its new id") {
   Stage stage;
   stage.tgid = 10;
   stage.call(10, getpid, 0, 10);
@@ -141,7 +141,7 @@ TEST_CASE("the thread whose execve was told last is followed to its new id") {
         "<... execve resumed>)                   = 0\n");
 }
 
-TEST_CASE("a program of another ABI is told of when its execve has ended, before any call of it") {
+TEST_CASE("a program of another ABI is reported after its execve, before its first call") {
   for (const bool shown : {true, false}) {
     StageOptions options;
     if (!shown) {
@@ -276,7 +276,7 @@ TEST_CASE("option -e signal= chooses signals") {
         "+++ killed by SIGUSR1 +++\n");
 }
 
-TEST_CASE("a change of the ABI is told before the call that shows it") {
+TEST_CASE("a change of the ABI is reported before the call that shows it") {
   Stage stage;
   stage.call(10, getpid, 0, 10);
   stage.enter(10, getpid, 0, 0, 0, Abi::i386);

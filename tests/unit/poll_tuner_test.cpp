@@ -48,7 +48,7 @@ TEST_CASE("the tracer does not poll where there is one CPU") {
   CHECK(polled(tuner, now, idle, many) == 0);
 }
 
-TEST_CASE("a tracee that pauses once does not settle whether the tracer polls") {
+TEST_CASE("one pause of a tracee does not decide whether the tracer polls") {
   for (unsigned at = 0; at < 128; ++at) {
     ptrace::PollTuner::Time now{};
     ptrace::PollTuner tuner(true);

@@ -84,7 +84,7 @@ TEST_CASE("a file that cannot be opened is an error in strace's words") {
   CHECK(sink.error().message == "Can't fopen '/nonexistent/out': No such file or directory");
 }
 
-TEST_CASE("a full disk is told once, and writing goes on harmlessly") {
+TEST_CASE("a full disk is reported once, and later writes do no harm") {
   Complaints complaints;
   const auto sink = std::move(open_file("/dev/full", false, complaints.listener())).value();
   for (int i = 0; i < 3; ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("a command gets everything, and is waited for") {
   CHECK(contents(folder.path("done")) == "yes\n");
 }
 
-TEST_CASE("a command that goes away is told once") {
+TEST_CASE("a command that exits is reported once") {
   Complaints complaints;
   {
     const auto sink = std::move(open_command("exec true", "|exec true", complaints.listener())).value();

@@ -1,4 +1,4 @@
-"""Tells when two tracers show the same of a call, one of them with more of it by name."""
+"""Decides whether two tracers show the same of a call, one of them with more of it by name."""
 
 import collections
 import os

@@ -129,7 +129,7 @@ def own_lines(lines):
 
 
 def pair_up(labels, theirs, ours):
-    """(label, theirs, ours) of each call. Where options leave calls out, the name of the call is all its label tells."""
+    """(label, theirs, ours) of each call. Where options leave calls out, its label has no more than the name of the call."""
     if len(theirs) != len(ours):
         print(f'{len(theirs)} calls there, {len(ours)} here', file=sys.stderr)
         return []
@@ -160,7 +160,7 @@ class Tally:
 
 def compare_calls(tally, shown, usual, kept, names):
     """`shown`: (label, theirs, ours) of each call; `usual`: the same under no options. Where ours has more without options,
-    under others nothing is asked of it, since the values' forms then do not tell what has a name."""
+    under others nothing is asked of it, since the values' forms then do not show what has a name."""
     likeness = Likeness(kept, names, [pair for _, *pair in shown])
     more = set()
     if shown is not usual:

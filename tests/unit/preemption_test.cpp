@@ -34,14 +34,14 @@ void check_that_they_load(bpf::KernelPrograms& programs) {
 
 }  // namespace
 
-TEST_CASE("programs that see to it that they keep their CPU can be loaded", "[bpf]") {
+TEST_CASE("programs that disable preemption can be loaded", "[bpf]") {
   if (const std::string why = bpf::why_not_loadable(); !why.empty()) {
     SKIP(why);
   }
   if (::syscall(SYS_bpf, BPF_MAP_CREATE, nullptr, 0) < 0 && errno == ENOSYS) {
     SKIP("there is no bpf(2), as in an emulator");
   }
-  // Before 6.15, what keeps its CPU could call no function that the verifier looks at by itself.
+  // Before 6.15, what disables preemption could call no function that the verifier looks at by itself.
   if (bpf::kernel_version() < std::pair(6UL, 15UL)) {
     SKIP("the kernel is too old");
   }

@@ -1,4 +1,4 @@
-// Programs that are hard to follow: crowd KIND N
+// Programs that are hard to follow: workload KIND N
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
