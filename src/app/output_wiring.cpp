@@ -181,7 +181,7 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {
     // The files come later; a folder that cannot be written to is told before anything runs.
-    const std::string folder = folder_of(output.target);
+    const std::string folder = directory_of(output.target);
     if (::access((folder + "/.").c_str(), W_OK | X_OK) != 0) {
       const int number = errno;
       return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};

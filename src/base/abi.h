@@ -1,4 +1,4 @@
-// The system-call ABIs that descriptions, tables and events speak of.
+// The system-call ABIs that descriptions, tables and events refer to.
 #pragma once
 
 #include <elf.h>
@@ -33,12 +33,13 @@ constexpr unsigned word_size(Abi abi) {
   return abi == Abi::x86_64 || abi == Abi::aarch64 ? 8U : 4U;
 }
 
-/// Size of a register that carries a system-call argument, in bytes. x32 passes 64-bit arguments whole.
+/// Size of a register that carries a system-call argument, in bytes. x32 passes a 64-bit argument in one register.
 constexpr unsigned register_size(Abi abi) {
   return abi == Abi::i386 || abi == Abi::arm ? 4U : 8U;
 }
 
-/// The ABI of a program or library, from e_machine and the class in its ELF header; empty: no machine that is known.
+/// Returns the ABI of a program or library from the e_machine and EI_CLASS of its ELF header, or empty for an unknown
+/// machine.
 constexpr std::optional<Abi> abi_of_elf(unsigned machine, bool is_64_bit) {
   switch (machine) {
     case EM_X86_64:

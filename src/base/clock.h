@@ -8,7 +8,7 @@
 namespace tracer {
 inline namespace base {
 
-/// What a clock of clock_gettime(2) says. `clock` is one that every kernel has.
+/// Returns the time of clock_gettime(2). `clock` must be one that every kernel has, since errors are not checked.
 [[nodiscard]] inline std::chrono::nanoseconds clock_now(clockid_t clock) {
   timespec now;
   ::clock_gettime(clock, &now);

@@ -8,8 +8,8 @@
 namespace tracer {
 inline namespace base {
 
-bool for_each_entry(const std::string& folder, const std::function<bool(const char* name)>& visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
+bool for_each_entry(const std::string& directory, const std::function<bool(const char* name)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(directory.c_str()), ::closedir);
   if (stream == nullptr) {
     return false;
   }
@@ -22,7 +22,7 @@ bool for_each_entry(const std::string& folder, const std::function<bool(const ch
   return true;
 }
 
-std::string folder_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }

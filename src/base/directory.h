@@ -1,4 +1,4 @@
-// Folders: what is in them, and which one a path is in.
+// Lists directories and finds the directory of a path.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,12 @@
 namespace tracer {
 inline namespace base {
 
-/// Calls `visit` with the name of each entry but `.` and `..`, in no order, until it returns false. False if the folder
-/// is not there or may not be read.
-bool for_each_entry(const std::string& folder, const std::function<bool(const char* name)>& visit);
+/// Calls `visit` with the name of each entry except `.` and `..`, in no particular order, until it returns false.
+/// Returns false if the directory cannot be opened.
+bool for_each_entry(const std::string& directory, const std::function<bool(const char* name)>& visit);
 
-/// What comes before the last slash: of `/a/b` it is `/a`, of `/a` it is `/`, of `a` it is `.`.
-[[nodiscard]] std::string folder_of(const std::string& path);
+/// Returns the part before the last slash, like dirname(3): `/a` for `/a/b`, `/` for `/a`, `.` for `a`.
+[[nodiscard]] std::string directory_of(const std::string& path);
 
 }  // namespace base
 }  // namespace tracer

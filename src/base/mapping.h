@@ -1,4 +1,4 @@
-// Owner of memory that shows a file, or something of the kernel's that is mapped like one.
+// Owner of a memory mapping.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ struct Unmap {
 };
 using Mapping = std::unique_ptr<void, Unmap>;
 
-/// As mmap(2), with its `protection` and `flags`; nothing, with errno, if that fails.
+/// Calls mmap(2) with `protection` and `flags`. Returns null and leaves errno set if that fails.
 inline Mapping map_file(int file, std::size_t size, int protection, int flags, std::size_t offset = 0) {
   void* mapping = ::mmap(nullptr, size, protection, flags, file, static_cast<off_t>(offset));
   return {mapping == MAP_FAILED ? nullptr : mapping, Unmap{size}};

@@ -8,7 +8,8 @@ namespace tracer {
 inline namespace base {
 namespace {
 
-/// Edits (insert, delete, replace, swap of neighbours) from one word to the other.
+/// Returns the Damerau-Levenshtein distance: the number of insertions, deletions, replacements and swaps of adjacent
+/// characters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);

@@ -8,13 +8,14 @@
 namespace tracer {
 inline namespace base {
 
-/// The candidate that a typist most likely meant by `word`, or empty if none is near.
+/// Finds the candidate that the user most likely meant by a misspelt `word`, by edit distance.
 class NearMiss {
  public:
   explicit NearMiss(std::string_view word);
   void consider(std::string_view candidate);
+  /// Returns the nearest candidate so far, or an empty string if none is near enough.
   [[nodiscard]] std::string_view best() const { return best_; }
-  /// `; did you mean X?`, or nothing.
+  /// Returns `; did you mean X?`, or an empty string if no candidate is near enough.
   [[nodiscard]] std::string suggestion() const;
 
  private:

@@ -1,4 +1,4 @@
-// Numbers as texts write them: digits, and of signed types a minus before them, nothing else.
+// Parses numbers: digits, with a leading minus for signed types only. There is no prefix, blank or plus sign.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 namespace tracer {
 inline namespace base {
 
-/// The number that a text begins with; empty if it begins with none, or with one that Number cannot hold.
+/// Returns the number at the start of `text`; empty if there is none or Number cannot hold it.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_at(std::string_view text, int base = 10) {
   Number number{};
@@ -17,7 +17,7 @@ template <typename Number>
   return read.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-/// The same of a text that is a number and nothing else.
+/// Returns the number that `text` as a whole is; empty if it is none or Number cannot hold it.
 template <typename Number>
 [[nodiscard]] std::optional<Number> whole_number(std::string_view text, int base = 10) {
   Number number{};

@@ -14,19 +14,19 @@
 namespace tracer {
 inline namespace base {
 
-std::string read_file(const std::string& path, std::size_t most) {
-  constexpr std::size_t least = 16384;
+std::string read_file(const std::string& path, std::size_t max_size) {
+  constexpr std::size_t min_buffer = 16384;
   std::string text;
   std::size_t used = 0;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct ::stat status {};
   if (::fstat(file.get(), &status) == 0) {
-    text.resize(
-        std::min(std::max(least, static_cast<std::size_t>(status.st_size) + 1), most));  // with room for the end
+    // One byte more than the file has lets a single further read(2) see its end.
+    text.resize(std::min(std::max(min_buffer, static_cast<std::size_t>(status.st_size) + 1), max_size));
   }
-  while (file.valid() && used < most) {
+  while (file.valid() && used < max_size) {
     if (used == text.size()) {
-      text.resize(std::min(std::max(least, 2 * used), most));
+      text.resize(std::min(std::max(min_buffer, 2 * used), max_size));
     }
     ssize_t count = 0;
     do {

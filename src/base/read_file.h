@@ -1,4 +1,4 @@
-// Reading files and links that somebody else may have made, or may be changing.
+// Reads files and symbolic links that other processes may create or change at any time.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace tracer {
 inline namespace base {
 
-/// The bytes of a file from its start on, `most` at most; empty if it cannot be opened, short if it cannot be read on.
-/// Waits for nobody at the other end of a pipe, and takes no terminal.
-[[nodiscard]] std::string read_file(const std::string& path, std::size_t most = std::size_t{1} << 20);
+/// Returns the first `max_size` bytes of a file, or fewer after a read error; empty if it cannot be opened. Opens with
+/// O_NONBLOCK and O_NOCTTY, so that a FIFO does not block and a terminal does not become the controlling one.
+[[nodiscard]] std::string read_file(const std::string& path, std::size_t max_size = std::size_t{1} << 20);
 
-/// What a symbolic link says; empty if it is none or cannot be read. One that is longer than PATH_MAX is cut there.
+/// Returns the target of a symbolic link, cut after PATH_MAX bytes; empty if readlink(2) fails.
 [[nodiscard]] std::string read_link(const std::string& path);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// An address in a tracee. A type of its own, so that it can never be mistaken for a host pointer.
+// An address in a tracee. It has its own type, so that nobody can mistake it for a pointer of the tracer.
 #pragma once
 
 #include <compare>
@@ -15,7 +15,7 @@ class RemoteAddr {
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
   [[nodiscard]] constexpr bool is_null() const { return value_ == 0; }
 
-  /// Offsets wrap as the tracee's own arithmetic would; reading the result may then simply fail.
+  /// The sum wraps at 64 bits, as it would in the tracee. Reading from the result may fail.
   [[nodiscard]] constexpr RemoteAddr operator+(std::uint64_t offset) const { return RemoteAddr(value_ + offset); }
   constexpr auto operator<=>(const RemoteAddr&) const = default;
 

@@ -1,5 +1,5 @@
-// A value or the reason why there is none. Failures that belong to everyday work (a tracee that
-// vanished, memory that cannot be read) travel as values; exceptions end at start-up, in main.
+// A value or an error. Expected failures (the tracee is gone, its memory cannot be read) are returned as values;
+// exceptions occur at start-up only, and main catches them.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace tracer {
 inline namespace base {
 
-/// Why an operation failed: an errno value and, where a person will read it, the whole sentence.
+/// Why an operation failed: an errno value and, if it is shown to the user, a message.
 struct Error {
-  int number = 0;       ///< errno; 0 where no system call failed
-  std::string message;  ///< cause and remedy in one line; may be empty for errors that code handles
+  int number = 0;       ///< errno; 0 if no system call failed
+  std::string message;  ///< cause and remedy in one line; may be empty if the caller handles the error
 };
 
 template <typename T>
@@ -47,7 +47,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// The result of an operation that yields nothing but success.
+/// The result of an operation that returns no value.
 struct Done {};
 using Status = Result<Done>;
 

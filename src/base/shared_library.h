@@ -1,5 +1,5 @@
-// A library that only few options need, loaded when one of them asks for it. Linked, every start would pay for it: the
-// dynamic linker maps and relocates it, and runs what it initialises. Not for static programs, which load nothing.
+// Loads a shared library when an option needs it. Linking it would slow every start, because the dynamic linker would
+// map it, relocate it and run its constructors. Statically linked builds cannot use this.
 #pragma once
 
 #include "base/result.h"
@@ -9,17 +9,17 @@ inline namespace base {
 
 class SharedLibrary {
  public:
-  /// Loads it; it stays until the program ends. `file` is its name for the dynamic linker (DT_SONAME), `package` the
-  /// Debian package that has it.
+  /// Loads the library, which is never unloaded. `file` is its DT_SONAME, `package` the Debian package that contains
+  /// it.
   SharedLibrary(const char* file, const char* package);
 
-  /// Makes `function` the library's function called `name`, or null.
+  /// Sets `function` to the library's function `name`, or to null if there is none.
   template <typename Function>
   void find(Function*& function, const char* name) {
     function = reinterpret_cast<Function*>(address_of(name));
   }
 
-  /// Whether the library was loaded and everything was found; the error says how to get it.
+  /// An error if the library or one of its functions was not found; its message names the package to install.
   [[nodiscard]] const Status& status() const { return status_; }
 
  private:

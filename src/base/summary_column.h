@@ -1,4 +1,4 @@
-// The columns of the table of -c: what -U and -S name and what the table shows.
+// The columns of the summary table (-c). -U selects columns, -S sorts by one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class SummaryColumn : std::uint8_t {
   wall_min,
   wall_max,
   wall_avg,
-  p50,  ///< and the others: elapsed time that so many percent of the calls do not exceed
+  p50,  ///< percentiles of the elapsed time
   p95,
   p99,
 };

@@ -7,7 +7,7 @@ namespace tracer {
 inline namespace base {
 namespace {
 
-using Digits = std::array<char, 24>;  // 22 octal digits of 64 bits, a sign and one to spare
+using Digits = std::array<char, 24>;  // 64 bits have 22 octal digits
 
 std::string_view digits_of(Digits& buffer, auto value, int base) {
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, base).ptr;
@@ -22,26 +22,26 @@ std::size_t decimal_digits(std::uint64_t value) {
   return digits + (value >= 10 ? 1 : 0);
 }
 
-/// Buffers live as long as their thread; one long line must not stay with each of thousands.
-constexpr std::size_t most_kept = std::size_t{1} << 20;
+/// A buffer lives as long as its tracee thread. One long line must not keep its memory in each of thousands of them.
+constexpr std::size_t max_kept = std::size_t{1} << 20;
 
 }  // namespace
 
 void TextBuffer::grow(std::size_t count) {
-  constexpr std::size_t least = 256;
-  room_.resize(std::max(least, 2 * room_.size() + count));
+  constexpr std::size_t min_size = 256;
+  storage_.resize(std::max(min_size, 2 * storage_.size() + count));
 }
 
 void TextBuffer::insert(std::size_t position, std::string_view text) {
-  more(text.size());
-  char* at = room_.data() + position;
+  extend(text.size());
+  char* at = storage_.data() + position;
   std::memmove(at + text.size(), at, size_ - text.size() - position);
   copy(at, text);
 }
 
 void TextBuffer::clear() {
-  if (room_.size() > most_kept) {
-    std::string().swap(room_);
+  if (storage_.size() > max_kept) {
+    std::string().swap(storage_);
   }
   size_ = 0;
 }
@@ -58,9 +58,9 @@ void TextBuffer::decimal(std::uint64_t value) {
     append(static_cast<char>('0' + value));
     return;
   }
-  // Right where they shall be: bytes that have just been written one by one are slow to copy together.
-  char* at = more(decimal_digits(value));
-  std::to_chars(at, room_.data() + size_, value);
+  // The digits are written in place: a copy right after byte-wise stores would miss store-to-load forwarding.
+  char* at = extend(decimal_digits(value));
+  std::to_chars(at, storage_.data() + size_, value);
 }
 
 void TextBuffer::hex(std::uint64_t value) {

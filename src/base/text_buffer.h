@@ -1,4 +1,4 @@
-// A growing line of text, reused from call to call so that the steady state allocates nothing.
+// A text buffer that is reused from call to call, so that the steady state does not allocate memory.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace tracer {
 inline namespace base {
 
-/// A call's text is made of a few dozen pieces, most of them of a few characters: those are copied here and now.
+/// A call's text consists of a few dozen pieces, most of them a few characters long, so appending is inline.
 class TextBuffer {
  public:
   TextBuffer() = default;
-  TextBuffer(TextBuffer&& other) noexcept : room_(std::move(other.room_)), size_(std::exchange(other.size_, 0)) {}
+  TextBuffer(TextBuffer&& other) noexcept : storage_(std::move(other.storage_)), size_(std::exchange(other.size_, 0)) {}
   TextBuffer& operator=(TextBuffer&& other) noexcept {
-    room_ = std::move(other.room_);
+    storage_ = std::move(other.storage_);
     size_ = std::exchange(other.size_, 0);
     return *this;
   }
@@ -26,51 +26,52 @@ class TextBuffer {
   TextBuffer& operator=(const TextBuffer&) = delete;
   ~TextBuffer() = default;
 
-  void append(char c) { *more(1) = c; }
-  void append(std::string_view text) { copy(more(text.size()), text); }
-  void append(std::size_t count, char c) { std::fill_n(more(count), count, c); }
+  void append(char c) { *extend(1) = c; }
+  void append(std::string_view text) { copy(extend(text.size()), text); }
+  void append(std::size_t count, char c) { std::fill_n(extend(count), count, c); }
 
   void decimal(std::int64_t value);
   void decimal(std::uint64_t value);
-  /// Like printf's `%#x`: `0x2a`, and a bare `0` for zero.
+  /// Like printf's `%#x`: `0x2a`, but `0` for zero.
   void hex(std::uint64_t value);
-  /// Always `0x` and at least `digits` digits.
+  /// Appends `0x` and at least `digits` digits.
   void hex_padded(std::uint64_t value, unsigned digits);
-  /// Two digits, without `0x`.
+  /// Appends two digits without `0x`.
   void hex_byte(std::byte value);
-  /// Like printf's `%#o`: `0644`, and a bare `0` for zero.
+  /// Like printf's `%#o`: `0644`, but `0` for zero.
   void octal(std::uint64_t value);
-  /// At least `width` digits, filled with zeros.
+  /// Appends at least `width` digits, padded with zeros.
   void decimal_padded(std::uint64_t value, unsigned width);
 
-  /// Room for up to `most` characters, of which `write(char*)` fills some; it returns where they end.
+  /// Calls `write(char*)` with space for up to `max_size` characters. It returns the end of what it has written.
   template <typename Write>
-  void append_by(std::size_t most, const Write& write) {
-    char* begin = more(most);
-    size_ -= most - static_cast<std::size_t>(write(begin) - begin);
+  void append_by(std::size_t max_size, const Write& write) {
+    char* begin = extend(max_size);
+    size_ -= max_size - static_cast<std::size_t>(write(begin) - begin);
   }
 
-  /// Moves what stands from `position` on and puts `text` before it.
+  /// Inserts `text` at `position`.
   void insert(std::size_t position, std::string_view text);
-  void clear();  ///< Keeps the memory, unless it has become much.
-  /// To no more than it has.
+  /// Keeps the allocated memory unless it has become large.
+  void clear();
+  /// Shortens the text. `size` must not exceed the current size.
   void truncate(std::size_t size) { size_ = size; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::string_view view() const { return {room_.data(), size_}; }
+  [[nodiscard]] std::string_view view() const { return {storage_.data(), size_}; }
 
  private:
-  /// Makes the text longer and returns where the new part begins, which has no contents yet.
-  char* more(std::size_t count) {
-    if (room_.size() - size_ < count) {
+  /// Makes the text `count` characters longer and returns the start of the new part, which is uninitialised.
+  char* extend(std::size_t count) {
+    if (storage_.size() - size_ < count) {
       grow(count);
     }
-    return room_.data() + std::exchange(size_, size_ + count);
+    return storage_.data() + std::exchange(size_, size_ + count);
   }
   void grow(std::size_t count);
 
   static void copy(char* to, std::string_view text) {
-    // Two copies of a known size that may overlap are done at once; one of any size is a call.
+    // The compiler inlines two copies of constant size, which may overlap; a copy of variable size is a call.
     const char* from = text.data();
     const std::size_t size = text.size();
     const auto in_two = [=](auto piece) {
@@ -93,7 +94,7 @@ class TextBuffer {
     }
   }
 
-  std::string room_;  ///< the text, and what is to come
+  std::string storage_;  ///< the first `size_` characters are the text
   std::size_t size_ = 0;
 };
 

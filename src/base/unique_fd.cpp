@@ -7,7 +7,7 @@ inline namespace base {
 
 void UniqueFd::reset(int fd) {
   if (fd_ >= 0) {
-    // close(2): the descriptor is gone whatever the result, also after EINTR.
+    // close(2): Linux releases the descriptor whatever the result is, also after EINTR.
     ::close(fd_);
   }
   fd_ = fd;

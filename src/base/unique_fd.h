@@ -1,4 +1,4 @@
-// Owner of one file descriptor. The only place that calls close(2).
+// Owner of one file descriptor. Nothing else calls close(2).
 #pragma once
 
 #include <utility>

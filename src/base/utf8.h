@@ -1,4 +1,4 @@
-// Characters of UTF-8 (RFC 3629).
+// Finds UTF-8 sequences (RFC 3629).
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 namespace tracer {
 inline namespace base {
 
-/// Bytes of the sequence that `first` begins, if all of them follow; 0 if none begins so.
+/// Returns the length in bytes of a sequence with this lead byte; 0 if no sequence starts with it.
 [[nodiscard]] std::size_t utf8_announced_length(std::byte first);
 
-/// Bytes of the valid sequence at the start of `text`, which is not empty; 0 if there is none.
+/// Returns the length in bytes of the valid sequence at the start of `text`; 0 if there is none. `text` is not empty.
 [[nodiscard]] std::size_t utf8_length(std::span<const std::byte> text);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// Writing all of it, whatever the descriptor is and whatever signals come.
+// Writes a whole buffer to a file descriptor.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 namespace tracer {
 inline namespace base {
 
-/// Writes all bytes to `fd`. Goes on after a signal; waits where the descriptor does not block, such as a standard
-/// error that a parent shares and has set O_NONBLOCK on. 0, or errno of what ended it.
+/// Writes all bytes to `fd`. Retries after EINTR, and waits after EAGAIN: a parent may have set O_NONBLOCK on a
+/// standard error that it shares. Returns 0 or the errno of the write that failed.
 [[nodiscard]] int write_all(int fd, std::string_view bytes);
 
 }  // namespace base

@@ -186,7 +186,7 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
     return number + ": " + (internet ? *internet : unix_socket(pid, inode));
   }
   const auto mounted = proc::mount_of_descriptor(pid, fd);
-  const bool remote = mounted && proc::may_not_answer(*mounted);
+  const bool remote = mounted && proc::may_block(*mounted);
   struct stat info;
   const bool known = !remote && ::stat(proc::descriptor_path(pid, fd).c_str(), &info) == 0;
   std::string kind;

@@ -53,7 +53,7 @@ void Snapshot::update(Snapshot later) {
 }
 
 std::string Snapshot::field(std::string_view key) const {
-  return std::string(proc::labelled(status, key));
+  return std::string(proc::find_field(status, key));
 }
 
 std::optional<std::uint64_t> Snapshot::id(std::string_view key, unsigned column) const {

@@ -93,7 +93,7 @@ class Sleeper {
 
   [[nodiscard]] std::string describe() const {
     const std::string status = read_file(proc::proc_path(tid_, "status"));
-    const std::string state(proc::labelled(status, "State"));
+    const std::string state(proc::find_field(status, "State"));
     if (call_.empty()) {
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
@@ -211,7 +211,7 @@ class Sleeper {
     const std::string path = proc::descriptor_path(pid_, static_cast<int>(args_[0]));
     const auto mounted = proc::mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
-    if (struct stat info; !(mounted && proc::may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
+    if (struct stat info; !(mounted && proc::may_block(*mounted)) && ::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
           holders.push_back(describe_process(holder));
@@ -330,7 +330,7 @@ std::string stopped(const Story& story, pid_t pid) {
   const Process* process = story.find(pid);
   const std::string signal = process == nullptr ? std::string() : process->stopped_by;
   const std::string status = read_file(proc::proc_path(pid, "status"));
-  if (signal.empty() && !proc::labelled(status, "State").starts_with("T")) {
+  if (signal.empty() && !proc::find_field(status, "State").starts_with("T")) {
     return {};
   }
   const bool by_terminal = is_listed(signal, "SIGTTIN SIGTTOU");

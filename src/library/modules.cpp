@@ -87,7 +87,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     if (path.ends_with(deleted)) {
       path.resize(path.size() - deleted.size());
     }
-    auto file = cache.open(pid, mapping.file_name(), path, mapping.inode);
+    auto file = cache.open(pid, mapping.map_files_name(), path, mapping.inode);
     const auto bias = file != nullptr ? bias_of(*file, mapping) : std::nullopt;
     if (!bias) {
       return;
@@ -99,7 +99,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
     Module module;
     module.name = file->soname().empty() ? path.substr(path.rfind('/') + 1) : std::string(file->soname());
     module.file = std::move(file);
-    module.range = mapping.file_name();
+    module.range = mapping.map_files_name();
     module.bias = *bias;
     module.start = mapping.start;
     module.end = mapping.end;

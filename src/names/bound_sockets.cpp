@@ -24,7 +24,7 @@ bool ask(int diag, bool is_v6) {
   request.sdiag_family = is_v6 ? AF_INET6 : AF_INET;
   request.sdiag_protocol = IPPROTO_TCP;
   request.idiag_states = 1U << tcp_bound_inactive;
-  return proc::ask_sock_diag(diag, request, NLM_F_DUMP);
+  return proc::send_sock_diag_request(diag, request, NLM_F_DUMP);
 }
 
 /// Looks through one packet; `done` at the end of the whole answer.

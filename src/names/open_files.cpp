@@ -56,14 +56,14 @@ bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
 
 /// From fdinfo. Older kernels tell less.
 std::optional<trace::EventCounter> counter_in(std::string_view information) {
-  const auto count = number_at<std::uint64_t>(proc::labelled(information, "eventfd-count"), 16);
+  const auto count = number_at<std::uint64_t>(proc::find_field(information, "eventfd-count"), 16);
   if (!count) {
     return std::nullopt;
   }
   trace::EventCounter counter;
   counter.count = *count;
-  counter.id = number_at<std::uint32_t>(proc::labelled(information, "eventfd-id"));
-  if (const auto semaphore = number_at<unsigned>(proc::labelled(information, "eventfd-semaphore"))) {
+  counter.id = number_at<std::uint32_t>(proc::find_field(information, "eventfd-id"));
+  if (const auto semaphore = number_at<unsigned>(proc::find_field(information, "eventfd-semaphore"))) {
     counter.is_semaphore = *semaphore != 0;
   }
   return counter;
@@ -101,14 +101,14 @@ std::optional<trace::OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd
   } else if (wanted_.eventfds && file.link == "anon_inode:[eventfd]") {
     file.counter = counter_in(information(tid, fd));
   } else if (wanted_.signalfds && file.link == "anon_inode:[signalfd]") {
-    file.signals = number_at<std::uint64_t>(proc::labelled(information(tid, fd), "sigmask"), 16);
+    file.signals = number_at<std::uint64_t>(proc::find_field(information(tid, fd), "sigmask"), 16);
   }
   return file;
 }
 
 trace::PidfdProcess OpenFiles::process(std::int32_t tid, std::int32_t fd) const {
   trace::PidfdProcess process;
-  process.id = number_at<std::int32_t>(proc::labelled(information(tid, fd), "Pid")).value_or(-1);
+  process.id = number_at<std::int32_t>(proc::find_field(information(tid, fd), "Pid")).value_or(-1);
   if (wanted_.commands && process.id > 0) {
     process.command = proc::command_name(process.id);
   }

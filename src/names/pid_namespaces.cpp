@@ -27,7 +27,7 @@ constexpr std::size_t most_levels = 33;
 /// The numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
 std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
   const std::string status = read_file(proc::proc_path(tid, "status"), 16384);
-  const std::string_view line = proc::labelled(status, label);
+  const std::string_view line = proc::find_field(status, label);
   std::vector<std::int32_t> numbers;
   const char* next = line.data();
   const char* const end = line.data() + line.size();

@@ -1,4 +1,4 @@
-// What the kernel tells a program at its start (getauxval(3)), from outside.
+// Reads the auxiliary vector of another process (getauxval(3)).
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,8 @@
 
 namespace tracer::proc {
 
-/// A value from /proc/PID/auxv, whose words have `word_size` bytes; 0 if there is none.
+/// Returns the value of the entry `type` (AT_…) in /proc/PID/auxv; 0 if there is none. `word_size` is the size of a
+/// long in that process, in bytes.
 [[nodiscard]] std::uint64_t auxiliary_value(pid_t pid, unsigned type, unsigned word_size);
 
 }  // namespace tracer::proc

@@ -12,14 +12,14 @@ namespace tracer::proc {
 
 namespace {
 
-constexpr std::size_t longest_map = std::size_t{64} << 20;  // bytes; vm.max_map_count is 65530 unless raised
+constexpr std::size_t max_map_bytes = std::size_t{64} << 20;  // vm.max_map_count is 65530 by default
 
-/// Takes a hexadecimal or decimal number and the character behind it off the front of `text`.
-std::optional<std::uint64_t> take_number(std::string_view& text, int base, char behind) {
+/// Removes a number and the character `separator` after it from the start of `text` and returns the number.
+std::optional<std::uint64_t> take_number(std::string_view& text, int base, char separator) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   const auto length = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc{} || length >= text.size() || text[length] != behind) {
+  if (error != std::errc{} || length >= text.size() || text[length] != separator) {
     return std::nullopt;
   }
   text.remove_prefix(length + 1);
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text, int base, char 
 
 }  // namespace
 
-std::string MappedRange::file_name() const {
+std::string MappedRange::map_files_name() const {
   return fmt::format("{:x}-{:x}", start, end);
 }
 
@@ -45,7 +45,7 @@ std::optional<MappedRange> parse_mapped_range(std::string_view line) {
   const auto offset = take_number(line, 16, ' ');
   const auto major = offset ? take_number(line, 16, ':') : std::nullopt;
   const auto minor = major ? take_number(line, 16, ' ') : std::nullopt;
-  // The inode is followed by a blank even where nothing more comes.
+  // A blank follows the inode even if there is no path.
   const auto inode = minor ? take_number(line, 10, ' ') : std::nullopt;
   if (!inode) {
     return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<MappedRange> parse_mapped_range(std::string_view line) {
 }
 
 std::string read_memory_map(pid_t tid) {
-  return read_file(proc_path(tid, "maps"), longest_map);
+  return read_file(proc_path(tid, "maps"), max_map_bytes);
 }
 
 }  // namespace tracer::proc

@@ -1,4 +1,4 @@
-// What is mounted for a process, from its /proc/PID/mountinfo: text alone, so that nobody has to answer for it.
+// The mounts of a process, from /proc/PID/mountinfo. Reading that file never waits for a file system to respond.
 #pragma once
 
 #include <sys/types.h>
@@ -9,18 +9,19 @@
 
 namespace tracer::proc {
 
-struct Mounted {
-  std::string point;
-  std::string type;  ///< "ext4", "nfs4", "fuse.sshfs"
+struct Mount {
+  std::string point;  ///< the mount point as the process sees it
+  std::string type;   ///< "ext4", "nfs4", "fuse.sshfs"
 };
 
-/// The mount that has the file of a descriptor; empty: one of the kernel's own, or /proc does not tell.
-std::optional<Mounted> mount_of_descriptor(pid_t pid, std::int64_t fd);
-/// The mount whose point is the longest beginning of the path, as the process writes it: links on the way do not count.
-std::optional<Mounted> mount_of_path(pid_t pid, const std::string& path);
+/// Returns the mount of a descriptor's file; empty for a mount that is internal to the kernel, or if /proc does not
+/// tell.
+std::optional<Mount> mount_of_descriptor(pid_t pid, std::int64_t fd);
+/// Returns the mount whose mount point is the longest prefix of `path`. Symbolic links are not resolved.
+std::optional<Mount> mount_of_path(pid_t pid, const std::string& path);
 
-/// Whether somebody outside of this kernel answers for the file system: a server, a process. Whoever looks at such a
-/// file may wait as long as the process that is stuck there.
-bool may_not_answer(const Mounted& mounted);
+/// Whether a server or a user-space process backs the file system. Accessing a file there may block the tracer for as
+/// long as it blocks the tracee.
+bool may_block(const Mount& mount);
 
 }  // namespace tracer::proc

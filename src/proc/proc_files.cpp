@@ -10,11 +10,10 @@
 #include "proc/proc_text.h"
 
 namespace tracer::proc {
-namespace {}  // namespace
 
 std::string status_field(pid_t pid, const std::string& name) {
   const std::string status = read_file(proc_path(pid, "status"));
-  return std::string(labelled(status, name));
+  return std::string(find_field(status, name));
 }
 
 pid_t number_field(pid_t pid, const std::string& name) {

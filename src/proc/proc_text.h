@@ -1,4 +1,4 @@
-// Where the files of /proc are, and how they say things.
+// Paths in /proc and the text formats of its files.
 #pragma once
 
 #include <sys/types.h>
@@ -9,17 +9,17 @@
 
 namespace tracer::proc {
 
-/// `/proc/TID/WHAT`
+/// Returns `/proc/TID/WHAT`.
 [[nodiscard]] std::string proc_path(pid_t tid, std::string_view what);
 
-/// `/proc/TID/fd/N`, or the same in another FOLDER, such as `fdinfo`.
-[[nodiscard]] std::string descriptor_path(pid_t tid, std::int64_t fd, std::string_view folder = "fd");
+/// Returns `/proc/TID/DIRECTORY/FD`, where the directory is `fd`, `fdinfo` or the like.
+[[nodiscard]] std::string descriptor_path(pid_t tid, std::int64_t fd, std::string_view directory = "fd");
 
-/// Of lines `LABEL:\tVALUE`, as proc(5) has them in status and fdinfo: the value of the first with this label, without
-/// the blanks before it and the line's end. Empty if there is none. A part of `text`.
-[[nodiscard]] std::string_view labelled(std::string_view text, std::string_view label);
+/// Returns the value of the first line `NAME:\tVALUE` in `text`, the format of status and fdinfo in proc(5), without
+/// the blanks before it. Empty if there is no such line. The result points into `text`.
+[[nodiscard]] std::string_view find_field(std::string_view text, std::string_view name);
 
-/// The name of a thread's program, /proc/TID/comm: 15 bytes at most; empty if there is no such thread.
+/// Returns the command name of a thread, /proc/TID/comm, of 15 bytes at most; empty if there is no such thread.
 [[nodiscard]] std::string command_name(pid_t tid);
 
 }  // namespace tracer::proc

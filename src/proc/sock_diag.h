@@ -1,4 +1,4 @@
-// Questions to the kernel about its sockets (sock_diag(7)).
+// Requests to the kernel about its sockets (sock_diag(7)).
 #pragma once
 
 #include <linux/netlink.h>
@@ -9,14 +9,15 @@
 
 namespace tracer::proc {
 
-/// A socket to ask over, about those of the caller's network namespace; invalid where the kernel has none to give.
+/// Opens a netlink socket for requests about the sockets of the caller's network namespace; invalid if the kernel does
+/// not support it.
 [[nodiscard]] inline UniqueFd open_sock_diag() {
   return UniqueFd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
 }
 
-/// Asks what `request` says, such as a unix_diag_req; `flags` beside NLM_F_REQUEST. False: not even asked.
+/// Sends `request`, such as a unix_diag_req, with `flags` in addition to NLM_F_REQUEST. Returns false if send(2) fails.
 template <typename Request>
-[[nodiscard]] bool ask_sock_diag(int diag, const Request& request, unsigned flags = 0) {
+[[nodiscard]] bool send_sock_diag_request(int diag, const Request& request, unsigned flags = 0) {
   struct {
     nlmsghdr header;
     Request request;

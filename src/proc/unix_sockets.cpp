@@ -18,7 +18,7 @@ std::optional<UnixSocket> find_unix_socket(int diag, std::uint32_t inode) {
   request.udiag_cookie[0] = ~std::uint32_t{0};
   request.udiag_cookie[1] = ~std::uint32_t{0};
   alignas(nlmsghdr) std::array<char, 4096> answer{};
-  if (!ask_sock_diag(diag, request)) {
+  if (!send_sock_diag_request(diag, request)) {
     return std::nullopt;
   }
   const auto length = ::recv(diag, answer.data(), answer.size(), MSG_DONTWAIT);

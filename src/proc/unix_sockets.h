@@ -1,4 +1,4 @@
-// Unix sockets by their inode, as the kernel tells of them (sock_diag(7)).
+// Finds Unix sockets by their inode number (sock_diag(7)).
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace tracer::proc {
 
 struct UnixSocket {
-  std::uint32_t peer = 0;  ///< the inode at its other end; 0: none
-  std::string name;        ///< as its owner bound it: all bytes, the first of them zero for an abstract one
+  std::uint32_t peer = 0;  ///< inode number of the socket that it is connected to; 0 if there is none
+  std::string name;        ///< the address it is bound to; an abstract one starts with a null byte
 };
 
-/// A socket of the network namespace in which `diag` was opened (open_sock_diag()); nothing if none has that inode.
+/// Finds a socket in the network namespace of `diag` (open_sock_diag()); empty if none has this inode number.
 [[nodiscard]] std::optional<UnixSocket> find_unix_socket(int diag, std::uint32_t inode);
 
 }  // namespace tracer::proc

@@ -73,13 +73,13 @@ void AddressSpace::replace(std::vector<Mapping> now) {
 }
 
 Mapping* AddressSpace::find(std::uint64_t address) {
-  if (last_ < mappings_.size() && mappings_[last_].holds(address)) {
+  if (last_ < mappings_.size() && mappings_[last_].contains(address)) {
     return &mappings_[last_];
   }
   for (;;) {
     const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
                                         [](std::uint64_t value, const Mapping& each) { return value < each.start; });
-    if (after != mappings_.begin() && std::prev(after)->holds(address)) {
+    if (after != mappings_.begin() && std::prev(after)->contains(address)) {
       last_ = static_cast<std::size_t>(std::prev(after) - mappings_.begin());
       return &mappings_[last_];
     }

@@ -16,7 +16,7 @@ namespace {
 
 /// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  return debuginfo::open_regular(proc::proc_path(tid, "map_files/" + mapping.file_name()));
+  return debuginfo::open_regular(proc::proc_path(tid, "map_files/" + mapping.map_files_name()));
 }
 
 /// Opens the program, which everybody may who may trace it, even if it is deleted.

@@ -15,16 +15,16 @@ TEST_CASE("lines of /proc/PID/maps") {
   CHECK(code->protection == "r-xp");
   CHECK(code->file_offset == 0x2000);
   CHECK(code->inode == 1234);
-  CHECK(code->file_name() == "7f0000001000-7f0000003000");
+  CHECK(code->map_files_name() == "7f0000001000-7f0000003000");
   CHECK(code->offset_of(0x7f0000001234) == 0x2234);
-  CHECK(code->holds(0x7f0000002fff));
-  CHECK_FALSE(code->holds(0x7f0000003000));
+  CHECK(code->contains(0x7f0000002fff));
+  CHECK_FALSE(code->contains(0x7f0000003000));
   CHECK(code->path == "/usr/lib/a b\\012c.so (deleted)");
   const auto data = proc::parse_mapped_range("00400000-00401000 rw-p 00000000 00:00 0 ");
   REQUIRE(data);
   CHECK_FALSE(data->is_executable());
   CHECK(data->path.empty());
-  CHECK(data->file_name() == "400000-401000");
+  CHECK(data->map_files_name() == "400000-401000");
   for (const char* bad : {"", "x", "1-2", "1-2 r-x", "1-2 r-xp", "1-2 r-xp 0 0:0", "1-2 r-xp g 0:0 0 /a"}) {
     CHECK_FALSE(proc::parse_mapped_range(bad));
   }

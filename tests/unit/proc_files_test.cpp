@@ -70,14 +70,14 @@ TEST_CASE("a process that is in many groups has fields behind them") {
 
 TEST_CASE("a label is looked for at the begins of lines, whole") {
   const std::string_view text = "Name:\tPid: 3\nNSpid:\t7\t1\nPid:\t  42\nEmpty:\nPidLast:\tx";
-  CHECK(proc::labelled(text, "Name") == "Pid: 3");
-  CHECK(proc::labelled(text, "NSpid") == "7\t1");
-  CHECK(proc::labelled(text, "Pid") == "42");
-  CHECK(proc::labelled(text, "Empty").empty());
-  CHECK(proc::labelled(text, "PidLast") == "x");
-  CHECK(proc::labelled(text, "pid").empty());
-  CHECK(proc::labelled("Pid", "Pid").empty());
-  CHECK(proc::labelled("", "Pid").empty());
+  CHECK(proc::find_field(text, "Name") == "Pid: 3");
+  CHECK(proc::find_field(text, "NSpid") == "7\t1");
+  CHECK(proc::find_field(text, "Pid") == "42");
+  CHECK(proc::find_field(text, "Empty").empty());
+  CHECK(proc::find_field(text, "PidLast") == "x");
+  CHECK(proc::find_field(text, "pid").empty());
+  CHECK(proc::find_field("Pid", "Pid").empty());
+  CHECK(proc::find_field("", "Pid").empty());
 }
 
 TEST_CASE("mounts are found by a descriptor and by a path") {

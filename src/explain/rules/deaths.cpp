@@ -26,7 +26,7 @@ std::string spell_address(std::uint64_t address) {
 
 const proc::MappedRange* mapping_of(const Crash& crash, std::uint64_t address) {
   const auto at = std::find_if(crash.mappings.begin(), crash.mappings.end(),
-                               [&](const proc::MappedRange& mapping) { return mapping.holds(address); });
+                               [&](const proc::MappedRange& mapping) { return mapping.contains(address); });
   return at == crash.mappings.end() ? nullptr : &*at;
 }
 
@@ -113,7 +113,7 @@ bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t faul
       return true;
     }
     // A thread's stack ends in a guard page.
-    if (mapping.holds(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
+    if (mapping.contains(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
       return true;
     }
   }

@@ -20,7 +20,7 @@ std::vector<std::string> folders_tried(const Process& process, const std::string
   for (const Step& step : process.steps) {
     if (step.kind == Step::Kind::failure && step.order >= process.image_begins && base_name(step.path) == name &&
         is_listed(step.call.name, "execve newfstatat stat access faccessat2 faccessat")) {
-      const std::string folder = folder_of(step.path);
+      const std::string folder = directory_of(step.path);
       if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
         folders.push_back(folder);
       }
@@ -116,12 +116,12 @@ std::optional<Finding> exec_missing(const Case& facts) {
   Finding finding;
   finding.cause = "the program " + facts.path() + " does not exist";
   finding.looked_at.push_back(facts.prober.sketch(walk));
-  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  const std::vector<std::string> similar = facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
-    finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + join(similar, ", "));
+    finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + join(similar, ", "));
   }
   finding.remedy = similar.empty() ? "correct the name, or install the program"
-                                   : "use " + folder_of(walk.stopped) + '/' + similar.front() + " if that is meant";
+                                   : "use " + directory_of(walk.stopped) + '/' + similar.front() + " if that is meant";
   return finding;
 }
 

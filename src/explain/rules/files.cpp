@@ -119,7 +119,7 @@ std::optional<Finding> wrong_folder(const Case& facts) {
   if (given.empty() || given.front() == '/' || program.empty()) {
     return std::nullopt;
   }
-  for (const std::string& folder : {folder_of(program), folder_of(folder_of(program))}) {
+  for (const std::string& folder : {directory_of(program), directory_of(directory_of(program))}) {
     const std::string there = (folder == "/" ? "" : folder) + '/' + given;
     if (there != facts.path() && facts.prober.exists(there)) {
       Finding finding;
@@ -209,16 +209,16 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy = "sed -i 's/\\r$//' on the script or the list that names it";
     return finding;
   }
-  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  const std::vector<std::string> similar = facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
-    finding.looked_at.push_back(folder_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
-    const std::string there = folder_of(walk.stopped) + '/' + printable(similar.front());
+    finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
+    const std::string there = directory_of(walk.stopped) + '/' + printable(similar.front());
     const bool sample = similar.front().size() > base_name(walk.stopped).size() &&
                         similar.front().compare(0, base_name(walk.stopped).size(), base_name(walk.stopped)) == 0;
     finding.remedy =
         sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
   } else {
-    finding.remedy = folder_missing ? "mkdir -p " + folder_of(facts.path()) + ", or correct the path"
+    finding.remedy = folder_missing ? "mkdir -p " + directory_of(facts.path()) + ", or correct the path"
                                     : "make " + facts.path() + ", or tell the program where it is";
   }
   return finding;
@@ -255,7 +255,7 @@ std::optional<Finding> file_permission(const Case& facts) {
       call.name,
       "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
   if ((!walk.exists() && walk.error == ENOENT) || changes_folder) {
-    const Walk folder = facts.prober.walk(folder_of(facts.path()));
+    const Walk folder = facts.prober.walk(directory_of(facts.path()));
     if (folder.exists() && !facts.prober.may(folder.info(), Access::write)) {
       finding.cause = facts.prober.user() + " may not write to the folder " + folder.real + " (" +
                       Prober::describe(folder.info()) + "), to make or change " + base_name(facts.path());
@@ -285,7 +285,7 @@ std::optional<Finding> file_permission(const Case& facts) {
 
 std::optional<Finding> read_only(const Case& facts) {
   const Prober::Mount mount =
-      facts.prober.mount(facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path()));
+      facts.prober.mount(facts.prober.exists(facts.path()) ? facts.path() : directory_of(facts.path()));
   Finding finding;
   finding.cause = facts.path() + " cannot be written: its file system is mounted read-only" +
                   (mount.point.empty() ? "" : " (" + mount.point + ")");
@@ -296,7 +296,7 @@ std::optional<Finding> read_only(const Case& facts) {
 
 std::optional<Finding> disk_full(const Case& facts) {
   const bool quota = facts.call().error == "EDQUOT";
-  const std::string place = facts.prober.exists(facts.path()) ? facts.path() : folder_of(facts.path());
+  const std::string place = facts.prober.exists(facts.path()) ? facts.path() : directory_of(facts.path());
   const Prober::Mount mount = facts.prober.mount(place);
   Finding finding;
   if (const Walk walk = facts.prober.walk(facts.path()); walk.exists() && S_ISCHR(walk.info().st_mode)) {
@@ -337,7 +337,7 @@ constexpr std::string_view writing_calls =
 
 /// chattr +i and +a hold for root, too.
 std::optional<Finding> immutable(const Case& facts) {
-  const std::string folder = folder_of(facts.path());
+  const std::string folder = directory_of(facts.path());
   const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : folder;
   if (facts.path().empty() || !facts.prober.is_immutable(what)) {
     return std::nullopt;

@@ -31,7 +31,7 @@ std::optional<Finding> not_mounted(const Case& facts) {
 
 std::optional<Finding> not_of_this_kernel(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  const std::string folder = folder_of(walk.stopped);
+  const std::string folder = directory_of(walk.stopped);
   if (facts.path().empty() || walk.exists() || !facts.prober.is_kernels(folder)) {
     return std::nullopt;
   }

@@ -139,8 +139,8 @@ bool takes_more_than_modes(const Case& facts, const Walk& walk) {
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   if ((facts.snapshot() && takes_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
-      facts.prober.is_immutable(folder_of(facts.path())) ||
-      (!walk.exists() && facts.prober.is_kernels(folder_of(facts.path())))) {
+      facts.prober.is_immutable(directory_of(facts.path())) ||
+      (!walk.exists() && facts.prober.is_kernels(directory_of(facts.path())))) {
     return std::nullopt;  // other rules know
   }
   if (facts.path().empty() || !facts.snapshot() || facts.prober.closed_folder(walk) != nullptr) {
@@ -149,7 +149,7 @@ std::optional<Finding> file_refused(const Case& facts) {
   const std::string flags = spell(facts.call().argument("flags").value);
   const bool makes = !walk.exists() && flags.find("O_CREAT") != std::string::npos;
   if (makes) {
-    const Walk folder = facts.prober.walk(folder_of(facts.path()));
+    const Walk folder = facts.prober.walk(directory_of(facts.path()));
     return folder.exists() && facts.prober.may(folder.info(), Access::write)
                ? std::optional(refusal(facts, "making " + facts.path()))
                : std::nullopt;
