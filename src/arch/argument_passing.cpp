@@ -18,10 +18,10 @@ bool is_floating(ValueClass value) {
   return value == ValueClass::single || value == ValueClass::floating || value == ValueClass::extended;
 }
 
-Passing in_memory(bool tells_place) {
+Passing in_memory(bool hidden_pointer) {
   Passing passing;
   passing.how = How::in_memory;
-  passing.tells_place = tells_place;
+  passing.hidden_pointer = hidden_pointer;
   return passing;
 }
 
@@ -35,7 +35,8 @@ Passing in_x87(const PassedValue& value) {
   return passing;
 }
 
-/// System V ABI, AMD64 supplement, 3.2.3: up to two words, each in a vector register if all in it is floating.
+/// System V ABI, AMD64 supplement, 3.2.3: up to two eightbytes, each in a vector register if it has floating-point
+/// members only, otherwise in an integer register.
 Passing amd64(const PassedValue& value, bool is_result) {
   if (is_result && value.is_complex && value.parts.front().value_class == ValueClass::extended) {
     return in_x87(value);
@@ -64,20 +65,21 @@ Passing amd64(const PassedValue& value, bool is_result) {
   return passing;
 }
 
-/// AAPCS64, 6.8.2 and 6.9: up to four floating numbers of one kind, each in a vector register; else up to two words.
+/// AAPCS64, 6.8.2 and 6.9: a homogeneous floating-point aggregate (HFA) of up to four members, each in a vector
+/// register; otherwise up to two words in integer registers.
 Passing aarch64(const PassedValue& value, bool is_result) {
-  constexpr std::size_t most_vectors = 4;
+  constexpr std::size_t max_members = 4;
   std::vector<ValuePart> parts = value.parts;
   const auto by_offset = [](const ValuePart& a, const ValuePart& b) { return a.offset < b.offset; };
   const auto same_offset = [](const ValuePart& a, const ValuePart& b) { return a.offset == b.offset; };
-  const bool alike = !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const ValuePart& part) {
+  const bool is_homogeneous = !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const ValuePart& part) {
     return is_floating(part.value_class) && part.value_class == parts.front().value_class;
   });
   std::sort(parts.begin(), parts.end(), by_offset);
-  parts.erase(std::unique(parts.begin(), parts.end(), same_offset), parts.end());  // the members of unions
+  parts.erase(std::unique(parts.begin(), parts.end(), same_offset), parts.end());  // members of a union
   Passing passing;
   passing.uses_up_registers = true;
-  if (alike && parts.size() <= most_vectors && parts.size() * parts.front().size == value.size) {
+  if (is_homogeneous && parts.size() <= max_members && parts.size() * parts.front().size == value.size) {
     for (const ValuePart& part : parts) {
       passing.pieces.push_back({true, part.offset, part.size});
     }
@@ -94,15 +96,14 @@ Passing aarch64(const PassedValue& value, bool is_result) {
   return passing;
 }
 
-/// System V ABI, i386 supplement, 2.2: only a complex float fits into the registers for results.
+/// System V ABI, i386 supplement, 2.2: all structures are in memory, but a complex float is returned in eax and edx.
 Passing i386(const PassedValue& value, bool is_result) {
-  constexpr std::uint32_t both = 8;
-  constexpr std::uint32_t one = 4;
-  if (!is_result || !value.is_complex || value.size != both) {
+  constexpr std::uint32_t part_size = 4;
+  if (!is_result || !value.is_complex || value.size != 2 * part_size) {
     return in_memory(true);
   }
   Passing passing;
-  passing.pieces = {{false, 0, one}, {false, one, one}};
+  passing.pieces = {{false, 0, part_size}, {false, part_size, part_size}};
   return passing;
 }
 

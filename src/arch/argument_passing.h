@@ -1,4 +1,4 @@
-// Where calling conventions put structures that are passed by value.
+// How calling conventions pass and return structures by value.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace tracer::arch {
 struct Passing {
   enum class How : std::uint8_t {
     in_registers,
-    in_x87,      ///< a result, in st(0) and, of two pieces, st(1)
-    in_memory,   ///< an argument: on the stack; a result: where the caller has said
-    by_address,  ///< an argument: of a copy of it
+    in_x87,      ///< results only: in st(0), and in st(1) if there are two pieces
+    in_memory,   ///< arguments: on the stack; results: in memory that the caller provides
+    by_address,  ///< arguments only: as the address of a copy
   };
-  /// What one register has of it.
+  /// The part of the structure in one register.
   struct Piece {
     bool is_vector = false;
-    std::uint32_t offset = 0;  ///< bytes, as `size`
-    std::uint32_t size = 0;
+    std::uint32_t offset = 0;  ///< in the structure, in bytes
+    std::uint32_t size = 0;    ///< bytes
   };
   How how = How::in_registers;
   std::vector<Piece> pieces = {};
   bool starts_even = false;        ///< the first integer register has an even number
-  bool uses_up_registers = false;  ///< once one does not fit, what follows gets none of its kind either
-  bool tells_place = false;        ///< of a result in memory: its address comes as a first argument, and comes back
+  bool uses_up_registers = false;  ///< if it does not fit, later arguments get no registers of that kind either
+  bool hidden_pointer = false;     ///< the address of a result in memory is a hidden first argument, and is returned
 
   [[nodiscard]] unsigned count(bool vectors) const {
     unsigned result = 0;
@@ -37,7 +37,7 @@ struct Passing {
   }
 };
 
-/// `value` is of class `structure`.
+/// The class of `value` must be ValueClass::structure.
 Passing passing_of_argument(Abi abi, const spec::PassedValue& value);
 Passing passing_of_result(Abi abi, const spec::PassedValue& value);
 

@@ -1,4 +1,4 @@
-/* How BPF programs learn which ABI a call belongs to and what its number is. C, for the kernel's side only. */
+/* How BPF programs find the ABI, the number and the arguments of a system call. C, for BPF programs only. */
 #ifndef TRACER_ARCH_BPF_ABI_H
 #define TRACER_ARCH_BPF_ABI_H
 
@@ -7,7 +7,7 @@
 #include <bpf/bpf_helpers.h>
 
 struct bpf_call_number {
-  __u32 abi; /* index of enum Abi in spec/abi.h */
+  __u32 abi; /* index of enum Abi in base/abi.h */
   __u64 number;
 };
 
@@ -40,7 +40,7 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
-/* pt_regs begins as the register set NT_PRSTATUS does; so many bytes are the same. */
+/* The bytes at the start of pt_regs that are laid out like the register set NT_PRSTATUS. */
 enum {
 #if defined(__TARGET_ARCH_x86)
   bpf_registers_size = 21 * 8,
@@ -55,13 +55,14 @@ static __always_inline _Bool bpf_is_32_bit(__u32 abi) {
   return abi == 1;
 }
 
-/* What has been stored before, other CPUs see before. Here every store is like that. */
-static __always_inline void bpf_store_release(__u64* place, __u64 value) {
+/* A store with release semantics. On x86 every store has them. */
+static __always_inline void bpf_store_release(__u64* target, __u64 value) {
   asm volatile("" ::: "memory");
-  *(volatile __u64*)place = value;
+  *(volatile __u64*)target = value;
 }
 
-/* `id` as the tracepoint has it. The status is right from the entry of a call to its exit, and before an execve. */
+/* `id` is the argument of the tracepoint. TS_COMPAT is valid from the entry of a call to its exit, unless it is an
+ * execve that has succeeded. */
 static __always_inline struct bpf_call_number bpf_call_number_of(const struct thread_info* thread, __u64 id) {
   const __u32 ts_compat = 2;
   const __u64 x32_bit = 0x40000000;
@@ -78,7 +79,7 @@ static __always_inline __u64 bpf_raw_number(const struct pt_regs* regs) {
   return regs->orig_ax;
 }
 
-/* As they were at the entry, which the exit leaves as they are. */
+/* The arguments at the entry. The exit does not change these registers. */
 static __always_inline void bpf_call_arguments(const struct pt_regs* regs, __u32 abi, __u64* args) {
   if (bpf_is_32_bit(abi)) {
     args[0] = (__u32)regs->bx;
@@ -105,7 +106,7 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
 }
 
-/* At the first instruction of a function, of a program with addresses of `word` bytes. */
+/* Reads the return address at the first instruction of a function. `word` is the program's address size in bytes. */
 static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
   *into = 0;
   return bpf_probe_read_user(into, word == 4 ? 4 : 8, (const void*)regs->sp) == 0;
@@ -129,7 +130,7 @@ static __always_inline struct bpf_call_number bpf_call_number_of(const struct th
   return (struct bpf_call_number){thread->flags & tif_32bit ? 4 : 3, id};
 }
 
-/* No number is below 0, and none extended by its sign: verifiers have to see that what is compared is what is used. */
+/* Zero-extends the number: the verifier has to see that the value that is checked is the value that is used. */
 static __always_inline __u64 bpf_raw_number(const struct pt_regs* regs) {
   return (__u32)regs->syscallno;
 }
@@ -154,7 +155,7 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
 static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
   __u64 narrow = regs->regs[14];
   __u64 wide = regs->regs[30];
-  /* Both, rather than one at an offset that is computed, which older kernels (6.1) do not allow of their context. */
+  /* Loads both, because the verifier of older kernels (6.1) rejects a variable offset into the context. */
   asm volatile("" : "+r"(narrow), "+r"(wide));
   *into = word == 4 ? narrow : wide;
   return 1;
@@ -168,9 +169,9 @@ static __always_inline _Bool bpf_is_32_bit(__u32 abi) {
   return abi == 4;
 }
 
-/* What has been stored before, other CPUs see before. */
-static __always_inline void bpf_store_release(__u64* place, __u64 value) {
-  __sync_lock_test_and_set(place, value); /* in BPF it orders all that is around it */
+/* A store with release semantics. */
+static __always_inline void bpf_store_release(__u64* target, __u64 value) {
+  __sync_lock_test_and_set(target, value); /* BPF_XCHG is a full memory barrier */
 }
 
 #endif

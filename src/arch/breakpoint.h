@@ -1,5 +1,5 @@
-// Breakpoints, and what stands under them: how this processor's instructions run although a trap covers them, and how
-// it calls functions.
+// Breakpoints at functions: how to step over them (emulation or displaced stepping), where PLT stubs are, and how the
+// processor's calling conventions pass arguments.
 #pragma once
 
 #include <array>
@@ -16,139 +16,139 @@
 
 namespace tracer::arch {
 
-/// Whether functions of such programs can be traced; the error says why they cannot.
+/// Whether functions of programs with this ABI can be traced; the error says why not.
 Status can_break_at_functions(Abi abi);
 
-/// The bytes of a breakpoint. Whoever writes them over an instruction changes no byte beside it.
+/// The breakpoint instruction. It is not longer than any instruction that it replaces.
 std::span<const std::byte> trap_instruction();
 
-/// Where the trap stands that a thread has just run into.
+/// Returns the address of the breakpoint that a thread has just hit.
 std::uint64_t trap_address(const Registers& registers);
 
-/// No instruction has more bytes.
-inline constexpr std::size_t longest_instruction = 16;
+/// Upper bound of the size of an instruction, in bytes.
+inline constexpr std::size_t max_instruction_size = 16;
 
-/// An instruction away from its place: it, and a jump back to what follows it there.
+/// A copy of an instruction for displaced stepping: the instruction, relocated, and a jump back to its successor.
 struct Displaced {
   std::vector<std::byte> code;
-  std::size_t jump_back = 0;  ///< where in `code` the way back begins
+  std::size_t jump_back = 0;  ///< offset of the jump in `code`
 };
 
-/// No `Displaced` has more bytes of code.
-inline constexpr std::size_t longest_displaced = 32;
+/// Upper bound of the size of Displaced::code, in bytes.
+inline constexpr std::size_t max_displaced_size = 32;
 
 enum class Under : std::uint8_t {
-  emulated,   ///< a jump, call or return, or what depends on its place otherwise: emulate() does what it does
-  displaced,  ///< can run at another place
-  in_place,   ///< can run only where it is
+  emulated,   ///< emulate() has the effect of the instruction: a jump, call, return or the like
+  displaced,  ///< the instruction can run at another address
+  in_place,   ///< the instruction can run at its own address only
 };
 
-/// What the first instruction of `code`, which stands at `address`, is; `code` may be cut short.
+/// Returns how to step over a breakpoint at the first instruction of `code`, which may be truncated.
 Under instruction_under(Abi abi, std::span<const std::byte> code);
 
-/// The code to run at `to` instead; empty if that is too far away.
+/// Returns code to run at `to` in place of the first instruction of `code`, which is at `address`. Empty if `to` is too
+/// far away.
 std::optional<Displaced> displace(Abi abi, std::span<const std::byte> code, std::uint64_t address, std::uint64_t to);
 
-/// A word that an emulated instruction writes.
+/// The write to memory that an emulated instruction makes.
 struct StackWrite {
   RemoteAddr address;
   std::uint64_t value = 0;
-  std::size_t size = 0;  ///< bytes; 0: nothing is written
+  std::size_t size = 0;  ///< bytes; 0 if it writes nothing
 };
 
-/// Does what the instruction at `address` does to `registers`, and says what it writes. Empty: memory that it needs
-/// cannot be read, or it is none of those.
+/// Applies the instruction at `address` to `registers` and returns the write that the caller has to make. Empty if
+/// memory cannot be read or this instruction is not emulated.
 std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std::uint64_t address, Registers& registers,
                                   const trace::Memory& memory);
 
-/// How far apart code and its displaced instructions may be, in bytes.
+/// Returns the maximum distance between an instruction and its displaced copy, in bytes.
 std::uint64_t displaced_reach();
 
 // ---------------------------------------------------------------------------------------------- stubs
 
-/// A word that holds the address of a function of another module.
+/// An entry of the global offset table (GOT) that holds the address of a function of another module.
 struct SlotAddress {
   std::uint64_t address = 0;
-  std::uint32_t slot = 0;  ///< the caller's number for it
+  std::uint32_t slot = 0;  ///< number that the caller has given it
 };
 
-/// A place where code jumps through a slot.
+/// Code that jumps through a slot, usually an entry of the procedure linkage table (PLT).
 struct FoundStub {
   std::uint64_t address = 0;
   std::uint32_t slot = 0;
 };
 
-/// The jumps in `code`, which stands at `address`, that go through one of `slots` (sorted by address): the stubs of
-/// procedure linkage tables of all kinds, with the marks that precede them (endbr, bnd), and tail calls without one.
-/// `got`: what position-independent code of 32-bit processors counts the slots from (DT_PLTGOT).
+/// Returns the jumps in `code`, which is at `address`, through one of `slots` (sorted by address): PLT stubs of all
+/// kinds, including the endbr or bnd before them, and tail calls that do without a stub. `got` is DT_PLTGOT, to which
+/// the slots of position-independent i386 code are relative.
 std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std::uint64_t address,
                                   std::span<const SlotAddress> slots, std::uint64_t got);
 
-/// How many bytes behind the beginning of a function, or of a stub, it costs least to have the kernel watch who comes
-/// there (uprobes): it emulates some instructions and runs others elsewhere, step by step. Nothing else comes there.
-/// Empty where the kernel's way would harm the program.
-std::optional<std::size_t> cheap_probe(Abi abi, std::span<const std::byte> code, bool is_stub);
+/// Returns the offset in bytes at which a uprobe on a function or stub is fastest: the kernel emulates some
+/// instructions and single-steps the others. Only calls reach that instruction. Empty if a uprobe would break the
+/// program.
+std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub);
 
 // ---------------------------------------------------------------------------------------------- functions
 
-/// What a thread that stands at the first instruction of a function, or at a stub, tells about the call.
+/// The state of a call when the thread is at the first instruction of the function, or at a stub.
 struct FunctionEntry {
-  static constexpr std::size_t most_integers = 8;
-  std::array<std::uint64_t, most_integers> integers{};  ///< the registers for integer arguments, in order; where there
-                                                        ///< are none (i386), the first words on the stack
+  static constexpr std::size_t max_integers = 8;
+  /// The registers for integer arguments, in order; on i386, which has none, the first words on the stack.
+  std::array<std::uint64_t, max_integers> integers{};
   std::uint64_t stack_pointer = 0;
   std::uint64_t return_address = 0;
   std::uint64_t stack_arguments = 0;  ///< address of the first argument in memory
-  std::uint64_t result_address = 0;   ///< where a result in memory goes, if a register of its own says so
+  std::uint64_t result_address = 0;   ///< the indirect result location register (x8 of AAPCS64), if there is one
 };
 
-/// Empty if the stack cannot be read.
+/// Returns an empty value if the stack cannot be read.
 std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory& memory);
 
-/// In code that Go's compiler has made, the runtime's record of the goroutine that runs (`g` in Go's internal ABI); 0:
-/// no register has it.
+/// Returns the register that holds the current goroutine in Go code (`g` in Go's internal ABI); 0 if there is none.
 std::uint64_t goroutine_record(const Registers& registers);
-/// The registers for integer arguments there, in order.
-std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers);
+/// Returns the registers for integer arguments in Go's internal ABI, in order.
+std::array<std::uint64_t, FunctionEntry::max_integers> goroutine_arguments(const Registers& registers);
 
-/// Whether a thread with this stack pointer can have returned from a function that was entered with `entry`.
+/// Whether a thread with `stack_pointer` can have returned from a function that was entered with `entry_stack_pointer`.
 bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer);
 
-/// Reads a register set of a stopped thread (PTRACE_GETREGSET): how many bytes there are.
-using ReadRegisterSet = std::function<std::size_t(unsigned which, std::span<std::byte> into)>;
+/// Reads the register set `type` (NT_…) of a stopped thread with PTRACE_GETREGSET and returns its size in bytes.
+using ReadRegisterSet = std::function<std::size_t(unsigned type, std::span<std::byte> into)>;
 
-/// What a thread's own variables are counted from; empty if that cannot be told.
+/// Returns the thread pointer, to which thread-local variables are relative; empty if it is unknown.
 std::optional<std::uint64_t> thread_pointer(const Registers& registers, const ReadRegisterSet& read);
 
-/// Where the errno of the thread with this pointer is, by the code of __errno_location at `address`; empty if that is
-/// of a kind that is not known.
+/// Returns the address of errno of the thread with this thread pointer, by interpreting the code of __errno_location at
+/// `address`; empty if that code has an unknown form.
 std::optional<std::uint64_t> errno_address(Abi abi, std::uint64_t address, const trace::Memory& memory,
                                            std::uint64_t thread_pointer);
 
-/// Where longjmp(3) may go by the buffer at `buffer`: the address that stands there, and what that means if it is
-/// mangled with the thread's secret, as glibc has it; 0: nowhere.
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
-                                          std::uint64_t thread_pointer);
+/// Returns the addresses to which longjmp(3) with the jmp_buf at `buffer` may go: the stored address itself, and the
+/// stored address demangled with glibc's pointer guard. 0 stands for none.
+std::array<std::uint64_t, 2> longjmp_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
+                                             std::uint64_t thread_pointer);
 
-/// The registers for a function's result.
+/// Returns the registers for a function's result.
 std::array<std::uint64_t, 2> function_result(const Registers& registers);
 
-/// Where a register set has the floating-point registers (PTRACE_GETREGSET), in bytes.
+/// The offsets of floating-point registers in their register set (PTRACE_GETREGSET), in bytes.
 struct FloatLayout {
   unsigned register_set = 0;
-  std::size_t vectors = 0;  ///< xmm0, v0; 16 bytes each
-  std::size_t x87 = 0;      ///< st(0); 0: there is none
+  std::size_t vectors = 0;  ///< of xmm0 or v0; each register has 16 bytes
+  std::size_t x87 = 0;      ///< of st(0); 0 if there is none
 };
 FloatLayout float_layout();
 
 // ---------------------------------------------------------------------------------------------- injected calls
 
-/// Bytes of an instruction that makes a system call, to be looked for in code of the tracee.
+/// Returns an instruction that makes a system call, to be searched for in the tracee's code.
 std::span<const std::byte> call_instruction(Abi abi);
-/// mmap (mmap2 on 32-bit processors) and munmap.
+/// The call numbers of mmap (mmap2 in 32-bit ABIs) and munmap.
 std::uint64_t mmap_number(Abi abi);
 std::uint64_t munmap_number(Abi abi);
-/// Makes `registers` those of a thread that is about to make a system call with the instruction at `instruction`.
+/// Sets up `registers` for a system call by the instruction at `instruction`.
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments);
 

@@ -1,4 +1,4 @@
-// A word of a tracee's memory.
+// Reads a word from a tracee's memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tracer::arch {
 
-/// `size` bytes, 8 at most, as little-endian machines have them; empty if they cannot be read.
+/// Reads a little-endian number of `size` bytes, 8 at most; empty if the memory cannot be read.
 inline std::optional<std::uint64_t> load(const trace::Memory& memory, std::uint64_t address, std::size_t size) {
   std::uint64_t value = 0;
   if (memory.read(RemoteAddr(address), std::as_writable_bytes(std::span(&value, 1)).first(size)) != size) {

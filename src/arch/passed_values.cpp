@@ -24,7 +24,7 @@ std::uint64_t long_double(const trace::CallContext::Value& value, Abi abi) {
   return format::double_of_long_double(std::span(value).first(spec::long_double_size(abi)), abi);
 }
 
-/// Integer and vector registers that carry arguments: System V ABI, AMD64 supplement, 3.2.3; AAPCS64, 6.8.2.
+/// The number of integer and vector registers for arguments: System V ABI, AMD64 supplement, 3.2.3; AAPCS64, 6.8.2.
 unsigned integer_registers(Abi abi) {
   return abi == Abi::aarch64 ? 8 : abi == Abi::x86_64 || abi == Abi::x32 ? 6 : 0;
 }
@@ -91,8 +91,8 @@ void ArgumentReader::next(const spec::PassedValue& value, std::vector<std::uint6
   next_structure(value, std::as_writable_bytes(std::span(words).subspan(first)).first(value.size));
 }
 
-void ArgumentReader::skip_place_of(const spec::PassedValue& result) {
-  if (result.value_class == ValueClass::structure && passing_of_result(abi_, result).tells_place) {
+void ArgumentReader::skip_hidden_pointer(const spec::PassedValue& result) {
+  if (result.value_class == ValueClass::structure && passing_of_result(abi_, result).hidden_pointer) {
     static_cast<void>(next(ValueClass::integer));
   }
 }
@@ -140,8 +140,8 @@ bool result_structure(Abi abi, const spec::PassedValue& value, const trace::Libr
   const auto into = std::as_writable_bytes(std::span(words)).first(value.size);
   const Passing passing = passing_of_result(abi, value);
   if (passing.how == Passing::How::in_memory) {
-    const std::uint64_t place = passing.tells_place ? exit.integers[0] : result_address;
-    return memory.read(RemoteAddr(register_size(abi) == 4 ? static_cast<std::uint32_t>(place) : place), into) ==
+    const std::uint64_t address = passing.hidden_pointer ? exit.integers[0] : result_address;
+    return memory.read(RemoteAddr(register_size(abi) == 4 ? static_cast<std::uint32_t>(address) : address), into) ==
            into.size();
   }
   unsigned integers = 0;

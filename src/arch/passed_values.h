@@ -1,4 +1,4 @@
-// The arguments and results of functions, fetched from where calling conventions put them.
+// Fetches the arguments and results of functions according to the calling convention.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace tracer::arch {
 
-/// Fetches a call's arguments one after the other. What cannot be read is 0.
+/// Fetches a call's arguments one after the other. An argument that cannot be read is 0.
 class ArgumentReader {
  public:
   ArgumentReader(Abi abi, const trace::LibraryEnter& enter, const trace::Memory& memory)
       : abi_(abi), enter_(enter), memory_(memory), stack_(enter.stack_arguments) {}
 
-  /// Adds the words of the next argument.
+  /// Appends the words of the next argument to `words`.
   void next(const spec::PassedValue& value, std::vector<std::uint64_t>& words);
-  /// The function was told where its result goes, before all arguments, if `result` is not returned in registers.
-  void skip_place_of(const spec::PassedValue& result);
+  /// Skips the hidden first argument that holds the address of `result`, if the convention returns it that way.
+  void skip_hidden_pointer(const spec::PassedValue& result);
 
  private:
   std::uint64_t next(spec::ValueClass value);
@@ -38,10 +38,11 @@ class ArgumentReader {
   unsigned vectors_ = 0;
 };
 
-/// A result, as spec::ValueClass says.
+/// Returns the result of class `value`.
 std::uint64_t result_value(Abi abi, spec::ValueClass value, const trace::LibraryExit& exit);
 
-/// The words of a structure that is returned; false if it cannot be read. `result_address`: LibraryEnter's.
+/// Fetches the words of a structure that is returned; false if it cannot be read. `result_address` is
+/// LibraryEnter::result_address.
 bool result_structure(Abi abi, const spec::PassedValue& value, const trace::LibraryExit& exit,
                       std::uint64_t result_address, const trace::Memory& memory, std::vector<std::uint64_t>& words);
 

@@ -1,4 +1,4 @@
-// A register set of NT_PRSTATUS: words of 64 bits, or of 32 for a 32-bit thread of the same machine.
+// The register set NT_PRSTATUS. It has 64-bit words ("wide"), or 32-bit words ("narrow") for a 32-bit thread.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class RegisterWords {
  protected:
   [[nodiscard]] bool narrow() const { return size_ == narrow_size; }
 
-  /// The word at its index in the set that this is.
+  /// Returns a register by its index in the wide set and its index in the narrow set.
   [[nodiscard]] std::uint64_t get(std::size_t wide_index, std::size_t narrow_index) const {
     if (!narrow()) {
       return words_[wide_index];

@@ -1,4 +1,4 @@
-// From what the kernel calls a system-call ABI to what we call it.
+// Converts between the kernel's and the tracer's identification of system-call ABIs and numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace tracer::arch {
 
-/// Every kernel entry of this machine, for seccomp filters.
+/// Returns all values of seccomp_data::arch that are possible on this machine.
 std::span<const FilterArch> filter_arches();
 
-/// That of the ABI; null if this machine cannot have it.
+/// Returns the entry for an ABI; null if this machine does not support it.
 inline const FilterArch* filter_arch_of(Abi abi) {
   for (const FilterArch& arch : filter_arches()) {
     if (abi == arch.abi || abi == arch.other) {
@@ -22,19 +22,20 @@ inline const FilterArch* filter_arch_of(Abi abi) {
   return nullptr;
 }
 
-/// From PTRACE_GET_SYSCALL_INFO or seccomp_data. Empty for an architecture that this machine cannot have.
+/// Takes `audit_arch` and `number` from PTRACE_GET_SYSCALL_INFO or seccomp_data. Empty for an architecture that this
+/// machine does not support.
 std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t number);
 
-/// From the register, where Registers::call_abi has told the ABI.
+/// Takes `number` from the register and `abi` from Registers::call_abi.
 CallNumber call_number_of(Abi abi, std::uint64_t number);
 
-/// The other way round: what the kernel wants to see in the register.
+/// Returns the value of the register for this call, the inverse of call_number_of().
 std::uint64_t raw_call_number(CallNumber call);
 
-/// The ABI of the tracer itself and of what it launches before the first execve.
+/// The ABI of the tracer itself, and of a program that it launches until the first execve.
 Abi native_abi();
 
-/// All that a program on this machine may run in.
+/// The ABIs that this machine supports.
 inline AbiMask machine_abis() {
   AbiMask abis = 0;
   for (const FilterArch& arch : filter_arches()) {
@@ -43,10 +44,10 @@ inline AbiMask machine_abis() {
   return abis;
 }
 
-/// execve or execveat.
+/// Whether `number` is execve or execveat.
 bool is_execve(Abi abi, std::uint64_t number);
 
-/// The one of them whose path comes behind a descriptor.
+/// Whether `number` is execveat, whose path is the second argument.
 bool is_execveat(Abi abi, std::uint64_t number);
 
 }  // namespace tracer::arch

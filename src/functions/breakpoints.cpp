@@ -155,7 +155,7 @@ void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_
   point.prepared = near.ok() || near.error().number != EAGAIN;
   const std::uint64_t place = near.ok() ? near.value() : 0;
   const auto moved = place != 0 ? arch::displace(abi, code, address, place) : std::nullopt;
-  if (!moved || moved->code.size() > arch::longest_displaced || !thread.write(RemoteAddr(place), moved->code).ok()) {
+  if (!moved || moved->code.size() > arch::max_displaced_size || !thread.write(RemoteAddr(place), moved->code).ok()) {
     return;
   }
   point.displaced_at = place;
@@ -169,8 +169,8 @@ Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid
     return (there > address ? there - address : address - there) < arch::displaced_reach();
   };
   for (Page& page : pages_) {
-    if (!page.lost && near(page.address) && page.used + arch::longest_displaced <= page_bytes) {
-      return page.address + std::exchange(page.used, page.used + arch::longest_displaced);
+    if (!page.lost && near(page.address) && page.used + arch::max_displaced_size <= page_bytes) {
+      return page.address + std::exchange(page.used, page.used + arch::max_displaced_size);
     }
   }
   if (cannot_map_ || pages_.size() == most_pages) {
@@ -198,14 +198,14 @@ Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid
     cannot_map_ = !is_taken(got.value());
     return std::uint64_t{0};
   }
-  pages_.push_back({wanted, arch::longest_displaced});
+  pages_.push_back({wanted, arch::max_displaced_size});
   return wanted;
 }
 
 bool Breakpoints::mend_copy(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
   constexpr std::size_t enough = 8;  // a few instructions, unlikely to be the same elsewhere
   const std::size_t trap_size = arch::trap_instruction().size();
-  std::array<std::byte, arch::longest_instruction> copy{};
+  std::array<std::byte, arch::max_instruction_size> copy{};
   const std::size_t size = memory.read(RemoteAddr(address), copy);
   // How much of the copy is that of the code at `start`, where there may be traps in it.
   const auto length_of_match = [&](std::uint64_t start, const Breakpoint& point) {
@@ -242,7 +242,7 @@ std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) con
   --at;
   const std::uint64_t offset = address - at->first;
   const auto point = points_.find(at->second);
-  if (offset >= arch::longest_displaced || point == points_.end()) {
+  if (offset >= arch::max_displaced_size || point == points_.end()) {
     return std::nullopt;
   }
   // The way back begins where the instruction ends, here as there.

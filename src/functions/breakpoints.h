@@ -21,7 +21,7 @@ namespace tracer::functions {
 
 /// What is to be done where a breakpoint stands.
 struct Breakpoint {
-  std::array<std::byte, arch::longest_instruction> code{};  ///< as it was, as far as it could be read
+  std::array<std::byte, arch::max_instruction_size> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
   bool inserted = false;
   bool counted = false;            ///< there is none: the kernel counts who comes here (FunctionCounter)

@@ -49,10 +49,10 @@ trace::FunctionCounter::Place LibraryTracer::place_of(ptrace::Tracee& tracee, co
     place.symbol = number_of(point.entry_symbol);
   }
   if (!point.counted) {  // else it is known from the process that this is a copy of
-    std::array<std::byte, 2 * arch::longest_instruction> code{};
+    std::array<std::byte, 2 * arch::max_instruction_size> code{};
     const std::size_t size = tracee.memory.read(RemoteAddr(address), code);
     const auto start = file_offset(module, address);
-    const auto behind = arch::cheap_probe(module.file->abi(), std::span(code).first(size), point.stub != nullptr);
+    const auto behind = arch::uprobe_offset(module.file->abi(), std::span(code).first(size), point.stub != nullptr);
     point.probe_offset = start && behind ? *start + *behind : 0;
   }
   place.offset = point.probe_offset;

@@ -119,7 +119,7 @@ void LibraryTracer::expect_landing(ptrace::Tracee& tracee, const Breakpoint& poi
   std::array<std::uint64_t, 2> landings = {entry->integers[1], 0};
   if (point.jumps) {
     const auto thread = arch::thread_pointer(registers, ptrace::StoppedContext(tracee, registers).register_sets());
-    landings = arch::jump_targets(registers.mode_abi(), entry->integers[0], tracee.memory, thread.value_or(0));
+    landings = arch::longjmp_targets(registers.mode_abi(), entry->integers[0], tracee.memory, thread.value_or(0));
   }
   for (const std::uint64_t landing : landings) {
     if (space.module_at(landing) != nullptr) {

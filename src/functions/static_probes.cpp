@@ -1,7 +1,7 @@
 // Static probes: breakpoints at their places, the counters of those who watch, and the values of their arguments.
 #include <bit>
 
-#include "arch/probe.h"
+#include "arch/register_names.h"
 #include "functions/function_tracer.h"
 #include "ptrace/stopped_context.h"
 
@@ -66,7 +66,7 @@ class Arguments {
   [[nodiscard]] std::optional<std::uint64_t> in_memory(const ProbeArgument& argument) const {
     std::uint64_t address = static_cast<std::uint64_t>(argument.displacement) + (argument.in_module ? bias_ : 0);
     if (!argument.segment.empty()) {
-      const auto segment = arch::segment_start(registers_, argument.segment, context_.register_sets());
+      const auto segment = arch::segment_base(registers_, argument.segment, context_.register_sets());
       if (!segment) {
         return std::nullopt;
       }

@@ -99,7 +99,7 @@ const spec::Call* Pipeline::prototype_of(const trace::LibraryFunction& function,
 void Pipeline::fetch_values(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi,
                             const trace::Memory& memory) {
   arch::ArgumentReader reader(abi, enter, memory);
-  reader.skip_place_of(decode::result_of(tables_, function, abi));
+  reader.skip_hidden_pointer(decode::result_of(tables_, function, abi));
   for (const spec::PassedValue& value : decode::fixed_arguments(tables_, function, abi)) {
     reader.next(value, function_values_);
   }

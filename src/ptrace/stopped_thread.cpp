@@ -230,10 +230,10 @@ Status Stopped::set_registers(const arch::Registers& registers) const {
 }
 
 Status Stopped::set_registers(const arch::Registers& registers, const arch::Registers& former) const {
-  if constexpr (arch::Registers::instruction_pointer_in_user) {
+  if constexpr (arch::Registers::instruction_pointer_user_offset) {
     arch::Registers moved = former;
     moved.set_instruction_pointer(registers.instruction_pointer());
-    if (moved == registers && ptrace_call(PTRACE_POKEUSER, tid_, *arch::Registers::instruction_pointer_in_user,
+    if (moved == registers && ptrace_call(PTRACE_POKEUSER, tid_, *arch::Registers::instruction_pointer_user_offset,
                                           registers.instruction_pointer()) == 0) {
       return Done{};
     }

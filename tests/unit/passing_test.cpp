@@ -56,13 +56,13 @@ TEST_CASE("x86_64 passes structures of two words in registers, by the kind of ea
   CHECK(arch::passing_of_argument(Abi::x86_64, packed).how == How::in_memory);
   CHECK(arch::passing_of_argument(Abi::x86_64, long_double).how == How::in_memory);
   CHECK(arch::passing_of_result(Abi::x86_64, long_double).how == How::in_x87);
-  CHECK(arch::passing_of_result(Abi::x86_64, three_words).tells_place);
+  CHECK(arch::passing_of_result(Abi::x86_64, three_words).hidden_pointer);
 }
 
 TEST_CASE("i386 passes structures in memory, and the address of a structure result") {
   CHECK(arch::passing_of_argument(Abi::i386, either).how == How::in_memory);
   CHECK(arch::passing_of_result(Abi::i386, either).how == How::in_memory);
-  CHECK(arch::passing_of_result(Abi::i386, either).tells_place);
+  CHECK(arch::passing_of_result(Abi::i386, either).hidden_pointer);
 }
 
 TEST_CASE("aarch64 passes up to four floating numbers of a kind in vector registers") {
@@ -73,7 +73,7 @@ TEST_CASE("aarch64 passes up to four floating numbers of a kind in vector regist
   CHECK(pieces(arch::passing_of_argument(Abi::aarch64, either)) == "i4");
   CHECK(arch::passing_of_argument(Abi::aarch64, three_words).how == How::by_address);
   CHECK(arch::passing_of_result(Abi::aarch64, three_words).how == How::in_memory);
-  CHECK_FALSE(arch::passing_of_result(Abi::aarch64, three_words).tells_place);
+  CHECK_FALSE(arch::passing_of_result(Abi::aarch64, three_words).hidden_pointer);
 }
 
 }  // namespace tracer::test

@@ -1,5 +1,5 @@
-// A64 instructions under breakpoints. Facts: Arm Architecture Reference Manual for A-profile, section C4.1 (encodings);
-// Procedure Call Standard for the Arm 64-bit Architecture; ELF for the same, procedure linkage tables.
+// Breakpoints, stubs and functions on aarch64. Facts: Arm Architecture Reference Manual for A-profile, section C4.1
+// (encodings); Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64); ELF for the Arm 64-bit Architecture.
 #include "arch/breakpoint.h"
 
 #include <elf.h>
@@ -14,9 +14,9 @@ namespace {
 constexpr std::array<std::byte, 4> brk = {std::byte{0x00}, std::byte{0x00}, std::byte{0x20}, std::byte{0xd4}};
 constexpr std::array<std::byte, 4> svc = {std::byte{0x01}, std::byte{0x00}, std::byte{0x00}, std::byte{0xd4}};
 constexpr unsigned link_register = 30;
-constexpr unsigned result_place_register = 8;
+constexpr unsigned indirect_result_register = 8;
 
-/// What an instruction is to somebody who wants to run it at another place.
+/// How an instruction depends on its own address.
 enum class Kind : std::uint8_t {
   branch,           ///< b, bl
   branch_if,        ///< b.cond
@@ -25,9 +25,9 @@ enum class Kind : std::uint8_t {
   branch_register,  ///< br, blr, ret
   address,          ///< adr
   page_address,     ///< adrp
-  load_literal,     ///< of a general register; prfm too
-  bound,            ///< depends on its place in another way
-  free,             ///< does not depend on it
+  load_literal,     ///< into a general register; prfm too
+  dependent,        ///< depends on it in another way
+  independent,      ///< does not depend on it
 };
 
 struct Pattern {
@@ -36,24 +36,25 @@ struct Pattern {
   Kind kind;
 };
 
-/// The first that fits.
+/// The first pattern that matches decides.
 constexpr std::array<Pattern, 16> patterns = {{
     {0x7c000000, 0x14000000, Kind::branch},
     {0xff000000, 0x54000000, Kind::branch_if},
-    {0xff000000, 0x55000000, Kind::bound},  // retaasppc: authenticates by its own address
+    {0xff000000, 0x55000000, Kind::dependent},  // retaasppc: authenticates with its own address
     {0x7e000000, 0x34000000, Kind::branch_if_zero},
     {0x7e000000, 0x36000000, Kind::branch_if_bit},
-    {0x7e000000, 0x74000000, Kind::bound},  // compares and branches
+    {0x7e000000, 0x74000000, Kind::dependent},  // compare and branch (FEAT_CMPBR)
     {0xfffffc1f, 0xd61f0000, Kind::branch_register},
     {0xfffffc1f, 0xd63f0000, Kind::branch_register},
     {0xfffffc1f, 0xd65f0000, Kind::branch_register},
-    {0xfe000000, 0xd6000000, Kind::bound},  // braa, retaa and the like: what they authenticate is not emulated
+    {0xfe000000, 0xd6000000,
+     Kind::dependent},  // braa, retaa and the like: their pointer authentication is not emulated
     {0x9f000000, 0x10000000, Kind::address},
     {0x9f000000, 0x90000000, Kind::page_address},
     {0x3f000000, 0x18000000, Kind::load_literal},
-    {0x3f000000, 0x1c000000, Kind::bound},  // the same, of a vector register
-    {0xffe0001f, 0xd4000001, Kind::free},   // svc; the other exceptions tell of their place:
-    {0xff000000, 0xd4000000, Kind::bound},
+    {0x3f000000, 0x1c000000, Kind::dependent},    // ldr (literal) into a vector register
+    {0xffe0001f, 0xd4000001, Kind::independent},  // svc; other exceptions report their address:
+    {0xff000000, 0xd4000000, Kind::dependent},
 }};
 
 Kind kind_of(std::uint32_t instruction) {
@@ -62,11 +63,11 @@ Kind kind_of(std::uint32_t instruction) {
       return pattern.kind;
     }
   }
-  return Kind::free;
+  return Kind::independent;
 }
 
-/// Whether a condition code holds (C1.2.4), by PSTATE.
-bool holds(unsigned condition, std::uint64_t state) {
+/// Evaluates a condition code (C1.2.4) on PSTATE.
+bool condition_holds(unsigned condition, std::uint64_t state) {
   const bool negative = (state >> 31 & 1) != 0;
   const bool zero = (state >> 30 & 1) != 0;
   const bool carry = (state >> 29 & 1) != 0;
@@ -102,13 +103,13 @@ bool holds(unsigned condition, std::uint64_t state) {
   return result != ((condition & 1) != 0);
 }
 
-/// Whether this one of the conditional branches is taken.
+/// Whether a conditional branch is taken.
 bool is_taken(Kind kind, std::uint32_t instruction, const Registers& registers) {
   const std::uint64_t value = registers.general(field(instruction, 0, 5));
   const bool inverted = field(instruction, 24, 1) != 0;
   switch (kind) {
     case Kind::branch_if:
-      return holds(field(instruction, 0, 4), registers.state());
+      return condition_holds(field(instruction, 0, 4), registers.state());
     case Kind::branch_if_zero:
       return ((field(instruction, 31, 1) != 0 ? value : static_cast<std::uint32_t>(value)) == 0) != inverted;
     default:
@@ -116,7 +117,7 @@ bool is_taken(Kind kind, std::uint32_t instruction, const Registers& registers) 
   }
 }
 
-/// False: the memory cannot be read.
+/// Emulates ldr (literal). Returns false if the memory cannot be read.
 bool load_literal(std::uint32_t instruction, std::uint64_t address, Registers& registers, const trace::Memory& memory) {
   constexpr unsigned word = 0;
   constexpr unsigned signed_word = 2;
@@ -135,9 +136,9 @@ bool load_literal(std::uint32_t instruction, std::uint64_t address, Registers& r
   return value.has_value();
 }
 
-/// Where PSTATE says that the last branch was an indirect one, which a guarded page wants to see land on a mark. What
-/// we jump to instead has none.
-void forget_branch(Registers& registers) {
+/// Clears PSTATE.BTYPE, which is set after an indirect branch. In a guarded page it would require a bti instruction at
+/// the address where the thread resumes, and there is none.
+void clear_branch_type(Registers& registers) {
   constexpr std::uint64_t branch_type = std::uint64_t{3} << 10;
   registers.set_state(registers.state() & ~branch_type);
 }
@@ -153,37 +154,37 @@ bool is_addition(std::uint32_t instruction, unsigned number) {  // add Xd, Xd, #
   return (instruction & 0xff8003ff) == (0x91000000 | number << 5 | number);
 }
 
-/// A jump through a slot: adrp, ldr, br, as far as the last is in `code`.
+/// A jump through a slot: adrp, ldr, br.
 struct SlotJump {
-  std::uint64_t slot = 0;  ///< its address
-  std::size_t jump = 0;    ///< where in `code` the br is
-  bool is_stub = false;    ///< nothing stands between that has to do with something else
+  std::uint64_t slot = 0;  ///< address of the slot
+  std::size_t jump = 0;    ///< offset of the br in `code`
+  bool is_stub = false;    ///< no unrelated instruction is between the adrp and the br
 };
 
-/// The one that begins with the adrp at `at`.
+/// Returns the jump that starts with the adrp at offset `at` of `code`; empty if there is none.
 std::optional<SlotJump> slot_jump(std::span<const std::byte> code, std::size_t at, std::uint64_t address) {
-  constexpr unsigned most_between = 6;
+  constexpr unsigned max_distance = 6;
   const std::uint32_t page = *instruction_in(code, at);
   const unsigned base = field(page, 0, 5);
   std::optional<unsigned> target;
   SlotJump jump;
   jump.is_stub = true;
-  for (unsigned i = 1; i <= most_between; ++i) {
+  for (unsigned i = 1; i <= max_distance; ++i) {
     jump.jump = at + i * instruction_size;
     const auto instruction = instruction_in(code, jump.jump);
     if (!instruction || (target && is_jump(*instruction, *target))) {
       return instruction ? std::optional(jump) : std::nullopt;
     }
     const Kind kind = kind_of(*instruction);
-    if (kind != Kind::free) {
+    if (kind != Kind::independent) {
       return std::nullopt;
     }
     if (!target && is_load(*instruction) && field(*instruction, 5, 5) == base) {
       target = field(*instruction, 0, 5);
-      jump.slot = made_address(page, address + at) + load_offset(*instruction);
+      jump.slot = pc_relative_address(page, address + at) + load_offset(*instruction);
     } else if (!is_addition(*instruction, base) && *instruction != autia1716 && *instruction != nop) {
       jump.is_stub = false;
-      // What else it writes cannot be told from here; the registers in between are left alone by all compilers.
+      // The instruction might write `base` or `target`, but no compiler emits that.
     }
   }
   return std::nullopt;
@@ -209,9 +210,9 @@ Under instruction_under(Abi, std::span<const std::byte> code) {
     return Under::in_place;
   }
   switch (kind_of(*instruction)) {
-    case Kind::bound:
+    case Kind::dependent:
       return Under::in_place;
-    case Kind::free:
+    case Kind::independent:
       return Under::displaced;
     default:
       return Under::emulated;
@@ -219,7 +220,7 @@ Under instruction_under(Abi, std::span<const std::byte> code) {
 }
 
 std::uint64_t displaced_reach() {
-  // b reaches 128 MiB, and the displaced instruction may be at the far end of its page.
+  // b has a range of 128 MiB, and the displaced copy may be at the far end of its page.
   return (std::uint64_t{1} << 27) - (std::uint64_t{1} << 20);
 }
 
@@ -266,7 +267,7 @@ std::optional<StackWrite> emulate(Abi, std::span<const std::byte> code, std::uin
       break;
     case Kind::address:
     case Kind::page_address:
-      registers.set_general(field(*instruction, 0, 5), made_address(*instruction, address));
+      registers.set_general(field(*instruction, 0, 5), pc_relative_address(*instruction, address));
       break;
     case Kind::load_literal:
       if (!load_literal(*instruction, address, registers, memory)) {
@@ -279,7 +280,7 @@ std::optional<StackWrite> emulate(Abi, std::span<const std::byte> code, std::uin
   if (links) {
     registers.set_general(link_register, next);
   }
-  forget_branch(registers);
+  clear_branch_type(registers);
   registers.set_instruction_pointer(target);
   return StackWrite{};
 }
@@ -310,20 +311,20 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
   return found;
 }
 
-std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
+std::optional<std::size_t> uprobe_offset(Abi, std::span<const std::byte>, bool) {
   return 0;
 }
 
 std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory&) {
   FunctionEntry entry;
-  static_assert(FunctionEntry::most_integers == 8);
+  static_assert(FunctionEntry::max_integers == 8);
   for (unsigned i = 0; i < entry.integers.size(); ++i) {
     entry.integers[i] = registers.general(i);
   }
   entry.stack_pointer = registers.stack_pointer();
   entry.return_address = registers.general(link_register);
   entry.stack_arguments = entry.stack_pointer;
-  entry.result_address = registers.general(result_place_register);
+  entry.result_address = registers.general(indirect_result_register);
   return entry;
 }
 
@@ -331,7 +332,7 @@ std::uint64_t goroutine_record(const Registers& registers) {
   return registers.mode_abi() == Abi::aarch64 ? registers.general(28) : 0;
 }
 
-std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers) {
+std::array<std::uint64_t, FunctionEntry::max_integers> goroutine_arguments(const Registers& registers) {
   return {registers.general(0), registers.general(1), registers.general(2), registers.general(3),
           registers.general(4), registers.general(5), registers.general(6), registers.general(7)};
 }
@@ -362,7 +363,7 @@ std::uint64_t munmap_number(Abi) {
 
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments) {
-  forget_branch(registers);
+  clear_branch_type(registers);
   registers.set_instruction_pointer(instruction);
   registers.set_call_number(number);
   for (unsigned i = 0; i < arguments.size(); ++i) {

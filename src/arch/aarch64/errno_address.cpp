@@ -1,4 +1,4 @@
-// Where errno is, found as C libraries do: by the few instructions of their function for that.
+// Finds the address of errno by interpreting the few instructions of the C library's __errno_location.
 #include <elf.h>
 
 #include <array>
@@ -9,18 +9,18 @@
 namespace tracer::arch {
 namespace {
 
-constexpr unsigned most_instructions = 16;
+constexpr unsigned max_instructions = 16;
 constexpr std::uint32_t ret = 0xd65f03c0;
 
-/// The thread pointer, constants and words in memory, as code computes an address from them.
+/// Interprets code that computes an address from the thread pointer, constants and words in memory.
 class Evaluation {
  public:
   Evaluation(const trace::Memory& memory, std::uint64_t thread_pointer)
       : memory_(memory), thread_pointer_(thread_pointer) {}
 
-  /// What the function at `address` returns; empty for code that does anything else.
+  /// Returns the result of the function at `address`; empty if its code does anything else.
   std::optional<std::uint64_t> result_of(std::uint64_t address) {
-    for (unsigned i = 0; i < most_instructions; ++i, address += instruction_size) {
+    for (unsigned i = 0; i < max_instructions; ++i, address += instruction_size) {
       const auto word = load(memory_, address, instruction_size);
       if (!word) {
         return std::nullopt;
@@ -49,7 +49,7 @@ class Evaluation {
     if (is(0xffffffe0, 0xd53bd040)) {  // mrs Xt, tpidr_el0
       target = thread_pointer_;
     } else if (is(0x1f000000, 0x10000000)) {  // adr, adrp
-      target = made_address(instruction, address);
+      target = pc_relative_address(instruction, address);
     } else if (is_load(instruction)) {
       target = source ? load(memory_, *source + load_offset(instruction), sizeof(std::uint64_t)) : std::nullopt;
     } else if (is(0xffe0fc00, 0x8b000000)) {  // add Xd, Xn, Xm
@@ -67,7 +67,7 @@ class Evaluation {
 
   const trace::Memory& memory_;
   std::uint64_t thread_pointer_;
-  std::array<Value, 32> registers_{};  ///< empty: unknown, as sp and xzr stay
+  std::array<Value, 32> registers_{};  ///< empty if unknown; sp and xzr are never set
 };
 
 }  // namespace
@@ -81,8 +81,9 @@ std::optional<std::uint64_t> thread_pointer(const Registers& registers, const Re
   return pointer;
 }
 
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory, std::uint64_t) {
-  // musl's; glibc's secret is a variable of the loader that has no name.
+std::array<std::uint64_t, 2> longjmp_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
+                                             std::uint64_t) {
+  // This is musl's jmp_buf. glibc's pointer guard is a private variable of the dynamic linker and cannot be found.
   constexpr std::uint64_t link_register = 88;
   return {abi == Abi::aarch64 ? load(memory, buffer + link_register, word_size(abi)).value_or(0) : 0, 0};
 }

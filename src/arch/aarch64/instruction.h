@@ -1,4 +1,4 @@
-// A64 instructions: words and their fields (Arm Architecture Reference Manual for A-profile, C4.1).
+// Fields of A64 instructions (Arm Architecture Reference Manual for A-profile, C4.1).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tracer::arch {
 
 inline constexpr std::size_t instruction_size = 4;
 
-/// Empty where `code` ends before.
+/// Returns the instruction at offset `at`; empty if `code` is too short.
 inline std::optional<std::uint32_t> instruction_in(std::span<const std::byte> code, std::size_t at = 0) {
   if (at + instruction_size > code.size()) {
     return std::nullopt;
@@ -23,12 +23,12 @@ inline std::optional<std::uint32_t> instruction_in(std::span<const std::byte> co
   return instruction;
 }
 
-/// The field of `bits` bits that begins at bit `from`.
+/// Returns the field of `bits` bits that starts at bit `from`.
 inline std::uint32_t field(std::uint32_t instruction, unsigned from, unsigned bits) {
   return instruction >> from & ((std::uint32_t{1} << bits) - 1);
 }
 
-/// The same as a signed number of units of `1 << shift` bytes.
+/// Returns the field as a signed offset in bytes; its unit is `1 << shift` bytes.
 inline std::uint64_t offset(std::uint32_t instruction, unsigned from, unsigned bits, unsigned shift) {
   const std::uint64_t value = field(instruction, from, bits);
   const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
@@ -39,8 +39,8 @@ inline bool is_page_address(std::uint32_t instruction) {  // adrp
   return (instruction & 0x9f000000) == 0x90000000;
 }
 
-/// What adr and adrp at `address` make; their two low bits stand apart.
-inline std::uint64_t made_address(std::uint32_t instruction, std::uint64_t address) {
+/// Returns the result of the adr or adrp at `address`. The two low bits of its immediate (immlo) are a separate field.
+inline std::uint64_t pc_relative_address(std::uint32_t instruction, std::uint64_t address) {
   constexpr std::uint64_t page = 0xfff;
   const std::uint64_t distance = offset(instruction, 5, 19, 2) | field(instruction, 29, 2);
   return is_page_address(instruction) ? (address & ~page) + (distance << 12) : address + distance;
@@ -50,7 +50,7 @@ inline std::uint64_t made_address(std::uint32_t instruction, std::uint64_t addre
 inline bool is_load(std::uint32_t instruction) {
   return (instruction & 0xffc00000) == 0xf9400000;
 }
-/// That offset, in bytes.
+/// Returns the offset of that load, in bytes.
 inline std::uint64_t load_offset(std::uint32_t instruction) {
   return std::uint64_t{field(instruction, 10, 12)} * 8;
 }

@@ -3,7 +3,7 @@
 namespace tracer::arch {
 namespace {
 
-// Places in struct user_pt_regs (asm/ptrace.h) and in compat_elf_gregset_t, in words.
+// Indexes in struct user_pt_regs (asm/ptrace.h) and in compat_elf_gregset_t, in words.
 constexpr std::size_t wide_number = 8;  // x8
 constexpr std::size_t wide_scratch = 7;
 constexpr std::size_t wide_sp = 31;
@@ -22,7 +22,7 @@ std::uint64_t Registers::call_number() const {
 }
 
 std::uint64_t Registers::argument(std::size_t index, Abi) const {
-  // r0 of a 32-bit thread is the result already on the way out; orig_r0 keeps the argument.
+  // At the exit, r0 of a 32-bit thread is the result; orig_r0 keeps the argument.
   return get(index, index == 0 ? narrow_first : index);
 }
 
@@ -39,15 +39,16 @@ std::uint64_t Registers::stack_pointer() const {
 }
 
 bool Registers::looks_like_entry() const {
-  // During the stop the kernel puts the direction (0: entry, 1: exit) into a scratch register (arch/arm64 ptrace ABI).
+  // During a syscall-stop the kernel sets a scratch register to 0 at the entry and 1 at the exit (arch/arm64 ptrace
+  // ABI).
   return get(wide_scratch, narrow_scratch) == 0;
 }
 
 FrameRegisters Registers::frame_registers() const {
-  // DWARF for the Arm 64-bit architecture: x0 to x30, sp; for the 32-bit one: r0 to r15.
+  // DWARF for the Arm 64-bit Architecture has x0 to x30 and sp, DWARF for the Arm Architecture has r0 to r15.
   constexpr unsigned wide_count = 32;
   constexpr unsigned narrow_count = 16;
-  // What pointer authentication leaves of a return address (48 bits of user space).
+  // Pointer authentication uses the bits of a return address above the 48 bits of user space.
   constexpr std::uint64_t address_bits = (std::uint64_t{1} << 48) - 1;
   FrameRegisters frame;
   frame.count = narrow() ? narrow_count : wide_count;

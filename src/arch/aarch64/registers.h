@@ -15,10 +15,9 @@ namespace tracer::arch {
 /// struct user_pt_regs: x0..x30, sp, pc, pstate; compat_elf_gregset_t: r0..r15, cpsr, orig_r0.
 class Registers : public RegisterWords<34, 18> {
  public:
-  static constexpr unsigned call_number_set =
-      0x404;  ///< NT_ARM_SYSTEM_CALL: a number changed in x8 alone is not heeded
-  static constexpr std::optional<std::size_t> instruction_pointer_in_user = std::nullopt;
-  static constexpr bool result_replaces_argument = true;  ///< the first one
+  static constexpr unsigned call_number_set = 0x404;  ///< NT_ARM_SYSTEM_CALL: the kernel ignores a change of x8 alone
+  static constexpr std::optional<std::size_t> instruction_pointer_user_offset = std::nullopt;
+  static constexpr bool result_replaces_argument = true;  ///< x0 is both
   static constexpr std::size_t call_instruction_size = 4;
 
   [[nodiscard]] Abi mode_abi() const { return narrow() ? Abi::arm : Abi::aarch64; }
@@ -37,12 +36,12 @@ class Registers : public RegisterWords<34, 18> {
   void set_result(std::int64_t value);
   void set_instruction_pointer(std::uint64_t address);
 
-  // For breakpoint.cpp, of 64-bit threads. A general register by the number that instructions have for it; the last one
-  // reads as zero and ignores what is written.
+  // For breakpoint.cpp and 64-bit threads only. `number` is the register number of instructions; register 31 is xzr,
+  // which reads as zero and ignores writes.
   static constexpr unsigned zero_register = 31;
   [[nodiscard]] std::uint64_t general(unsigned number) const;
   void set_general(unsigned number, std::uint64_t value);
-  [[nodiscard]] std::uint64_t state() const;  ///< PSTATE, as SPSR_EL1 has it
+  [[nodiscard]] std::uint64_t state() const;  ///< PSTATE in the format of SPSR_EL1
   void set_state(std::uint64_t value);
 };
 

@@ -1,4 +1,4 @@
-// How the kernel names the two ABIs of an aarch64 machine (linux/audit.h, asm/unistd.h).
+// The two ABIs of an aarch64 machine (linux/audit.h, asm/unistd.h).
 #include "arch/syscall_abi.h"
 
 #include <linux/audit.h>

@@ -1,4 +1,4 @@
-// Addresses as wide as the program's.
+// Address arithmetic at the width of the traced program.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tracer::arch {
 
-/// What a sum of addresses comes to where registers have 32 bits.
-inline std::uint64_t cut(Abi abi, std::uint64_t value) {
+/// Truncates a sum of addresses to 32 bits for i386 programs.
+inline std::uint64_t truncated(Abi abi, std::uint64_t value) {
   return abi == Abi::i386 ? static_cast<std::uint32_t>(value) : value;
 }
 

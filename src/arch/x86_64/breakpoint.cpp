@@ -24,7 +24,7 @@ std::uint32_t read32(std::span<const std::byte> code, std::size_t at) {
   return value;
 }
 
-bool stands_before(std::span<const std::byte> code, std::size_t at, std::initializer_list<unsigned> bytes) {
+bool is_preceded_by(std::span<const std::byte> code, std::size_t at, std::initializer_list<unsigned> bytes) {
   return at >= bytes.size() &&
          std::equal(bytes.begin(), bytes.end(), code.begin() + static_cast<std::ptrdiff_t>(at - bytes.size()),
                     [](unsigned wanted, std::byte b) { return std::byte(wanted) == b; });
@@ -37,7 +37,7 @@ std::span<const std::byte> trap_instruction() {
 }
 
 std::uint64_t trap_address(const Registers& registers) {
-  return cut(registers.mode_abi(), registers.instruction_pointer() - trap.size());
+  return truncated(registers.mode_abi(), registers.instruction_pointer() - trap.size());
 }
 
 std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std::uint64_t address,
@@ -49,10 +49,10 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
     if (slot == slots.end() || slot->address != slot_address) {
       return;
     }
-    if (stands_before(code, at, {0xf2})) {  // bnd
+    if (is_preceded_by(code, at, {0xf2})) {  // bnd
       --at;
     }
-    if (stands_before(code, at, {0xf3, 0x0f, 0x1e, abi == Abi::i386 ? 0xfbU : 0xfaU})) {  // endbr32, endbr64
+    if (is_preceded_by(code, at, {0xf3, 0x0f, 0x1e, abi == Abi::i386 ? 0xfbU : 0xfaU})) {  // endbr32, endbr64
       at -= 4;
     }
     found.push_back({address + at, slot->slot});
@@ -76,7 +76,7 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
   if (abi == Abi::i386) {
     return found;
   }
-  // mov disp(%rip),%r11 and a call or jump to where %r11 is jumped through: a stub of lld's -z retpolineplt
+  // mov disp(%rip),%r11 and a call or jump to a retpoline thunk for %r11: a stub of lld's -z retpolineplt
   for (std::size_t i = 0; i + 8 <= code.size(); ++i) {
     const void* next = std::memchr(code.data() + i, 0x4c, code.size() - 7 - i);
     if (next == nullptr) {
@@ -108,9 +108,10 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const tr
     return std::nullopt;
   }
   entry.return_address = *return_address;
-  entry.stack_arguments = cut(abi, entry.stack_pointer + word_size(abi));
+  entry.stack_arguments = truncated(abi, entry.stack_pointer + word_size(abi));
   for (std::size_t i = 0; abi == Abi::i386 && i < entry.integers.size(); ++i) {
-    entry.integers[i] = load(memory, cut(abi, entry.stack_arguments + i * word_size(abi)), word_size(abi)).value_or(0);
+    entry.integers[i] =
+        load(memory, truncated(abi, entry.stack_arguments + i * word_size(abi)), word_size(abi)).value_or(0);
   }
   return entry;
 }
@@ -119,30 +120,32 @@ std::uint64_t goroutine_record(const Registers& registers) {
   return registers.mode_abi() == Abi::i386 ? 0 : registers.general(14);
 }
 
-std::array<std::uint64_t, FunctionEntry::most_integers> goroutine_arguments(const Registers& registers) {
+std::array<std::uint64_t, FunctionEntry::max_integers> goroutine_arguments(const Registers& registers) {
   // rax, rbx, rcx, rdi, rsi, r8, r9, r10
   return {registers.general(0), registers.general(3), registers.general(1), registers.general(7),
           registers.general(6), registers.general(8), registers.general(9), registers.general(10)};
 }
 
 bool has_returned(Abi abi, std::uint64_t entry_stack_pointer, std::uint64_t stack_pointer) {
-  // The return address is gone, and with some conventions of 32-bit code the arguments too.
-  constexpr std::uint64_t most_arguments = 256;
+  // ret has popped the return address, and in some 32-bit calling conventions the arguments too.
+  constexpr std::uint64_t max_argument_bytes = 256;
   const std::uint64_t least = entry_stack_pointer + word_size(abi);
-  return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + most_arguments : stack_pointer == least;
+  return abi == Abi::i386 ? stack_pointer >= least && stack_pointer <= least + max_argument_bytes
+                          : stack_pointer == least;
 }
 
-std::array<std::uint64_t, 2> jump_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
-                                          std::uint64_t thread_pointer) {
-  // The same words in glibc (sysdeps/x86_64/jmpbuf-offsets.h, tls.h: pointer_guard) and, unmangled, in musl.
+std::array<std::uint64_t, 2> longjmp_targets(Abi abi, std::uint64_t buffer, const trace::Memory& memory,
+                                             std::uint64_t thread_pointer) {
+  // glibc (sysdeps/x86_64/jmpbuf-offsets.h, tls.h: pointer_guard) and musl, which does not mangle the address, store it
+  // at the same offset.
   const bool narrow = abi == Abi::i386;
-  const auto stored = load(memory, cut(abi, buffer + (narrow ? 20 : 56)), word_size(abi));
-  const auto secret = load(memory, cut(abi, thread_pointer + (narrow ? 0x18 : 0x30)), word_size(abi));
+  const auto stored = load(memory, truncated(abi, buffer + (narrow ? 20 : 56)), word_size(abi));
+  const auto guard = load(memory, truncated(abi, thread_pointer + (narrow ? 0x18 : 0x30)), word_size(abi));
   if (!stored) {
     return {};
   }
-  const std::uint64_t turned = narrow ? std::rotr(static_cast<std::uint32_t>(*stored), 9) : std::rotr(*stored, 17);
-  return {*stored, secret ? cut(abi, turned ^ *secret) : 0};
+  const std::uint64_t rotated = narrow ? std::rotr(static_cast<std::uint32_t>(*stored), 9) : std::rotr(*stored, 17);
+  return {*stored, guard ? truncated(abi, rotated ^ *guard) : 0};
 }
 
 std::array<std::uint64_t, 2> function_result(const Registers& registers) {
@@ -152,7 +155,7 @@ std::array<std::uint64_t, 2> function_result(const Registers& registers) {
 }
 
 FloatLayout float_layout() {
-  // The first 512 bytes are as FXSAVE has them, for 32-bit threads too.
+  // The first 512 bytes have the format of FXSAVE, for 32-bit threads too.
   return {NT_X86_XSTATE, 160, 32};
 }
 
@@ -170,7 +173,7 @@ std::uint64_t munmap_number(Abi abi) {
 
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments) {
-  registers.forget_call();
+  registers.clear_call_number();
   registers.set_instruction_pointer(instruction);
   registers.set_result(static_cast<std::int64_t>(number));
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// Where errno is, found as C libraries do: by the few instructions of their function for that.
+// Finds the address of errno by interpreting the few instructions of the C library's __errno_location.
 #include <array>
 
 #include "arch/breakpoint.h"
@@ -9,19 +9,19 @@ namespace tracer::arch {
 namespace {
 
 constexpr std::size_t register_count = 16;
-constexpr std::size_t longest = 15;  // bytes of an instruction
-constexpr unsigned most_instructions = 16;
+constexpr std::size_t max_size = 15;  // of an instruction, in bytes
+constexpr unsigned max_instructions = 16;
 
-/// Runs code that computes an address from the thread pointer, constants and words in memory, and does nothing else.
+/// Interprets code that computes an address from the thread pointer, constants and words in memory.
 class Evaluation {
  public:
   Evaluation(Abi abi, const trace::Memory& memory, std::uint64_t thread_pointer)
       : abi_(abi), memory_(memory), thread_pointer_(thread_pointer) {}
 
-  /// What the function at `address` returns; empty for code of any other kind.
+  /// Returns the result of the function at `address`; empty if its code does anything else.
   std::optional<std::uint64_t> result_of(std::uint64_t address) {
-    for (unsigned i = 0; i < most_instructions; ++i) {
-      std::array<std::byte, longest> code{};
+    for (unsigned i = 0; i < max_instructions; ++i) {
+      std::array<std::byte, max_size> code{};
       const std::size_t size = memory_.read(RemoteAddr(address), code);
       const auto instruction = decode(abi_, std::span(code).first(size));
       if (!instruction) {
@@ -42,7 +42,7 @@ class Evaluation {
   using Value = std::optional<std::uint64_t>;
 
   [[nodiscard]] unsigned word() const { return word_size(abi_); }
-  [[nodiscard]] std::uint64_t cut(std::uint64_t value) const {
+  [[nodiscard]] std::uint64_t truncated(std::uint64_t value) const {
     return word() == 4 ? static_cast<std::uint32_t>(value) : value;
   }
   static std::size_t number_of(ZydisRegister which) {
@@ -59,7 +59,7 @@ class Evaluation {
         return true;
       case ZYDIS_MNEMONIC_CALL:
         return target.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-               tell_place(cut(next + static_cast<std::uint64_t>(target.imm.value.s)), next);
+               run_pc_thunk(truncated(next + static_cast<std::uint64_t>(target.imm.value.s)), next);
       case ZYDIS_MNEMONIC_MOV:
         return set(target, value(source, next));
       case ZYDIS_MNEMONIC_LEA:
@@ -76,8 +76,8 @@ class Evaluation {
     }
   }
 
-  /// 32-bit code learns where it is by a call of `mov (%esp),%REG; ret`.
-  bool tell_place(std::uint64_t function, std::uint64_t next) {
+  /// 32-bit code gets its own address by calling a thunk (__x86.get_pc_thunk.REG): `mov (%esp),%REG; ret`.
+  bool run_pc_thunk(std::uint64_t function, std::uint64_t next) {
     const Value code = load(memory_, function, 4);
     constexpr std::uint64_t any_register = 0x3800;
     constexpr std::uint64_t move_and_return = 0xc324048b;
@@ -93,7 +93,7 @@ class Evaluation {
         target.size != word() * 8) {
       return false;
     }
-    registers_[number_of(target.reg.value)] = cut(*value);
+    registers_[number_of(target.reg.value)] = truncated(*value);
     return true;
   }
 
@@ -110,7 +110,7 @@ class Evaluation {
         const ZydisRegister segment = operand.mem.segment;
         const bool of_thread = segment == (abi_ == Abi::i386 ? ZYDIS_REGISTER_GS : ZYDIS_REGISTER_FS);
         return address && operand.size == word() * 8
-                   ? load(memory_, cut(*address + (of_thread ? thread_pointer_ : 0)), word())
+                   ? load(memory_, truncated(*address + (of_thread ? thread_pointer_ : 0)), word())
                    : Value{};
       }
       default:
@@ -132,13 +132,13 @@ class Evaluation {
       }
       address += *registers_[number_of(base)];
     }
-    return cut(address);
+    return truncated(address);
   }
 
   Abi abi_;
   const trace::Memory& memory_;
   std::uint64_t thread_pointer_;
-  std::array<Value, register_count> registers_{};  ///< empty: unknown
+  std::array<Value, register_count> registers_{};  ///< empty if unknown
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One x86 instruction, as Zydis decodes it. For src/arch only.
+// Decodes x86 instructions with Zydis. For src/arch only.
 #pragma once
 
 #include <Zydis/Zydis.h>
@@ -14,16 +14,16 @@
 
 namespace tracer::arch {
 
-/// Zydis: what we use of it.
+/// The functions of Zydis that the tracer uses.
 struct Zydis {
   decltype(&::ZydisDecoderInit) init = nullptr;
   decltype(&::ZydisDecoderDecodeFull) decode = nullptr;
   decltype(&::ZydisRegisterGetId) register_id = nullptr;
   decltype(&::ZydisRegisterGetClass) register_class = nullptr;
-  Status status = Done{};  ///< the functions are null where it is an error
+  Status status = Done{};  ///< if it is an error, the functions are null
 };
 
-/// Loaded when it is first asked for.
+/// Loads Zydis on the first call.
 const Zydis& zydis();
 
 struct Instruction {
@@ -31,7 +31,7 @@ struct Instruction {
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/// The first instruction of `code`; empty if it is none, or Zydis cannot be loaded.
+/// Decodes the first instruction of `code`; empty if it is invalid or Zydis cannot be loaded.
 std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code);
 
 }  // namespace tracer::arch

@@ -6,7 +6,7 @@
 namespace tracer::arch {
 namespace {
 
-// Places in struct user_regs_struct and user_regs_struct32 (asm/user_64.h, asm/user32.h), in words.
+// Indexes in struct user_regs_struct and user_regs_struct32 (asm/user_64.h, asm/user32.h), in words.
 struct Place {
   std::size_t wide;
   std::size_t narrow;
@@ -38,12 +38,13 @@ constexpr std::array<Place, 16> general_places = {{{10, 6},
                                                    {1, 0},
                                                    {0, 0}}};
 
-// rdi, rsi, rdx, r10, r8, r9 (syscall(2)); the narrow set has no such thing and repeats the i386 places.
+// rdi, rsi, rdx, r10, r8, r9 (syscall(2)). The narrow set has i386 calls only, so its indexes are those of i386.
 constexpr std::array<Place, 6> wide_arguments = {{{14, 0}, {13, 1}, {12, 2}, {7, 3}, {9, 4}, {8, 5}}};
 // ebx, ecx, edx, esi, edi, ebp.
 constexpr std::array<Place, 6> narrow_arguments = {{{5, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {4, 5}}};
 
-// By DWARF number: System V ABI for x86_64, figure 3.36, and for i386, table 2.14. The last is the return address.
+// By DWARF register number: System V ABI for x86_64, figure 3.36, and for i386, table 2.14. The last is the return
+// address.
 constexpr std::array<std::uint8_t, 17> wide_by_dwarf = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
 constexpr std::array<std::uint8_t, 9> narrow_by_dwarf = {6, 1, 2, 0, 15, 5, 3, 4, 12};
 
@@ -63,7 +64,7 @@ Abi Registers::call_abi(std::span<const std::byte> instruction) const {
   if (mode_abi() == Abi::i386) {
     return Abi::i386;
   }
-  // int 0x80 works in 64-bit code too and means an i386 call there.
+  // int 0x80 makes an i386 call in 64-bit code too.
   if (instruction.size() == call_instruction_size && instruction[0] == std::byte{0xcd} &&
       instruction[1] == std::byte{0x80}) {
     return Abi::i386;
@@ -109,7 +110,7 @@ FrameRegisters Registers::frame_registers() const {
   if (narrow()) {
     fill(narrow_by_dwarf);
   } else if (small) {
-    // 32-bit code whose registers came in the wide set.
+    // The kernel has returned the registers of 32-bit code in the wide set.
     constexpr std::array<std::uint8_t, 9> places = {10, 11, 12, 5, 19, 4, 13, 14, 16};
     fill(places);
   } else {
@@ -158,7 +159,7 @@ std::uint64_t Registers::segment_base(bool gs) const {
   return narrow() ? 0 : get(gs ? gs_base_place : fs_base_place, 0);
 }
 
-void Registers::forget_call() {
+void Registers::clear_call_number() {
   set(number_place.wide, number_place.narrow, ~std::uint64_t{0});
 }
 

@@ -1,4 +1,4 @@
-// x86_64: user_regs_struct of 64-bit and of 32-bit threads, and the three system-call ABIs (i386, x86_64, x32).
+// x86_64: user_regs_struct of 64-bit and 32-bit threads, and the three system-call ABIs (i386, x86_64, x32).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace tracer::arch {
 class Registers : public RegisterWords<27, 17> {
  public:
   static constexpr unsigned call_number_set = 0;
-  static constexpr std::optional<std::size_t> instruction_pointer_in_user = 128;  ///< asm/user_64.h
-  static constexpr bool result_replaces_argument = false;                         ///< the first one
+  static constexpr std::optional<std::size_t> instruction_pointer_user_offset = 128;  ///< asm/user_64.h
+  static constexpr bool result_replaces_argument = false;
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
 
   [[nodiscard]] Abi mode_abi() const;
@@ -36,13 +36,13 @@ class Registers : public RegisterWords<27, 17> {
   void set_result(std::int64_t value);
   void set_instruction_pointer(std::uint64_t address);
 
-  // For breakpoint.cpp. A general register by the number that instructions have for it: rax, rcx, rdx, rbx, rsp, rbp,
-  // rsi, rdi, r8 to r15.
+  // For breakpoint.cpp. `number` is the register number of instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to
+  // r15.
   [[nodiscard]] std::uint64_t general(std::size_t number) const;
   void set_general(std::size_t number, std::uint64_t value);
   [[nodiscard]] std::uint64_t flags() const;
-  [[nodiscard]] std::uint64_t segment_base(bool gs) const;  ///< of fs or gs; 0 on 32-bit threads, which have none here
-  void forget_call();                                       ///< the thread is in no system call that could be restarted
+  [[nodiscard]] std::uint64_t segment_base(bool gs) const;  ///< of fs or gs; 0 for 32-bit threads, whose set has none
+  void clear_call_number();  ///< sets orig_ax to -1, so that the kernel does not restart a system call
 };
 
 }  // namespace tracer::arch

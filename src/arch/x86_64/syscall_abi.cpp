@@ -1,4 +1,4 @@
-// How the kernel names the three ABIs of an x86_64 machine (linux/audit.h, asm/unistd.h).
+// The three ABIs of an x86_64 machine (linux/audit.h, asm/unistd.h).
 #include "arch/syscall_abi.h"
 
 #include <linux/audit.h>
@@ -26,7 +26,7 @@ std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t
   if (audit_arch != AUDIT_ARCH_X86_64) {
     return std::nullopt;
   }
-  // -1 has the bit too, and is no x32 call.
+  // -1 has the x32 bit too, but is not an x32 call.
   if ((number >> 30) == 1) {
     return CallNumber{Abi::x32, number & ~std::uint64_t{x32_bit}};
   }

@@ -1,4 +1,4 @@
-// x86 instructions under breakpoints, decoded by Zydis. Facts: Intel's manual, volumes 2 and 3.
+// Steps over breakpoints on x86, with instructions decoded by Zydis. Facts: Intel's manual, volumes 2 and 3.
 #include <cstring>
 
 #include "arch/breakpoint.h"
@@ -20,13 +20,13 @@ std::uint64_t register_value(ZydisRegister which, const Registers& registers, st
   return zydis().register_class(which) == ZYDIS_REGCLASS_GPR32 ? static_cast<std::uint32_t>(value) : value;
 }
 
-/// Where a jump, call or return goes.
+/// Returns the target of a jump or call; empty if it cannot be computed.
 std::optional<std::uint64_t> target_of(Abi abi, const Instruction& instruction, std::uint64_t next,
                                        const Registers& registers, const trace::Memory& memory) {
   const ZydisDecodedOperand& operand = instruction.operands[0];
   switch (operand.type) {
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
-      return cut(abi, next + operand.imm.value.u);
+      return truncated(abi, next + operand.imm.value.u);
     case ZYDIS_OPERAND_TYPE_REGISTER:
       return register_value(operand.reg.value, registers, next);
     case ZYDIS_OPERAND_TYPE_MEMORY: {
@@ -36,18 +36,18 @@ std::optional<std::uint64_t> target_of(Abi abi, const Instruction& instruction, 
                               static_cast<std::uint64_t>(mem.disp.value);
       if (mem.segment == ZYDIS_REGISTER_FS || mem.segment == ZYDIS_REGISTER_GS) {
         if (abi == Abi::i386) {
-          return std::nullopt;  // only the processor can tell
+          return std::nullopt;  // the register set does not have the segment base
         }
         address += registers.segment_base(mem.segment == ZYDIS_REGISTER_GS);
       }
-      return load(memory, cut(abi, address), word_size(abi));
+      return load(memory, truncated(abi, address), word_size(abi));
     }
     default:
       return std::nullopt;
   }
 }
 
-/// Whether a conditional jump is taken; empty for those that count.
+/// Whether a jump is taken; empty for jcxz and loop, which test a counter.
 std::optional<bool> is_taken(ZydisMnemonic mnemonic, std::uint64_t flags) {
   const bool carry = (flags & 1) != 0;
   const bool parity = (flags & 4) != 0;
@@ -104,7 +104,7 @@ void append(std::vector<std::byte>& code, T value) {
   code.insert(code.end(), bytes.begin(), bytes.end());
 }
 
-/// jmp rel32, or, where that does not reach, jmp *0(%rip) with the address behind it.
+/// Appends jmp rel32 or, if the target is out of its range, jmp *0(%rip) followed by the address.
 void append_jump(std::vector<std::byte>& code, std::uint64_t from, std::uint64_t to, Abi abi) {
   const auto distance = static_cast<std::int64_t>(to - (from + 5));
   if (abi == Abi::i386 || distance == static_cast<std::int32_t>(distance)) {
@@ -142,7 +142,8 @@ Under instruction_under(Abi abi, std::span<const std::byte> code) {
 }
 
 std::uint64_t displaced_reach() {
-  return std::uint64_t{1} << 30;  // half of what 32 bits of displacement reach: it is added to one of the code's own
+  // Half the range of a 32-bit displacement, because the instruction's own displacement is added to the distance.
+  return std::uint64_t{1} << 30;
 }
 
 std::optional<Displaced> displace(Abi abi, std::span<const std::byte> code, std::uint64_t address, std::uint64_t to) {
@@ -154,7 +155,8 @@ std::optional<Displaced> displace(Abi abi, std::span<const std::byte> code, std:
   Displaced result;
   result.code.assign(code.begin(), code.begin() + facts.length);
   if ((facts.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0) {
-    // Of those, only what addresses memory from the instruction pointer comes here.
+    // Jumps and calls are emulated, so this is an instruction with a memory operand relative to the instruction
+    // pointer.
     if (facts.raw.disp.size != 32) {
       return std::nullopt;
     }
@@ -178,7 +180,7 @@ std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std:
   }
   constexpr std::size_t stack_register = 4;
   const std::size_t word = word_size(abi);
-  const std::uint64_t next = cut(abi, address + instruction->facts.length);
+  const std::uint64_t next = truncated(abi, address + instruction->facts.length);
   const std::uint64_t stack = registers.stack_pointer();
   StackWrite write;
   std::optional<std::uint64_t> target;
@@ -188,15 +190,15 @@ std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std:
       const bool pops_more = instruction->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
       if (target) {
         const std::uint64_t more = pops_more ? instruction->operands[0].imm.value.u : 0;
-        registers.set_general(stack_register, cut(abi, stack + word + more));
+        registers.set_general(stack_register, truncated(abi, stack + word + more));
       }
       break;
     }
     case ZYDIS_CATEGORY_CALL:
       target = target_of(abi, *instruction, next, registers, memory);
       if (target) {
-        write = {RemoteAddr(cut(abi, stack - word)), next, word};
-        registers.set_general(stack_register, cut(abi, stack - word));
+        write = {RemoteAddr(truncated(abi, stack - word)), next, word};
+        registers.set_general(stack_register, truncated(abi, stack - word));
       }
       break;
     case ZYDIS_CATEGORY_UNCOND_BR:
@@ -217,20 +219,20 @@ std::optional<StackWrite> emulate(Abi abi, std::span<const std::byte> code, std:
   return write;
 }
 
-std::optional<std::size_t> cheap_probe(Abi abi, std::span<const std::byte> code, bool is_stub) {
-  // Documentation/trace/uprobetracer.rst and arch/x86/kernel/uprobes.c: nop, push, jmp, jcc and call are emulated, a
-  // mark for indirect branches is not.
+std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub) {
+  // Documentation/trace/uprobetracer.rst and arch/x86/kernel/uprobes.c: the kernel emulates nop, push, jmp, jcc and
+  // call, but not endbr32 and endbr64.
   constexpr std::size_t mark_size = 4;
   const auto byte = [&](std::size_t at) { return at < code.size() ? std::to_integer<unsigned>(code[at]) : 0U; };
   const bool marked =
       byte(0) == 0xf3 && byte(1) == 0x0f && byte(2) == 0x1e && byte(3) == (abi == Abi::i386 ? 0xfbU : 0xfaU);
   if (!marked) {
-    // With an EVEX prefix, vpbroadcastb does not what it should under Linux 6.18; VEX the kernel refuses.
+    // Linux 6.18 mishandles EVEX-encoded vpbroadcastb under uprobes and rejects VEX-encoded instructions.
     const auto first = decode(abi, code);
     return first && first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? std::optional<std::size_t>(0)
                                                                                : std::nullopt;
   }
-  // A loop may begin right behind the mark, but not with these.
+  // A loop may jump to the instruction after the endbr, but no loop starts with one of these.
   const bool is_push = (byte(4) & 0xf8) == 0x50 || (byte(4) == 0x41 && (byte(5) & 0xf8) == 0x50 && abi != Abi::i386);
   const bool is_nop = byte(4) == 0x90 || (byte(4) == 0x66 && byte(5) == 0x90) || (byte(4) == 0x0f && byte(5) == 0x1f);
   return is_stub || is_push || is_nop ? mark_size : 0;

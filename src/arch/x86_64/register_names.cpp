@@ -1,4 +1,4 @@
-#include "arch/probe.h"
+#include "arch/register_names.h"
 
 #include <elf.h>
 
@@ -11,10 +11,10 @@ namespace tracer::arch {
 
 namespace {
 
-/// System V names of the first eight general registers, in the order of their numbers, without what tells the width.
-constexpr std::array<std::string_view, 8> letters = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
+/// The names of the first eight general registers in the order of their numbers, without the part for the width.
+constexpr std::array<std::string_view, 8> base_names = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 
-std::uint64_t cut(std::uint64_t value, char width) {
+std::uint64_t truncated(std::uint64_t value, char width) {
   switch (width) {
     case 'd':
       return static_cast<std::uint32_t>(value);
@@ -40,23 +40,23 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
     if (!number || *number < 8 || *number > 15 || registers.mode_abi() == Abi::i386) {
       return std::nullopt;
     }
-    return cut(registers.general(*number), narrow ? last : 'q');
+    return truncated(registers.general(*number), narrow ? last : 'q');
   }
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    const std::string_view two = letters[i];
+  for (std::size_t i = 0; i < base_names.size(); ++i) {
+    const std::string_view base_name = base_names[i];
     const std::uint64_t value = registers.general(i);
-    if (name.size() == 3 && name.substr(1) == two && (name.front() == 'r' || name.front() == 'e')) {
-      return name.front() == 'r' ? value : cut(value, 'd');
+    if (name.size() == 3 && name.substr(1) == base_name && (name.front() == 'r' || name.front() == 'e')) {
+      return name.front() == 'r' ? value : truncated(value, 'd');
     }
-    if (name == two) {
-      return cut(value, 'w');
+    if (name == base_name) {
+      return truncated(value, 'w');
     }
-    if (two.back() == 'x' && name.size() == 2 && name.front() == two.front() &&
+    if (base_name.back() == 'x' && name.size() == 2 && name.front() == base_name.front() &&
         (name.back() == 'l' || name.back() == 'h')) {
-      return cut(name.back() == 'l' ? value : value >> 8, 'b');
+      return truncated(name.back() == 'l' ? value : value >> 8, 'b');
     }
-    if (two.back() != 'x' && name.size() == 3 && name.substr(0, 2) == two && name.back() == 'l') {  // sil
-      return cut(value, 'b');
+    if (base_name.back() != 'x' && name.size() == 3 && name.substr(0, 2) == base_name && name.back() == 'l') {  // sil
+      return truncated(value, 'b');
     }
   }
   return std::nullopt;
@@ -68,8 +68,8 @@ std::optional<unsigned> vector_register(std::string_view name) {
   return number && *number < 16 ? number : std::nullopt;
 }
 
-std::optional<std::uint64_t> segment_start(const Registers& registers, std::string_view name,
-                                           const ReadRegisterSet& read) {
+std::optional<std::uint64_t> segment_base(const Registers& registers, std::string_view name,
+                                          const ReadRegisterSet& read) {
   const bool gs = name == "gs";
   if (!gs && name != "fs") {
     return std::nullopt;
@@ -77,8 +77,8 @@ std::optional<std::uint64_t> segment_start(const Registers& registers, std::stri
   if (registers.mode_abi() != Abi::i386) {
     return registers.segment_base(gs);
   }
-  // What it selects of the descriptors of the thread: struct user_desc (set_thread_area(2)).
-  const std::size_t word = gs ? 10 : 9;  // of the 32-bit register set
+  // The selector refers to one of the thread's TLS descriptors: struct user_desc (set_thread_area(2)).
+  const std::size_t word = gs ? 10 : 9;  // in the 32-bit register set
   struct Descriptor {
     std::uint32_t number, base, limit, flags;
   };
@@ -99,7 +99,7 @@ std::optional<std::uint64_t> segment_start(const Registers& registers, std::stri
 }
 
 std::optional<std::uint64_t> thread_pointer(const Registers& registers, const ReadRegisterSet& read) {
-  return segment_start(registers, registers.mode_abi() == Abi::i386 ? "gs" : "fs", read);
+  return segment_base(registers, registers.mode_abi() == Abi::i386 ? "gs" : "fs", read);
 }
 
 }  // namespace tracer::arch

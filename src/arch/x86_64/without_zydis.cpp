@@ -1,5 +1,5 @@
-// A build without Zydis, which has no static form in Debian: no breakpoints at functions, as nothing tells what stands
-// under them.
+// For builds without Zydis, of which Debian has no static library: functions cannot be traced, because nothing decodes
+// the instructions at breakpoints.
 #include <cerrno>
 
 #include "arch/breakpoint.h"
@@ -26,7 +26,7 @@ std::optional<StackWrite> emulate(Abi, std::span<const std::byte>, std::uint64_t
   return std::nullopt;
 }
 
-std::optional<std::size_t> cheap_probe(Abi, std::span<const std::byte>, bool) {
+std::optional<std::size_t> uprobe_offset(Abi, std::span<const std::byte>, bool) {
   return std::nullopt;
 }
 

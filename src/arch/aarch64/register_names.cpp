@@ -1,4 +1,4 @@
-#include "arch/probe.h"
+#include "arch/register_names.h"
 
 #include "base/number_text.h"
 
@@ -27,7 +27,7 @@ std::optional<unsigned> vector_register(std::string_view name) {
   return number && *number < 32 ? number : std::nullopt;
 }
 
-std::optional<std::uint64_t> segment_start(const Registers&, std::string_view, const ReadRegisterSet&) {
+std::optional<std::uint64_t> segment_base(const Registers&, std::string_view, const ReadRegisterSet&) {
   return std::nullopt;
 }
 
