@@ -10,7 +10,7 @@ std::string name_of(Dwarf_Die& die) {
   return bounded(::dwarf_diename(&die));
 }
 
-std::optional<std::uint64_t> number(Dwarf_Die& die, unsigned attribute) {
+std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die& die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word word = 0;
   return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formudata(&value, &word) == 0
@@ -18,13 +18,13 @@ std::optional<std::uint64_t> number(Dwarf_Die& die, unsigned attribute) {
              : std::nullopt;
 }
 
-bool flag(Dwarf_Die& die, unsigned attribute) {
+bool flag_attribute(Dwarf_Die& die, unsigned attribute) {
   Dwarf_Attribute value;
   bool set = false;
   return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formflag(&value, &set) == 0 && set;
 }
 
-std::optional<Dwarf_Die> referred(Dwarf_Die& die, unsigned attribute) {
+std::optional<Dwarf_Die> referenced_die(Dwarf_Die& die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Die found;
   return ::dwarf_attr(&die, attribute, &value) != nullptr && ::dwarf_formref_die(&value, &found) != nullptr
@@ -35,7 +35,7 @@ std::optional<Dwarf_Die> referred(Dwarf_Die& die, unsigned attribute) {
 std::optional<Dwarf_Die> type_of(Dwarf_Die& die) {
   Dwarf_Attribute value;
   Dwarf_Die type;
-  // libdw follows a few abstract instances and declarations.
+  // libdw follows a bounded number of DW_AT_abstract_origin and DW_AT_specification references.
   return ::dwarf_attr_integrate(&die, DW_AT_type, &value) != nullptr && ::dwarf_formref_die(&value, &type) != nullptr
              ? std::optional(type)
              : std::nullopt;
@@ -50,7 +50,8 @@ bool is_aggregate(int tag) {
 }
 
 bool is_character(Dwarf_Die& die) {
-  return ::dwarf_tag(&die) == DW_TAG_base_type && number(die, DW_AT_byte_size) == 1 && name_of(die) == "char";
+  return ::dwarf_tag(&die) == DW_TAG_base_type && unsigned_attribute(die, DW_AT_byte_size) == 1 &&
+         name_of(die) == "char";
 }
 
 bool is_standard_string(Dwarf_Die& die) {

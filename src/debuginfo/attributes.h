@@ -1,4 +1,4 @@
-// What pieces of debugging information say of themselves. All texts are bounded.
+// Attributes of debugging information entries (DIEs). All strings are bounded.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -10,22 +10,21 @@
 namespace tracer::debuginfo {
 
 std::string name_of(Dwarf_Die& die);
-std::optional<std::uint64_t> number(Dwarf_Die& die, unsigned attribute);
-bool flag(Dwarf_Die& die, unsigned attribute);
-/// What one of its attributes refers to.
-std::optional<Dwarf_Die> referred(Dwarf_Die& die, unsigned attribute);
-/// Its own or, of an abstract instance or a declaration, the one of what it stands for.
+std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die& die, unsigned attribute);
+bool flag_attribute(Dwarf_Die& die, unsigned attribute);
+/// Returns the DIE that an attribute refers to.
+std::optional<Dwarf_Die> referenced_die(Dwarf_Die& die, unsigned attribute);
+/// Returns the DW_AT_type of a DIE or of its abstract origin or specification.
 std::optional<Dwarf_Die> type_of(Dwarf_Die& die);
 
-// By the tag of a piece.
-bool is_pointer(int tag);  ///< or a reference
+bool is_pointer(int tag);  ///< true for references too
 bool is_aggregate(int tag);
 
 bool is_character(Dwarf_Die& die);
 bool is_wide_character(Dwarf_Die& die);
-bool is_standard_string(Dwarf_Die& die);  ///< of C++
+bool is_standard_string(Dwarf_Die& die);  ///< std::string of C++
 
-/// For each child of a piece, while there are any and the reader has patience left.
+/// Calls `function` for each child of a DIE until it returns false or `reader.spend()` does.
 template <typename Reader, typename Function>
 void for_each_child(Reader& reader, Dwarf_Die parent, Function function) {
   Dwarf_Die child;

@@ -15,9 +15,9 @@ namespace tracer::debuginfo {
 
 namespace {
 
-/// libdw maps separate files. One that somebody else can cut off meanwhile would take the tracer with it, so it gets a
-/// copy.
-int only_steady(UniqueFd file) {
+/// Returns `file`, or a copy if users other than root can write it. libdw maps separate files, and a file that somebody
+/// truncates would kill the tracer with SIGBUS.
+int stable_file(UniqueFd file) {
   struct ::stat status {};
   if (::fstat(file.get(), &status) != 0) {
     return -1;
@@ -25,9 +25,9 @@ int only_steady(UniqueFd file) {
   if (status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) {
     return file.release();
   }
-  constexpr off_t largest = off_t{1} << 30;
+  constexpr off_t max_size = off_t{1} << 30;
   UniqueFd copy(::memfd_create("debug", MFD_CLOEXEC));
-  if (!copy.valid() || !S_ISREG(status.st_mode) || status.st_size > largest) {
+  if (!copy.valid() || !S_ISREG(status.st_mode) || status.st_size > max_size) {
     return -1;
   }
   off_t offset = 0;
@@ -43,12 +43,12 @@ int only_steady(UniqueFd file) {
 int find_separate_file(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, const char* file,
                        const char* link, GElf_Word checksum, char** found) {
   UniqueFd fd(::dwfl_standard_find_debuginfo(module, user, name, base, file, link, checksum, found));
-  return fd.valid() ? only_steady(std::move(fd)) : -1;
+  return fd.valid() ? stable_file(std::move(fd)) : -1;
 }
 
 }  // namespace
 
-int DebugFile::give_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file, Elf** elf) {
+int DebugFile::find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file, Elf** elf) {
   auto& self = *static_cast<DebugFile*>(*user);
   *elf = self.elf_.release();
   *file = ::strdup(self.name_.c_str());
@@ -56,7 +56,7 @@ int DebugFile::give_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char
 }
 
 DebugFile::DebugFile(ElfHandle elf, const std::string& name) : elf_(std::move(elf)), name_(name) {
-  callbacks_.find_elf = give_elf;
+  callbacks_.find_elf = find_elf;
   callbacks_.find_debuginfo = find_separate_file;
   callbacks_.section_address = ::dwfl_offline_section_address;
   std::uint64_t start = ~std::uint64_t{0};
@@ -75,7 +75,7 @@ DebugFile::DebugFile(ElfHandle elf, const std::string& name) : elf_(std::move(el
       end = std::max(end, header.p_vaddr + header.p_memsz);
     }
   }
-  // Where the object itself says that it is: then its addresses and the module's are the same.
+  // The module is reported at the object's own addresses, so that both use the same addresses.
   start &= 0 - alignment;
   dwfl_.reset(::dwfl_begin(&callbacks_));
   if (!dwfl_ || end <= start) {
@@ -95,10 +95,10 @@ Dwarf_Die* DebugFile::unit_of(std::uint64_t address, Dwarf_Addr& bias) const {
   if (Dwarf_Die* unit = ::dwfl_module_addrdie(module_, address, &bias)) {
     return unit;
   }
-  // Not every compiler writes a table of the addresses of units.
-  constexpr std::size_t most_units = 100'000;
+  // Not every compiler writes .debug_aranges.
+  constexpr std::size_t max_units = 100'000;
   Dwarf_Die* unit = nullptr;
-  for (std::size_t i = 0; i < most_units; ++i) {
+  for (std::size_t i = 0; i < max_units; ++i) {
     unit = ::dwfl_module_nextcu(module_, unit, &bias);
     if (unit == nullptr || ::dwarf_haspc(unit, address - bias) > 0) {
       return unit;

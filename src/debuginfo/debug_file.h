@@ -1,4 +1,4 @@
-// The debugging information of an object: in the file itself, or in a separate one.
+// The debugging information of an object, from the file itself or from a separate file.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -12,18 +12,20 @@ namespace tracer::debuginfo {
 
 class DebugFile {
  public:
-  /// `elf` goes with this, and must not be in use elsewhere. `name` is its file, for a separate file next to it.
+  /// Takes ownership of `elf`, which must not be in use elsewhere. `name` is the path of the file; a separate file may
+  /// be next to it.
   ///
-  /// A separate file is found as gdb finds it, by build-id and by .gnu_debuglink, and from the servers of
-  /// $DEBUGINFOD_URLS, if that is set; .gnu_debugdata is read as well. Nothing is looked for before it is needed.
+  /// A separate file is searched for like in gdb: by build ID, by .gnu_debuglink, and on the servers of
+  /// $DEBUGINFOD_URLS if that is set. .gnu_debugdata is read as well. The search starts when the information is first
+  /// needed.
   DebugFile(ElfHandle elf, const std::string& name);
   DebugFile(const DebugFile&) = delete;
   DebugFile& operator=(const DebugFile&) = delete;
 
-  /// What libdw calls it; its addresses are those that the object itself has. Null where libdw cannot work with it.
+  /// Returns the module, whose addresses are those in the object file. Null if libdw rejects the object.
   [[nodiscard]] Dwfl_Module* module() const { return module_; }
-  /// The unit that has code at the address, or null. `bias`: what to take from the object's addresses to get those of
-  /// the unit.
+  /// Returns the unit with code at the address, or null. Sets `bias`: an address in the object minus `bias` is the
+  /// address in the unit.
   [[nodiscard]] Dwarf_Die* unit_of(std::uint64_t address, Dwarf_Addr& bias) const;
 
  private:
@@ -31,9 +33,9 @@ class DebugFile {
     void operator()(Dwfl* dwfl) const { ::dwfl_end(dwfl); }
   };
 
-  static int give_elf(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, char** file, Elf** elf);
+  static int find_elf(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, char** file, Elf** elf);
 
-  ElfHandle elf_;  ///< until libdw takes it over
+  ElfHandle elf_;  ///< null once libdw owns it
   std::string name_;
   Dwfl_Callbacks callbacks_{};
   std::unique_ptr<Dwfl, EndDwfl> dwfl_;

@@ -1,4 +1,4 @@
-// Owners of what libelf and libdw hand out, and whether a file is one that they should be given.
+// Owners of libelf and libdw handles, and checks that a file is safe to pass to these libraries.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -19,13 +19,13 @@ struct EndCfi {
 };
 using CfiHandle = std::unique_ptr<Dwarf_CFI, EndCfi>;
 
-/// Opens an object for a machine of word size 4 or 8 that libelf can be trusted with: a tracee's file may claim tables
-/// of any size. Null for any other. The handle reads from `file`, or `image`, for as long as it lives.
+/// Opens an ELF object if its tables have reasonable sizes; otherwise returns null. A tracee's file may claim tables of
+/// any size, for which libelf would allocate memory. The handle reads from `file` or `image` for as long as it lives.
 ElfHandle open_elf(int file);
 ElfHandle open_elf(std::vector<char>& image);
 
-/// Whether libdw can be trusted with its call frame information: register numbers and nesting within reason. (It makes
-/// room for 100 million registers where a frame names that many.)
-bool has_modest_call_frames(Elf* elf);
+/// Whether the register numbers and the nesting in the call frame information are within limits. libdw would allocate
+/// memory for 100 million registers if a frame names that many.
+bool has_bounded_call_frames(Elf* elf);
 
 }  // namespace tracer::debuginfo

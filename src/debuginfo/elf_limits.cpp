@@ -1,4 +1,4 @@
-// What is asked of a hostile file before the libraries see it.
+// Checks the limits of a possibly hostile file before libelf and libdw read it.
 #include <dwarf.h>
 #include <unistd.h>
 
@@ -19,15 +19,16 @@ namespace tracer::debuginfo {
 
 namespace {
 
-constexpr std::uint64_t largest_section = std::uint64_t{512} << 20;  // bytes, of those that are read whole
-constexpr std::size_t most_sections = 200'000;
-constexpr std::size_t most_segments = 1000;
+constexpr std::uint64_t max_section_size = std::uint64_t{512} << 20;  // of sections that libelf reads as a whole
+constexpr std::size_t max_sections = 200'000;
+constexpr std::size_t max_segments = 1000;
 
-constexpr std::uint64_t most_registers = 256;
-constexpr std::size_t most_remembered = 256;
-constexpr std::size_t longest_program = 64 << 10;  // bytes
+constexpr std::uint64_t max_registers = 256;
+constexpr std::size_t max_remembered_states = 256;
+constexpr std::size_t max_program_size = 64 << 10;  // bytes
 
-/// The instructions of one entry, and a place among them. Reading past the end gives zeros and `bad`.
+/// The call frame instructions of one CIE or FDE that have not been read yet. Reading past the end returns zeros and
+/// sets `bad`.
 class Program {
  public:
   explicit Program(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -44,7 +45,7 @@ class Program {
     bytes_ = bytes_.subspan(1);
     return value;
   }
-  /// LEB128; of a signed one only the length is right.
+  /// Reads a LEB128 number. Its value is correct for unsigned numbers only.
   std::uint64_t leb128() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -69,8 +70,8 @@ class Program {
   bool bad_ = false;
 };
 
-/// One instruction (DWARF 5, 6.4.2). False for what libdw should not see.
-bool modest_instruction(Program& program, std::size_t& remembered) {
+/// Reads one instruction (DWARF 5, 6.4.2). Returns false if libdw must not read it.
+bool instruction_within_limits(Program& program, std::size_t& remembered_states) {
   const std::uint8_t opcode = program.byte();
   constexpr unsigned primary_shift = 6;
   if (opcode >> primary_shift != 0) {
@@ -85,7 +86,7 @@ bool modest_instruction(Program& program, std::size_t& remembered) {
     case DW_CFA_GNU_window_save:
       return true;
     case DW_CFA_remember_state:
-      return ++remembered <= most_remembered;
+      return ++remembered_states <= max_remembered_states;
     case DW_CFA_advance_loc1:
       program.skip(1);
       return true;
@@ -110,7 +111,7 @@ bool modest_instruction(Program& program, std::size_t& remembered) {
     case DW_CFA_undefined:
     case DW_CFA_same_value:
     case DW_CFA_def_cfa_register:
-      return program.leb128() < most_registers;
+      return program.leb128() < max_registers;
     case DW_CFA_register:
     case DW_CFA_offset_extended:
     case DW_CFA_def_cfa:
@@ -119,42 +120,42 @@ bool modest_instruction(Program& program, std::size_t& remembered) {
     case DW_CFA_val_offset:
     case DW_CFA_val_offset_sf:
     case DW_CFA_GNU_negative_offset_extended: {
-      const bool modest = program.leb128() < most_registers;
+      const bool within_limits = program.leb128() < max_registers;
       program.leb128();
-      return modest;
+      return within_limits;
     }
     case DW_CFA_expression:
     case DW_CFA_val_expression: {
-      const bool modest = program.leb128() < most_registers;
+      const bool within_limits = program.leb128() < max_registers;
       program.skip_block();
-      return modest;
+      return within_limits;
     }
     default:
-      return false;  // DW_CFA_set_loc, which no compiler writes, and what nobody knows
+      return false;  // unknown instructions, and DW_CFA_set_loc, which no compiler emits
   }
 }
 
-bool modest_program(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() > longest_program) {
+bool program_within_limits(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() > max_program_size) {
     return false;
   }
   Program program(bytes);
-  std::size_t remembered = 0;
+  std::size_t remembered_states = 0;
   while (!program.done()) {
-    if (!modest_instruction(program, remembered)) {
+    if (!instruction_within_limits(program, remembered_states)) {
       return false;
     }
   }
   return !program.bad();
 }
 
-/// What stands in an entry before its instructions, as its CIE tells (Linux Standard Base, 10.6.1).
+/// The part of an FDE before its instructions, according to its CIE (Linux Standard Base, 10.6.1).
 struct Layout {
-  std::size_t addresses = 0;  ///< bytes of the start and the length
-  bool augmented = false;     ///< and a block of more
+  std::size_t addresses = 0;  ///< size of the initial location and the address range, in bytes
+  bool augmented = false;     ///< whether augmentation data follows
 };
 
-/// Bytes of a pointer that is encoded so; 0 if that varies.
+/// Returns the size of a pointer with this encoding (DW_EH_PE_…) in bytes; 0 if it varies.
 std::size_t encoded_size(std::uint8_t encoding, std::size_t word_size) {
   constexpr std::array<std::size_t, 8> sizes = {0, 0, 2, 4, 8, 0, 0, 0};  // by the low bits of DW_EH_PE_*
   return (encoding & 7U) == DW_EH_PE_absptr ? word_size : sizes[encoding & 7U];
@@ -189,23 +190,23 @@ std::optional<Layout> layout_of(const Dwarf_CIE& cie, std::size_t word_size) {
   return layout;
 }
 
-bool modest_fde(const Dwarf_FDE& fde, const Layout& layout) {
+bool fde_within_limits(const Dwarf_FDE& fde, const Layout& layout) {
   const std::span<const std::uint8_t> bytes(fde.start, fde.end);
   if (bytes.size() < layout.addresses) {
     return false;
   }
   const auto rest = bytes.subspan(layout.addresses);
   if (!layout.augmented) {
-    return modest_program(rest);
+    return program_within_limits(rest);
   }
-  // ULEB128 length, one byte of it in all that compilers write.
+  // The length of the augmentation data is a ULEB128 number. In compilers' output it is one byte long.
   if (rest.empty() || rest.front() >= 0x80 || rest.size() - 1 < rest.front()) {
     return false;
   }
-  return modest_program(rest.subspan(std::size_t{rest.front()} + 1));
+  return program_within_limits(rest.subspan(std::size_t{rest.front()} + 1));
 }
 
-/// The call frame information: the section, or where the program headers say that it begins.
+/// Returns .eh_frame, found by section headers or, without them, by PT_GNU_EH_FRAME.
 std::optional<Elf_Data> call_frames(Elf* elf) {
   std::size_t names = 0;
   if (::elf_getshdrstrndx(elf, &names) == 0) {
@@ -227,7 +228,7 @@ std::optional<Elf_Data> call_frames(Elf* elf) {
     if (::gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_GNU_EH_FRAME) {
       continue;
     }
-    // version, encodings, and the distance from its own place to .eh_frame (Linux Standard Base, 10.6.2).
+    // The version, three encodings, and the offset from this field to .eh_frame (Linux Standard Base, 10.6.2).
     struct Start {
       std::uint8_t version, pointer, count, table;
       std::int32_t distance;
@@ -252,12 +253,12 @@ std::optional<Elf_Data> call_frames(Elf* elf) {
 
 using Start = std::array<char, sizeof(Elf64_Ehdr)>;
 
-/// libelf makes a descriptor for each section at once, and there can be any number of them.
-bool few_sections(const Start& start) {
+/// Rejects files with any number of sections, because libelf allocates a descriptor for each section at once.
+bool has_few_sections(const Start& start) {
   if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
     return false;
   }
-  // A count that does not fit into the header stands in the first section header; no linker makes so many here.
+  // If the number does not fit into e_shnum, it is in the first section header. No real object has so many sections.
   std::uint16_t count = 0;
   std::uint64_t table = 0;
   if (start[EI_CLASS] == ELFCLASS64) {
@@ -274,79 +275,79 @@ bool few_sections(const Start& start) {
   return count != 0 || table == 0;
 }
 
-bool few_sections(const std::vector<char>& image) {
+bool has_few_sections(const std::vector<char>& image) {
   Start start{};
   if (image.size() < start.size()) {
     return false;
   }
   std::copy_n(image.begin(), start.size(), start.begin());
-  return few_sections(start);
+  return has_few_sections(start);
 }
 
-/// Whether libelf can be trusted with it: an object for a machine of word size 4 or 8, of bounded tables. A tracee's
-/// file may claim sections of any size.
-bool is_modest(Elf* elf) {
+/// Whether this is an ELF object whose tables are within the limits.
+bool is_within_limits(Elf* elf) {
   if (::elf_kind(elf) != ELF_K_ELF) {
     return false;
   }
   std::size_t sections = 0;
   std::size_t segments = 0;
   GElf_Ehdr header;
-  if (::gelf_getehdr(elf, &header) == nullptr || ::elf_getshdrnum(elf, &sections) != 0 || sections > most_sections ||
-      ::elf_getphdrnum(elf, &segments) != 0 || segments > most_segments) {
+  if (::gelf_getehdr(elf, &header) == nullptr || ::elf_getshdrnum(elf, &sections) != 0 || sections > max_sections ||
+      ::elf_getphdrnum(elf, &segments) != 0 || segments > max_segments) {
     return false;
   }
   Elf_Scn* section = nullptr;
   while ((section = ::elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr shape;
-    if (::gelf_getshdr(section, &shape) == nullptr) {
+    GElf_Shdr section_header;
+    if (::gelf_getshdr(section, &section_header) == nullptr) {
       return false;
     }
-    // What a compressed section says that it will be is reserved at once.
+    // libelf allocates the claimed size of a compressed section at once.
     GElf_Chdr compressed;
-    if ((shape.sh_flags & SHF_COMPRESSED) != 0 &&
-        (::gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > largest_section)) {
+    if ((section_header.sh_flags & SHF_COMPRESSED) != 0 &&
+        (::gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > max_section_size)) {
       return false;
     }
-    const bool read_whole = shape.sh_type == SHT_SYMTAB || shape.sh_type == SHT_DYNSYM || shape.sh_type == SHT_STRTAB ||
-                            (shape.sh_flags & SHF_ALLOC) != 0;
-    if (read_whole && shape.sh_type != SHT_NOBITS && shape.sh_size > largest_section) {
+    const bool read_whole = section_header.sh_type == SHT_SYMTAB || section_header.sh_type == SHT_DYNSYM ||
+                            section_header.sh_type == SHT_STRTAB || (section_header.sh_flags & SHF_ALLOC) != 0;
+    if (read_whole && section_header.sh_type != SHT_NOBITS && section_header.sh_size > max_section_size) {
       return false;
     }
   }
   return true;
 }
 
-ElfHandle only_modest(Elf* elf) {
+ElfHandle open_within_limits(Elf* elf) {
   ElfHandle handle(elf);
-  return handle && is_modest(elf) ? std::move(handle) : nullptr;
+  return handle && is_within_limits(elf) ? std::move(handle) : nullptr;
 }
 
 }  // namespace
 
 ElfHandle open_elf(int file) {
-  ::elf_version(EV_CURRENT);  // libelf wants to be asked once
+  ::elf_version(EV_CURRENT);  // libelf requires this call before any other
   Start start{};
-  if (::pread(file, start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) || !few_sections(start)) {
+  if (::pread(file, start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) ||
+      !has_few_sections(start)) {
     return nullptr;
   }
-  // Read, not mapped: a mapped file that its owner cuts off kills whoever looks at it.
-  return only_modest(::elf_begin(file, ELF_C_READ, nullptr));
+  // The file is read, not mapped: if its owner truncated a mapped file, the tracer would get SIGBUS.
+  return open_within_limits(::elf_begin(file, ELF_C_READ, nullptr));
 }
 
 ElfHandle open_elf(std::vector<char>& image) {
   ::elf_version(EV_CURRENT);
-  return few_sections(image) ? only_modest(::elf_memory(image.data(), image.size())) : nullptr;
+  return has_few_sections(image) ? open_within_limits(::elf_memory(image.data(), image.size())) : nullptr;
 }
 
-bool has_modest_call_frames(Elf* elf) {
+bool has_bounded_call_frames(Elf* elf) {
   auto data = call_frames(elf);
   if (!data) {
     return false;
   }
   const auto* ident = reinterpret_cast<const unsigned char*>(::elf_getident(elf, nullptr));
   const std::size_t word_size = ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
-  std::map<Dwarf_Off, Layout> layouts;  // of the CIEs, by their offsets: they come before what refers to them
+  std::map<Dwarf_Off, Layout> layouts;  // by offset of the CIE, which precedes its FDEs
   Dwarf_Off next = 0;
   for (Dwarf_Off offset = 0;; offset = next) {
     Dwarf_CFI_Entry entry;
@@ -359,14 +360,14 @@ bool has_modest_call_frames(Elf* elf) {
     }
     if (dwarf_cfi_cie_p(&entry)) {
       const auto layout = layout_of(entry.cie, word_size);
-      if (!layout || entry.cie.return_address_register >= most_registers ||
-          !modest_program({entry.cie.initial_instructions, entry.cie.initial_instructions_end})) {
+      if (!layout || entry.cie.return_address_register >= max_registers ||
+          !program_within_limits({entry.cie.initial_instructions, entry.cie.initial_instructions_end})) {
         return false;
       }
       layouts[offset] = *layout;
     } else {
       const auto layout = layouts.find(entry.fde.CIE_pointer);
-      if (layout == layouts.end() || !modest_fde(entry.fde, layout->second)) {
+      if (layout == layouts.end() || !fde_within_limits(entry.fde, layout->second)) {
         return false;
       }
     }

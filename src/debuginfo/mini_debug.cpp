@@ -8,19 +8,19 @@ namespace tracer::debuginfo {
 
 namespace {
 
-constexpr std::size_t largest = 64 << 20;          // bytes, unpacked
-constexpr std::uint64_t most_memory = 128U << 20;  // bytes, for the unpacking
+constexpr std::size_t max_size = 64 << 20;                // of the decompressed file, in bytes
+constexpr std::uint64_t max_decoder_memory = 128U << 20;  // bytes
 
-std::vector<char> unpack(const Elf_Data& data) {
+std::vector<char> decompress(const Elf_Data& data) {
   lzma_stream stream = LZMA_STREAM_INIT;
-  if (::lzma_stream_decoder(&stream, most_memory, 0) != LZMA_OK) {
+  if (::lzma_stream_decoder(&stream, max_decoder_memory, 0) != LZMA_OK) {
     return {};
   }
   stream.next_in = static_cast<const std::uint8_t*>(data.d_buf);
   stream.avail_in = data.d_size;
   std::vector<char> file;
   lzma_ret result = LZMA_OK;
-  while (result == LZMA_OK && file.size() < largest) {
+  while (result == LZMA_OK && file.size() < max_size) {
     constexpr std::size_t piece = 256 << 10;
     const std::size_t done = file.size();
     file.resize(done + piece);
@@ -45,9 +45,9 @@ std::vector<char> mini_debug_file(Elf* elf) {
     GElf_Shdr header;
     const char* name = ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
     if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && header.sh_type == SHT_PROGBITS &&
-        header.sh_size <= largest) {
+        header.sh_size <= max_size) {
       const Elf_Data* data = ::elf_rawdata(section, nullptr);
-      return data != nullptr && data->d_buf != nullptr ? unpack(*data) : std::vector<char>{};
+      return data != nullptr && data->d_buf != nullptr ? decompress(*data) : std::vector<char>{};
     }
   }
   return {};

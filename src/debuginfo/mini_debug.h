@@ -1,4 +1,4 @@
-// .gnu_debugdata: symbols that a distribution leaves in a stripped file, an ELF file of their own compressed by xz.
+// Reads .gnu_debugdata ("MiniDebugInfo"): an xz-compressed ELF file with the symbols of a stripped object.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tracer::debuginfo {
 
-/// The file in the section; empty where there is none, or none of reasonable size.
+/// Returns the decompressed file; empty if there is none or it is too large.
 std::vector<char> mini_debug_file(Elf* elf);
 
 }  // namespace tracer::debuginfo

@@ -1,4 +1,4 @@
-// Functions of an object, described as its debugging information has them.
+// Descriptions of an object's functions, made from its debugging information.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,31 @@ namespace tracer::debuginfo {
 
 class Prototypes {
  public:
-  /// Null if it is no object that can be worked with. `name` as in DebugFile. Descriptions go to `into`, which outlives
-  /// this.
+  /// Returns null if the object cannot be read. `name` is that of DebugFile. Descriptions are added to `into`, which
+  /// must outlive this.
   static std::unique_ptr<Prototypes> open(UniqueFd file, const std::string& name, spec::GrowingTables& into);
 
-  /// The function whose code begins at `address`, as the object counts; null if nothing says what it takes.
-  const spec::Call* at(std::uint64_t address, std::string_view name);
-  /// A function that the object calls, as its source has declared it.
-  const spec::Call* declared(std::string_view name);
+  /// Describes the function that starts at `address` in the object file; null if its parameters are unknown.
+  const spec::Call* find_definition(std::uint64_t address, std::string_view name);
+  /// Describes a function that the object calls, by its declaration; null if there is none.
+  const spec::Call* find_declaration(std::string_view name);
 
  private:
   using FunctionsByEntry = std::unordered_map<Dwarf_Addr, Dwarf_Die>;
 
   Prototypes(UniqueFd file, ElfHandle elf, const std::string& name, spec::GrowingTables& into);
   const spec::Call* describe(Dwarf_Die function, std::string_view name);
-  std::optional<TypeReader::Taken> take(Dwarf_Die parameter, const std::vector<Dwarf_Die>& all, bool may_be_address);
+  std::optional<TypeReader::Parameter> describe_parameter(Dwarf_Die parameter, const std::vector<Dwarf_Die>& all,
+                                                          bool by_reference);
   static void find_functions(Dwarf_Die scope, unsigned depth, std::size_t& pieces, FunctionsByEntry& into);
   void find_declarations();
 
-  UniqueFd descriptor_;  ///< what libdw reads from
+  UniqueFd descriptor_;  ///< libdw reads from it
   spec::GrowingTables& into_;
   TypeReader types_;
   DebugFile file_;
-  std::unordered_map<Dwarf_Off, FunctionsByEntry> functions_;  ///< of units that were looked into
-  std::unordered_map<std::string, Dwarf_Die> declarations_;    ///< by the name that linkers know
+  std::unordered_map<Dwarf_Off, FunctionsByEntry> functions_;  ///< by offset of units that were read
+  std::unordered_map<std::string, Dwarf_Die> declarations_;    ///< by linkage name
   bool declarations_known_ = false;
 };
 

@@ -10,7 +10,7 @@
 namespace tracer::debuginfo {
 
 std::string bounded(const char* text) {
-  return text == nullptr ? std::string() : std::string(text, ::strnlen(text, longest_name));
+  return text == nullptr ? std::string() : std::string(text, ::strnlen(text, max_name_size));
 }
 
 std::span<Dwarf_Die> scopes_around(Dwarf_Die* die, Scopes& owner) {
@@ -21,10 +21,10 @@ std::span<Dwarf_Die> scopes_around(Dwarf_Die* die, Scopes& owner) {
 }
 
 Dwarf_Die declaration_of(Dwarf_Die die) {
-  constexpr int most_hops = 8;
-  for (int i = 0; i < most_hops; ++i) {
-    const auto origin = referred(die, DW_AT_abstract_origin);
-    const auto next = origin ? origin : referred(die, DW_AT_specification);
+  constexpr int max_hops = 8;
+  for (int i = 0; i < max_hops; ++i) {
+    const auto origin = referenced_die(die, DW_AT_abstract_origin);
+    const auto next = origin ? origin : referenced_die(die, DW_AT_specification);
     if (!next) {
       break;
     }
@@ -39,7 +39,7 @@ std::span<Dwarf_Die> scopes_at(Dwarf_Die* unit, Dwarf_Addr address, Scopes& owne
     return {};
   }
   const Scopes innermost(inner);
-  // What is around an inlined function is what calls it, not what it is written in.
+  // dwarf_getscopes() returns the callers of an inlined function; dwarf_getscopes_die() returns the lexical scopes.
   return scopes_around(inner, owner);
 }
 

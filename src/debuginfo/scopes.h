@@ -1,4 +1,4 @@
-// Where in a program's text a piece of debugging information stands. All texts and walks are bounded.
+// The scopes that contain a DIE or an address. All strings and walks are bounded.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -10,9 +10,9 @@
 
 namespace tracer::debuginfo {
 
-inline constexpr std::size_t longest_name = 4096;
+inline constexpr std::size_t max_name_size = 4096;
 
-/// A copy, cut at longest_name; empty for null.
+/// Returns a copy that is cut at max_name_size bytes; empty for null.
 std::string bounded(const char* text);
 
 struct FreeScopes {
@@ -20,13 +20,13 @@ struct FreeScopes {
 };
 using Scopes = std::unique_ptr<Dwarf_Die, FreeScopes>;
 
-/// A scope and those around it, up to the unit. They belong to `owner`.
+/// Returns a scope and the scopes around it, up to the unit. `owner` owns the result.
 std::span<Dwarf_Die> scopes_around(Dwarf_Die* die, Scopes& owner);
 
-/// The innermost scope at the address and those around it, up to the unit.
+/// Returns the innermost scope at the address and the scopes around it, up to the unit. `owner` owns the result.
 std::span<Dwarf_Die> scopes_at(Dwarf_Die* unit, Dwarf_Addr address, Scopes& owner);
 
-/// Where a function is declared, in its class or namespace.
+/// Returns the declaration of a function in its class or namespace; `die` itself if there is no other.
 Dwarf_Die declaration_of(Dwarf_Die die);
 
 }  // namespace tracer::debuginfo

@@ -1,4 +1,4 @@
-// Files as a tracee sees them, opened so that nothing in them can hold the tracer up.
+// Opens files as a tracee sees them, such that the open can neither block nor escape from the tracee's root.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,19 +11,19 @@
 namespace tracer::debuginfo {
 
 struct TraceeFile {
-  UniqueFd descriptor;  ///< of a regular file, or none
+  UniqueFd descriptor;  ///< of a regular file, or invalid
   struct ::stat status {};
 };
 
-/// Opens `path` in the thread's mount namespace and below its root. Symbolic links do not lead out of there.
+/// Opens `path` in the thread's mount namespace and below its root. Symbolic links cannot leave that root.
 TraceeFile open_in_tracee(pid_t tid, const std::string& path);
 
-/// Opens the file that the thread's process has mapped: by `range`, its name in /proc/PID/map_files, which takes
-/// CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN; by `path`; or as the program, as which it may be deleted. None if none of
-/// these has this inode.
+/// Opens a file that the process has mapped. Tries `range`, its name in /proc/PID/map_files, which requires
+/// CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN; then `path`; then /proc/PID/exe, which works for a deleted program too. The
+/// descriptor is invalid if none of them has this inode number.
 TraceeFile open_mapped(pid_t tid, const std::string& range, const std::string& path, ino_t inode);
 
-/// Opens a file of ours; its meaning is not checked.
+/// Opens a regular file in the tracer's own root.
 TraceeFile open_regular(const std::string& path);
 
 }  // namespace tracer::debuginfo

@@ -1,4 +1,4 @@
-// Arrays, structures and unions of debugging information.
+// Converts arrays, structures and unions of debugging information.
 #include <dwarf.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ using spec::Type;
 using spec::TypeId;
 using spec::TypeKind;
 
-constexpr std::uint64_t largest_type = 65536;  // bytes
-constexpr std::size_t most_members = 512;
-constexpr std::size_t briefly_shown = 12;  // members, without -v
+constexpr std::uint64_t max_type_size = 65536;  // bytes
+constexpr std::size_t max_members = 512;
+constexpr std::size_t brief_members = 12;  // number of members that are shown without -v
 
-/// Bytes from the begin of its structure; empty if that is not always the same, as of a virtual base.
+/// Returns the offset of a member in bytes; empty if it is not constant, as for a virtual base class.
 std::optional<std::uint64_t> offset_of(Dwarf_Die& member) {
   Dwarf_Attribute attribute;
   if (::dwarf_attr(&member, DW_AT_data_member_location, &attribute) == nullptr) {
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> offset_of(Dwarf_Die& member) {
   }
   Dwarf_Op* operations = nullptr;
   std::size_t count = 0;
-  if (const auto constant = number(member, DW_AT_data_member_location)) {
+  if (const auto constant = unsigned_attribute(member, DW_AT_data_member_location)) {
     return constant;
   }
   const bool is_sum =
@@ -51,13 +51,13 @@ std::optional<std::uint64_t> TypeReader::count_of(Dwarf_Die array) {
     if (::dwarf_tag(&child) != DW_TAG_subrange_type) {
       return true;
     }
-    auto own = number(child, DW_AT_count);
-    if (const auto last = number(child, DW_AT_upper_bound); !own && last && *last < largest_type) {
+    auto own = unsigned_attribute(child, DW_AT_count);
+    if (const auto last = unsigned_attribute(child, DW_AT_upper_bound); !own && last && *last < max_type_size) {
       own = *last + 1;
     }
-    // Of several dimensions all elements, one after the other.
-    count = own && *own <= largest_type ? std::optional(count.value_or(1) * *own) : 0;
-    return *count != 0 && *count <= largest_type;
+    // An array of several dimensions is shown as one list of all elements.
+    count = own && *own <= max_type_size ? std::optional(count.value_or(1) * *own) : 0;
+    return *count != 0 && *count <= max_type_size;
   });
   return count;
 }
@@ -65,12 +65,12 @@ std::optional<std::uint64_t> TypeReader::count_of(Dwarf_Die array) {
 std::optional<TypeReader::Value> TypeReader::array(Dwarf_Die die, unsigned depth) {
   const auto count = count_of(die);
   const auto type = type_of(die);
-  if (!count || *count == 0 || *count > largest_type || !type) {
+  if (!count || *count == 0 || *count > max_type_size || !type) {
     return std::nullopt;
   }
   Peeled element = peel(*type);
   const auto inner = element.is_void ? std::nullopt : value(*type, depth + 1);
-  if (!inner || inner->size == 0 || *count > largest_type / inner->size) {
+  if (!inner || inner->size == 0 || *count > max_type_size / inner->size) {
     return std::nullopt;
   }
   Type made;
@@ -87,20 +87,20 @@ std::optional<TypeReader::Value> TypeReader::array(Dwarf_Die die, unsigned depth
   return Value{into_.add(made), *count * inner->size, inner->alignment};
 }
 
-/// Moves `offset` to the storage that has the bits.
+/// Returns the type of a bit-field and sets `offset` to that of the storage unit that contains it.
 std::optional<TypeReader::Value> TypeReader::bit_field(Dwarf_Die member, const Value& storage, std::uint64_t& offset) {
-  const auto count = number(member, DW_AT_bit_size);
-  auto from = number(member, DW_AT_data_bit_offset);
-  if (const auto above = number(member, DW_AT_bit_offset); count && !from && above) {
-    // Until DWARF 3, from the highest bit of its storage down.
-    const std::uint64_t storage_bits = number(member, DW_AT_byte_size).value_or(storage.size) * 8;
-    if (*above > storage_bits || *count > storage_bits - *above || offset > largest_type) {
+  const auto count = unsigned_attribute(member, DW_AT_bit_size);
+  auto from = unsigned_attribute(member, DW_AT_data_bit_offset);
+  if (const auto above = unsigned_attribute(member, DW_AT_bit_offset); count && !from && above) {
+    // Before DWARF 4 the offset counts from the most significant bit of the storage unit.
+    const std::uint64_t storage_bits = unsigned_attribute(member, DW_AT_byte_size).value_or(storage.size) * 8;
+    if (*above > storage_bits || *count > storage_bits - *above || offset > max_type_size) {
       return std::nullopt;
     }
     from = offset * 8 + storage_bits - *above - *count;
   }
   const Type& plain = into_.tables().types[storage.id];
-  if (!count || !from || *count == 0 || *count > 64 || *from > largest_type * 8 || plain.kind != TypeKind::scalar ||
+  if (!count || !from || *count == 0 || *count > 64 || *from > max_type_size * 8 || plain.kind != TypeKind::scalar ||
       storage.size == 0) {
     return std::nullopt;
   }
@@ -118,23 +118,24 @@ std::optional<TypeReader::Value> TypeReader::bit_field(Dwarf_Die member, const V
 void TypeReader::add_member(Dwarf_Die member, unsigned depth, Members& members) {
   const int tag = ::dwarf_tag(&member);
   auto type = type_of(member);
-  const auto place = offset_of(member);
-  if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type || !place || flag(member, DW_AT_external) ||
-      flag(member, DW_AT_declaration)) {
+  const auto own_offset = offset_of(member);
+  if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type || !own_offset ||
+      flag_attribute(member, DW_AT_external) || flag_attribute(member, DW_AT_declaration)) {
     return;
   }
-  std::uint64_t offset = *place;
+  std::uint64_t offset = *own_offset;
   auto found = value(*type, depth + 1);
-  const bool is_part = ::dwarf_hasattr(&member, DW_AT_bit_size) != 0;
+  const bool is_bit_field = ::dwarf_hasattr(&member, DW_AT_bit_size) != 0;
   spec::Field field;
-  field.hidden = flag(member, DW_AT_artificial);
-  if (found && is_part) {
+  field.hidden = flag_attribute(member, DW_AT_artificial);
+  if (found && is_bit_field) {
     found = bit_field(member, *found, offset);
   }
   if (!found) {
     Peeled peeled = peel(*type);
-    const std::uint64_t size = is_part || peeled.is_void ? 0 : number(peeled.die, DW_AT_byte_size).value_or(0);
-    if (size == 0 || size > largest_type) {
+    const std::uint64_t size =
+        is_bit_field || peeled.is_void ? 0 : unsigned_attribute(peeled.die, DW_AT_byte_size).value_or(0);
+    if (size == 0 || size > max_type_size) {
       return;
     }
     found = Value{bytes(size), size, 1};
@@ -149,16 +150,16 @@ void TypeReader::add_member(Dwarf_Die member, unsigned depth, Members& members) 
   field.name = into_.text(name.empty() ? "_" : name);
   field.type = found->id;
   field.offset.fill(static_cast<std::uint32_t>(offset));
-  field.in_brief = members.fields.size() < briefly_shown;
+  field.in_brief = members.fields.size() < brief_members;
   members.alignment = std::max(members.alignment, found->alignment);
   members.fields.push_back(field);
 }
 
-/// libstdc++'s: it begins with the address of its text.
+/// A std::string of libstdc++ starts with the address of its characters.
 TypeReader::Value TypeReader::standard_string(std::uint64_t size) {
   std::vector<spec::Field> fields(1);
   fields[0].name = into_.text("text");
-  fields[0].type = text_pointer(Direction::in);
+  fields[0].type = string_pointer(Direction::in);
   spec::Struct structure;
   structure.name = into_.text("std::string");
   structure.is_list = true;
@@ -168,27 +169,27 @@ TypeReader::Value TypeReader::standard_string(std::uint64_t size) {
 }
 
 std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned depth) {
-  const auto size = number(die, DW_AT_byte_size);
+  const auto size = unsigned_attribute(die, DW_AT_byte_size);
   if (is_standard_string(die)) {
-    // Where a unit only declares it, as clang has it, of the usual size.
-    return standard_string(std::clamp<std::uint64_t>(size.value_or(0), std::uint64_t{4} * word_size_, largest_type));
+    // A unit compiled by clang may only declare it; then the size is that of libstdc++.
+    return standard_string(std::clamp<std::uint64_t>(size.value_or(0), std::uint64_t{4} * word_size_, max_type_size));
   }
-  if (!size || *size > largest_type || flag(die, DW_AT_declaration)) {
+  if (!size || *size > max_type_size || flag_attribute(die, DW_AT_declaration)) {
     return std::nullopt;
   }
   Members members;
   members.size = *size;
   for_each_child(*this, die, [&](Dwarf_Die& child) {
     add_member(child, depth, members);
-    return members.fields.size() < most_members;
+    return members.fields.size() < max_members;
   });
   spec::Struct structure;
   const std::string name = name_of(die);
   const bool is_union = ::dwarf_tag(&die) == DW_TAG_union_type;
   structure.name = into_.text(!name.empty() ? name : is_union ? "union" : "struct");
   structure.kind = is_union ? spec::StructKind::overlay : spec::StructKind::plain;
-  structure.has_brief = members.fields.size() > briefly_shown;
-  const auto alignment = number(die, DW_AT_alignment).value_or(members.alignment);
+  structure.has_brief = members.fields.size() > brief_members;
+  const auto alignment = unsigned_attribute(die, DW_AT_alignment).value_or(members.alignment);
   members.alignment = static_cast<std::uint8_t>(std::min<std::uint64_t>(std::max<std::uint64_t>(alignment, 1), 128));
   structure.layout.size.fill(static_cast<std::uint32_t>(*size));
   structure.layout.align.fill(members.alignment);

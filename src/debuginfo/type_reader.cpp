@@ -13,19 +13,19 @@ namespace {
 using spec::Direction;
 using spec::TypeId;
 
-constexpr unsigned most_hops = 64;
-constexpr unsigned deepest = 12;
+constexpr unsigned max_hops = 64;
+constexpr unsigned max_depth = 12;
 
 }  // namespace
 
-/// Sees through typedef and what only qualifies.
+/// Strips typedefs, qualifiers and subranges, like dwarf_peel_type(), but stops at wchar_t.
 TypeReader::Peeled TypeReader::peel(Dwarf_Die die) {
   Peeled peeled{die, false, false};
-  for (unsigned i = 0; i < most_hops; ++i) {
+  for (unsigned i = 0; i < max_hops; ++i) {
     const int tag = ::dwarf_tag(&peeled.die);
     peeled.is_const = peeled.is_const || tag == DW_TAG_const_type;
-    if (const auto unit_of_its_own = referred(peeled.die, DW_AT_signature)) {
-      peeled.die = *unit_of_its_own;
+    if (const auto type_unit = referenced_die(peeled.die, DW_AT_signature)) {
+      peeled.die = *type_unit;
       continue;
     }
     if (tag == DW_TAG_typedef && name_of(peeled.die) == "wchar_t") {
@@ -36,8 +36,8 @@ TypeReader::Peeled TypeReader::peel(Dwarf_Die die) {
       return peeled;
     }
     auto next = type_of(peeled.die);
-    const auto own_size = tag == DW_TAG_subrange_type ? number(peeled.die, DW_AT_byte_size) : std::nullopt;
-    if (!next || (own_size && own_size != number(*next, DW_AT_byte_size))) {
+    const auto own_size = tag == DW_TAG_subrange_type ? unsigned_attribute(peeled.die, DW_AT_byte_size) : std::nullopt;
+    if (!next || (own_size && own_size != unsigned_attribute(*next, DW_AT_byte_size))) {
       break;
     }
     peeled.die = *next;
@@ -53,21 +53,21 @@ TypeReader::Peeled TypeReader::target_of(Dwarf_Die die) {
 
 std::optional<TypeReader::Value> TypeReader::value(Dwarf_Die die, unsigned depth) {
   Peeled peeled = peel(die);
-  if (peeled.is_void || depth > deepest || !spend()) {
+  if (peeled.is_void || depth > max_depth || !spend()) {
     return std::nullopt;
   }
   const int tag = ::dwarf_tag(&peeled.die);
   if (is_pointer(tag) || tag == DW_TAG_unspecified_type) {
-    const TypeId id = is_pointer(tag) ? held_pointer(peeled.die) : address();
+    const TypeId id = is_pointer(tag) ? stored_pointer(peeled.die) : address();
     return Value{id, word_size_, static_cast<std::uint8_t>(word_size_)};
   }
   if (tag == DW_TAG_typedef) {  // wchar_t
     const auto real = type_of(peeled.die);
     return real ? value(*real, depth + 1) : std::nullopt;
   }
-  const auto [known, is_new] = known_.try_emplace(peeled.die.addr);
+  const auto [known, is_new] = values_.try_emplace(peeled.die.addr);
   if (!is_new) {
-    return known->second;  // nothing, for what contains itself
+    return known->second;  // empty for a type that contains itself
   }
   std::optional<Value> found;
   if (tag == DW_TAG_base_type) {
@@ -79,14 +79,14 @@ std::optional<TypeReader::Value> TypeReader::value(Dwarf_Die die, unsigned depth
   } else if (is_aggregate(tag)) {
     found = aggregate(peeled.die, depth);
   }
-  known_[peeled.die.addr] = found;
+  values_[peeled.die.addr] = found;
   return found;
 }
 
-/// As C++ does with objects that have to be copied or destroyed by code. gcc does not say which they are: those that
-/// have a destructor or a constructor of copies of their own, a table of virtual functions, or a part that is such.
+/// C++ passes objects with a non-trivial copy constructor or destructor by address. gcc does not record which classes
+/// those are: they have such a user-provided function, a virtual table, or a member or base class that is one of them.
 bool TypeReader::is_passed_by_address(Dwarf_Die die, unsigned depth) {
-  if (const auto said = number(die, DW_AT_calling_convention)) {
+  if (const auto said = unsigned_attribute(die, DW_AT_calling_convention)) {
     return *said == DW_CC_pass_by_reference;
   }
   if (is_standard_string(die)) {
@@ -97,13 +97,14 @@ bool TypeReader::is_passed_by_address(Dwarf_Die die, unsigned depth) {
   for_each_child(*this, die, [&](Dwarf_Die& child) {
     const int tag = ::dwarf_tag(&child);
     const auto type = type_of(child);
-    if (tag == DW_TAG_subprogram && !flag(child, DW_AT_artificial) && !::dwarf_hasattr(&child, DW_AT_defaulted)) {
+    if (tag == DW_TAG_subprogram && !flag_attribute(child, DW_AT_artificial) &&
+        !::dwarf_hasattr(&child, DW_AT_defaulted)) {
       const std::string name = name_of(child);
-      by_address = name.starts_with('~') || (name == own_name && copies(child, die));
+      by_address = name.starts_with('~') || (name == own_name && is_copy_constructor(child, die));
     } else if (tag == DW_TAG_member && name_of(child).starts_with("_vptr")) {
       by_address = true;
-    } else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && type && depth < deepest &&
-               !flag(child, DW_AT_external)) {
+    } else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && type && depth < max_depth &&
+               !flag_attribute(child, DW_AT_external)) {
       Peeled part = peel(*type);
       by_address = !part.is_void && is_aggregate(::dwarf_tag(&part.die)) && is_passed_by_address(part.die, depth + 1);
     }
@@ -112,25 +113,25 @@ bool TypeReader::is_passed_by_address(Dwarf_Die die, unsigned depth) {
   return by_address;
 }
 
-/// Whether a constructor takes a reference to an object of its own class, and nothing else.
-bool TypeReader::copies(Dwarf_Die constructor, Dwarf_Die object) {
-  unsigned taken = 0;
+/// Whether the only parameter of a constructor is a reference to its own class.
+bool TypeReader::is_copy_constructor(Dwarf_Die constructor, Dwarf_Die object) {
+  unsigned count = 0;
   bool of_own_class = false;
   for_each_child(*this, constructor, [&](Dwarf_Die& child) {
     const auto type = type_of(child);
-    if (::dwarf_tag(&child) == DW_TAG_formal_parameter && !flag(child, DW_AT_artificial) && type) {
+    if (::dwarf_tag(&child) == DW_TAG_formal_parameter && !flag_attribute(child, DW_AT_artificial) && type) {
       Peeled parameter = peel(*type);
       const int tag = ::dwarf_tag(&parameter.die);
       Peeled target = is_pointer(tag) && tag != DW_TAG_pointer_type ? target_of(parameter.die) : Peeled{};
       of_own_class = !target.is_void && target.die.addr == object.addr;
-      ++taken;
+      ++count;
     }
-    return taken < 2;
+    return count < 2;
   });
-  return taken == 1 && of_own_class;
+  return count == 1 && of_own_class;
 }
 
-std::optional<TypeReader::Taken> TypeReader::parameter(Dwarf_Die type) {
+std::optional<TypeReader::Parameter> TypeReader::parameter(Dwarf_Die type) {
   Peeled peeled = peel(type);
   if (peeled.is_void) {
     return std::nullopt;
@@ -138,45 +139,45 @@ std::optional<TypeReader::Taken> TypeReader::parameter(Dwarf_Die type) {
   const int tag = ::dwarf_tag(&peeled.die);
   if (is_aggregate(tag) && is_passed_by_address(peeled.die)) {
     const auto object = value(peeled.die, 0);
-    return Taken{object ? pointer_to(object->id, Direction::in) : address(), false, false};
+    return Parameter{object ? pointer_to(object->id, Direction::in) : address(), false, false};
   }
   if (!is_pointer(tag)) {
     const auto found = value(type, 0);
-    return found && found->size != 0 ? std::optional(Taken{found->id, false, false}) : std::nullopt;
+    return found && found->size != 0 ? std::optional(Parameter{found->id, false, false}) : std::nullopt;
   }
-  return pointed_to(target_of(peeled.die)).value_or(Taken{held_pointer(peeled.die), false, false});
+  return pointed_to(target_of(peeled.die)).value_or(Parameter{stored_pointer(peeled.die), false, false});
 }
 
-TypeReader::Taken TypeReader::by_address(Dwarf_Die type) {
-  return pointed_to(peel(type)).value_or(Taken{address(), false, false});
+TypeReader::Parameter TypeReader::by_address(Dwarf_Die type) {
+  return pointed_to(peel(type)).value_or(Parameter{address(), false, false});
 }
 
-/// Empty: the address is all that can be shown.
-std::optional<TypeReader::Taken> TypeReader::pointed_to(Peeled target) {
+/// Returns an empty value if only the address can be shown.
+std::optional<TypeReader::Parameter> TypeReader::pointed_to(Peeled target) {
   if (target.is_void) {
     return std::nullopt;
   }
-  const Direction filled = target.is_const ? Direction::in : Direction::out;
+  const Direction pointer_direction = target.is_const ? Direction::in : Direction::out;
   if (is_character(target.die)) {
-    return Taken{text_pointer(filled), !target.is_const, false};
+    return Parameter{string_pointer(pointer_direction), !target.is_const, false};
   }
   if (is_wide_character(target.die) || ::dwarf_tag(&target.die) == DW_TAG_typedef) {
     const TypeId wide = into_.pointer_to_custom("wide_text");
-    return Taken{wide == spec::none ? address() : wide, !target.is_const, false};
+    return Parameter{wide == spec::none ? address() : wide, !target.is_const, false};
   }
   const int target_tag = ::dwarf_tag(&target.die);
-  const bool is_byte = target_tag == DW_TAG_base_type && number(target.die, DW_AT_byte_size) == 1;
+  const bool is_byte = target_tag == DW_TAG_base_type && unsigned_attribute(target.die, DW_AT_byte_size) == 1;
   const bool is_stream = is_aggregate(target_tag) && name_of(target.die) == "_IO_FILE";
   const auto found = is_byte || is_stream ? std::nullopt : value(target.die, 0);
   if (!found) {
     return std::nullopt;
   }
   const bool is_number = target_tag == DW_TAG_base_type || target_tag == DW_TAG_enumeration_type;
-  const Direction direction = is_number && !target.is_const ? Direction::inout : filled;
-  return Taken{pointer_to(found->id, direction), direction != Direction::in, direction == Direction::inout};
+  const Direction direction = is_number && !target.is_const ? Direction::inout : pointer_direction;
+  return Parameter{pointer_to(found->id, direction), direction != Direction::in, direction == Direction::inout};
 }
 
-bool TypeReader::is_placed_by_caller(Dwarf_Die type) {
+bool TypeReader::is_returned_by_hidden_pointer(Dwarf_Die type) {
   Peeled peeled = peel(type);
   return !peeled.is_void && is_aggregate(::dwarf_tag(&peeled.die)) && is_passed_by_address(peeled.die);
 }
@@ -188,9 +189,9 @@ std::optional<TypeId> TypeReader::result(Dwarf_Die type) {
   }
   const int tag = ::dwarf_tag(&peeled.die);
   if (is_pointer(tag)) {
-    return held_pointer(peeled.die);
+    return stored_pointer(peeled.die);
   }
-  if (is_placed_by_caller(type)) {
+  if (is_returned_by_hidden_pointer(type)) {
     return address();
   }
   const auto found = value(type, 0);

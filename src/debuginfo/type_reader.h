@@ -1,7 +1,6 @@
-// Types of debugging information (DWARF 5, chapter 5), made into those that descriptions have.
+// Converts types of debugging information (DWARF 5, chapter 5) into types of descriptions.
 //
-// A file may claim anything: of types that contain themselves, of endless chains and of too many members as much is
-// taken as an honest program has.
+// The file is not trusted: recursive types, endless chains and the number of members are bounded.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -17,34 +16,35 @@ namespace tracer::debuginfo {
 
 class TypeReader {
  public:
-  /// `word_size` in bytes, of the object that the types are of.
+  /// `word_size` is that of the object, in bytes.
   TypeReader(spec::GrowingTables& into, unsigned word_size) : into_(into), word_size_(word_size) {}
 
-  /// How a type is taken as a parameter.
-  struct Taken {
+  /// The description of a parameter's type.
+  struct Parameter {
     spec::TypeId type = spec::none;
-    bool at_exit = false;  ///< the function may fill in what it points to
-    bool saved = false;    ///< and what it was is shown beside that
+    bool at_exit = false;  ///< the function may write the pointed-to object, so it is shown at the exit
+    bool saved = false;    ///< the value at the entry is shown as well
   };
-  std::optional<Taken> parameter(Dwarf_Die type);
-  /// A parameter of which the caller gives the address, though its type does not say so.
-  Taken by_address(Dwarf_Die type);
-  /// The address of a text that ends after as many characters as parameter number `size` says.
-  Taken text_of_size(std::size_t size);
-  /// Empty for what no description can say.
+  std::optional<Parameter> parameter(Dwarf_Die type);
+  /// Describes a parameter that is passed by reference although its type is not a reference.
+  Parameter by_address(Dwarf_Die type);
+  /// Describes the address of a string whose length is the parameter with this index.
+  Parameter string_of_length(std::size_t parameter_index);
+  /// Returns an empty value for a type that descriptions cannot express.
   std::optional<spec::TypeId> result(Dwarf_Die type);
-  /// Whether a function that returns it is told where to put it, before all parameters, though the description says
-  /// that it returns an address.
-  bool is_placed_by_caller(Dwarf_Die type);
-  /// The address of something, of which no more is shown.
+  /// Whether a function returns this type in memory whose address is a hidden first argument. Its result is described
+  /// as an address.
+  bool is_returned_by_hidden_pointer(Dwarf_Die type);
+  /// An address whose target is not shown.
   spec::TypeId address();
 
-  /// How many pieces of debugging information may still be looked at.
-  void allow(unsigned pieces) { left_ = pieces; }
-  [[nodiscard]] bool spend() { return left_ != 0 && left_-- != 0; }
+  /// Sets how many DIEs may be read from now on.
+  void set_budget(unsigned dies) { budget_ = dies; }
+  /// Takes one DIE off the budget; false if it is used up.
+  [[nodiscard]] bool spend() { return budget_ != 0 && budget_-- != 0; }
 
  private:
-  /// A type that stands somewhere, with its size in bytes.
+  /// A type with its size and alignment in bytes.
   struct Value {
     spec::TypeId id = spec::none;
     std::uint64_t size = 0;
@@ -59,7 +59,7 @@ class TypeReader {
 
   Peeled peel(Dwarf_Die die);
   Peeled target_of(Dwarf_Die die);
-  std::optional<Taken> pointed_to(Peeled target);
+  std::optional<Parameter> pointed_to(Peeled target);
   std::optional<Value> value(Dwarf_Die die, unsigned depth);
   std::optional<Value> base(Dwarf_Die die);
   std::optional<Value> floating(std::uint64_t size, std::string_view name);
@@ -71,20 +71,21 @@ class TypeReader {
   void add_member(Dwarf_Die member, unsigned depth, Members& members);
   std::optional<Value> bit_field(Dwarf_Die member, const Value& storage, std::uint64_t& offset);
   spec::TypeId bytes(std::uint64_t size);
-  spec::TypeId text_pointer(spec::Direction direction);
-  /// What a pointer held in memory shows as.
-  spec::TypeId held_pointer(Dwarf_Die pointer);
+  spec::TypeId string_pointer(spec::Direction direction);
+  /// Returns the type of a pointer that is stored in memory or returned.
+  spec::TypeId stored_pointer(Dwarf_Die pointer);
   spec::TypeId pointer_to(spec::TypeId target, spec::Direction direction);
   spec::TypeId scalar(std::uint8_t width, bool is_signed, spec::Style style, std::string_view name);
-  spec::TypeId remembered(spec::TypeId& place, spec::Style style, std::string_view name);
+  spec::TypeId cached(spec::TypeId& cache, spec::Style style, std::string_view name);
   bool is_passed_by_address(Dwarf_Die die, unsigned depth = 0);
-  bool copies(Dwarf_Die constructor, Dwarf_Die object);
+  bool is_copy_constructor(Dwarf_Die constructor, Dwarf_Die object);
   std::optional<std::uint64_t> count_of(Dwarf_Die array);
 
   spec::GrowingTables& into_;
   unsigned word_size_;
-  unsigned left_ = 0;
-  std::unordered_map<const void*, std::optional<Value>> known_;  ///< by where they stand; empty: being read, or none
+  unsigned budget_ = 0;  ///< number of DIEs that may still be read
+  /// By address of the DIE; empty while it is being read, and for types that cannot be described.
+  std::unordered_map<const void*, std::optional<Value>> values_;
   spec::TypeId address_ = spec::none;
   spec::TypeId code_ = spec::none;
 };

@@ -1,4 +1,4 @@
-// Numbers, enums, texts and pointers of debugging information.
+// Converts numbers, enumerations, strings and pointers of debugging information.
 #include <dwarf.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using spec::Type;
 using spec::TypeId;
 using spec::TypeKind;
 
-constexpr std::size_t most_constants = 4096;
+constexpr std::size_t max_constants = 4096;
 
 }  // namespace
 
@@ -33,13 +33,13 @@ TypeId TypeReader::scalar(std::uint8_t width, bool is_signed, Style style, std::
   return into_.add(type);
 }
 
-TypeId TypeReader::remembered(TypeId& place, Style style, std::string_view name) {
-  place = place != spec::none ? place : scalar(spec::word_wide, false, style, name);
-  return place;
+TypeId TypeReader::cached(TypeId& cache, Style style, std::string_view name) {
+  cache = cache != spec::none ? cache : scalar(spec::word_wide, false, style, name);
+  return cache;
 }
 
 TypeId TypeReader::address() {
-  return remembered(address_, Style::address, "ptr");
+  return cached(address_, Style::address, "ptr");
 }
 
 TypeId TypeReader::pointer_to(TypeId target, Direction direction) {
@@ -51,19 +51,19 @@ TypeId TypeReader::pointer_to(TypeId target, Direction direction) {
   return into_.add(type);
 }
 
-TypeId TypeReader::text_pointer(Direction direction) {
+TypeId TypeReader::string_pointer(Direction direction) {
   Type text;
   text.kind = TypeKind::cstr;
   text.name = into_.text("cstr");
   return pointer_to(into_.add(text), direction);
 }
 
-TypeReader::Taken TypeReader::text_of_size(std::size_t size) {
+TypeReader::Parameter TypeReader::string_of_length(std::size_t parameter_index) {
   Type text;
   text.kind = TypeKind::cstr;
   text.name = into_.text("cstr");
   text.length_kind = spec::LengthKind::count;
-  text.length = into_.argument(size);
+  text.length = into_.argument(parameter_index);
   return {pointer_to(into_.add(text), Direction::out), true, false};
 }
 
@@ -77,19 +77,19 @@ TypeId TypeReader::bytes(std::uint64_t size) {
   return into_.add(type);
 }
 
-TypeId TypeReader::held_pointer(Dwarf_Die pointer) {
+TypeId TypeReader::stored_pointer(Dwarf_Die pointer) {
   Peeled target = target_of(pointer);
   if (target.is_void) {
     return address();
   }
   if (::dwarf_tag(&target.die) == DW_TAG_subroutine_type) {
-    return remembered(code_, Style::code, "code");
+    return cached(code_, Style::code, "code");
   }
-  return is_character(target.die) ? text_pointer(Direction::in) : address();
+  return is_character(target.die) ? string_pointer(Direction::in) : address();
 }
 
 std::optional<TypeReader::Value> TypeReader::floating(std::uint64_t size, std::string_view name) {
-  // clang calls all complex numbers "complex". What else has 16 bytes are gcc's numbers of that many bits.
+  // A name with 128 is that of gcc's _Float128, which is not a long double. clang names all complex types "complex".
   const bool is_long = (size == 12 || size == 16) && name.find("128") == std::string_view::npos;
   if (size != 4 && size != 8 && !is_long) {
     return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<TypeReader::Value> TypeReader::floating(std::uint64_t size, std::s
   return Value{scalar(is_long ? spec::long_double_wide : width, false, Style::floating, name), width, alignment};
 }
 
-/// C's _Complex: its real part, then its imaginary part.
+/// A _Complex of C is the real part followed by the imaginary part.
 std::optional<TypeReader::Value> TypeReader::complex(std::uint64_t size, std::string_view name) {
   const auto part = size % 2 == 0 ? floating(size / 2, name) : std::nullopt;
   if (!part) {
@@ -120,8 +120,8 @@ std::optional<TypeReader::Value> TypeReader::complex(std::uint64_t size, std::st
 }
 
 std::optional<TypeReader::Value> TypeReader::base(Dwarf_Die die) {
-  const auto size = number(die, DW_AT_byte_size);
-  const auto encoding = number(die, DW_AT_encoding);
+  const auto size = unsigned_attribute(die, DW_AT_byte_size);
+  const auto encoding = unsigned_attribute(die, DW_AT_encoding);
   const std::string name = name_of(die);
   if (!size || !encoding) {
     return std::nullopt;
@@ -147,13 +147,13 @@ std::optional<TypeReader::Value> TypeReader::base(Dwarf_Die die) {
 }
 
 std::optional<TypeReader::Value> TypeReader::enumeration(Dwarf_Die die) {
-  const auto size = number(die, DW_AT_byte_size);
+  const auto size = unsigned_attribute(die, DW_AT_byte_size);
   if (!size || *size == 0 || *size > 8 || !std::has_single_bit(*size)) {
     return std::nullopt;
   }
   std::vector<spec::Constant> constants;
   std::uint64_t bits = 0;
-  bool are_apart = true;
+  bool are_single_bits = true;
   bool is_signed = false;
   for_each_child(*this, die, [&](Dwarf_Die& child) {
     Dwarf_Attribute attribute;
@@ -165,16 +165,16 @@ std::optional<TypeReader::Value> TypeReader::enumeration(Dwarf_Die die) {
       constant.value = static_cast<std::uint64_t>(value);
       constants.push_back(constant);
       is_signed = is_signed || value < 0;
-      are_apart = are_apart && (constant.value & (constant.value - 1)) == 0 && (constant.value & bits) == 0;
+      are_single_bits = are_single_bits && (constant.value & (constant.value - 1)) == 0 && (constant.value & bits) == 0;
       bits |= constant.value;
     }
-    return constants.size() < most_constants;
+    return constants.size() < max_constants;
   });
   spec::ConstantSet set;
   const std::string name = name_of(die);
   set.name = into_.text(name.empty() ? "enum" : name);
-  // One bit each, and more than two of them: they are there to be combined.
-  set.is_flags = are_apart && bits > 3;
+  // Constants of one bit each, at least three of them, are taken for flags.
+  set.is_flags = are_single_bits && bits > 3;
   set.fallback = set.is_flags ? Style::hex : Style::number;
   Type type;
   type.width = static_cast<std::uint8_t>(*size);

@@ -15,10 +15,10 @@ const spec::Call* DebugPrototypes::find(const trace::LibraryFunction& function, 
 const spec::Call* DebugPrototypes::look_up(const trace::LibraryFunction& function, pid_t tid) {
   const spec::Call* found = nullptr;
   if (debuginfo::Prototypes* file = function.address != 0 ? open(function.defined_in, tid) : nullptr) {
-    found = file->at(function.address, function.name);
+    found = file->find_definition(function.address, function.name);
   }
   if (debuginfo::Prototypes* file = found == nullptr ? open(function.called_from, tid) : nullptr) {
-    found = file->declared(function.name);
+    found = file->find_declaration(function.name);
   }
   return found;
 }

@@ -38,7 +38,7 @@ std::shared_ptr<ElfObject> ElfObject::make(UniqueFd file, std::vector<char> imag
       object->frame_header_ = header.p_vaddr;
     }
   }
-  const bool usable = trusted || debuginfo::has_modest_call_frames(object->elf_.get());
+  const bool usable = trusted || debuginfo::has_bounded_call_frames(object->elf_.get());
   object->frames_ = std::make_unique<CallFrames>(usable ? object->elf_.get() : nullptr);
   return object;
 }

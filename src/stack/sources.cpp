@@ -22,7 +22,7 @@ std::string qualified_name(Dwarf_Die* die) {
       continue;
     }
     const std::string prefix = named ? debuginfo::bounded(::dwarf_diename(&scope)) : std::string();
-    if (prefix.empty() || name.size() > debuginfo::longest_name) {
+    if (prefix.empty() || name.size() > debuginfo::max_name_size) {
       break;
     }
     name.insert(0, "::").insert(0, prefix);

@@ -47,8 +47,8 @@ void read_debugging_information(int descriptor, const library::ModuleFile& modul
   for (const auto symbols : {module.exported(), module.all_functions()}) {
     for (const library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
       if (prototypes != nullptr) {
-        static_cast<void>(prototypes->at(symbol.address, symbol.name));
-        static_cast<void>(prototypes->declared(symbol.name));
+        static_cast<void>(prototypes->find_definition(symbol.address, symbol.name));
+        static_cast<void>(prototypes->find_declaration(symbol.name));
       }
     }
   }
