@@ -21,7 +21,7 @@
 #include "explain/json_trace.h"
 #include "explain/report.h"
 #include "explain/rules/rules.h"
-#include "stack/tracer.h"
+#include "stack/stack_tracer.h"
 
 namespace tracer::app {
 

@@ -12,7 +12,7 @@
 #include "process/engine_options.h"
 #include "render/summary.h"
 #include "sink/sink.h"
-#include "stack/tracer.h"
+#include "stack/stack_tracer.h"
 
 namespace tracer::app {
 

@@ -14,48 +14,48 @@
 
 namespace tracer::stack {
 
-// ---------------------------------------------------------------------------------------------- one
+// ---------------------------------------------------------------------------------------------- AddressSpace
 
 void AddressSpace::begin(pid_t tid) {
   tid_ = tid;
-  former_.clear();
+  previous_.clear();
   for (const Mapping& mapping : mappings_) {
     if (mapping.object) {
-      mapping.object->forget_names_if_many();
+      mapping.object->trim_caches();
     }
   }
 }
 
-void AddressSpace::begin_walk(pid_t tid, std::span<const proc::MappedRange> then) {
+void AddressSpace::begin_walk(pid_t tid, std::span<const proc::MappedRange> captured) {
   begin(tid);
   std::vector<Mapping> now;
-  for (const proc::MappedRange& range : then) {
+  for (const proc::MappedRange& range : captured) {
     if (range.is_executable()) {
       now.emplace_back(range);
     }
   }
   replace(std::move(now));
-  stale_ = true;   // for walks to come
-  missed_ = true;  // there is nothing more to be read
+  stale_ = true;  // the next walk needs the mappings of its own time
+  reread_after_miss_ = true;
 }
 
 void AddressSpace::begin_walk(pid_t tid) {
   begin(tid);
-  if (stale_ || unwatched_) {
+  if (stale_ || has_untraced_sharer_) {
     reread();
   }
 }
 
 void AddressSpace::reread() {
-  std::vector<Mapping> now = read_mappings(tid_, Which::executable);
+  std::vector<Mapping> now = read_mappings(tid_, MappingKind::executable);
   if (now.empty()) {
-    now = mappings_;  // the process is gone, and its last events are still to come
+    now = mappings_;  // the process is gone, but its last events still need the mappings
   }
   replace(std::move(now));
 }
 
 void AddressSpace::replace(std::vector<Mapping> now) {
-  // What has not changed keeps its object.
+  // Mappings that have not changed keep their objects.
   auto old = mappings_.begin();
   for (Mapping& mapping : now) {
     old = std::find_if(old, mappings_.end(), [&](const Mapping& each) { return each.start >= mapping.start; });
@@ -64,12 +64,13 @@ void AddressSpace::replace(std::vector<Mapping> now) {
       mapping.object_known = old->object_known;
     }
   }
-  former_.insert(former_.end(), std::make_move_iterator(mappings_.begin()), std::make_move_iterator(mappings_.end()));
+  previous_.insert(previous_.end(), std::make_move_iterator(mappings_.begin()),
+                   std::make_move_iterator(mappings_.end()));
   mappings_ = std::move(now);
   generation_ = ++*generations_;
   last_ = 0;
   stale_ = false;
-  missed_ = false;
+  reread_after_miss_ = false;
 }
 
 Mapping* AddressSpace::find(std::uint64_t address) {
@@ -83,11 +84,11 @@ Mapping* AddressSpace::find(std::uint64_t address) {
       last_ = static_cast<std::size_t>(std::prev(after) - mappings_.begin());
       return &mappings_[last_];
     }
-    if (missed_) {
+    if (reread_after_miss_) {
       return nullptr;
     }
     reread();
-    missed_ = true;
+    reread_after_miss_ = true;
   }
 }
 
@@ -105,7 +106,7 @@ bool AddressSpace::has_code(std::uint64_t start, std::uint64_t length) const {
                                [&](const Mapping& each) { return each.start < end && start < each.end; });
 }
 
-// ---------------------------------------------------------------------------------------------- all
+// ---------------------------------------------------------------------------------------------- AddressSpaces
 
 MappingCall mapping_call(Abi abi, std::string_view name) {
   if (name == "mmap" || name == "mmap2") {
@@ -115,10 +116,10 @@ MappingCall mapping_call(Abi abi, std::string_view name) {
   constexpr std::pair<std::string_view, MappingCall> others[] = {
       {"mprotect", MappingCall::protect}, {"pkey_mprotect", MappingCall::protect},
       {"munmap", MappingCall::unmap},     {"remap_file_pages", MappingCall::unmap},
-      {"mremap", MappingCall::move},      {"shmdt", MappingCall::detach},
+      {"mremap", MappingCall::remap},     {"shmdt", MappingCall::detach},
       {"shmat", MappingCall::other},      {"ipc", MappingCall::other},
-      {"old_mmap", MappingCall::other},   {"clone", MappingCall::start},
-      {"clone3", MappingCall::start},     {"vfork", MappingCall::start},
+      {"old_mmap", MappingCall::other},   {"clone", MappingCall::clone},
+      {"clone3", MappingCall::clone},     {"vfork", MappingCall::clone},
   };
   const auto* found =
       std::find_if(std::begin(others), std::end(others), [&](const auto& e) { return e.first == name; });
@@ -178,15 +179,16 @@ AddressSpaces::Change AddressSpaces::change_of(const trace::Event& event, Mappin
     case MappingCall::unmap:
       change.relevant = space.has_code(args[0], args[1]);
       break;
-    case MappingCall::move:
+    case MappingCall::remap:
       change.relevant =
           space.has_code(args[0], args[1]) || ((args[3] & MREMAP_FIXED) != 0 && space.has_code(args[4], args[2]));
       break;
     case MappingCall::detach:
       change.relevant = space.has_code(args[0], 1);
       break;
-    case MappingCall::start: {
-      // clone3 has its flags in memory, and no others than CLONE_VM matter here; vfork has none but means that one.
+    case MappingCall::clone: {
+      // clone3 has its flags in memory and takes the size of the structure, at most a page, as its second argument.
+      // vfork has no flags but shares the memory.
       std::uint64_t flags = args[0];
       const bool in_memory =
           args[1] != 0 && args[1] <= 4096 &&
@@ -207,13 +209,13 @@ void AddressSpaces::on_enter(const trace::Event& event, const trace::SyscallEnte
     return;
   }
   const MappingCall call = calls_[index_of(event.abi)][enter.number];
-  if (call == MappingCall::none || (call == MappingCall::start && follows_children_)) {
+  if (call == MappingCall::none || (call == MappingCall::clone && follows_children_)) {
     return;
   }
   const Change change = change_of(event, call, enter, memory);
   changes_[event.tid] = change;
-  if (change.relevant && call != MappingCall::start) {
-    of(event.tgid).changed();  // other threads may be seen while this one is on its way
+  if (change.relevant && call != MappingCall::clone) {
+    of(event.tgid).mark_stale();  // other threads may have events before this call returns
   }
 }
 
@@ -225,13 +227,13 @@ void AddressSpaces::on_exit(const trace::Event& event, const trace::SyscallExit&
   const Change change = found->second;
   changes_.erase(found);
   AddressSpace& space = of(event.tgid);
-  if (change.call == MappingCall::start) {
+  if (change.call == MappingCall::clone) {
     if (change.relevant && exit.value > 0) {
-      space.set_unwatched();
+      space.set_untraced_sharer();
     }
   } else if (change.relevant || (change.call == MappingCall::map && !exit.is_error &&
                                  space.has_code(static_cast<std::uint64_t>(exit.value), change.length))) {
-    space.changed();
+    space.mark_stale();
   }
 }
 
@@ -245,11 +247,11 @@ void AddressSpaces::on_fork(const trace::Event& event, const trace::Fork& fork) 
     spaces_[fork.child] = spaces_[event.tgid];
     return;
   }
-  // A copy of the memory looks the same.
+  // The child's memory is a copy with the same mappings.
   auto copy = std::make_shared<AddressSpace>(of(event.tgid));
   if (order < 0) {
-    copy->set_unwatched();
-    of(event.tgid).set_unwatched();
+    copy->set_untraced_sharer();
+    of(event.tgid).set_untraced_sharer();
   }
   spaces_[fork.child] = std::move(copy);
 }

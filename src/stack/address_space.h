@@ -1,4 +1,4 @@
-// What the code in a process's memory is, kept as long as the kernel has not been asked to change it.
+// Tracks the executable mappings of processes. They are read again only after a system call that may change them.
 #pragma once
 
 #include <sys/types.h>
@@ -22,24 +22,26 @@ namespace tracer::stack {
 
 class AddressSpace {
  public:
-  /// `generations` counts all changes of all address spaces; it outlives this.
+  /// `generations` counts the changes of all address spaces and must outlive this.
   explicit AddressSpace(std::uint64_t& generations) : generations_(&generations), generation_(++generations) {}
 
-  /// Another number for whatever else is or was mapped, here or in another process.
+  /// Returns a number that identifies this set of mappings among those of all processes and times.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  /// Before a stack is walked: nothing changes until the next one. `tid` is a thread of it.
+  /// Call this before each stack walk. The mappings stay the same until the next walk. `tid` is a thread of the
+  /// process.
   void begin_walk(pid_t tid);
-  /// The same where an engine has captured what the process looked like.
-  void begin_walk(pid_t tid, std::span<const proc::MappedRange> then);
-  /// The mapping that has `address`; null: there is no code. Valid until the next call; its path, until the next walk.
+  /// Uses the mappings that an engine has captured at the event.
+  void begin_walk(pid_t tid, std::span<const proc::MappedRange> captured);
+  /// Returns the executable mapping that contains `address`, or null. It is valid until the next call, its path until
+  /// the next walk.
   Mapping* find(std::uint64_t address);
-  /// The object behind a mapping of this; null if there is none.
+  /// Returns the object that `mapping` maps; null if there is none.
   static ElfObject* object(Mapping& mapping, pid_t tid, const trace::Memory& memory, ObjectCache& objects);
 
-  void changed() { stale_ = true; }
-  /// Something may change it that is not seen.
-  void set_unwatched() { unwatched_ = true; }
-  /// Whether code can be there now.
+  void mark_stale() { stale_ = true; }
+  /// A process that is not traced shares this memory, so that mappings may change at any time.
+  void set_untraced_sharer() { has_untraced_sharer_ = true; }
+  /// Whether there may be code in this range now.
   [[nodiscard]] bool has_code(std::uint64_t start, std::uint64_t length) const;
 
  private:
@@ -47,46 +49,46 @@ class AddressSpace {
   void reread();
   void replace(std::vector<Mapping> now);
 
-  std::vector<Mapping> mappings_;  ///< those of code, by their addresses
-  std::vector<Mapping> former_;    ///< until the next walk begins: frames may speak of them
-  std::size_t last_ = 0;           ///< found most recently
+  std::vector<Mapping> mappings_;  ///< executable ones, sorted by address
+  std::vector<Mapping> previous_;  ///< kept until the next walk, because frames refer to them
+  std::size_t last_ = 0;           ///< index of the mapping that was found last
   std::uint64_t* generations_;
   std::uint64_t generation_;
   pid_t tid_ = 0;
   bool stale_ = true;
-  bool unwatched_ = false;
-  bool missed_ = false;  ///< something was looked for in vain that a second reading did not bring either
+  bool has_untraced_sharer_ = false;
+  bool reread_after_miss_ = false;  ///< a failed lookup has read the mappings again; another read is useless
 };
 
-/// What a call may do to the code in memory.
+/// How a system call may change the executable mappings.
 enum class MappingCall : std::uint8_t {
   none,
   map,      ///< mmap
   protect,  ///< mprotect
-  unmap,    ///< munmap and others that name a range
-  move,     ///< mremap
+  unmap,    ///< munmap and others that take a range
+  remap,    ///< mremap
   detach,   ///< shmdt
-  other,    ///< any of these, in a form that does not tell
-  start,    ///< clone and vfork
+  other,    ///< any of these, with arguments that are not decoded here
+  clone,    ///< clone, clone3 and vfork
 };
 MappingCall mapping_call(Abi abi, std::string_view name);
 
-/// The address spaces of all processes. Follows the events.
+/// The address spaces of all processes, kept up to date by events.
 class AddressSpaces {
  public:
-  /// `follows_children`: whoever comes to share memory with a process that is seen, is seen too.
+  /// `follows_children` says that every process that shares memory with a tracee is traced too.
   AddressSpaces(const spec::Tables& tables, bool follows_children);
 
   void observe(const trace::Event& event, const trace::Memory& memory);
   AddressSpace& of(pid_t process);
 
  private:
-  /// A call in progress.
+  /// A system call in progress.
   struct Change {
     MappingCall call;
     std::uint64_t start;
     std::uint64_t length;
-    bool relevant;  ///< code is concerned, or, of `start`, memory is shared
+    bool relevant;  ///< it affects code or, for `clone`, shares memory
   };
   static constexpr std::size_t highest_number = 1024;
 

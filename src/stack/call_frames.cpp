@@ -15,10 +15,10 @@ struct Free {
   void operator()(Dwarf_Frame* frame) const { std::free(frame); }
 };
 
-constexpr std::size_t longest_expression = 1024;  // operations
+constexpr std::size_t max_expression_size = 1024;  // operations
 
 Rule keep_expression(Rule rule, std::span<const Dwarf_Op> operations, Rule::Kind kind) {
-  if (operations.size() > longest_expression) {
+  if (operations.size() > max_expression_size) {
     rule.kind = Rule::Kind::undefined;
     return rule;
   }
@@ -27,7 +27,7 @@ Rule keep_expression(Rule rule, std::span<const Dwarf_Op> operations, Rule::Kind
   return rule;
 }
 
-/// `register + offset` is by far the most frequent way to say where the CFA is.
+/// Nearly all CFA rules are `register + offset`.
 Rule cfa_rule(std::span<const Dwarf_Op> operations) {
   Rule rule;
   if (operations.size() == 1) {
@@ -44,7 +44,7 @@ Rule cfa_rule(std::span<const Dwarf_Op> operations) {
   return keep_expression(rule, operations, Rule::Kind::expression);
 }
 
-/// From the location that libdw describes (dwarf_frame_register).
+/// Converts the location that dwarf_frame_register() returns.
 Rule register_rule(unsigned number, std::span<const Dwarf_Op> operations) {
   Rule rule;
   rule.number = static_cast<std::uint8_t>(number);
@@ -75,7 +75,7 @@ const Row& CallFrames::at(std::uint64_t address) {
   if (const auto found = rows_.find(address); found != rows_.end()) {
     return found->second;
   }
-  if (rows_.size() == most_rows) {
+  if (rows_.size() == max_rows) {
     rows_.clear();
   }
   return rows_.emplace(address, make(address)).first->second;
@@ -83,11 +83,11 @@ const Row& CallFrames::at(std::uint64_t address) {
 
 Row CallFrames::make(std::uint64_t address) const {
   Row row;
-  Dwarf_Frame* made = nullptr;
-  if (!cfi_ || ::dwarf_cfi_addrframe(cfi_.get(), address, &made) != 0) {
+  Dwarf_Frame* result = nullptr;
+  if (!cfi_ || ::dwarf_cfi_addrframe(cfi_.get(), address, &result) != 0) {
     return row;
   }
-  const std::unique_ptr<Dwarf_Frame, Free> frame(made);
+  const std::unique_ptr<Dwarf_Frame, Free> frame(result);
   Dwarf_Addr start = 0;
   Dwarf_Addr end = 0;
   const int return_address = ::dwarf_frame_info(frame.get(), &start, &end, &row.signal);
@@ -101,14 +101,14 @@ Row CallFrames::make(std::uint64_t address) const {
   row.cfa = cfa_rule({operations, count});
   row.kind = Row::Kind::frame;
   for (unsigned number = 0; number < arch::FrameRegisters::capacity; ++number) {
-    std::array<Dwarf_Op, 3> room{};
-    if (::dwarf_frame_register(frame.get(), static_cast<int>(number), room.data(), &operations, &count) != 0) {
+    std::array<Dwarf_Op, 3> buffer{};
+    if (::dwarf_frame_register(frame.get(), static_cast<int>(number), buffer.data(), &operations, &count) != 0) {
       continue;
     }
     if (count != 0) {
       row.rules.push_back(register_rule(number, {operations, count}));
-    } else if (operations == room.data()) {
-      row.lost |= std::uint64_t{1} << number;
+    } else if (operations == buffer.data()) {
+      row.undefined |= std::uint64_t{1} << number;
       if (number == row.return_address) {
         row.kind = Row::Kind::outermost;
       }

@@ -1,4 +1,4 @@
-// The call frame information of one object: a row for each place in its code, made by libdw and kept.
+// The call frame information of one object. Caches the unwind row of each address that libdw computes.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace tracer::stack {
 
 class CallFrames {
  public:
-  /// `elf` outlives this.
+  /// `elf` must outlive this.
   explicit CallFrames(Elf* elf) : cfi_(::dwarf_getcfi_elf(elf)) {}
 
-  /// The row for an address as the object itself counts them. Valid until the next call.
+  /// Returns the row for an address in the object file. It is valid until the next call.
   const Row& at(std::uint64_t address);
 
  private:
-  static constexpr std::size_t most_rows = 1 << 16;
+  static constexpr std::size_t max_rows = 1 << 16;
 
   [[nodiscard]] Row make(std::uint64_t address) const;
 

@@ -1,4 +1,4 @@
-// Finds out that a walk up a stack goes round, after one round and a half at most (Brent's algorithm).
+// Detects that a stack walk has entered a cycle (Brent's algorithm).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@ namespace tracer::stack {
 
 class CycleDetector {
  public:
-  /// Whether the walk has been here before. A stack pointer and an instruction pointer make a frame.
+  /// Adds a frame, identified by its instruction pointer and stack pointer. Returns true if the walk is in a cycle, at
+  /// the latest after one and a half times its length.
   bool seen(std::uint64_t address, std::uint64_t stack) {
     if (steps_ != 0 && address == address_ && stack == stack_) {
       return true;

@@ -8,23 +8,23 @@ namespace tracer::stack {
 
 namespace {
 
-/// A short name can stand for a text of any length, as its parts refer to each other; so the demangler is left in the
-/// middle (it holds no memory then, but for Rust names in Punycode) when there is enough of it.
+/// Collects demangled text and aborts the demangler with longjmp(3) after `max_size` bytes. Back references let a short
+/// name expand to any length. The abort leaks no memory, except for Rust names in Punycode.
 struct Collector {
-  static constexpr std::size_t longest = 16384;
+  static constexpr std::size_t max_size = 16384;
 
-  std::jmp_buf enough;
-  char text[longest];
+  std::jmp_buf abort;
+  char text[max_size];
   std::size_t size = 0;
 
-  static void take(const char* part, std::size_t length, void* opaque) {
+  static void append(const char* part, std::size_t length, void* opaque) {
     auto& self = *static_cast<Collector*>(opaque);
-    const std::size_t room = longest - self.size;
-    const std::size_t taken = length < room ? length : room;
-    __builtin_memcpy(self.text + self.size, part, taken);
-    self.size += taken;
-    if (taken < length) {
-      std::longjmp(self.enough, 1);
+    const std::size_t available = max_size - self.size;
+    const std::size_t copied = length < available ? length : available;
+    __builtin_memcpy(self.text + self.size, part, copied);
+    self.size += copied;
+    if (copied < length) {
+      std::longjmp(self.abort, 1);
     }
   }
 };
@@ -33,18 +33,18 @@ using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
 
 bool run(Demangler demangler, const char* name, Collector& into) {
   into.size = 0;
-  // Nothing with a destructor stands between here and the jump.
-  if (setjmp(into.enough) != 0) {
+  // longjmp() requires that no frame between here and Collector::append has a destructor to run.
+  if (setjmp(into.abort) != 0) {
     return true;
   }
-  return demangler(name, DMGL_PARAMS | DMGL_ANSI, Collector::take, &into) != 0;
+  return demangler(name, DMGL_PARAMS | DMGL_ANSI, Collector::append, &into) != 0;
 }
 
 }  // namespace
 
 std::string demangle(std::string_view name) {
-  constexpr std::size_t longest_mangled = 4096;
-  if (name.size() > longest_mangled ||
+  constexpr std::size_t max_mangled_size = 4096;
+  if (name.size() > max_mangled_size ||
       !(name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_GLOBAL_"))) {
     return std::string(name);
   }

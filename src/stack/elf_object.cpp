@@ -70,16 +70,16 @@ const FunctionName* ElfObject::function(std::uint64_t address) {
   if (!symbols_) {
     load_symbols();
   }
-  auto& place = names_[address];
-  if (const auto symbol = symbols_->before(address)) {
-    place = FunctionName{demangle(symbol->name), address - symbol->start};
+  auto& name = names_[address];
+  if (const auto symbol = symbols_->at_or_before(address)) {
+    name = FunctionName{demangle(symbol->name), address - symbol->start};
   }
-  return place ? &*place : nullptr;
+  return name ? &*name : nullptr;
 }
 
 Sources* ElfObject::sources(const std::string& name) {
   if (!sources_) {
-    // A handle of its own: libdw changes what it looks at.
+    // libdw modifies the ELF handle, so it gets its own.
     debuginfo::ElfHandle elf(file_.valid() ? ::elf_begin(file_.get(), ELF_C_READ, nullptr)
                                            : ::elf_memory(image_.data(), image_.size()));
     sources_ = std::make_unique<Sources>(std::move(elf), name);
@@ -87,11 +87,11 @@ Sources* ElfObject::sources(const std::string& name) {
   return sources_.get();
 }
 
-void ElfObject::forget_names_if_many() {
+void ElfObject::trim_caches() {
   if (sources_) {
-    sources_->forget_if_many();
+    sources_->trim_cache();
   }
-  if (names_.size() > most_names) {
+  if (names_.size() > max_names) {
     names_.clear();
   }
 }

@@ -1,5 +1,5 @@
-// A file that code is mapped from, or an image of one: how to unwind from its code and what its functions are called.
-// Shared by all processes that run it.
+// An ELF file with code, or a copy of it from memory: its unwind information, function names and source lines. All
+// processes that map it share this object.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@ struct FunctionName {
 
 class ElfObject {
  public:
-  /// Null if it is no object that can be worked with. `trusted`: nobody but root can have made it or can change it.
+  /// Returns null if the object cannot be read. `trusted` says that only root can write the file.
   static std::shared_ptr<ElfObject> open(UniqueFd file, bool trusted);
-  /// `image` is what the file would be, with holes where nothing is known.
+  /// `image` has the contents of the file; unknown parts are zero.
   static std::shared_ptr<ElfObject> from_image(std::vector<char> image);
 
-  /// The address that the object itself gives to the place in the file; empty where no segment has it.
+  /// Converts a file offset to an address in the object; empty if no segment contains it.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
-  /// The address of .eh_frame_hdr; empty if there is none.
+  /// Returns the address of .eh_frame_hdr; empty if there is none.
   [[nodiscard]] std::optional<std::uint64_t> frame_header() const { return frame_header_; }
   /// See CallFrames::at().
   const Row& row(std::uint64_t address) { return frames_->at(address); }
-  /// Null if unknown. Valid until forget_names_if_many().
+  /// Returns null if unknown. The result is valid until trim_caches().
   const FunctionName* function(std::uint64_t address);
-  /// Null where the object cannot be looked at so. Made when it is asked for first, for a file named `name`.
+  /// Opens the debugging information on the first call. `name` is the path of the file.
   Sources* sources(const std::string& name);
-  /// Keeps memory bounded.
-  void forget_names_if_many();
+  /// Clears caches that have become too large.
+  void trim_caches();
 
  private:
   struct Segment {
@@ -50,7 +50,7 @@ class ElfObject {
     std::uint64_t address;
     bool executable;
   };
-  static constexpr std::size_t most_names = 1 << 16;
+  static constexpr std::size_t max_names = 1 << 16;
 
   void load_symbols();
 
@@ -58,7 +58,7 @@ class ElfObject {
   static std::shared_ptr<ElfObject> make(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf,
                                          bool trusted);
 
-  // In the order in which they may go: each needs those before.
+  // The order matters for destruction: each member refers to those before it.
   UniqueFd file_;
   std::vector<char> image_;
   debuginfo::ElfHandle elf_;
@@ -67,7 +67,7 @@ class ElfObject {
   std::unique_ptr<CallFrames> frames_;
   std::vector<char> mini_debug_;
   debuginfo::ElfHandle mini_elf_;
-  std::optional<SymbolTable> symbols_;  ///< empty until asked for
+  std::optional<SymbolTable> symbols_;  ///< empty until needed
   std::unordered_map<std::uint64_t, std::optional<FunctionName>> names_;
   std::unique_ptr<Sources> sources_;
 };

@@ -12,8 +12,8 @@ namespace tracer::stack {
 
 namespace {
 
-constexpr std::size_t deepest = 64;
-constexpr std::size_t longest = 4096;  // steps; an expression may jump back for ever
+constexpr std::size_t max_depth = 64;
+constexpr std::size_t max_steps = 4096;  // an expression may loop forever
 
 class Machine {
  public:
@@ -23,7 +23,7 @@ class Machine {
 
   std::optional<std::uint64_t> run() {
     for (std::size_t steps = 0; next_ < operations_.size(); ++steps) {
-      if (steps == longest || !execute(operations_[next_++])) {
+      if (steps == max_steps || !execute(operations_[next_++])) {
         return std::nullopt;
       }
     }
@@ -32,7 +32,7 @@ class Machine {
 
  private:
   bool push(std::uint64_t value) {
-    if (size_ == deepest) {
+    if (size_ == max_depth) {
       return false;
     }
     stack_[size_++] = value;
@@ -41,7 +41,7 @@ class Machine {
   bool push_register(std::uint64_t number, std::uint64_t offset) {
     return registers_.has(number) && push(registers_.values[number] + offset);
   }
-  /// The `depth`th from the top.
+  /// DW_OP_pick: pushes a copy of the entry at `depth`, where 0 is the top.
   bool pick(std::uint64_t depth) { return depth < size_ && push(stack_[size_ - 1 - depth]); }
 
   bool jump(const Dwarf_Op& operation) {
@@ -233,7 +233,7 @@ class Machine {
   const arch::FrameRegisters& registers_;
   const trace::Memory& memory_;
   std::optional<std::uint64_t> cfa_;
-  std::array<std::uint64_t, deepest> stack_{};
+  std::array<std::uint64_t, max_depth> stack_{};
   std::size_t size_ = 0;
   std::size_t next_ = 0;
 };

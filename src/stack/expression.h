@@ -1,4 +1,4 @@
-// DWARF expressions (DWARF 5, 2.5), as far as call frame information uses them.
+// Evaluates the DWARF expressions (DWARF 5, 2.5) that call frame information uses.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -12,7 +12,8 @@
 
 namespace tracer::stack {
 
-/// The value on top of the stack at the end. Empty for what is malformed, takes too long, or reads what is not there.
+/// Returns the value on top of the stack at the end. Empty if the expression is malformed, takes too many steps, or
+/// reads an unknown register or unreadable memory.
 std::optional<std::uint64_t> evaluate(std::span<const Dwarf_Op> operations, const arch::FrameRegisters& registers,
                                       const trace::Memory& memory, std::optional<std::uint64_t> cfa);
 

@@ -6,7 +6,7 @@ namespace tracer::stack {
 
 namespace {
 
-/// What no file has is not looked for.
+/// No memory: objects that exist in memory only, such as the vDSO, are not searched.
 class NoMemory final : public trace::Memory {
  public:
   std::size_t read(RemoteAddr, std::span<std::byte>) const override { return 0; }
@@ -15,13 +15,13 @@ class NoMemory final : public trace::Memory {
 }  // namespace
 
 std::string FunctionNames::at(pid_t tid, std::uint64_t address) {
-  if (spaces_.size() >= most_threads) {
+  if (spaces_.size() >= max_threads) {
     spaces_.clear();
   }
   const auto [known, is_new] = spaces_.try_emplace(tid, generations_);
   AddressSpace& space = known->second;
   if (is_new) {
-    space.set_unwatched();
+    space.set_untraced_sharer();
   }
   space.begin_walk(tid);
   Mapping* const mapping = space.find(address);

@@ -1,4 +1,4 @@
-// What the functions are called that a process has pointers to.
+// Names of functions to which a process has pointers.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,12 @@ namespace tracer::stack {
 
 class FunctionNames {
  public:
-  /// The function whose code begins at the address, demangled; empty if none does that has a name. `tid`: of a stopped
-  /// thread that has the memory.
+  /// Returns the demangled name of the function that starts at `address`; empty if there is none. `tid` is a stopped
+  /// thread of the process.
   std::string at(pid_t tid, std::uint64_t address);
 
  private:
-  static constexpr std::size_t most_threads = 256;
+  static constexpr std::size_t max_threads = 256;
 
   std::uint64_t generations_ = 0;
   std::map<pid_t, AddressSpace> spaces_;  ///< by thread

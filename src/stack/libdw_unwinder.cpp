@@ -5,7 +5,7 @@ namespace tracer::stack {
 
 namespace {
 
-/// The caller by the convention that the frame pointer points to where the caller's was saved, before the return
+/// Unwinds by the frame pointer, which by convention points to the caller's frame pointer followed by the return
 /// address.
 bool apply_frame_pointer(arch::FrameRegisters& registers, const Walk& walk) {
   if (!registers.has(registers.frame_pointer) || !registers.has(registers.stack_pointer)) {
@@ -31,16 +31,17 @@ bool apply_frame_pointer(arch::FrameRegisters& registers, const Walk& walk) {
 
 class LibdwUnwinder final : public Unwinder {
  public:
-  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit, std::vector<Place>& places) override {
+  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit,
+               std::vector<FrameAddress>& frames) override {
     arch::FrameRegisters registers = start.registers;
     CycleDetector cycle;
     for (bool exact = start.exact;;) {
       const std::uint64_t address = registers.instruction_pointer;
-      if (places.size() == limit) {
+      if (frames.size() == limit) {
         return WalkEnd::limit;
       }
-      places.push_back({address, exact});
-      // A call may be the last thing that a function does; then the return address is another's.
+      frames.push_back({address, exact});
+      // A call may be the last instruction of a function; then the return address belongs to the next function.
       Mapping* const mapping = walk.space.find(exact ? address : address - 1);
       if (mapping == nullptr) {
         return WalkEnd::outermost;
@@ -65,8 +66,8 @@ class LibdwUnwinder final : public Unwinder {
  private:
   const Row& row_at(const Walk& walk, Mapping& mapping, std::uint64_t address) {
     ElfObject* const object = AddressSpace::object(mapping, walk.tid, walk.memory, walk.objects);
-    const auto place = object == nullptr ? std::nullopt : object->address_of(mapping.offset_of(address));
-    return place ? object->row(*place) : unknown_;
+    const auto own = object == nullptr ? std::nullopt : object->address_of(mapping.offset_of(address));
+    return own ? object->row(*own) : unknown_;
   }
 
   Row unknown_;

@@ -1,4 +1,4 @@
-// Where the program is built without libunwind (TRACER_LIBUNWIND=OFF).
+// For builds without libunwind (TRACER_LIBUNWIND=OFF).
 #include <cerrno>
 
 #include "stack/unwinder.h"

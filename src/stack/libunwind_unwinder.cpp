@@ -1,4 +1,5 @@
-// libunwind with accessors of our own: it reads a stopped thread's memory and nothing else, and never for ever.
+// Unwinds with libunwind through accessors that read only the memory of a stopped thread, and with a bounded number of
+// reads.
 #include <libunwind.h>
 
 #include <array>
@@ -9,7 +10,8 @@
 #include "stack/cycle_detector.h"
 #include "stack/unwinder.h"
 
-// Exported by libunwind for those who find unwind tables themselves, as libunwind-ptrace does; in no header.
+// libunwind exports this function for callers that find unwind tables themselves, such as libunwind-ptrace, but
+// declares it in no public header.
 extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t*, unw_proc_info_t*, int,
                                                   void*);
 
@@ -17,7 +19,7 @@ namespace tracer::stack {
 
 namespace {
 
-/// What we use of the library, whose header gives its functions other names for each processor.
+/// The functions of libunwind that the tracer uses. The header maps their names to different ones for each processor.
 struct Library {
   decltype(&::unw_create_addr_space) create = nullptr;
   decltype(&::unw_destroy_addr_space) destroy = nullptr;
@@ -46,30 +48,30 @@ struct Library {
   }
 };
 
-/// What the accessors get to see of one walk.
+/// The argument of the accessors during one walk.
 struct Context {
   const Library& library;
   const Walk& walk;
   const arch::FrameRegisters& registers;
-  std::size_t reads = 0;  ///< left; an expression in the unwind tables may go round for ever
+  std::size_t reads_left = 0;  ///< bounds expressions in the unwind tables, which may loop forever
 };
 
-constexpr std::size_t reads_for_a_frame = 4096;
+constexpr std::size_t max_reads_per_frame = 4096;
 
 int access_memory(unw_addr_space_t, unw_word_t address, unw_word_t* value, int write, void* argument) {
   auto& context = *static_cast<Context*>(argument);
   std::uint64_t word = 0;
-  if (write != 0 || context.reads == 0 || !read_word(context.walk.memory, address, sizeof word, word)) {
+  if (write != 0 || context.reads_left == 0 || !read_word(context.walk.memory, address, sizeof word, word)) {
     return -UNW_EINVAL;
   }
-  --context.reads;
+  --context.reads_left;
   *value = word;
   return 0;
 }
 
 int access_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
   const arch::FrameRegisters& registers = static_cast<Context*>(argument)->registers;
-  // libunwind numbers them as DWARF does on 64-bit machines.
+  // On 64-bit machines libunwind uses DWARF register numbers.
   if (write != 0 || number < 0) {
     return -UNW_EREADONLYREG;
   }
@@ -95,13 +97,13 @@ int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* info,
   if (!header) {
     return -UNW_ENOINFO;
   }
-  // Version, encodings of pointer, count and table, pointer, count (Linux Standard Base, 10.6.2), as every linker
-  // writes them: a sorted table of pairs of 32-bit distances.
-  const std::uint64_t place = *header + (ip - *address);
+  // .eh_frame_hdr (Linux Standard Base, 10.6.2): the version, the encodings of pointer, count and table, the pointer,
+  // the count. Every linker writes these encodings: a sorted table of pairs of 32-bit offsets.
+  const std::uint64_t header_address = *header + (ip - *address);
   std::array<std::uint8_t, 12> start{};
-  constexpr std::array<std::uint8_t, 4> usual = {1, 0x1b, 0x03, 0x3b};
-  if (context.walk.memory.read(RemoteAddr(place), std::as_writable_bytes(std::span(start))) != start.size() ||
-      std::memcmp(start.data(), usual.data(), usual.size()) != 0) {
+  constexpr std::array<std::uint8_t, 4> expected = {1, 0x1b, 0x03, 0x3b};
+  if (context.walk.memory.read(RemoteAddr(header_address), std::as_writable_bytes(std::span(start))) != start.size() ||
+      std::memcmp(start.data(), expected.data(), expected.size()) != 0) {
     return -UNW_ENOINFO;
   }
   std::uint32_t count = 0;
@@ -110,9 +112,9 @@ int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t* info,
   table.start_ip = mapping->start;
   table.end_ip = mapping->end;
   table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
-  table.u.rti.segbase = place;
-  table.u.rti.table_len = count;  // words of 8 bytes, as the pairs are
-  table.u.rti.table_data = place + start.size();
+  table.u.rti.segbase = header_address;
+  table.u.rti.table_len = count;  // in words of 8 bytes, the size of a pair
+  table.u.rti.table_data = header_address + start.size();
   return context.library.search_table(space, ip, &table, info, need_info, argument);
 }
 
@@ -131,22 +133,23 @@ unw_accessors_t accessors() {
 
 class LibunwindUnwinder final : public Unwinder {
  public:
-  LibunwindUnwinder(const Library& library, std::unique_ptr<Unwinder> others)
-      : library_(library), others_(std::move(others)) {
+  LibunwindUnwinder(const Library& library, std::unique_ptr<Unwinder> fallback)
+      : library_(library), fallback_(std::move(fallback)) {
     library_.set_caching(space_, UNW_CACHE_GLOBAL);
   }
   ~LibunwindUnwinder() override { library_.destroy(space_); }
 
-  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit, std::vector<Place>& places) override {
+  WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit,
+               std::vector<FrameAddress>& frames) override {
     if (start.registers.word_size != sizeof(unw_word_t)) {
-      return others_->walk(walk, start, limit, places);
+      return fallback_->walk(walk, start, limit, frames);
     }
-    // What libunwind has kept is by address, whoever's that was.
+    // libunwind's cache is keyed by address only, so it must not outlive a change of the mappings or of the process.
     if (walk.space.generation() != generation_) {
       library_.flush(space_, 0, 0);
       generation_ = walk.space.generation();
     }
-    // libunwind takes the first place for an exact one.
+    // libunwind does not subtract 1 from the instruction pointer of the innermost frame.
     arch::FrameRegisters registers = start.registers;
     registers.instruction_pointer -= start.exact ? 0 : 1;
     Context context{library_, walk, registers};
@@ -163,15 +166,15 @@ class LibunwindUnwinder final : public Unwinder {
         return WalkEnd::outermost;
       }
       ip += first && !exact ? 1 : 0;
-      if (places.size() == limit) {
+      if (frames.size() == limit) {
         return WalkEnd::limit;
       }
-      places.push_back({ip, exact});
+      frames.push_back({ip, exact});
       if (walk.space.find(exact ? ip : ip - 1) == nullptr) {
         return WalkEnd::outermost;
       }
       exact = library_.is_signal_frame(&cursor) > 0;
-      context.reads = reads_for_a_frame;
+      context.reads_left = max_reads_per_frame;
       if (library_.step(&cursor) <= 0) {
         return WalkEnd::outermost;
       }
@@ -185,7 +188,7 @@ class LibunwindUnwinder final : public Unwinder {
   Library library_;
   unw_accessors_t accessors_ = accessors();
   unw_addr_space_t space_ = library_.create(&accessors_, 0);
-  std::unique_ptr<Unwinder> others_;  ///< for threads of another word size
+  std::unique_ptr<Unwinder> fallback_;  ///< for threads of another word size
   std::uint64_t generation_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The code in a process's memory: what /proc/PID/maps says of it.
+// Memory mappings together with the ELF objects that they map.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,9 @@ namespace tracer::stack {
 
 class ElfObject;
 
-/// And what is known of the code in it.
 struct Mapping : proc::MappedRange {
-  // Found when it is needed first.
-  std::shared_ptr<ElfObject> object;
-  bool object_known = false;
+  std::shared_ptr<ElfObject> object;  ///< null if there is none or it has not been looked up
+  bool object_known = false;          ///< `object` has been looked up
 
   Mapping() = default;
   explicit Mapping(const proc::MappedRange& range) : proc::MappedRange(range) {}
@@ -27,9 +25,9 @@ struct Mapping : proc::MappedRange {
   }
 };
 
-enum class Which : std::uint8_t { executable, all };
+enum class MappingKind : std::uint8_t { executable, all };
 
-/// In the order of their addresses; empty if the thread is gone.
-std::vector<Mapping> read_mappings(pid_t tid, Which which);
+/// Reads the mappings of this kind, sorted by address; empty if the thread is gone.
+std::vector<Mapping> read_mappings(pid_t tid, MappingKind kind);
 
 }  // namespace tracer::stack

@@ -14,27 +14,27 @@ namespace tracer::stack {
 
 namespace {
 
-/// Opens the very file that is mapped, even if it is deleted. Takes CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+/// Opens the mapped file itself, even if it is deleted. Requires CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
 debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
   return debuginfo::open_regular(proc::proc_path(tid, "map_files/" + mapping.map_files_name()));
 }
 
-/// Opens the program, which everybody may who may trace it, even if it is deleted.
+/// Opens the program, even if it is deleted. Permission to trace the process suffices.
 debuginfo::TraceeFile open_program(pid_t tid) {
   return debuginfo::open_regular(proc::proc_path(tid, "exe"));
 }
 
-bool is_file_of(const debuginfo::TraceeFile& found, const Mapping& mapping) {
+bool is_mapped_file(const debuginfo::TraceeFile& found, const Mapping& mapping) {
   return found.descriptor.valid() && found.status.st_ino == mapping.inode && found.status.st_dev == mapping.device;
 }
 
-/// Whether only root can have written it.
-bool is_roots(const struct ::stat& status) {
+/// Whether only root can write the file.
+bool only_root_can_write(const struct ::stat& status) {
   constexpr mode_t others = S_IWGRP | S_IWOTH;
   return status.st_uid == 0 && (status.st_mode & others) == 0;
 }
 
-/// Drops what no process uses at present.
+/// Removes the objects that no process uses at present.
 template <typename Map>
 void drop_unused(Map& objects) {
   std::erase_if(objects, [](const auto& each) { return each.second.use_count() <= 1; });
@@ -48,15 +48,15 @@ std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, 
   }
   if (mapping.path.front() == '/') {
     debuginfo::TraceeFile found = debuginfo::open_in_tracee(tid, mapping.path);
-    if (!is_file_of(found, mapping)) {
+    if (!is_mapped_file(found, mapping)) {
       found = open_mapped(tid, mapping);
     }
     if (!found.descriptor.valid()) {
       found = open_program(tid);
-      if (!is_file_of(found, mapping)) {
-        found = debuginfo::open_regular(mapping.path);  // the process is gone; it may have seen the same files as we do
+      if (!is_mapped_file(found, mapping)) {
+        found = debuginfo::open_regular(mapping.path);  // the process is gone; it may have had the tracer's root
       }
-      if (!is_file_of(found, mapping)) {
+      if (!is_mapped_file(found, mapping)) {
         found.descriptor.reset();
       }
     }
@@ -64,7 +64,7 @@ std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, 
       const struct ::stat& status = found.status;
       const Identity identity{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
                               status.st_mtim.tv_nsec};
-      return from_file(std::move(found.descriptor), identity, is_roots(status));
+      return from_file(std::move(found.descriptor), identity, only_root_can_write(status));
     }
   }
   return from_memory(mapping, tid, memory);
@@ -74,11 +74,11 @@ std::shared_ptr<ElfObject> ObjectCache::from_file(UniqueFd file, const Identity&
   if (const auto known = files_.find(identity); known != files_.end()) {
     return known->second;
   }
-  if (files_.size() >= most_files) {
+  if (files_.size() >= max_files) {
     drop_unused(files_);
   }
   auto object = ElfObject::open(std::move(file), trusted);
-  if (files_.size() < most_files) {
+  if (files_.size() < max_files) {
     files_.emplace(identity, object);
   }
   return object;
@@ -86,8 +86,9 @@ std::shared_ptr<ElfObject> ObjectCache::from_file(UniqueFd file, const Identity&
 
 namespace {
 
-/// Of what the event's memory does not hold, as the thread has gone on: the vdso stays as it is.
-void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
+/// Reads the present memory of a thread that has been resumed, where the event's memory does not contain the vDSO. The
+/// vDSO does not change.
+void read_present_memory(pid_t tid, std::uint64_t address, std::span<char> into) {
   const UniqueFd memory(::open(proc::proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   if (memory.valid()) {
     (void)::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address));
@@ -97,30 +98,30 @@ void read_now(pid_t tid, std::uint64_t address, std::span<char> into) {
 }  // namespace
 
 std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory) {
-  constexpr std::uint64_t largest = 64 << 20;
+  constexpr std::uint64_t max_size = 64 << 20;
   std::vector<char> image;
-  for (const Mapping& part : read_mappings(tid, Which::all)) {
+  for (const Mapping& part : read_mappings(tid, MappingKind::all)) {
     const std::uint64_t size = part.end - part.start;
     if (part.path != mapping.path || part.inode != mapping.inode || part.device != mapping.device ||
-        part.end < part.start || size > largest || part.file_offset > largest - size) {
+        part.end < part.start || size > max_size || part.file_offset > max_size - size) {
       continue;
     }
     const auto offset = static_cast<std::size_t>(part.file_offset);
     image.resize(std::max(image.size(), offset + static_cast<std::size_t>(size)));
-    const auto place = std::span(image).subspan(offset, static_cast<std::size_t>(size));
-    // What cannot be read stays zero.
-    if (memory.read(RemoteAddr(part.start), std::as_writable_bytes(place)) == 0) {
-      read_now(tid, part.start, place);
+    const auto target = std::span(image).subspan(offset, static_cast<std::size_t>(size));
+    // Memory that cannot be read stays zero.
+    if (memory.read(RemoteAddr(part.start), std::as_writable_bytes(target)) == 0) {
+      read_present_memory(tid, part.start, target);
     }
   }
   if (const auto known = images_.find(image); known != images_.end()) {
     return known->second;
   }
-  if (images_.size() >= most_images) {
+  if (images_.size() >= max_images) {
     drop_unused(images_);
   }
   auto object = ElfObject::from_image(image);
-  if (images_.size() < most_images) {
+  if (images_.size() < max_images) {
     images_.emplace(std::move(image), object);
   }
   return object;

@@ -1,4 +1,4 @@
-// Finds the object behind a mapping: the very file, wherever it is now, or what the memory shows of it.
+// Finds the ELF object of a mapping: the mapped file, or a copy of it from the process's memory.
 #pragma once
 
 #include <sys/types.h>
@@ -17,11 +17,11 @@ namespace tracer::stack {
 
 class ObjectCache {
  public:
-  /// Null where there is nothing to be found. `tid` has the mapping, and `memory` is its own.
+  /// Returns null if there is no object. `tid` is a thread with the mapping, and `memory` is its memory.
   std::shared_ptr<ElfObject> find(const Mapping& mapping, pid_t tid, const trace::Memory& memory);
 
  private:
-  /// What makes a file the same file, unchanged.
+  /// Identifies a file and its version.
   struct Identity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -30,8 +30,8 @@ class ObjectCache {
     std::int64_t nanoseconds = 0;
     auto operator<=>(const Identity&) const = default;
   };
-  static constexpr std::size_t most_files = 512;
-  static constexpr std::size_t most_images = 64;
+  static constexpr std::size_t max_files = 512;
+  static constexpr std::size_t max_images = 64;
 
   std::shared_ptr<ElfObject> from_file(UniqueFd file, const Identity& identity, bool trusted);
   std::shared_ptr<ElfObject> from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory);

@@ -16,8 +16,8 @@ namespace tracer::stack {
 
 namespace {
 
-constexpr std::int64_t largest = 64 << 20;  // bytes
-constexpr std::size_t longest_name = 1024;
+constexpr std::int64_t max_file_size = 64 << 20;
+constexpr std::size_t max_name_size = 1024;
 
 std::optional<std::uint64_t> take_hex(std::string_view& line) {
   if (line.starts_with("0x")) {
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
   return value;
 }
 
-/// The id that a process has in its own pid namespace, by which it names the file.
+/// Returns the process ID in the process's own PID namespace, which is the one in the name of the file.
 std::string inner_pid(pid_t tid) {
   const std::string status = read_file(proc::proc_path(tid, "status"));
   const auto at = status.find("\nNStgid:");
@@ -55,14 +55,14 @@ std::vector<PerfMap::Function> parse_perf_map(std::string_view text) {
     const auto start = take_hex(line);
     const auto size = start ? take_hex(line) : std::nullopt;
     if (size && !line.empty()) {
-      functions.push_back({*start, *size, std::string(line.substr(0, longest_name))});
+      functions.push_back({*start, *size, std::string(line.substr(0, max_name_size))});
     }
   }
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
   return functions;
 }
 
-const PerfMap::Function* PerfMap::known(std::uint64_t address) const {
+const PerfMap::Function* PerfMap::look_up(std::uint64_t address) const {
   const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
                                       [](std::uint64_t value, const Function& each) { return value < each.start; });
   if (after == functions_.begin()) {
@@ -73,17 +73,17 @@ const PerfMap::Function* PerfMap::known(std::uint64_t address) const {
 }
 
 const PerfMap::Function* PerfMap::find(pid_t tid, std::uint64_t address) {
-  if (const Function* function = known(address)) {
+  if (const Function* function = look_up(address)) {
     return function;
   }
   read(tid);
-  return known(address);
+  return look_up(address);
 }
 
 void PerfMap::read(pid_t tid) {
   const std::string path = "/tmp/perf-" + inner_pid(tid) + ".map";
   const debuginfo::TraceeFile file = debuginfo::open_in_tracee(tid, path);
-  if (!file.descriptor.valid() || file.status.st_size > largest || file.status.st_size == size_) {
+  if (!file.descriptor.valid() || file.status.st_size > max_file_size || file.status.st_size == size_) {
     return;
   }
   std::string text(static_cast<std::size_t>(file.status.st_size), '\0');

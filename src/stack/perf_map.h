@@ -1,4 +1,4 @@
-// Functions that a program has compiled itself, as it tells perf: /tmp/perf-PID.map (perf's jit-interface.txt).
+// Names of JIT-compiled functions from /tmp/perf-PID.map, the file that programs write for perf (jit-interface.txt).
 #pragma once
 
 #include <sys/types.h>
@@ -18,24 +18,22 @@ class PerfMap {
     std::string name;
   };
 
-  /// The name of the file as the tracee sees it; empty if there was none when it was read last.
+  /// Returns the path of the file as the tracee sees it; empty if no file has been read.
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Null if unknown. The file is read anew where it has grown and does not know the address. Valid until the next
-  /// call.
+  /// Returns the function that contains `address`, or null. Reads the file again if the address is unknown and the size
+  /// of the file has changed. The result is valid until the next call.
   const Function* find(pid_t tid, std::uint64_t address);
-  /// Another program runs.
-  void forget() { *this = {}; }
 
  private:
   void read(pid_t tid);
-  [[nodiscard]] const Function* known(std::uint64_t address) const;
+  [[nodiscard]] const Function* look_up(std::uint64_t address) const;
 
   std::string path_;
   std::int64_t size_ = -1;           ///< of the file when it was read
-  std::vector<Function> functions_;  ///< by their starts; of several at one place the one written last
+  std::vector<Function> functions_;  ///< sorted by start; of several with the same start, find() uses the last one
 };
 
-/// Reads lines of `START SIZE NAME`, numbers in hexadecimal.
+/// Parses lines of `START SIZE NAME` with hexadecimal numbers.
 std::vector<PerfMap::Function> parse_perf_map(std::string_view text);
 
 }  // namespace tracer::stack

@@ -9,7 +9,7 @@ namespace tracer::stack {
 
 namespace {
 
-/// `space::Class::name`, for a function without a mangled name. What is local to a function has no such name.
+/// Returns `space::Class::name` for a function without a linkage name. A function-local class adds no prefix.
 std::string qualified_name(Dwarf_Die* die) {
   std::string name = debuginfo::bounded(::dwarf_diename(die));
   Dwarf_Die declaration = debuginfo::declaration_of(*die);
@@ -43,8 +43,8 @@ std::string function_name(Dwarf_Die* die) {
   return qualified_name(die);
 }
 
-/// Where the code around an inlined function calls it.
-void set_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, SourcePlace& place) {
+/// Sets the file and line of the call that was inlined.
+void set_call_site(Dwarf_Die* unit, Dwarf_Die* inlined, SourceLocation& location) {
   Dwarf_Attribute attribute;
   Dwarf_Word file = 0;
   Dwarf_Word line = 0;
@@ -52,10 +52,10 @@ void set_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, SourcePlace& place) {
   std::size_t count = 0;
   if (::dwarf_attr(inlined, DW_AT_call_file, &attribute) != nullptr && ::dwarf_formudata(&attribute, &file) == 0 &&
       ::dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count) {
-    place.file = debuginfo::bounded(::dwarf_filesrc(files, static_cast<std::size_t>(file), nullptr, nullptr));
+    location.file = debuginfo::bounded(::dwarf_filesrc(files, static_cast<std::size_t>(file), nullptr, nullptr));
   }
   if (::dwarf_attr(inlined, DW_AT_call_line, &attribute) != nullptr && ::dwarf_formudata(&attribute, &line) == 0) {
-    place.line = static_cast<unsigned>(line);
+    location.line = static_cast<unsigned>(line);
   }
 }
 
@@ -63,52 +63,52 @@ void set_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, SourcePlace& place) {
 
 Sources::Sources(debuginfo::ElfHandle elf, const std::string& name) : file_(std::move(elf), name) {}
 
-void Sources::forget_if_many() {
-  if (places_.size() > most_places) {
-    places_.clear();
+void Sources::trim_cache() {
+  if (locations_.size() > max_locations) {
+    locations_.clear();
   }
 }
 
-const std::vector<SourcePlace>& Sources::at(std::uint64_t address, unsigned behind) {
-  // Code is at `address - behind`; both forms of one address are different questions.
-  const std::uint64_t key = (address - behind) << 1 | behind;
-  const auto [place, fresh] = places_.try_emplace(key);
-  if (fresh) {
-    place->second = find(address - behind, behind);
+const std::vector<SourceLocation>& Sources::at(std::uint64_t address, unsigned adjustment) {
+  // The results for one instruction differ by adjustment, so that the key contains both.
+  const std::uint64_t key = (address - adjustment) << 1 | adjustment;
+  const auto [location, is_new] = locations_.try_emplace(key);
+  if (is_new) {
+    location->second = find(address - adjustment, adjustment);
   }
-  return place->second;
+  return location->second;
 }
 
-std::vector<SourcePlace> Sources::find(std::uint64_t address, unsigned behind) const {
-  std::vector<SourcePlace> places;
+std::vector<SourceLocation> Sources::find(std::uint64_t address, unsigned adjustment) const {
+  std::vector<SourceLocation> locations;
   Dwfl_Module* const module = file_.module();
   if (module == nullptr) {
-    return places;
+    return locations;
   }
   Dwarf_Addr bias = 0;
-  SourcePlace place;
+  SourceLocation location;
   if (Dwarf_Die* const unit = file_.unit_of(address, bias)) {
     if (Dwarf_Line* const line = ::dwarf_getsrc_die(unit, address - bias)) {
       int number = 0;
       ::dwarf_lineno(line, &number);
-      place.line = number > 0 ? static_cast<unsigned>(number) : 0;
-      place.file = debuginfo::bounded(::dwarf_linesrc(line, nullptr, nullptr));
+      location.line = number > 0 ? static_cast<unsigned>(number) : 0;
+      location.file = debuginfo::bounded(::dwarf_linesrc(line, nullptr, nullptr));
     }
     debuginfo::Scopes owner;
-    constexpr std::size_t most_inlined = 256;
+    constexpr std::size_t max_inlined = 256;
     for (Dwarf_Die& scope : debuginfo::scopes_at(unit, address - bias, owner)) {
       const int tag = ::dwarf_tag(&scope);
-      if (tag == DW_TAG_inlined_subroutine && places.size() < most_inlined) {
-        place.function = function_name(&scope);
-        place.inlined = true;
-        places.push_back(std::move(place));
-        place = {};
-        set_call_place(unit, &scope, place);
+      if (tag == DW_TAG_inlined_subroutine && locations.size() < max_inlined) {
+        location.function = function_name(&scope);
+        location.inlined = true;
+        locations.push_back(std::move(location));
+        location = {};
+        set_call_site(unit, &scope, location);
       } else if (tag == DW_TAG_subprogram) {
-        place.function = function_name(&scope);
+        location.function = function_name(&scope);
         Dwarf_Addr entry = 0;
         if (::dwarf_lowpc(&scope, &entry) == 0 && entry <= address - bias) {
-          place.offset = address - bias - entry + behind;
+          location.offset = address - bias - entry + adjustment;
         }
         break;
       }
@@ -119,11 +119,11 @@ std::vector<SourcePlace> Sources::find(std::uint64_t address, unsigned behind) c
   const char* const name = ::dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
   if (name != nullptr && *name != '\0') {
     const std::string plain = debuginfo::bounded(name);
-    place.function = demangle(plain.substr(0, plain.find('@')));  // @@GLIBC_2.34
-    place.offset = offset + behind;
+    location.function = demangle(plain.substr(0, plain.find('@')));  // @@GLIBC_2.34
+    location.offset = offset + adjustment;
   }
-  places.push_back(std::move(place));
-  return places;
+  locations.push_back(std::move(location));
+  return locations;
 }
 
 }  // namespace tracer::stack

@@ -1,5 +1,4 @@
-// Where code comes from: source lines, inlined functions and full symbol tables, from the file itself or from a
-// separate file of debugging information.
+// Source lines, inlined functions and full symbol tables, from the object itself or a separate debugging file.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +11,11 @@
 
 namespace tracer::stack {
 
-/// A function that code belongs to. Texts are bounded.
-struct SourcePlace {
+/// The function and the source line of an instruction. All strings are bounded.
+struct SourceLocation {
   std::string function;  ///< demangled; empty if unknown
   std::uint64_t offset = 0;
-  std::string file;   ///< as the compiler was given it; empty if unknown
+  std::string file;   ///< path as the compiler recorded it; empty if unknown
   unsigned line = 0;  ///< 0 if unknown
   bool inlined = false;
 };
@@ -28,18 +27,19 @@ class Sources {
   Sources(const Sources&) = delete;
   Sources& operator=(const Sources&) = delete;
 
-  /// The functions at an address as the object itself counts them: inlined ones from the inside out, then the one that
-  /// has a symbol. `behind`: the address is so far behind the code that is meant.
-  const std::vector<SourcePlace>& at(std::uint64_t address, unsigned behind);
-  void forget_if_many();
+  /// Returns the functions at an address in the object file: inlined ones, innermost first, then the one that contains
+  /// them. `adjustment` is 1 for a return address, which is after the call, and 0 otherwise.
+  const std::vector<SourceLocation>& at(std::uint64_t address, unsigned adjustment);
+  /// Clears the cache if it has become too large.
+  void trim_cache();
 
  private:
-  static constexpr std::size_t most_places = 1 << 16;
+  static constexpr std::size_t max_locations = 1 << 16;
 
-  [[nodiscard]] std::vector<SourcePlace> find(std::uint64_t address, unsigned behind) const;
+  [[nodiscard]] std::vector<SourceLocation> find(std::uint64_t address, unsigned adjustment) const;
 
   debuginfo::DebugFile file_;
-  std::unordered_map<std::uint64_t, std::vector<SourcePlace>> places_;
+  std::unordered_map<std::uint64_t, std::vector<SourceLocation>> locations_;
 };
 
 }  // namespace tracer::stack

@@ -20,7 +20,7 @@ void SymbolTable::add(Elf* elf) {
     const auto strings = static_cast<std::uint16_t>(strings_.size());
     strings_.push_back({elf, header.sh_link});
     const std::size_t count = data->d_size / ::gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-    for (std::size_t i = 0; i < count && entries_.size() < most_symbols; ++i) {
+    for (std::size_t i = 0; i < count && entries_.size() < max_symbols; ++i) {
       GElf_Sym symbol;
       if (::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
           symbol.st_shndx != SHN_UNDEF) {
@@ -38,7 +38,7 @@ void SymbolTable::add(Elf* elf) {
   entries_.shrink_to_fit();
 }
 
-std::optional<Symbol> SymbolTable::before(std::uint64_t address) const {
+std::optional<Symbol> SymbolTable::at_or_before(std::uint64_t address) const {
   const auto after = std::upper_bound(entries_.begin(), entries_.end(), address,
                                       [](std::uint64_t value, const Entry& entry) { return value < entry.start; });
   if (after == entries_.begin()) {
@@ -50,8 +50,8 @@ std::optional<Symbol> SymbolTable::before(std::uint64_t address) const {
   if (name == nullptr || *name == '\0') {
     return std::nullopt;
   }
-  constexpr std::size_t longest = 16384;
-  return Symbol{{name, ::strnlen(name, longest)}, entry.start};
+  constexpr std::size_t max_size = 16384;
+  return Symbol{{name, ::strnlen(name, max_size)}, entry.start};
 }
 
 }  // namespace tracer::stack

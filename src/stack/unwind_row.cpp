@@ -13,7 +13,7 @@ namespace {
 std::optional<std::uint64_t> value_of(const Rule& rule, const arch::FrameRegisters& registers,
                                       const trace::Memory& memory, std::optional<std::uint64_t> cfa) {
   const auto offset = static_cast<std::uint64_t>(rule.offset);
-  std::optional<std::uint64_t> place;
+  std::optional<std::uint64_t> address;
   switch (rule.kind) {
     case Rule::Kind::same:
     case Rule::Kind::undefined:
@@ -25,14 +25,14 @@ std::optional<std::uint64_t> value_of(const Rule& rule, const arch::FrameRegiste
     case Rule::Kind::expression:
       return evaluate(rule.expression, registers, memory, cfa);
     case Rule::Kind::at_cfa:
-      place = *cfa + offset;
+      address = *cfa + offset;
       break;
     case Rule::Kind::at_expression:
-      place = evaluate(rule.expression, registers, memory, cfa);
+      address = evaluate(rule.expression, registers, memory, cfa);
       break;
   }
   std::uint64_t value = 0;
-  if (!place || !read_word(memory, *place, registers.word_size, value)) {
+  if (!address || !read_word(memory, *address, registers.word_size, value)) {
     return std::nullopt;
   }
   return value;
@@ -46,7 +46,7 @@ bool read_word(const trace::Memory& memory, std::uint64_t address, unsigned size
   if (memory.read(RemoteAddr(address), wanted) != size) {
     return false;
   }
-  // Little endian, as every architecture here is: the low bytes come first.
+  // All supported architectures are little-endian.
   std::memcpy(&value, bytes.data(), sizeof value);
   return true;
 }
@@ -62,7 +62,7 @@ bool apply(const Row& row, arch::FrameRegisters& registers, const trace::Memory&
   const std::uint64_t word_mask = registers.word_size == 4 ? 0xffffffffU : ~std::uint64_t{0};
   cfa = *cfa & word_mask;
   arch::FrameRegisters caller = registers;
-  caller.known &= ~row.lost;
+  caller.known &= ~row.undefined;
   caller.set(registers.stack_pointer, *cfa);
   for (const Rule& rule : row.rules) {
     const auto value = value_of(rule, registers, memory, cfa);

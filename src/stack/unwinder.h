@@ -1,4 +1,4 @@
-// From the registers of a stopped thread to the instruction pointers of its frames.
+// The interface of unwinders, which compute the frames of a stack from the registers and memory of a thread.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@
 
 namespace tracer::stack {
 
-/// The thread whose stack is walked, and what may be asked on the way.
+/// The thread whose stack is walked, and the information that the unwinder may use.
 struct Walk {
   pid_t tid;
   const trace::Memory& memory;
@@ -24,21 +24,21 @@ struct Walk {
   ObjectCache& objects;
 };
 
-struct Place {
+struct FrameAddress {
   std::uint64_t address = 0;
-  bool exact = false;  ///< the thread is or was just there, as against returning there
+  bool exact = false;  ///< true for the address of an instruction, false for a return address
 };
 
 enum class WalkEnd : std::uint8_t {
-  outermost,  ///< or nothing says how to go on
+  outermost,  ///< the last frame has no caller, or its caller cannot be found
   limit,
   cycle,
 };
 
-/// Where a walk begins.
+/// The frame at which a walk starts.
 struct InnermostFrame {
   arch::FrameRegisters registers;
-  bool exact = true;  ///< of its instruction pointer, as of a place
+  bool exact = true;  ///< see FrameAddress
 };
 
 class Unwinder {
@@ -48,17 +48,17 @@ class Unwinder {
   Unwinder& operator=(const Unwinder&) = delete;
   virtual ~Unwinder() = default;
 
-  /// Fills `places`, innermost first, with at most `limit`. One that is no code is the last.
+  /// Appends at most `limit` frames to `frames`, innermost first. A frame outside of executable mappings is the last.
   virtual WalkEnd walk(const Walk& walk, const InnermostFrame& start, std::size_t limit,
-                       std::vector<Place>& places) = 0;
+                       std::vector<FrameAddress>& frames) = 0;
 };
 
-/// By the call frame information as libdw reads it, each row made once for all processes that run a file; by the frame
-/// pointer where there is none.
+/// Unwinds by call frame information, which libdw reads and which is cached per file, and by the frame pointer where
+/// there is none.
 std::unique_ptr<Unwinder> make_libdw_unwinder();
 
-/// By libunwind, which guesses where nothing is known as the strace of Debian does, and by libdw for threads of another
-/// word size. The error says why there is no libunwind.
+/// Unwinds with libunwind, which guesses the caller where there is no call frame information, like the strace of
+/// Debian. Threads of another word size are unwound with libdw. The error says why libunwind is not available.
 Result<std::unique_ptr<Unwinder>> make_libunwind_unwinder();
 
 }  // namespace tracer::stack

@@ -83,7 +83,7 @@ TEST_CASE("a row leads to the caller's registers") {
   row.cfa.kind = Rule::Kind::other;
   row.cfa.other = 7;
   row.cfa.offset = 16;  // 0x710
-  row.lost = 1;
+  row.undefined = 1;
   Rule saved;
   saved.kind = Rule::Kind::at_cfa;
   saved.number = 6;

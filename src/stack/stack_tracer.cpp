@@ -1,4 +1,4 @@
-#include "stack/tracer.h"
+#include "stack/stack_tracer.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -25,7 +25,7 @@ class Tracer final : public trace::StackTracer {
   void observe(const trace::Event& event, const trace::Memory& memory) override {
     spaces_.observe(event, memory);
     if (event.stack != nullptr && event.stack->is_past() && event.stack->mappings().empty()) {
-      spaces_.of(event.tgid).begin_walk(event.tid);  // looks where its code is, while it is there
+      spaces_.of(event.tgid).begin_walk(event.tid);  // reads the mappings while the process still has them
     }
     if (std::holds_alternative<trace::Exec>(event.what) || std::holds_alternative<trace::Exited>(event.what)) {
       perf_maps_.erase(event.tgid);
@@ -34,22 +34,22 @@ class Tracer final : public trace::StackTracer {
 
   std::span<const trace::StackFrame> frames(const trace::Event& event, const trace::Memory& memory) override {
     frames_.clear();
-    places_.clear();
+    addresses_.clear();
     if (event.stack == nullptr) {
       return {};
     }
     AddressSpace& space = spaces_.of(event.tgid);
     const Walk walk{event.tid, memory, space, objects_};
-    if (const auto then = event.stack->mappings(); !then.empty()) {
-      space.begin_walk(event.tid, then);
+    if (const auto captured = event.stack->mappings(); !captured.empty()) {
+      space.begin_walk(event.tid, captured);
     } else {
       space.begin_walk(event.tid);
     }
-    // A function that is called just now is told of anyway, and the stub that it is called by is nobody's function.
+    // The event itself shows the called function, and the PLT stub that it is called through is not a function.
     const bool from_caller = std::holds_alternative<trace::LibraryEnter>(event.what);
-    const WalkEnd end = find_places(walk, *event.stack, from_caller);
-    for (const Place& place : places_) {
-      if (!add_frame(walk, event.tgid, place)) {
+    const WalkEnd end = find_addresses(walk, *event.stack, from_caller);
+    for (const FrameAddress& at : addresses_) {
+      if (!add_frame(walk, event.tgid, at)) {
         return frames_;
       }
     }
@@ -61,11 +61,11 @@ class Tracer final : public trace::StackTracer {
   }
 
  private:
-  WalkEnd find_places(const Walk& walk, const trace::StackSource& source, bool from_caller) {
+  WalkEnd find_addresses(const Walk& walk, const trace::StackSource& source, bool from_caller) {
     if (auto captured = source.addresses(); !captured.empty()) {
       captured = captured.subspan(from_caller ? 1 : 0);
       for (const std::uint64_t address : captured.first(std::min(captured.size(), options_.frame_limit))) {
-        places_.push_back({address, places_.empty() && !from_caller});
+        addresses_.push_back({address, addresses_.empty() && !from_caller});
       }
       return captured.size() > options_.frame_limit ? WalkEnd::limit : WalkEnd::outermost;
     }
@@ -80,45 +80,45 @@ class Tracer final : public trace::StackTracer {
       if (!entry) {
         return WalkEnd::outermost;
       }
-      // As if it had returned: the unwind tables of some machines say nothing of stubs.
+      // Starts in the caller, because some architectures have no unwind information for stubs.
       start.registers.instruction_pointer = entry->return_address & start.registers.address_mask;
       start.registers.set(start.registers.stack_pointer, entry->stack_arguments);
       start.exact = false;
     }
-    return unwinder_->walk(walk, start, options_.frame_limit, places_);
+    return unwinder_->walk(walk, start, options_.frame_limit, addresses_);
   }
 
-  /// False if nothing can come after it.
-  bool add_frame(const Walk& walk, pid_t process, const Place& place) {
+  /// Returns false if it is the last frame.
+  bool add_frame(const Walk& walk, pid_t process, const FrameAddress& at) {
     trace::StackFrame& frame = frames_.emplace_back();
-    frame.address = place.address;
-    // A call may be the last thing that a function does: what is behind it is another one.
-    const unsigned behind = place.exact ? 0 : 1;
-    Mapping* const mapping = walk.space.find(place.address - behind);
+    frame.address = at.address;
+    // A call may be the last instruction of a function; then the return address belongs to the next function.
+    const unsigned adjustment = at.exact ? 0 : 1;
+    Mapping* const mapping = walk.space.find(at.address - adjustment);
     if (mapping == nullptr) {
       frame.kind = trace::StackFrame::Kind::unknown;
       return false;
     }
     if (mapping->path.empty()) {
-      return add_compiled(frame, walk.tid, process, place.address - behind, behind);
+      return add_jit_frame(frame, walk.tid, process, at.address - adjustment, adjustment);
     }
     frame.file = mapping->path;
-    frame.file_offset = mapping->offset_of(place.address);
+    frame.file_offset = mapping->offset_of(at.address);
     ElfObject* const object = AddressSpace::object(*mapping, walk.tid, walk.memory, walk.objects);
-    const auto address = object == nullptr ? std::nullopt : object->address_of(frame.file_offset - behind);
-    if (address && options_.sources && add_sources(*object, mapping->path, *address + behind, behind)) {
+    const auto address = object == nullptr ? std::nullopt : object->address_of(frame.file_offset - adjustment);
+    if (address && options_.sources && add_sources(*object, mapping->path, *address + adjustment, adjustment)) {
       return true;
     }
     const FunctionName* const function = address ? object->function(*address) : nullptr;
     if (function != nullptr) {
       frame.symbol = function->name;
-      frame.symbol_offset = function->offset + behind;
+      frame.symbol_offset = function->offset + adjustment;
     }
     return true;
   }
 
-  /// Code without a file: the program may have told what it has compiled there.
-  bool add_compiled(trace::StackFrame& frame, pid_t tid, pid_t process, std::uint64_t address, unsigned behind) {
+  /// Names code without a file, which the program may have compiled itself and described for perf.
+  bool add_jit_frame(trace::StackFrame& frame, pid_t tid, pid_t process, std::uint64_t address, unsigned adjustment) {
     PerfMap& map = perf_maps_[process];
     const PerfMap::Function* const function = map.find(tid, address);
     if (function == nullptr) {
@@ -128,25 +128,26 @@ class Tracer final : public trace::StackTracer {
     frame.file = map.path();
     frame.file_offset = frame.address;
     frame.symbol = function->name;
-    frame.symbol_offset = address - function->start + behind;
+    frame.symbol_offset = address - function->start + adjustment;
     return true;
   }
 
-  /// Fills the frame that was added last, and adds others before it that are inlined in it. False if nothing is known.
-  bool add_sources(ElfObject& object, const std::string& path, std::uint64_t address, unsigned behind) {
+  /// Completes the frame that was added last and inserts frames for functions inlined in it before it. Returns false if
+  /// nothing is known.
+  bool add_sources(ElfObject& object, const std::string& path, std::uint64_t address, unsigned adjustment) {
     const trace::StackFrame whole = frames_.back();
-    const auto& places = object.sources(path)->at(address, behind);
-    if (places.empty() || places.back().function.empty()) {
+    const auto& locations = object.sources(path)->at(address, adjustment);
+    if (locations.empty() || locations.back().function.empty()) {
       return false;
     }
     frames_.pop_back();
-    for (const SourcePlace& place : places) {
+    for (const SourceLocation& location : locations) {
       trace::StackFrame& frame = frames_.emplace_back(whole);
-      frame.symbol = place.function;
-      frame.symbol_offset = place.offset;
-      frame.inlined = place.inlined;
-      frame.source = place.file;
-      frame.line = place.line;
+      frame.symbol = location.function;
+      frame.symbol_offset = location.offset;
+      frame.inlined = location.inlined;
+      frame.source = location.file;
+      frame.line = location.line;
     }
     return true;
   }
@@ -156,7 +157,7 @@ class Tracer final : public trace::StackTracer {
   ObjectCache objects_;
   std::unordered_map<pid_t, PerfMap> perf_maps_;  ///< by process
   std::unique_ptr<Unwinder> unwinder_;
-  std::vector<Place> places_;
+  std::vector<FrameAddress> addresses_;
   std::vector<trace::StackFrame> frames_;
 };
 

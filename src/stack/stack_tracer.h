@@ -1,4 +1,4 @@
-// The stack tracer: unwinder, symbols and address spaces together.
+// Makes stack traces from the unwinder, symbols and address spaces.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace tracer::stack {
 
 struct Options {
   std::size_t frame_limit = 256;
-  bool sources = false;           ///< look for source lines, inlined functions and separate debugging information
+  bool sources = false;           ///< show source lines and inlined functions, and use separate debugging files
   bool follows_children = false;  ///< children and threads of tracees are traced as well
 };
 
 std::unique_ptr<trace::StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,
                                                       std::unique_ptr<Unwinder> unwinder);
 
-/// Whether the tracer must see this call, whatever is to be shown, to know what is in a process's memory.
+/// Whether the stack tracer needs events of this system call, even if they are not shown, to track mappings.
 bool must_see(Abi abi, std::string_view call);
 
 }  // namespace tracer::stack
