@@ -12,7 +12,7 @@ namespace {
 /// Where the kernel's own code in the process has an instruction that makes a system call; 0: nowhere.
 std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Abi abi) {
   constexpr std::uint64_t most = 65536;
-  const auto [start, size] = library::kernel_code_of(pid);
+  const auto [start, size] = library::vdso_of(pid);
   std::vector<std::byte> code(std::min(size, most));
   const ptrace::LiveMemory memory(thread.tid());
   code.resize(memory.read(RemoteAddr(start), code));

@@ -1,4 +1,4 @@
-// Reads one item of a prototype file of ltrace. For src/library only.
+// Parses one item of an ltrace prototype file (ltrace.conf(5)). For src/library only.
 #pragma once
 
 #include <fmt/core.h>
@@ -12,15 +12,14 @@
 
 namespace tracer::library {
 
-inline constexpr unsigned most_conf_parameters = 24;
-inline constexpr unsigned most_conf_fields = 64;
+inline constexpr unsigned max_conf_parameters = 24;
+inline constexpr unsigned max_conf_fields = 64;
 
-/// Reads one item.
 class ConfReader {
  public:
   ConfReader(LtraceConf& conf, std::string_view line) : conf_(conf), rest_(line) {}
 
-  /// What is wrong with it; empty: nothing.
+  /// Adds the item to the LtraceConf. Returns an error message, or an empty string on success.
   std::string read();
 
  private:
@@ -46,7 +45,7 @@ class ConfReader {
   Found styled(std::string_view style, unsigned depth);
   std::optional<std::string> expression(bool& ends_at_zero);
   std::optional<std::int64_t> integer();
-  std::optional<std::vector<Lens>> list(unsigned most, unsigned depth);
+  std::optional<std::vector<Lens>> list(unsigned max_count, unsigned depth);
   static Lens plain(std::string text);
   [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
   static Lens pointer_to(const Lens& target);

@@ -1,4 +1,4 @@
-// The types and lenses of prototype files of ltrace.
+// Parses the types and lenses of ltrace prototype files.
 #include <fmt/core.h>
 #include <algorithm>
 #include <array>
@@ -10,13 +10,13 @@ namespace tracer::library {
 
 namespace {
 
-constexpr unsigned most_members = 4096;
-constexpr unsigned most_depth = 16;
+constexpr unsigned max_members = 4096;
+constexpr unsigned max_depth = 16;
 
 struct Simple {
   std::string_view name;
   std::string_view type;
-  unsigned size;  ///< bytes; 0: a word
+  unsigned size;  ///< bytes; 0 for the word size
 };
 constexpr std::array simple_types = {
     Simple{"short", "i16", 2},
@@ -37,7 +37,7 @@ constexpr std::array simple_types = {
 
 }  // namespace
 
-std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, unsigned depth) {
+std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count, unsigned depth) {
   std::vector<Lens> lenses;
   if (take(')')) {
     return lenses;
@@ -48,7 +48,7 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, uns
       return std::nullopt;
     }
     lenses.push_back(*found);
-    if (lenses.size() > most) {
+    if (lenses.size() > max_count) {
       return fail("too many types");
     }
   } while (take(','));
@@ -58,6 +58,7 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned most, uns
   return lenses;
 }
 
+/// Inserts the length before a style: `u8 as hex` becomes `u8[4] as hex`, where the style applies to the elements.
 std::string ConfReader::array_text(const Lens& lens) {
   const auto style = std::min(lens.element.find(" as "), lens.element.size());
   return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
@@ -67,7 +68,7 @@ std::string ConfReader::array_text(const Lens& lens) {
 LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   Lens lens;
   lens.target = target.length.empty() ? target.text : array_text(target);
-  // A pointer to something that is not shown is an address.
+  // A pointer to void is shown as an address.
   lens.text = lens.target.empty() ? "ptr" : '*' + lens.target;
   lens.is_scalar = lens.target.empty();
   lens.element = target.element;
@@ -75,7 +76,7 @@ LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   lens.ends_at_zero = target.ends_at_zero;
   lens.element_size = target.element_size;
   lens.element_is_word = target.element_is_word;
-  // For string() and bitvec(), which look at what is pointed to.
+  // string() and bitvec() use the length of the target.
   if (!target.length.empty()) {
     lens.length = target.length;
   }
@@ -103,7 +104,7 @@ LtraceConf::Lens ConfReader::plain(std::string text) {
 
 std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsigned depth) {
   Lens text;
-  if (!digits.empty()) {  // string0, string3: no more than that argument, or the result, says
+  if (!digits.empty()) {  // string3: at most the value of argument 3; string0: at most the result
     text.length = digits == "0" ? "ret" : 'a' + std::string(digits);
     text.ends_at_zero = true;
   } else if (take('[')) {
@@ -120,7 +121,7 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
     }
     const bool is_pointer = !inner->target.empty();
     if (inner->length.empty()) {
-      return plain("str");  // of a char*
+      return plain("str");  // char*
     }
     if (!inner->element_is_char) {
       return inner->length == "until 0" ? plain("wstr") : *inner;
@@ -188,7 +189,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   unsigned count = 0;
   do {
     const std::string name(word());
-    if (name.empty() || (name.front() >= '0' && name.front() <= '9') || ++count > most_members) {
+    if (name.empty() || (name.front() >= '0' && name.front() <= '9') || ++count > max_members) {
       return fail("no name of an enum");
     }
     if (take('=')) {
@@ -217,7 +218,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     return fail("no `struct(LENS, ...)`");
   }
   const bool was_in_struct = std::exchange(in_struct_, true);
-  auto fields = list(most_conf_fields, depth);
+  auto fields = list(max_conf_fields, depth);
   in_struct_ = was_in_struct;
   if (!fields || fields->empty()) {
     return fail("no field in a struct");
@@ -245,7 +246,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
   return lens;
 }
 
-/// A lens that says how a scalar, or the bytes of an array, look.
+/// Parses a lens that formats a scalar or the bytes of an array, such as `hex(TYPE)`.
 std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsigned depth) {
   if (!take('(')) {
     return fail("no type in parentheses");
@@ -278,7 +279,7 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     }
     return array;
   }
-  return inner;  // as it is: there is nothing else to show of it
+  return inner;  // the style does not apply to this type
 }
 
 std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsigned depth) {
@@ -333,7 +334,7 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
 }
 
 std::optional<LtraceConf::Lens> ConfReader::lens(unsigned depth) {
-  if (depth > most_depth) {
+  if (depth > max_depth) {
     return fail("too deep a type");
   }
   const auto name = word();

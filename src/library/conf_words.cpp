@@ -1,4 +1,4 @@
-// Words, numbers and expressions of prototype files of ltrace.
+// Parses the words, numbers and expressions of ltrace prototype files.
 #include <fmt/core.h>
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace tracer::library {
 namespace {
 
-bool is_word(char c) {
+bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -32,7 +32,7 @@ bool ConfReader::take(char c) {
 std::string_view ConfReader::word() {
   skip_blanks();
   std::size_t size = 0;
-  while (size < rest_.size() && is_word(rest_[size])) {
+  while (size < rest_.size() && is_word_character(rest_[size])) {
     ++size;
   }
   const auto found = rest_.substr(0, size);
@@ -65,7 +65,7 @@ std::optional<std::int64_t> ConfReader::integer() {
   return negative ? -*value : *value;
 }
 
-/// How many elements an array has. `zero` makes it end at a zero, too.
+/// Parses the number of elements of an array. Sets `ends_at_zero` for `zero`, with which a zero ends the array earlier.
 std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   ends_at_zero = false;
   skip_blanks();
@@ -77,12 +77,12 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
       return "until 0";
     }
     bool inner = false;
-    auto most = expression(inner);
-    if (!most || inner || !take(')')) {
+    auto limit = expression(inner);
+    if (!limit || inner || !take(')')) {
       return fail("no `zero(EXPR)`");
     }
     ends_at_zero = true;
-    return most;
+    return limit;
   }
   const auto numbered = [&](std::string_view prefix) -> std::optional<unsigned> {
     return name.starts_with(prefix) ? whole_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
@@ -90,22 +90,22 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   if (name == "retval") {
     return "ret";
   }
-  if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= most_conf_parameters) {
+  if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= max_conf_parameters) {
     return *argument == 0 ? "ret" : fmt::format("a{}", *argument);
   }
-  if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= most_conf_fields) {
+  if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= max_conf_fields) {
     return fmt::format("e{}", *element);
   }
   rest_ = before;
   const auto value = integer();
-  constexpr std::int64_t longest = 1 << 20;
-  if (!value || *value < 0 || *value > longest) {
+  constexpr std::int64_t max_length = 1 << 20;
+  if (!value || *value < 0 || *value > max_length) {
     return fail("unknown expression");
   }
   return std::to_string(*value);
 }
 
-/// A style goes behind the brackets, and reaches into them.
+/// Whether an array length in `text` refers to an argument (`[a9`) or a field (`[e9`) with a number above `known`.
 bool ConfReader::mentions_more_than(std::string_view text, char kind, unsigned known) {
   for (std::size_t at = 0; at + 2 < text.size(); ++at) {
     if (text[at] == '[' && text[at + 1] == kind && text[at + 2] >= '0' && text[at + 2] <= '9') {

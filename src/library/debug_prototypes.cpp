@@ -28,7 +28,7 @@ debuginfo::Prototypes* DebugPrototypes::open(const trace::MappedFile& file, pid_
     return nullptr;
   }
   const auto known = files_.find({file.inode, file.path});
-  if (known != files_.end() || files_.size() >= most_files) {
+  if (known != files_.end() || files_.size() >= max_files) {
     return known == files_.end() ? nullptr : known->second.get();
   }
   auto& opened = files_[{file.inode, file.path}];

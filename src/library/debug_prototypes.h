@@ -1,5 +1,5 @@
-// Descriptions of functions from the debugging information of the modules that define or call them. Nothing is read for
-// functions that are not called.
+// Finds descriptions of functions in the debugging information of the modules that define or call them. Reads them only
+// for functions that are called.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace tracer::library {
 
 class DebugPrototypes final : public trace::PrototypeSource {
  public:
-  /// Adds to `into`, which outlives this.
+  /// Adds descriptions to `into`, which must outlive this.
   explicit DebugPrototypes(spec::GrowingTables& into) : into_(into) {}
 
   const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) override;
 
  private:
-  static constexpr std::size_t most_files = 256;
+  static constexpr std::size_t max_files = 256;
 
   const spec::Call* look_up(const trace::LibraryFunction& function, pid_t tid);
-  /// Null if it cannot be opened.
+  /// Returns null if the file cannot be opened.
   debuginfo::Prototypes* open(const trace::MappedFile& file, pid_t tid);
 
   spec::GrowingTables& into_;
-  std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by the function's number; null: nobody knows
+  std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by function number; null if there is none
   std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<debuginfo::Prototypes>> files_;
 };
 

@@ -12,8 +12,8 @@ namespace tracer::library {
 
 namespace {
 
-constexpr int most_symbols = 1 << 22;
-constexpr std::size_t longest_name = 16384;
+constexpr int max_symbols = 1 << 22;
+constexpr std::size_t max_name_size = 16384;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ class DebugSymbolReader {
       }
       Elf_Data* data = ::elf_getdata(section, nullptr);
       GElf_Sym symbol;
-      for (int i = 0; data != nullptr && i < most_symbols && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      for (int i = 0; data != nullptr && i < max_symbols && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
         add(symbol, symbol.st_value, ::elf_strptr(mini.get(), header.sh_link, symbol.st_name));
       }
     }
@@ -41,7 +41,7 @@ class DebugSymbolReader {
   void read_separate(debuginfo::ElfHandle elf, const std::string& path) {
     const debuginfo::DebugFile file(std::move(elf), path);
     const int count = file.module() != nullptr ? ::dwfl_module_getsymtab(file.module()) : 0;
-    for (int i = 0; i < std::min(count, most_symbols); ++i) {
+    for (int i = 0; i < std::min(count, max_symbols); ++i) {
       GElf_Sym symbol;
       GElf_Addr address = 0;
       const char* name = ::dwfl_module_getsym_info(file.module(), i, &symbol, &address, nullptr, nullptr, nullptr);
@@ -53,11 +53,11 @@ class DebugSymbolReader {
   void add(const GElf_Sym& symbol, std::uint64_t address, const char* name) {
     const auto type = GELF_ST_TYPE(symbol.st_info);
     if (name == nullptr || *name == '\0' || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-        symbol.st_shndx == SHN_UNDEF || address == 0 || is_piece(name)) {
+        symbol.st_shndx == SHN_UNDEF || address == 0 || is_cold_part(name)) {
       return;
     }
-    const auto known = into_.names_.emplace(name, ::strnlen(name, longest_name)).first;
-    into_.functions_.push_back({*known, address, type == STT_GNU_IFUNC});
+    const auto stored = into_.names_.emplace(name, ::strnlen(name, max_name_size)).first;
+    into_.functions_.push_back({*stored, address, type == STT_GNU_IFUNC});
   }
 
   DebugSymbols& into_;

@@ -1,5 +1,4 @@
-// Functions that a stripped file does not name itself: .gnu_debugdata does, or a separate file of debugging
-// information.
+// Symbols of a stripped file, from .gnu_debugdata or from a separate debugging file.
 #pragma once
 
 #include <memory>
@@ -15,8 +14,8 @@ namespace tracer::library {
 
 class DebugSymbols {
  public:
-  /// Of the object that `file` refers to and that is called `path`. `separate`: a separate file is looked for, as
-  /// debuginfo::DebugFile does, where there is no .gnu_debugdata. Never null.
+  /// Reads the symbols of the object `file`, whose path is `path`. If there is no .gnu_debugdata and `separate` is set,
+  /// searches for a separate file like debuginfo::DebugFile. The result is never null.
   static std::shared_ptr<const DebugSymbols> read(UniqueFd file, const std::string& path, bool separate);
 
   DebugSymbols(const DebugSymbols&) = delete;
@@ -28,7 +27,7 @@ class DebugSymbols {
   friend class DebugSymbolReader;
   DebugSymbols() = default;
 
-  std::unordered_set<std::string> names_;  ///< what the symbols' names refer to
+  std::unordered_set<std::string> names_;  ///< storage of the symbols' names
   std::vector<Symbol> functions_;
 };
 

@@ -8,8 +8,8 @@ namespace tracer::library {
 
 namespace {
 
-constexpr std::size_t most_text = 4U << 20;
-constexpr std::size_t most_items = 100'000;
+constexpr std::size_t max_text_size = 4U << 20;
+constexpr std::size_t max_items = 100'000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::string ConfReader::read_typedef() {
   skip_blanks();
   if (const auto before = rest_; word() == "struct") {
     if (!take('(')) {
-      // To be defined below; pointers to it may come before that.
+      // A forward declaration: pointers to the struct may precede its definition.
       ++conf_.declared_;
       Lens lens;
       lens.text = declared_name("struct");
@@ -80,7 +80,7 @@ std::string ConfReader::read_prototype(std::string_view first) {
     do {
       filled_in = take('+') || filled_in;
       auto found = lens(0);
-      if (!found || ++number > most_conf_parameters || varargs) {
+      if (!found || ++number > max_conf_parameters || varargs) {
         fail(varargs ? "a type behind a format" : "too many types");
         return error_;
       }
@@ -112,7 +112,7 @@ std::string ConfReader::read_prototype(std::string_view first) {
     }
   }
   if (!result->length.empty() && result->target.empty()) {
-    return {};  // an array by value: C has no such thing
+    return {};  // C has no arrays by value
   }
   const std::string all = parameters + ' ' + result->text;
   if (mentions_more_than(all, 'a', number) || mentions_more_than(all, 'e', 0)) {
@@ -126,7 +126,7 @@ std::string ConfReader::read_prototype(std::string_view first) {
 }
 
 void LtraceConf::read(std::string_view text, std::string_view path) {
-  text = text.substr(0, most_text);
+  text = text.substr(0, max_text_size);
   unsigned line = 0;
   while (!text.empty()) {
     ++line;
@@ -137,13 +137,13 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
     if (start == std::string_view::npos || item[start] == ';' || item[start] == '#') {
       continue;
     }
-    if (functions_.size() + types_.size() + declared_ > most_items || errors_.size() > most_items) {
+    if (functions_.size() + types_.size() + declared_ > max_items || errors_.size() > max_items) {
       return;
     }
     const std::size_t items = items_.size();
     const std::string error = ConfReader(*this, item).read();
     if (!error.empty()) {
-      items_.resize(items);  // names of what it declared are not used again
+      items_.resize(items);  // removes what the item has declared so far
       errors_.push_back(fmt::format("{}:{}: error: {}.", path, line, error));
     }
   }

@@ -1,7 +1,7 @@
-// Prototype files of ltrace (ltrace.conf(5)), made into descriptions (tracer-sys(5)): one decoder understands both.
+// Converts ltrace prototype files (ltrace.conf(5)) to descriptions (tracer-sys(5)), so that one decoder serves both.
 //
-// A file is the user's, but may come from anywhere: what is no item of the language is left out and told, and no item
-// can make the descriptions wrong.
+// The files are not trusted: an item with a syntax error is reported and left out, and no item can make the
+// descriptions invalid.
 #pragma once
 
 #include <map>
@@ -15,40 +15,40 @@ namespace tracer::library {
 
 class LtraceConf {
  public:
-  /// Takes over the items of a file. Of several prototypes for one function, the first counts; of several types of one
-  /// name, the last before its use.
+  /// Adds the items of a file. If a function has several prototypes, the first one counts; if a type has several
+  /// definitions, the last one before its use.
   void read(std::string_view text, std::string_view path);
 
   [[nodiscard]] bool empty() const { return functions_.empty(); }
-  /// One file of descriptions with all of it, in a library that stands for any: `*`.
+  /// Returns the text of a description file. The functions are in the library `*`, which stands for any library.
   [[nodiscard]] std::string descriptions() const;
-  /// `PATH:LINE: error: …`, a line each.
+  /// Returns one line `PATH:LINE: error: …` for each error.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
  private:
   friend class ConfReader;
 
-  /// How a type is written in a description, and what may be done with it.
+  /// A type or lens of ltrace, converted to a type of descriptions.
   struct Lens {
-    std::string text;  ///< empty: void
+    std::string text;  ///< the type in a description; empty for void
     bool is_scalar = false;
     bool is_struct = false;
-    bool is_char = false;  ///< one byte that is a character
+    bool is_char = false;  ///< `char`
     bool is_hidden = false;
     bool is_format = false;
-    std::string element;  ///< of an array: what it has …
-    std::string length;   ///< … and how much of it; empty: no array
+    std::string element;  ///< element type of an array
+    std::string length;   ///< length of an array; empty if it is not an array
     bool element_is_char = false;
-    bool ends_at_zero = false;  ///< an array's length is the most that it has
-    unsigned element_size = 0;  ///< bytes; 0: a word, or unknown
+    bool ends_at_zero = false;  ///< a zero ends the array; then `length` is its maximum
+    unsigned element_size = 0;  ///< bytes; 0 for a word, or if unknown
     bool element_is_word = false;
-    std::string target;  ///< of a pointer: what `text` has behind its star; empty: none
+    std::string target;  ///< target type of a pointer; empty if it is not a pointer
   };
 
   std::map<std::string, Lens, std::less<>> types_;
-  std::map<std::string, std::string, std::less<>> functions_;  ///< by name: its line in the library
+  std::map<std::string, std::string, std::less<>> functions_;  ///< line of the description, by name
   std::string items_;                                          ///< declared types
-  std::set<std::string> undefined_;                            ///< structs that have a name only
+  std::set<std::string> undefined_;                            ///< structs that are declared but not defined
   unsigned declared_ = 0;
   std::vector<std::string> errors_;
 };

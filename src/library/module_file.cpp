@@ -9,10 +9,10 @@
 
 namespace tracer::library {
 
-bool is_piece(std::string_view name) {
-  constexpr std::string_view mark = ".cold";
-  const auto at = name.find(mark);
-  return at != std::string_view::npos && (at + mark.size() == name.size() || name[at + mark.size()] == '.');
+bool is_cold_part(std::string_view name) {
+  constexpr std::string_view suffix = ".cold";
+  const auto at = name.find(suffix);
+  return at != std::string_view::npos && (at + suffix.size() == name.size() || name[at + suffix.size()] == '.');
 }
 namespace {
 
@@ -31,8 +31,8 @@ const Symbol* ModuleFile::find_anywhere(std::string_view name) const {
   if (const Symbol* exported = find_exported(name); exported != nullptr) {
     return exported;
   }
-  const auto is_it = [&](const Symbol& symbol) { return symbol.name == name; };
-  const auto found = std::find_if(all_functions_.begin(), all_functions_.end(), is_it);
+  const auto matches = [&](const Symbol& symbol) { return symbol.name == name; };
+  const auto found = std::find_if(all_functions_.begin(), all_functions_.end(), matches);
   return found == all_functions_.end() ? nullptr : &*found;
 }
 
@@ -42,7 +42,7 @@ const Symbol* ModuleFile::find_function(std::string_view name) const {
 
 Result<std::shared_ptr<const ModuleFile>> ModuleFile::read(int descriptor) {
   ::elf_version(EV_CURRENT);
-  // Not mapped: a file that shrinks under a mapping would take us down with it.
+  // The file is read, not mapped: if its owner truncated a mapped file, the tracer would get SIGBUS.
   const std::unique_ptr<Elf, ElfDeleter> elf(::elf_begin(descriptor, ELF_C_READ, nullptr));
   if (!elf) {
     return Error{ENOEXEC, {}};

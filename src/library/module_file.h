@@ -1,6 +1,7 @@
-// An executable file or shared library, as far as tracing calls between modules needs it. Read with libelf from program
-// headers and PT_DYNAMIC alone (section headers may be missing or lie); only the full symbol table is found by them.
-// The file is the tracee's: every count and size in it is bounded, and what makes no sense is left out.
+// The parts of an executable or shared library that tracing of function calls needs. They are read with libelf from the
+// program headers and PT_DYNAMIC, because section headers may be missing or wrong; only the full symbol table and
+// static probes are found by section headers. The file is not trusted: all counts and sizes are bounded, and invalid
+// entries are left out.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 namespace tracer::library {
 
 struct Segment {
-  std::uint64_t address = 0;  ///< before relocation, as all addresses here
+  std::uint64_t address = 0;  ///< before relocation, like all addresses here
   std::uint64_t offset = 0;   ///< in the file
   std::uint64_t file_size = 0;
   bool executable = false;
@@ -29,19 +30,20 @@ struct Segment {
 struct Symbol {
   std::string_view name;
   std::uint64_t address = 0;
-  bool is_resolver = false;  ///< STT_GNU_IFUNC: the code there returns the address of the function
-  bool is_default = true;    ///< false: an old version of the symbol, kept for programs that were linked with it
+  bool is_resolver = false;  ///< STT_GNU_IFUNC: the code returns the address of the function
+  bool is_default = true;    ///< false for a hidden symbol version, kept for programs that were linked with it
 };
 
-/// Whether a symbol's name is of a piece of a function that compilers put elsewhere, as it seldom runs (`.cold`). It is
-/// jumped to, not called: nothing at its beginning is a call's.
-bool is_piece(std::string_view name);
+/// Whether a symbol names the cold part of a function (`.cold`), which compilers place elsewhere. Functions jump to it;
+/// it is never called.
+bool is_cold_part(std::string_view name);
 
-/// A word of this module that the loader fills with the address of another module's function.
+/// A word of this module, such as an entry of the GOT, that the dynamic linker sets to the address of another module's
+/// function.
 struct Slot {
   std::uint64_t address = 0;
   std::string_view symbol;
-  bool by_stub = false;  ///< of the procedure linkage table, as against one that code reads by itself
+  bool by_stub = false;  ///< a JUMP_SLOT, which a PLT stub reads; false if other code reads the slot
 };
 
 struct Stub {
@@ -51,32 +53,33 @@ struct Stub {
 
 class ModuleFile {
  public:
-  /// Reads what `descriptor` refers to. An error if it is no ELF file for this processor.
+  /// Reads the file of `descriptor`. Returns an error if it is not an executable or shared library of a known ABI.
   static Result<std::shared_ptr<const ModuleFile>> read(int descriptor);
 
   ModuleFile(const ModuleFile&) = delete;
   ModuleFile& operator=(const ModuleFile&) = delete;
 
   [[nodiscard]] Abi abi() const { return abi_; }
-  /// DT_SONAME; empty if there is none.
+  /// Returns DT_SONAME; empty if there is none.
   [[nodiscard]] std::string_view soname() const { return soname_; }
   [[nodiscard]] bool has_interpreter() const { return has_interpreter_; }
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   [[nodiscard]] std::span<const Segment> segments() const { return segments_; }
   [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
   [[nodiscard]] std::span<const Stub> stubs() const { return stubs_; }
-  /// DT_DEBUG's place, where the loader leaves the address of its r_debug; 0 if there is none.
+  /// Returns the address of the DT_DEBUG entry, in which the dynamic linker stores the address of r_debug; 0 if there
+  /// is none.
   [[nodiscard]] std::uint64_t debug_entry() const { return debug_entry_; }
 
-  /// Functions of the dynamic symbol table.
+  /// Returns the functions of the dynamic symbol table.
   [[nodiscard]] std::span<const Symbol> exported() const { return exported_; }
-  /// The one that other modules get for a name; null if there is none.
+  /// Returns the exported function of this name, in its default version if there is one; null if there is none.
   [[nodiscard]] const Symbol* find_exported(std::string_view name) const;
-  /// That one, or any function of the name. Slow where there is no such.
+  /// Returns the exported function of this name or else any function in .symtab. Slow if there is no exported one.
   [[nodiscard]] const Symbol* find_anywhere(std::string_view name) const;
-  /// The exported one; in a program without libraries any function of the name. Slow where there is no such.
+  /// Returns the exported function of this name or, in a static program, any function in .symtab, which is slow.
   [[nodiscard]] const Symbol* find_function(std::string_view name) const;
-  /// Functions of the full symbol table (.symtab), local ones included; empty in a stripped file.
+  /// Returns the functions of the full symbol table (.symtab), including local ones; empty in a stripped file.
   [[nodiscard]] std::span<const Symbol> all_functions() const { return all_functions_; }
   [[nodiscard]] std::span<const StaticProbe> probes() const { return probes_; }
 
@@ -97,7 +100,7 @@ class ModuleFile {
   std::vector<Symbol> exported_;
   std::vector<Symbol> all_functions_;
   std::vector<StaticProbe> probes_;
-  std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< of exported_
+  std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< index into exported_
 };
 
 }  // namespace tracer::library

@@ -37,7 +37,7 @@ void ModuleReader::read_segments() {
     return;
   }
   std::optional<GElf_Phdr> dynamic;
-  for (std::size_t i = 0; i < std::min(count, most_segments); ++i) {
+  for (std::size_t i = 0; i < std::min(count, max_segments); ++i) {
     GElf_Phdr segment;
     if (::gelf_getphdr(elf_, static_cast<int>(i), &segment) == nullptr) {
       break;
@@ -57,7 +57,7 @@ void ModuleReader::read_segments() {
 
 void ModuleReader::read_dynamic(const GElf_Phdr& segment) {
   const std::size_t entry_size = size_of(ELF_T_DYN);
-  const std::uint64_t count = std::min<std::uint64_t>(segment.p_filesz / entry_size, most_dynamic_entries);
+  const std::uint64_t count = std::min<std::uint64_t>(segment.p_filesz / entry_size, max_dynamic_entries);
   Elf_Data* data = data_at(segment.p_offset, count * entry_size, ELF_T_DYN);
   for (std::uint64_t i = 0; data != nullptr && i < count; ++i) {
     GElf_Dyn entry;
@@ -142,7 +142,7 @@ Elf_Data* ModuleReader::data_of(std::uint64_t address, std::uint64_t size, Elf_T
 }
 
 void ModuleReader::read_names() {
-  const std::uint64_t size = std::min<std::uint64_t>(dynamic_.names_size, most_name_bytes);
+  const std::uint64_t size = std::min<std::uint64_t>(dynamic_.names_size, max_name_bytes);
   const Elf_Data* data = data_of(dynamic_.names, size, ELF_T_BYTE);
   if (data == nullptr) {
     return;
@@ -161,7 +161,5 @@ std::string_view ModuleReader::name_at(const std::vector<char>& names, std::uint
   return end == nullptr ? std::string_view{}
                         : std::string_view(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
 }
-
-/// The table's size is nowhere but in the hash tables over it.
 
 }  // namespace tracer::library

@@ -1,4 +1,4 @@
-// Reads a program or library as a file. For src/library only.
+// Reads a ModuleFile from an ELF file. For src/library only.
 #pragma once
 
 #include <gelf.h>
@@ -13,16 +13,16 @@
 
 namespace tracer::library {
 
-// More than any program has; a file that claims more is read as far as this.
-inline constexpr std::size_t most_segments = 256;
-inline constexpr std::size_t most_dynamic_entries = 4096;
-inline constexpr std::size_t most_symbols = std::size_t{1} << 22;
-inline constexpr std::size_t most_slots = std::size_t{1} << 20;
-inline constexpr std::size_t most_name_bytes = std::size_t{1} << 28;
-inline constexpr std::uint64_t most_code = std::uint64_t{1} << 30;
-inline constexpr std::size_t most_sections = 65536;
+// Limits that no real program reaches. The rest of a file that exceeds them is ignored.
+inline constexpr std::size_t max_segments = 256;
+inline constexpr std::size_t max_dynamic_entries = 4096;
+inline constexpr std::size_t max_symbols = std::size_t{1} << 22;
+inline constexpr std::size_t max_slots = std::size_t{1} << 20;
+inline constexpr std::size_t max_name_bytes = std::size_t{1} << 28;
+inline constexpr std::uint64_t max_code = std::uint64_t{1} << 30;
+inline constexpr std::size_t max_sections = 65536;
 
-/// Reads one file, once.
+/// Reads one file. read() is called once.
 class ModuleReader {
  public:
   ModuleReader(Elf* elf, ModuleFile& into) : elf_(elf), file_(into) {}
@@ -47,7 +47,7 @@ class ModuleReader {
   template <typename Word>
   [[nodiscard]] std::uint64_t count_hashed_symbols(Word word) const;
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
-  /// libelf's, which stays with `elf_`; null if the file has less.
+  /// Returns data that `elf_` owns; null if the file is too short.
   Elf_Data* data_at(std::uint64_t offset, std::uint64_t size, Elf_Type type) const;
   Elf_Data* data_of(std::uint64_t address, std::uint64_t size, Elf_Type type) const;
   [[nodiscard]] std::string_view name_at(const std::vector<char>& names, std::uint64_t offset) const;
@@ -57,7 +57,7 @@ class ModuleReader {
   Elf* elf_;
   ModuleFile& file_;
   Dynamic dynamic_;
-  std::vector<std::string_view> symbol_names_;  ///< of the dynamic table, by index; empty if it cannot be a function
+  std::vector<std::string_view> symbol_names_;  ///< by index in the dynamic symbol table; empty for data symbols
 };
 
 }  // namespace tracer::library

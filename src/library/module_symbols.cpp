@@ -1,4 +1,4 @@
-// Symbols of a program or library, the slots for addresses of others' functions, and the stubs that jump through them.
+// Reads the symbols of a module, the slots for addresses of other modules' functions, and the stubs that use the slots.
 #include <algorithm>
 #include <cstring>
 
@@ -7,11 +7,11 @@
 namespace tracer::library {
 namespace {
 
-/// How relocations of an ABI name a slot that holds a function's address.
+/// The relocation types of slots that hold a function's address.
 struct RelocationTypes {
   unsigned jump = 0;
   unsigned data = 0;     ///< GLOB_DAT
-  unsigned pointer = 0;  ///< a plain address, as in a table of function pointers
+  unsigned pointer = 0;  ///< absolute address, as in a table of function pointers
 };
 
 RelocationTypes relocation_types(Abi abi) {
@@ -27,13 +27,14 @@ RelocationTypes relocation_types(Abi abi) {
   }
 }
 
-/// What programs start and end with, before and after any of their own calls.
-bool is_plumbing(std::string_view name) {
+/// Whether start-up or exit code calls this function rather than the program's own code.
+bool is_startup_function(std::string_view name) {
   return name == "__libc_start_main" || name == "__cxa_finalize" || name == "__gmon_start__";
 }
 
 }  // namespace
 
+/// PT_DYNAMIC does not have the size of the symbol table, so it is computed from the hash tables and the layout.
 std::uint64_t ModuleReader::count_symbols() const {
   const auto word = [&](std::uint64_t address) -> std::optional<std::uint32_t> {
     const Elf_Data* data = data_of(address, sizeof(std::uint32_t), ELF_T_WORD);
@@ -49,7 +50,7 @@ std::uint64_t ModuleReader::count_symbols() const {
       return *count;
     }
   }
-  // Linkers put the names behind the symbols. A GNU hash table covers only what is exported, which may be nothing.
+  // Linkers place the string table after the symbols. A GNU hash table covers exported symbols only, possibly none.
   const std::uint64_t up_to_names =
       dynamic_.names > dynamic_.symbols ? (dynamic_.names - dynamic_.symbols) / size_of(ELF_T_SYM) : 0;
   return std::max(up_to_names, count_hashed_symbols(word));
@@ -63,7 +64,7 @@ std::uint64_t ModuleReader::count_hashed_symbols(Word word) const {
   const auto buckets = word(dynamic_.gnu_hash);
   const auto first = word(dynamic_.gnu_hash + 4);
   const auto filter_words = word(dynamic_.gnu_hash + 8);
-  if (!buckets || !first || !filter_words || *buckets > most_symbols) {
+  if (!buckets || !first || !filter_words || *buckets > max_symbols) {
     return 0;
   }
   const std::uint64_t bucket_address = dynamic_.gnu_hash + 16 + std::uint64_t{*filter_words} * size_of(ELF_T_ADDR);
@@ -76,10 +77,10 @@ std::uint64_t ModuleReader::count_hashed_symbols(Word word) const {
   if (last == all.end() || *last < *first) {
     return *first;
   }
-  // The chain of the last bucket's first symbol ends at the last symbol of all.
+  // The chain that starts at the highest bucket value ends at the last symbol of the table.
   const std::uint64_t chains = bucket_address + std::uint64_t{*buckets} * sizeof(std::uint32_t);
   std::uint64_t symbol = *last;
-  while (symbol < most_symbols) {
+  while (symbol < max_symbols) {
     const auto hash = word(chains + (symbol - *first) * sizeof(std::uint32_t));
     ++symbol;
     if (!hash || (*hash & 1) != 0) {
@@ -93,14 +94,14 @@ void ModuleReader::add_function(std::vector<Symbol>& into, const GElf_Sym& symbo
                                 bool is_default) const {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
-      name.empty() || is_piece(name)) {
+      name.empty() || is_cold_part(name)) {
     return;
   }
   into.push_back({name, symbol.st_value, type == STT_GNU_IFUNC, is_default});
 }
 
 void ModuleReader::read_symbols() {
-  const std::uint64_t count = std::min<std::uint64_t>(count_symbols(), most_symbols);
+  const std::uint64_t count = std::min<std::uint64_t>(count_symbols(), max_symbols);
   Elf_Data* data = data_of(dynamic_.symbols, count * size_of(ELF_T_SYM), ELF_T_SYM);
   const Elf_Data* versions =
       dynamic_.versions != 0 ? data_of(dynamic_.versions, count * sizeof(std::uint16_t), ELF_T_HALF) : nullptr;
@@ -130,7 +131,7 @@ void ModuleReader::read_symbols() {
 
 void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, bool with_addend) {
   const Elf_Type type = with_addend ? ELF_T_RELA : ELF_T_REL;
-  const std::uint64_t count = std::min<std::uint64_t>(size / size_of(type), most_slots);
+  const std::uint64_t count = std::min<std::uint64_t>(size / size_of(type), max_slots);
   Elf_Data* data = data_of(address, count * size_of(type), type);
   const RelocationTypes types = relocation_types(file_.abi_);
   for (std::uint64_t i = 0; data != nullptr && i < count; ++i) {
@@ -148,7 +149,7 @@ void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, b
     const auto symbol = GELF_R_SYM(entry.r_info);
     const bool by_stub = relocation == types.jump;
     if ((!by_stub && relocation != types.data && relocation != types.pointer) || entry.r_addend != 0 ||
-        symbol >= symbol_names_.size() || symbol_names_[symbol].empty() || is_plumbing(symbol_names_[symbol])) {
+        symbol >= symbol_names_.size() || symbol_names_[symbol].empty() || is_startup_function(symbol_names_[symbol])) {
       continue;
     }
     file_.slots_.push_back({entry.r_offset, symbol_names_[symbol], by_stub});
@@ -163,7 +164,7 @@ void ModuleReader::find_stubs() {
   }
   std::sort(slots.begin(), slots.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   for (const Segment& segment : file_.segments_) {
-    if (!segment.executable || slots.empty() || segment.file_size > most_code) {
+    if (!segment.executable || slots.empty() || segment.file_size > max_code) {
       continue;
     }
     const Elf_Data* data = data_at(segment.offset, segment.file_size, ELF_T_BYTE);
@@ -180,7 +181,7 @@ void ModuleReader::find_stubs() {
 void ModuleReader::read_full_symbols() {
   std::size_t sections = 0;
   Elf_Scn* section = nullptr;
-  while ((section = ::elf_nextscn(elf_, section)) != nullptr && sections++ < most_sections) {
+  while ((section = ::elf_nextscn(elf_, section)) != nullptr && sections++ < max_sections) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) {
       continue;
@@ -189,7 +190,7 @@ void ModuleReader::read_full_symbols() {
     Elf_Scn* names_section = ::elf_getscn(elf_, header.sh_link);
     Elf_Data* data = ::elf_getdata(section, nullptr);
     if (data == nullptr || names_section == nullptr || ::gelf_getshdr(names_section, &names_header) == nullptr ||
-        names_header.sh_size > most_name_bytes) {
+        names_header.sh_size > max_name_bytes) {
       return;
     }
     const Elf_Data* names = data_at(names_header.sh_offset, names_header.sh_size, ELF_T_BYTE);
@@ -198,7 +199,7 @@ void ModuleReader::read_full_symbols() {
     }
     const auto* begin = static_cast<const char*>(names->d_buf);
     file_.names_.assign(begin, begin + names->d_size);
-    const std::size_t count = std::min<std::size_t>(data->d_size / size_of(ELF_T_SYM), most_symbols);
+    const std::size_t count = std::min<std::size_t>(data->d_size / size_of(ELF_T_SYM), max_symbols);
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Sym symbol;
       if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) {

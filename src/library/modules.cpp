@@ -32,15 +32,15 @@ std::optional<std::uint64_t> bias_of(const ModuleFile& file, const proc::MappedR
 
 void mark_program(pid_t pid, std::vector<Module>& modules) {
   const auto program = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
-    const auto headers = proc::auxiliary_value(pid, AT_ENTRY, word_size(module.file->abi()));
-    return headers >= module.start && headers < module.end;
+    const auto entry = proc::auxiliary_value(pid, AT_ENTRY, word_size(module.file->abi()));
+    return entry >= module.start && entry < module.end;
   });
   const auto with_interpreter =
       std::find_if(modules.begin(), modules.end(), [](const Module& m) { return m.file->has_interpreter(); });
   if (program != modules.end() && (program->file->soname().empty() || with_interpreter == modules.end())) {
     program->is_program = true;
   } else if (with_interpreter != modules.end()) {
-    with_interpreter->is_program = true;  // the loader was started with the program as its argument
+    with_interpreter->is_program = true;  // the dynamic linker was started with the program as its argument
   }
 }
 
@@ -48,7 +48,7 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
-  // The very file that is mapped, which takes privileges; what has its path now; the program, even if it was deleted.
+  // The mapped file itself, which requires privileges; the file that has its path now; the program, even if deleted.
   const std::array<std::string, 3> names = {proc::proc_path(pid, "map_files/" + range),
                                             proc::proc_path(pid, "root" + path), proc::proc_path(pid, "exe")};
   for (const std::string& name : names) {
@@ -67,7 +67,7 @@ std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string
     if (known != files_.end()) {
       return known->second;
     }
-    if (files_.size() >= most) {
+    if (files_.size() >= max_files) {
       files_.clear();
     }
     auto file = ModuleFile::read(descriptor.get());
@@ -115,7 +115,7 @@ std::uint64_t free_space_below(pid_t pid, std::uint64_t address, std::uint64_t s
   std::uint64_t best = 0;
   std::uint64_t previous_end = lowest_address;
   proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
-    // The biggest page that a kernel has stays free on both sides.
+    // The largest page size of any kernel stays free on both sides.
     constexpr std::uint64_t margin = 65536;
     const std::uint64_t hole = mapping.start > previous_end ? mapping.start - previous_end : 0;
     const std::uint64_t needed = size + 3 * margin;
@@ -136,7 +136,7 @@ bool is_executable(pid_t pid, std::uint64_t address) {
   return found;
 }
 
-std::pair<std::uint64_t, std::uint64_t> kernel_code_of(pid_t pid) {
+std::pair<std::uint64_t, std::uint64_t> vdso_of(pid_t pid) {
   std::pair<std::uint64_t, std::uint64_t> found{};
   proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
     if (mapping.path == "[vdso]") {

@@ -8,9 +8,9 @@ namespace tracer::library {
 
 namespace {
 
-constexpr std::size_t most_arguments = 12;
-constexpr std::size_t longest_text = 4096;
-constexpr std::size_t longest_word = 64;
+constexpr std::size_t max_arguments = 12;
+constexpr std::size_t max_text_size = 4096;
+constexpr std::size_t max_word_size = 64;
 
 using Where = ProbeArgument::Where;
 
@@ -42,14 +42,14 @@ class Reader {
   }
   std::string name() {
     std::size_t size = 0;
-    while (size < rest_.size() && size < longest_word && is_name(rest_[size])) {
+    while (size < rest_.size() && size < max_word_size && is_name(rest_[size])) {
       ++size;
     }
     std::string found(rest_.substr(0, size));
     rest_.remove_prefix(size);
     return found;
   }
-  /// A decimal or hexadecimal number, with its sign.
+  /// Reads a decimal or hexadecimal number with an optional sign.
   std::optional<std::int64_t> number() {
     std::string_view digits = rest_;
     const bool negative = digits.starts_with('-');
@@ -84,7 +84,7 @@ bool x86_register(Reader& reader, std::string& into) {
   return !into.empty();
 }
 
-/// `-20`, `8+counter`, `counter-4+4`
+/// Parses a displacement such as `-20`, `8+counter` or `counter-4+4`.
 bool x86_displacement(Reader& reader, ProbeArgument& argument) {
   bool first = true;
   while (!reader.done() && reader.peek() != '(' && reader.peek() != ' ') {
@@ -211,7 +211,7 @@ bool arm_operand(Reader& reader, ProbeArgument& argument) {
   return !argument.base.empty();
 }
 
-/// `-4@`, `8f@`; without it an argument is as wide as a register.
+/// Parses the size and type, such as `-4@` or `8f@`. Without them an argument has the size of a register.
 void read_form(Reader& reader, ProbeArgument& argument, Abi abi) {
   argument.size = register_size(abi);
   Reader ahead = reader;
@@ -237,11 +237,11 @@ void read_form(Reader& reader, ProbeArgument& argument, Abi abi) {
 }  // namespace
 
 std::vector<ProbeArgument> parse_probe_arguments(std::string_view text, Abi abi) {
-  Reader reader(text.substr(0, longest_text));
+  Reader reader(text.substr(0, max_text_size));
   const bool arm = abi == Abi::aarch64 || abi == Abi::arm;
   std::vector<ProbeArgument> arguments;
   reader.skip_blanks();
-  while (!reader.done() && arguments.size() < most_arguments) {
+  while (!reader.done() && arguments.size() < max_arguments) {
     ProbeArgument argument;
     read_form(reader, argument, abi);
     const bool read = arm ? arm_operand(reader, argument) : x86_operand(reader, argument);

@@ -15,11 +15,11 @@ namespace tracer::library {
 
 namespace {
 
-constexpr std::size_t most_sections = 65536;
-constexpr std::size_t most_probes = 100'000;
-constexpr std::size_t most_note_bytes = std::size_t{64} << 20;
-constexpr std::size_t longest_text = 4096;
-constexpr std::size_t most_symbols = std::size_t{1} << 22;
+constexpr std::size_t max_sections = 65536;
+constexpr std::size_t max_probes = 100'000;
+constexpr std::size_t max_note_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_text_size = 4096;
+constexpr std::size_t max_symbols = std::size_t{1} << 22;
 
 class ProbeReader {
  public:
@@ -32,7 +32,7 @@ class ProbeReader {
   void each_section(Visit visit);
   void read_notes(Elf_Data* data);
   void read_note(std::span<const char> description);
-  /// Finds the places that arguments name by symbols.
+  /// Looks up the addresses of symbols in arguments.
   void find_symbols();
   template <typename Visit>
   void each_symbol(Visit visit);
@@ -51,7 +51,7 @@ void ProbeReader::each_section(Visit visit) {
     return;
   }
   std::size_t count = 0;
-  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_, section)) != nullptr && count < most_sections;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_, section)) != nullptr && count < max_sections;
        ++count) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) == nullptr) {
@@ -69,7 +69,7 @@ std::vector<StaticProbe> ProbeReader::read() {
     }
   });
   each_section([this](Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
-    if (name == ".note.stapsdt" && header.sh_type == SHT_NOTE && header.sh_size <= most_note_bytes) {
+    if (name == ".note.stapsdt" && header.sh_type == SHT_NOTE && header.sh_size <= max_note_bytes) {
       read_notes(::elf_getdata(section, nullptr));
     }
   });
@@ -85,7 +85,7 @@ void ProbeReader::read_notes(Elf_Data* data) {
   }
   const std::span all(static_cast<const char*>(data->d_buf), data->d_size);
   std::size_t at = 0;
-  while (at < all.size() && probes_.size() < most_probes) {
+  while (at < all.size() && probes_.size() < max_probes) {
     GElf_Nhdr header;
     std::size_t name = 0;
     std::size_t description = 0;
@@ -103,7 +103,7 @@ void ProbeReader::read_notes(Elf_Data* data) {
 }
 
 std::uint64_t ProbeReader::word(std::span<const char> from) const {
-  std::uint64_t value = 0;  // of a little-endian file, as those of all ABIs here are
+  std::uint64_t value = 0;  // all supported ABIs are little-endian
   std::memcpy(&value, from.data(), word_size(abi_));
   return value;
 }
@@ -115,7 +115,8 @@ void ProbeReader::read_note(std::span<const char> description) {
   }
   StaticProbe probe;
   const std::uint64_t base = word(description.subspan(width));
-  const std::uint64_t moved = base_.value_or(base) - base;  // a tool that moved the code did not know of the note
+  // prelink and the like move .stapsdt.base together with the code but do not update the notes.
+  const std::uint64_t moved = base_.value_or(base) - base;
   probe.address = word(description) + moved;
   probe.semaphore = word(description.subspan(2 * width));
   probe.semaphore += probe.semaphore != 0 ? moved : 0;
@@ -127,7 +128,7 @@ void ProbeReader::read_note(std::span<const char> description) {
     }
     into->assign(rest.begin(), end);
     rest = rest.subspan(into->size() + 1);
-    if (into->size() > longest_text) {
+    if (into->size() > max_text_size) {
       return;
     }
   }
@@ -145,7 +146,7 @@ void ProbeReader::each_symbol(Visit visit) {
       return;
     }
     Elf_Data* data = ::elf_getdata(section, nullptr);
-    const std::size_t count = std::min<std::size_t>(header.sh_size / header.sh_entsize, most_symbols);
+    const std::size_t count = std::min<std::size_t>(header.sh_size / header.sh_entsize, max_symbols);
     GElf_Sym symbol;
     for (std::size_t i = 0; i < count && ::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr; ++i) {
       const char* name = ::elf_strptr(elf_, header.sh_link, symbol.st_name);
@@ -157,7 +158,7 @@ void ProbeReader::each_symbol(Visit visit) {
 }
 
 void ProbeReader::find_symbols() {
-  // All in one pass: a file may have many probes, and many more symbols.
+  // One pass over the symbols serves all probes: a file may have many probes and even more symbols.
   std::unordered_map<std::string_view, std::optional<std::uint64_t>> addresses;
   const auto each_argument = [this](auto visit) {
     for (StaticProbe& probe : probes_) {

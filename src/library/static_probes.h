@@ -1,4 +1,4 @@
-// Static probes: the places that a program's authors have marked with sys/sdt.h.
+// Static probes (SystemTap SDT, USDT): points in a program that its authors have marked with sys/sdt.h.
 #pragma once
 
 #include <libelf.h>
@@ -15,16 +15,16 @@ namespace tracer::library {
 struct StaticProbe {
   std::string provider;
   std::string name;
-  std::string argument_text;  ///< as the note has it
+  std::string argument_text;  ///< unparsed text of the note
   std::vector<ProbeArgument> arguments;
-  std::uint64_t address = 0;    ///< of its instruction, before relocation
-  std::uint64_t semaphore = 0;  ///< of a counter of those who watch, likewise; 0: there is none
+  std::uint64_t address = 0;    ///< of its nop instruction, before relocation
+  std::uint64_t semaphore = 0;  ///< address of the semaphore, before relocation; 0 if there is none
 };
 
-/// The notes of a file, with a section `.note.stapsdt`. What makes no sense is left out.
+/// Reads the probes in the section .note.stapsdt. Invalid notes are left out.
 std::vector<StaticProbe> read_static_probes(Elf* elf, Abi abi);
 
-/// `PROVIDER:NAME`, both globs; without a colon any provider's.
+/// A pattern `PROVIDER:NAME` of two globs; without a colon it matches any provider.
 struct ProbePattern {
   std::string provider;
   std::string name;

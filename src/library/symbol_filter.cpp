@@ -9,25 +9,25 @@
 namespace tracer::library {
 namespace {
 
-/// A compiled regular expression; POSIX's has to be freed.
+/// Owner of a compiled POSIX regular expression.
 class Expression {
  public:
-  explicit Expression(const std::string& text) : works_(::regcomp(&compiled_, text.c_str(), REG_NOSUB) == 0) {}
+  explicit Expression(const std::string& text) : is_valid_(::regcomp(&compiled_, text.c_str(), REG_NOSUB) == 0) {}
   ~Expression() {
-    if (works_) {
+    if (is_valid_) {
       ::regfree(&compiled_);
     }
   }
   Expression(const Expression&) = delete;
   Expression& operator=(const Expression&) = delete;
-  [[nodiscard]] bool works() const { return works_; }
+  [[nodiscard]] bool is_valid() const { return is_valid_; }
   [[nodiscard]] bool matches(const std::string& name) const {
-    return works_ && ::regexec(&compiled_, name.c_str(), 0, nullptr, 0) == 0;
+    return is_valid_ && ::regexec(&compiled_, name.c_str(), 0, nullptr, 0) == 0;
   }
 
  private:
   regex_t compiled_{};
-  bool works_;
+  bool is_valid_;
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ bool SymbolFilter::Rule::matches_module(const ModuleName& name) const {
   return module.matches(!module.is_expression && module.text.starts_with('/') ? name.path : name.soname);
 }
 
-/// Takes a pattern off the front of `text`, up to one of `ends`.
+/// Removes a pattern, which one of the characters `ends` terminates, from the start of `text` and returns it.
 Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text, std::string_view ends) {
   Pattern pattern;
   const std::size_t closing = text.starts_with('/') ? text.find('/', 1) : std::string_view::npos;
@@ -54,7 +54,7 @@ Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text,
     pattern.text = text.substr(1, closing - 1);
     pattern.is_expression = true;
     text.remove_prefix(closing + 1);
-    if (!Expression("^" + pattern.text + "$").works()) {
+    if (!Expression("^" + pattern.text + "$").is_valid()) {
       return Error{EINVAL, "'" + pattern.text + "' is no basic regular expression"};
     }
     return pattern;
@@ -103,7 +103,7 @@ Status SymbolFilter::add(std::string_view expression) {
     adds = rest.front() == '+';
     rest.remove_prefix(1);
   }
-  alternatives_.push_back(std::move(rules));
+  filters_.push_back(std::move(rules));
   return Done{};
 }
 
@@ -116,7 +116,7 @@ std::string without_parameters(std::string name) {
   for (std::size_t at = last + 1; at-- > 0;) {
     open += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
     if (open == 0) {
-      // Of operator() the parentheses are the name.
+      // The parentheses of operator() are part of the name.
       name.resize(at == 0 ? name.size() : at);
       break;
     }
@@ -131,7 +131,7 @@ bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) co
     whole = demangler_(symbol);
     bare = without_parameters(whole);
   }
-  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+  return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
     const auto last = std::find_if(rules.rbegin(), rules.rend(), [&](const Rule& rule) {
       return rule.matches_module(module) &&
              (rule.symbol.matches(symbol) ||
@@ -142,14 +142,14 @@ bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) co
 }
 
 bool SymbolFilter::concerns(const ModuleName& module) const {
-  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+  return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
     return std::any_of(rules.begin(), rules.end(),
                        [&](const Rule& rule) { return rule.adds && rule.matches_module(module); });
   });
 }
 
 bool SymbolFilter::names(const ModuleName& module) const {
-  return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Rule>& rules) {
+  return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
     return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
       return rule.adds && rule.module.text != "*" && rule.matches_module(module);
     });

@@ -1,4 +1,4 @@
-// Which functions are traced: ltrace's filter expressions.
+// Selects the functions to trace with ltrace's filter expressions.
 #pragma once
 
 #include <functional>
@@ -11,41 +11,42 @@
 
 namespace tracer::library {
 
-/// A module as filters see it.
+/// The properties of a module that filters match.
 struct ModuleName {
-  std::string_view soname;  ///< or the file's own name where there is none
+  std::string_view soname;  ///< or the name of the file if there is none
   std::string_view path;
-  bool is_program = false;  ///< MAIN
+  bool is_program = false;  ///< matches MAIN
 };
 
-/// A function's name as people write it.
+/// Demangles a function's name.
 using Demangler = std::function<std::string(std::string_view)>;
 
-/// A name as people write it, without the parameters at its end.
+/// Removes the parameter list at the end of a demangled name.
 std::string without_parameters(std::string name);
 
-/// `{[+-][SYMBOL][@MODULE]}`: rules from left to right, of which the last that matches wins; a first `-` (or `!`) takes
-/// away from everything. Both sides are globs for the whole name or, between slashes, basic regular expressions; a
-/// missing one matches all. MODULE is a soname, MAIN, or a path if it begins with a slash.
+/// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
+/// starts with `-` (or `!`), the list starts with all functions. SYMBOL and MODULE are globs for the whole name or,
+/// between slashes, basic regular expressions; an omitted one matches everything. MODULE matches the soname, MAIN, or
+/// the path if it starts with a slash.
 class SymbolFilter {
  public:
-  /// Adds a whole expression; a function that any of them chooses is chosen. EINVAL for one that cannot be read.
+  /// Adds a filter. A function is selected if any filter selects it. Returns EINVAL for a syntax error.
   Status add(std::string_view expression);
 
-  /// Names of C++ and Rust match as they are and as `demangler` writes them, with and without their parameters.
+  /// Matches C++ and Rust names both mangled and demangled, with and without their parameters.
   void use_demangler(Demangler demangler) { demangler_ = std::move(demangler); }
 
-  [[nodiscard]] bool empty() const { return alternatives_.empty(); }
+  [[nodiscard]] bool empty() const { return filters_.empty(); }
   [[nodiscard]] bool matches(std::string_view symbol, const ModuleName& module) const;
-  /// Whether any symbol of the module may match.
+  /// Whether a symbol of this module may match.
   [[nodiscard]] bool concerns(const ModuleName& module) const;
-  /// Whether it is said which modules are meant, and this is one.
+  /// Whether a rule other than `@*` selects this module.
   [[nodiscard]] bool names(const ModuleName& module) const;
 
  private:
   struct Pattern {
     std::string text;
-    bool is_expression = false;  ///< a regular expression, as against a glob
+    bool is_expression = false;  ///< a regular expression; false for a glob
     [[nodiscard]] bool matches(std::string_view name) const;
   };
   struct Rule {
@@ -56,17 +57,17 @@ class SymbolFilter {
   };
   static Result<Pattern> read_pattern(std::string_view& text, std::string_view ends);
 
-  std::vector<std::vector<Rule>> alternatives_;
+  std::vector<std::vector<Rule>> filters_;
   Demangler demangler_;
 };
 
-/// The functions whose calls are traced.
+/// Selects the functions whose calls are traced.
 struct LibrarySelection {
-  SymbolFilter calls;    ///< by the module that calls: through its linkage table, or a pointer that the loader gave it
-  SymbolFilter entries;  ///< by the module that defines them, whoever calls
-  SymbolFilter exports;  ///< by the module that defines them, if another one calls
+  SymbolFilter calls;    ///< calls from matching modules through their PLT or a pointer that the dynamic linker has set
+  SymbolFilter entries;  ///< functions that matching modules define, called from anywhere
+  SymbolFilter exports;  ///< functions that matching modules define, called from another module
   std::vector<ProbePattern> probes;
-  Demangler demangler;  ///< for what functions are called in labels; may be empty
+  Demangler demangler;  ///< for the names of functions in labels; may be empty
   [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty() && probes.empty(); }
 };
 
