@@ -51,6 +51,7 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
 
   /// The register set that changes the call number, as a 32-bit int; 0 if `bytes()` changes it.
   { R::call_number_set } -> std::convertible_to<unsigned>;
+  /// Whether the result is in the register of the first argument.
   { R::result_replaces_argument } -> std::convertible_to<bool>;
   /// The offset of the instruction pointer for PTRACE_POKEUSER, for threads of all ABIs; empty if there is no such
   /// request.

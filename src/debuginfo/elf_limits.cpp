@@ -253,7 +253,8 @@ std::optional<Elf_Data> call_frames(Elf* elf) {
 
 using Start = std::array<char, sizeof(Elf64_Ehdr)>;
 
-/// Rejects files with any number of sections, because libelf allocates a descriptor for each section at once.
+/// Whether e_shnum, which is bounded, has the number of sections. libelf allocates a descriptor for each section at
+/// once.
 bool has_few_sections(const Start& start) {
   if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
     return false;

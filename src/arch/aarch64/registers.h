@@ -17,7 +17,7 @@ class Registers : public RegisterWords<34, 18> {
  public:
   static constexpr unsigned call_number_set = 0x404;  ///< NT_ARM_SYSTEM_CALL: the kernel ignores a change of x8 alone
   static constexpr std::optional<std::size_t> instruction_pointer_user_offset = std::nullopt;
-  static constexpr bool result_replaces_argument = true;  ///< x0 is both
+  static constexpr bool result_replaces_argument = true;  ///< x0
   static constexpr std::size_t call_instruction_size = 4;
 
   [[nodiscard]] Abi mode_abi() const { return narrow() ? Abi::arm : Abi::aarch64; }
