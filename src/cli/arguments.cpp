@@ -35,8 +35,8 @@ RunAs read_user(const std::string& text) {
   const auto colon = text.find(':');
   if (colon != std::string::npos) {
     const auto ids = std::string_view(text);
-    const auto uid = filter::plain_number(ids.substr(0, colon), 0xfffffffe);
-    const auto gid = filter::plain_number(ids.substr(colon + 1), 0xfffffffe);
+    const auto uid = filter::parse_decimal(ids.substr(0, colon), 0xfffffffe);
+    const auto gid = filter::parse_decimal(ids.substr(colon + 1), 0xfffffffe);
     if (uid && gid) {
       user.user = *uid;
       user.group = *gid;
@@ -223,7 +223,7 @@ Applied tips(Draft& draft, const GivenOption& given) {
     if (!key.empty() && key != "id" && key != "format") {
       return bad_argument(given);
     }
-    const auto number = filter::plain_number(value, max_int);
+    const auto number = filter::parse_decimal(value, max_int);
     if (key != "format" && (number || filter::same_word(value, "random"))) {
       tips.random = !number;
       tips.id = number.value_or(0);

@@ -29,7 +29,7 @@ std::optional<std::string_view> value_of(std::string_view action, std::string_vi
 /// A number as strtoull(3) with base 0 reads it; `-1` is the largest.
 std::optional<std::uint64_t> read_any_base(std::string_view text) {
   const bool plus = text.find('+') != std::string_view::npos;
-  text = filter::without_lead(text);
+  text = filter::skip_space_and_plus(text);
   const bool negative = text.starts_with('-');
   if (negative) {
     text.remove_prefix(1);

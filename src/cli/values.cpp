@@ -14,12 +14,12 @@ constexpr int max_errno = 4095;
 }  // namespace
 
 std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t least, std::uint32_t most) {
-  const auto number = filter::plain_number(filter::without_lead(text), most);
+  const auto number = filter::parse_decimal(filter::skip_space_and_plus(text), most);
   return number && *number >= least ? number : std::nullopt;
 }
 
 std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
-  text = filter::without_lead(text);
+  text = filter::skip_space_and_plus(text);
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
     return std::nullopt;  // no sign, no inf, no nan
   }

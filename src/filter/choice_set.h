@@ -1,4 +1,4 @@
-// A set of the enumerators of one enum class, which count from 0.
+// ChoiceSet is a set of enumerators of one enum class, whose values count from 0.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A set of small whole numbers, possibly turned inside out: descriptors for -e read=, signals for -e signal=.
+// NumberSet is a set of small integers or the complement of one: file descriptors for -e read=, signals for -e signal=.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +23,21 @@ class NumberSet {
       numbers_.insert(place, number);
     }
   }
+  /// Negates the set.
   void invert() { inverted_ = !inverted_; }
 
   [[nodiscard]] bool contains(std::uint32_t number) const {
     return std::binary_search(numbers_.begin(), numbers_.end(), number) != inverted_;
   }
-  /// True if no number at all is in the set.
+  /// True if the set contains no number.
   [[nodiscard]] bool empty() const { return numbers_.empty() && !inverted_; }
-  /// True if every number is in the set.
+  /// True if the set contains every number.
   [[nodiscard]] bool full() const { return numbers_.empty() && inverted_; }
 
   bool operator==(const NumberSet&) const = default;
 
  private:
-  std::vector<std::uint32_t> numbers_;  // sorted, each once
+  std::vector<std::uint32_t> numbers_;  // sorted and unique
   bool inverted_ = false;
 };
 

@@ -1,4 +1,4 @@
-// -P: which files a call must touch to be shown.
+// The paths of -P: only calls that access one of them are shown.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@ namespace tracer::filter {
 
 class PathSet {
  public:
-  /// Adds a path as given. Where it leads elsewhere once symbolic links are followed (realpath(3)), that place is added
-  /// too; the result is then the note to print, without the program's name, and else empty.
+  /// Adds `path` as given. If realpath(3) resolves it to another path, adds that too and returns the note to print,
+  /// without the program's name; otherwise returns an empty string.
   std::string add(const std::string& path);
 
   [[nodiscard]] bool empty() const { return paths_.empty(); }
-  /// A name as a call's argument has it: compared byte for byte, not resolved.
+  /// True if `path`, the argument of a call, is in the set. It is compared byte for byte, not resolved.
   [[nodiscard]] bool has(std::string_view path) const;
-  /// What /proc/PID/fd/N links to. A file that was deleted since is still meant by its name.
+  /// True if `link`, the target of /proc/PID/fd/N, is in the set. ` (deleted)` at its end is ignored.
   [[nodiscard]] bool has_link(std::string_view link) const;
-  /// Length of the longest path: no need to read more than one byte beyond it.
+  /// Returns the length of the longest path: readers of tracee memory need at most one byte more.
   [[nodiscard]] std::size_t longest() const;
 
  private:

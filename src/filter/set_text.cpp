@@ -67,7 +67,7 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string_view without_lead(std::string_view text) {
+std::string_view skip_space_and_plus(std::string_view text) {
   const auto start = text.find_first_not_of(" \t\n\v\f\r");
   text.remove_prefix(start == std::string_view::npos ? text.size() : start);
   if (text.starts_with('+')) {
@@ -76,14 +76,15 @@ std::string_view without_lead(std::string_view text) {
   return text;
 }
 
-std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t limit) {
+std::optional<std::uint32_t> parse_decimal(std::string_view text, std::uint32_t limit) {
   const auto number = whole_number<std::uint32_t>(text);
   return number && *number <= limit ? number : std::nullopt;
 }
 
 Result<NumberSet> parse_descriptor_set(std::string_view text) {
-  return parse_number_set(text, "descriptor",
-                          [](std::string_view item) { return plain_number(without_lead(item), max_descriptor); });
+  return parse_number_set(text, "descriptor", [](std::string_view item) {
+    return parse_decimal(skip_space_and_plus(item), max_descriptor);
+  });
 }
 
 Result<NumberSet> parse_signal_set(std::string_view text) {
@@ -91,7 +92,7 @@ Result<NumberSet> parse_signal_set(std::string_view text) {
 }
 
 std::optional<std::uint32_t> parse_signal(std::string_view text) {
-  if (const auto number = plain_number(text, max_signal_in_set)) {
+  if (const auto number = parse_decimal(text, max_signal_in_set)) {
     return number;
   }
   for (std::uint32_t number = 1; number <= static_cast<std::uint32_t>(spec::max_signal); ++number) {

@@ -1,4 +1,4 @@
-// The outer form that all sets on the command line share: `[!]ITEM[,ITEM]…`, `all` or `none`.
+// Parses the form that all sets on the command line share: `[!]ITEM[,ITEM]…`, `all` or `none`.
 #pragma once
 
 #include <optional>
@@ -15,43 +15,43 @@ namespace tracer::filter {
 struct SetText {
   enum class Form : std::uint8_t { none, all, items };
   Form form = Form::items;
-  bool inverted = false;                ///< an odd number of leading `!`
+  bool inverted = false;                ///< the text starts with an odd number of `!`
   std::vector<std::string_view> items;  ///< views into the text; never empty for Form::items
 };
 
-/// Takes `text` apart. Empty items are skipped; no item at all is an error. `kind` names the set in the message:
-/// `invalid KIND 'TEXT'`.
+/// Splits `text` into its items and skips empty ones. A text without items is an error; `kind` names the set in its
+/// message, `invalid KIND 'TEXT'`.
 [[nodiscard]] Result<SetText> split_set(std::string_view text, std::string_view kind);
 
-/// `invalid KIND 'ITEM'`.
+/// Returns the error `invalid KIND 'ITEM'`.
 [[nodiscard]] Error invalid_item(std::string_view kind, std::string_view item);
 
-/// True if the words differ at most in the case of ASCII letters.
+/// True if the words are equal, ignoring the case of ASCII letters.
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
 
-/// The text without what strtol(3) passes over in front of a number: blanks and a plus sign.
-[[nodiscard]] std::string_view without_lead(std::string_view text);
+/// Returns `text` without the white space and the plus sign that strtol(3) accepts before a number.
+[[nodiscard]] std::string_view skip_space_and_plus(std::string_view text);
 
-/// Decimal digits only, at most `limit`.
-[[nodiscard]] std::optional<std::uint32_t> plain_number(std::string_view text, std::uint32_t limit);
+/// Parses a number of decimal digits only; nullopt if there is another character or the number exceeds `limit`.
+[[nodiscard]] std::optional<std::uint32_t> parse_decimal(std::string_view text, std::uint32_t limit);
 
-/// Descriptors: 0 to 2147483647.
+/// Parses a set of file descriptors, 0 to 2147483647.
 [[nodiscard]] Result<NumberSet> parse_descriptor_set(std::string_view text);
 
-/// Signals: numbers from 0 to 255, names with or without SIG, in any case.
+/// Parses a set of signals: numbers from 0 to 255, or names with or without SIG, in either case.
 [[nodiscard]] Result<NumberSet> parse_signal_set(std::string_view text);
 
-/// The number of one signal, written as in a set.
+/// Parses one signal, written as in parse_signal_set; nullopt if it is unknown.
 [[nodiscard]] std::optional<std::uint32_t> parse_signal(std::string_view text);
 
-/// A word that stands for an enumerator; several words may stand for the same one.
+/// Maps a word to an enumerator; several words may map to the same one.
 template <typename Choice>
 struct ChoiceName {
   std::string_view name;
   Choice choice;
 };
 
-/// Reads a set of named choices; `names` must name every choice, for `all` and `!`.
+/// Parses a set of named choices. `names` must list every choice, because `all` and `!` enumerate it.
 template <typename Choice, typename Names>
 [[nodiscard]] Result<ChoiceSet<Choice>> parse_choice_set(std::string_view text, std::string_view kind,
                                                          const Names& names) {

@@ -1,4 +1,4 @@
-// Which calls are shown by how they ended: -e status=, -z, -Z.
+// The return statuses by which -e status=, -z and -Z select calls.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace tracer::filter {
 enum class CallStatus : std::uint8_t {
   successful,
   failed,
-  unfinished,   ///< the thread died or replaced its program inside the call
+  unfinished,   ///< the thread died or called execve during the call
   unavailable,  ///< the call returned, but its result could not be fetched
-  detached,     ///< tracing ended inside the call
+  detached,     ///< the tracer detached during the call
 };
 using StatusSet = ChoiceSet<CallStatus>;
 

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kind = "system call";
 
-// The ABIs that a personality designator stands for; a machine has at most one of each.
+// The ABIs that the personality designators `64` and `32` select; a machine has at most one of each.
 constexpr AbiMask native_64 = mask_of(Abi::x86_64) | mask_of(Abi::aarch64);
 constexpr AbiMask native_32 = mask_of(Abi::i386) | mask_of(Abi::arm);
 
-// The classes that can be named without `%`.
+// The classes that strace also accepts without `%`.
 constexpr std::array<std::string_view, 7> bare_classes = {"file", "process", "network", "signal",
                                                           "ipc",  "desc",    "memory"};
 
@@ -107,7 +107,7 @@ std::string near_miss(std::string_view word, const SyscallNames& names) {
   return miss.suggestion();
 }
 
-/// Adds to `set` what `pattern` (an item without `?` and `@`) stands for; false if that is nothing.
+/// Adds the calls that match `pattern` (an item without `?` and `@`) to `set`. Returns false if none matches.
 Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNames& names, SyscallSet& set) {
   bool found = false;
   const auto add_if = [&](auto matches) {
@@ -135,13 +135,13 @@ Result<bool> add_matches(std::string_view pattern, AbiMask abis, const SyscallNa
   const bool bare_class = std::find(bare_classes.begin(), bare_classes.end(), pattern) != bare_classes.end();
   if (pattern.starts_with('%') || bare_class) {
     const auto classes = find_class(bare_class ? pattern : pattern.substr(1));
-    // A class is known even where no call of this ABI belongs to it.
+    // A class is valid even if no call of this ABI belongs to it.
     if (classes) {
       add_if([&](const NamedCall& call) { return (call.classes & *classes) != 0; });
     }
     return classes.has_value();
   }
-  if (const auto number = plain_number(pattern, SyscallSet::limit - 1)) {
+  if (const auto number = parse_decimal(pattern, SyscallSet::limit - 1)) {
     add_if([&](const NamedCall& call) { return call.number == *number; });
     return found;
   }
@@ -194,7 +194,7 @@ void SyscallSet::invert() {
     bits.flip();
   }
   sub_calls_.flip();
-  beyond_ = !beyond_;
+  above_limit_ = !above_limit_;
 }
 
 std::array<SyscallSet::Bits, abi_count> SyscallSet::kernel_numbers(const spec::Tables& tables) const {
@@ -218,7 +218,7 @@ void SyscallSet::add_unknown(const spec::Tables& tables) {
     }
     bits_[i] |= ~known;
   }
-  beyond_ = true;
+  above_limit_ = true;
 }
 
 Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& names) {
@@ -239,13 +239,13 @@ Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& 
 }
 
 bool in_class_everywhere(std::string_view call, spec::CallClass wanted, const SyscallNames& names) {
-  AbiMask having = 0;
+  AbiMask matching = 0;
   for_each_call(names, names.abis, [&](const NamedCall& candidate) {
     if ((candidate.classes & spec::mask_of(wanted)) != 0 && candidate.name == call) {
-      having |= mask_of(candidate.abi);
+      matching |= mask_of(candidate.abi);
     }
   });
-  return having == names.abis;
+  return matching == names.abis;
 }
 
 }  // namespace tracer::filter

@@ -1,4 +1,4 @@
-// Sets of system calls, as -e trace=, abbrev=, raw=, verbose=, inject= and fault= name them.
+// Sets of system calls for -e trace=, abbrev=, raw=, verbose=, inject= and fault=.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tracer::filter {
 
-/// One bit for each call number of each ABI, and for each sub-call.
+/// Holds one bit for each call number of each ABI and for each sub-call (the calls behind ipc(2), socketcall(2)).
 class SyscallSet {
  public:
   static constexpr std::size_t limit = 1024;
@@ -21,7 +21,7 @@ class SyscallSet {
   SyscallSet() = default;
   [[nodiscard]] static SyscallSet all();
 
-  /// Numbers from `limit` on, but those of sub-calls, have no bit of their own: see add_unknown.
+  /// Adds one call. Numbers of `limit` and above that are not sub-calls have no bit: add_unknown adds all of them.
   void add(Abi abi, std::uint64_t number) {
     if (number < limit) {
       bits_[index_of(abi)].set(number);
@@ -29,17 +29,18 @@ class SyscallSet {
       sub_calls_.set(number - spec::SubCalls::first);
     }
   }
-  /// Adds every number that the tables do not know. (A call without a name passes every trace filter.)
+  /// Adds every number that the tables do not know, because a call without a name passes every trace filter.
   void add_unknown(const spec::Tables& tables);
+  /// Negates the set.
   void invert();
 
   [[nodiscard]] bool contains(Abi abi, std::uint64_t number) const {
     return number < limit        ? bits_[index_of(abi)].test(number)
            : is_sub_call(number) ? sub_calls_.test(number - spec::SubCalls::first)
-                                 : beyond_;
+                                 : above_limit_;
   }
-  /// The kernel's numbers of all members, for sub-calls of those around them. The same layout as the engine's
-  /// WantedCalls.
+  /// Returns the call numbers of all members as the kernel sees them: a sub-call counts as the call that contains it.
+  /// The layout is that of the engine's WantedCalls.
   [[nodiscard]] std::array<Bits, abi_count> kernel_numbers(const spec::Tables& tables) const;
   [[nodiscard]] bool full() const { return *this == all(); }
   [[nodiscard]] bool empty() const { return *this == SyscallSet{}; }
@@ -51,23 +52,23 @@ class SyscallSet {
 
   std::array<Bits, abi_count> bits_{};
   std::bitset<spec::SubCalls::most> sub_calls_;
-  bool beyond_ = false;  // whether numbers from `limit` on are members
+  bool above_limit_ = false;  ///< whether all numbers of `limit` and above are members
 };
 
-/// What names of calls are looked up in.
+/// The tables and ABIs in which names of calls are looked up.
 struct SyscallNames {
   const spec::Tables& tables;
-  AbiMask abis = all_abis;        ///< an item without `@` stands for the calls of all of these
-  bool suggest_near_miss = true;  ///< add `; did you mean X?` to the message about an unknown name
+  AbiMask abis = all_abis;        ///< an item without `@` matches calls of all of these
+  bool suggest_near_miss = true;  ///< append `; did you mean X?` to the error for an unknown name
 };
 
-/// Reads `[!]ITEM[,ITEM]…`, `all` or `none`. An item is a name, a number, `/` and a POSIX extended regular expression,
-/// `%class`, an old class name without `%`, or `all`. `?` before it says that it may match nothing; `@64`, `@32` or
-/// `@x32` after it picks one ABI. The error's message is strace's; its number is EINVAL for a bad `@`, which is a
-/// usage error, and 0 otherwise.
+/// Parses `[!]ITEM[,ITEM]…`, `all` or `none`. An item is a name, a number, `/` and a POSIX extended regular expression,
+/// `%class`, an old class name without `%`, or `all`. The prefix `?` allows the item to match nothing; the suffix
+/// `@64`, `@32` or `@x32` selects one ABI. The error's message is strace's; its number is EINVAL for a bad `@`, which
+/// is a usage error, and 0 otherwise.
 [[nodiscard]] Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& names);
 
-/// True if every ABI of `names` has a call of this name and counts it among `wanted`.
+/// True if every ABI of `names` has a call of this name that belongs to the class `wanted`.
 [[nodiscard]] bool in_class_everywhere(std::string_view call, spec::CallClass wanted, const SyscallNames& names);
 
 }  // namespace tracer::filter

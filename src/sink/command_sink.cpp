@@ -22,10 +22,11 @@ class CommandSink final : public Sink {
         command_fd_(static_cast<int>(::syscall(SYS_pidfd_open, command, 0))),
         sink_(std::make_unique<FdSink>(std::move(pipe), std::move(name), std::move(complain))) {}
 
-  /// The last bytes must be in the pipe before it is closed and the command waited for.
+  /// Flushes before it closes the pipe and waits for the command.
   ~CommandSink() override {
     sink_.reset();
-    // The tracer may have forked meanwhile: then the command is its parent's child, which waitpid does not wait for.
+    // The pidfd also works after the tracer has forked: the command is then a child of the tracer's parent, for which
+    // waitpid does not wait.
     pollfd end{command_fd_.get(), POLLIN, 0};
     while (command_fd_.valid() && ::poll(&end, 1, -1) < 0 && errno == EINTR) {
     }
@@ -44,8 +45,8 @@ class CommandSink final : public Sink {
 
 void do_nothing(int) {}
 
-/// A reader that goes away must not kill the tracer. A handler, unlike SIG_IGN, is not inherited through execve.
-void survive_broken_pipes() {
+/// Keeps SIGPIPE from killing the tracer. Unlike SIG_IGN, a handler is not inherited through execve.
+void catch_sigpipe() {
   struct sigaction now {};
   if (::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) {
     now.sa_handler = do_nothing;
@@ -54,7 +55,7 @@ void survive_broken_pipes() {
   }
 }
 
-/// A shell that runs `command` and reads from `input`; an errno value on failure.
+/// Starts a shell that runs `command` with `input` as its standard input.
 Result<pid_t> start_shell(const std::string& command, const UniqueFd& input) {
   posix_spawn_file_actions_t actions;
   if (const int why = ::posix_spawn_file_actions_init(&actions); why != 0) {
@@ -98,7 +99,7 @@ Result<std::unique_ptr<Sink>> open_command(const std::string& command, std::stri
   if (!shell) {
     return failure(shell.error().number);
   }
-  survive_broken_pipes();
+  catch_sigpipe();
   return std::unique_ptr<Sink>(
       std::make_unique<CommandSink>(shell.value(), std::move(write_end), std::move(name), std::move(complain)));
 }

@@ -45,7 +45,7 @@ void FdSink::write_out(std::string_view bytes) {
 }
 
 Result<std::unique_ptr<Sink>> open_standard_error(Complain complain) {
-  // A closed standard error is no reason not to trace: the copy is then invalid and the first write says so to nobody.
+  // Tracing works with a closed standard error, too: the duplicate is then invalid and the first write fails unnoticed.
   UniqueFd copy(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(copy), "standard error", std::move(complain)));
 }

@@ -1,5 +1,5 @@
-// Where the finished bytes go. A sink never fails towards its callers: trouble is told once, on standard error, and
-// what follows is dropped, so that the traced program goes on unharmed.
+// Sinks carry the finished output away. A sink never returns an error: it reports the first failure once, on standard
+// error, and drops all later output, so that the traced program continues undisturbed.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace tracer::sink {
 
-/// Says one sentence, without prefix and line end, to the person at the terminal.
+/// Reports one sentence, without prefix and newline, to the user.
 using Complain = std::function<void(std::string_view)>;
 
 class Sink {
@@ -26,12 +26,12 @@ class Sink {
   virtual void flush() = 0;
 };
 
-/// Writes to a descriptor through a large buffer. The destructor flushes.
+/// Writes to a file descriptor through a large buffer. The destructor flushes it.
 class FdSink : public Sink {
  public:
   static constexpr std::size_t buffer_size = std::size_t{64} * 1024;
 
-  /// `name` is what complaints call it. The descriptor must not be inherited by tracees (O_CLOEXEC).
+  /// `name` stands for the file in error messages. Tracees must not inherit the descriptor (O_CLOEXEC).
   FdSink(UniqueFd fd, std::string name, Complain complain);
   ~FdSink() override;
 
@@ -48,18 +48,18 @@ class FdSink : public Sink {
   bool broken_ = false;
 };
 
-/// A copy of standard error, which stays the tracee's as well.
+/// Opens a duplicate of standard error, which the tracee keeps as well.
 Result<std::unique_ptr<Sink>> open_standard_error(Complain complain);
 
-/// Creates or truncates `path`, or appends to it.
+/// Opens `path`, created or truncated, or for appending.
 Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain);
 
-/// As open_file; if that fails it complains, and what is written is dropped.
+/// Like open_file, but reports a failure through `complain` and returns a sink that drops its output.
 std::unique_ptr<Sink> open_file_or_drop(const std::string& path, bool append, const Complain& complain);
 
-/// A shell command that reads what is written. The destructor closes the pipe and waits for the command to end.
-/// `name` is the command as it was given, with its `|` or `!`. SIGPIPE is caught for the rest of the program's life
-/// (unless it was ignored); execve resets that in tracees.
+/// Starts a shell command that reads the output from a pipe. The destructor closes the pipe and waits for the command
+/// to exit. `name` is the command as the user gave it, with its `|` or `!`. SIGPIPE is caught from then on (unless it
+/// was ignored); execve resets the handler in tracees.
 Result<std::unique_ptr<Sink>> open_command(const std::string& command, std::string name, Complain complain);
 
 }  // namespace tracer::sink
