@@ -1,4 +1,4 @@
-// Sets of bits by their numbers.
+// Formats bit sets as the numbers of their bits.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace tracer::format {
 
-/// `<1,3-5>`: the bits that are set, bit 0 being the lowest of the first byte. If more are set than not, those that
-/// are not: `~<0>`.
+/// Appends the numbers of the set bits, `<1,3-5>`; bit 0 is the lowest bit of the first byte. If more than half of the
+/// bits are set, appends those that are clear, `~<0>`.
 void append_bits(TextBuffer& text, std::span<const std::byte> bytes);
 
 }  // namespace tracer::format

@@ -16,7 +16,7 @@ bool shows_sign(spec::Style style) {
   return style != spec::Style::hex && style != spec::Style::octal;
 }
 
-/// A number before a label, behind all names. Where the number has names, it takes its place among the others.
+/// True for a bit field without named values, which is shown after all names as NUMBER<<LABEL.
 bool is_label(const ConstantGroup& group) {
   return group.label != spec::none && group.constants.count == 0;
 }
@@ -27,11 +27,11 @@ void comment(TextBuffer& text, std::string_view what) {
   text.append(" */");
 }
 
-/// Writes a word of flags. Most of it is one list of names with `|` between them; groups that are `apart` stand by
-/// themselves, with a number or a comment of their own if numbers or comments are asked for.
-class FlagSpeller {
+/// Formats a word of flags as one list of names with `|` between them. Groups that are `apart` are formatted
+/// separately, with their own number or comment under -X raw and -X verbose.
+class FlagFormatter {
  public:
-  FlagSpeller(TextBuffer& text, const Tables& tables, const ConstantSet& set, unsigned width, Abi abi)
+  FlagFormatter(TextBuffer& text, const Tables& tables, const ConstantSet& set, unsigned width, Abi abi)
       : text_(text),
         tables_(tables),
         set_(set),
@@ -39,7 +39,7 @@ class FlagSpeller {
         width_(width),
         abi_(mask_of(abi)) {}
 
-  void spell(std::uint64_t bits, bool is_signed, ConstantForm form) {
+  void format(std::uint64_t bits, bool is_signed, ConstantForm form) {
     bool first = true;
     const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
     const auto stands_apart = [&](const ConstantGroup& group) {
@@ -141,7 +141,7 @@ class FlagSpeller {
     }
   }
 
-  /// `A|B|0x40|2<<SHIFT`; false if there is no name to write.
+  /// Appends `A|B|0x40|2<<SHIFT`; returns false and appends nothing if no name applies.
   bool names(std::uint64_t bits) {
     bool any = false;
     std::uint64_t left = bits;
@@ -222,7 +222,7 @@ bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
   return cut(c.value, width, false) == (bits & ~std::uint64_t{c.open_bits});
 }
 
-/// What an ioctl's name leaves open: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`.
+/// Appends the bits of an ioctl request that its name does not determine: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`.
 void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi) {
   constexpr std::uint64_t number_bits = 0xff;
   constexpr std::uint64_t size_bits = 0x3fff0000;
@@ -273,14 +273,14 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
   const unsigned width = spec::bytes_of(type.width, abi);
   bits = cut(bits, width, false);
   if (set.is_flags) {
-    FlagSpeller(text, tables, set, width, abi).spell(bits, type.is_signed, form);
+    FlagFormatter(text, tables, set, width, abi).format(bits, type.is_signed, form);
     return;
   }
   const bool is_signed = type.is_signed && shows_sign(set.fallback);
-  // The number of an ioctl has a spelling of its own, which is a name too.
-  const bool has_spelling = set.fallback == spec::Style::ioctl;
+  // A request of ioctl without a name is shown as _IOC(…).
+  const bool is_ioctl = set.fallback == spec::Style::ioctl;
   if (form != ConstantForm::abbreviate) {
-    const auto style = has_spelling ? spec::Style::hex : set.fallback;
+    const auto style = is_ioctl ? spec::Style::hex : set.fallback;
     append_number(text, cut(bits, width, is_signed), style, is_signed);
     if (form == ConstantForm::raw) {
       return;
@@ -293,7 +293,7 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
   bool named = false;
   for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
     for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
-      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || has_spelling)) {
+      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || is_ioctl)) {
         text.append(named ? " or " : "");
         text.append(tables.text(c.name));
         c.open_bits != 0 ? append_open_bits(text, tables, c, bits, abi) : void();
@@ -301,7 +301,7 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
       }
     }
   }
-  if (!named && has_spelling) {
+  if (!named && is_ioctl) {
     append_number(text, bits, set.fallback, false);
     named = true;
   }

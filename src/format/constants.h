@@ -1,4 +1,4 @@
-// The spelling of constants: the names of an enumeration, the members of a flag set.
+// Formats constants: members of an enumeration, and words of flags.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ enum class ConstantForm : std::uint8_t {
   verbose,     ///< 0x241 /* O_WRONLY|O_CREAT|O_TRUNC */
 };
 
-/// The value of a constant, spelled by the set that its type names. `bits` are cut to the type's width.
+/// Appends a constant by its name in the set that `type` refers to. `bits` are truncated to the type's width.
 void append_constant(TextBuffer& text, const spec::Tables& tables, const spec::Type& type, std::uint64_t bits, Abi abi,
                      ConstantForm form);
 
-/// The name for exactly this value, or empty: of an enumeration's members, or of a flag set's plain ones.
+/// Returns the name of exactly this value in an enumeration or among the single flags of a flag set; empty if it has
+/// none.
 std::string_view constant_name(const spec::Tables& tables, spec::SetId set, std::uint64_t bits, Abi abi);
 
-/// Whether a flag set has something to say about 0 (O_RDONLY, PROT_NONE).
+/// True if the set has a name for 0 (O_RDONLY, PROT_NONE).
 bool has_name_for_zero(const spec::Tables& tables, spec::SetId set);
 
-/// Cuts a 64-bit value to the width of a type (0: the word of the ABI) and extends it again as the type says.
+/// Truncates a 64-bit value to `width` bytes, then extends it to 64 bits again, with its sign if `is_signed`.
 inline std::uint64_t cut(std::uint64_t bits, unsigned width, bool is_signed) {
   if (width >= 8) {
     return bits;

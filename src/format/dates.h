@@ -1,4 +1,4 @@
-// Moments as people read them.
+// Formats points in time as ISO 8601 dates.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace tracer::format {
 
-/// `1970-01-01T00:00:05.000000006+0000` in the tracer's time zone. `digits` is how many the fraction has (0, 6 or 9);
-/// a fraction of 0 is left out. False, with nothing appended, for moments that no calendar has.
+/// Appends `1970-01-01T00:00:05.000000006+0000`, in the tracer's time zone. `digits` is the number of digits of the
+/// fraction (0, 6 or 9); a fraction of 0 is omitted. Returns false and appends nothing if localtime_r(3) cannot
+/// represent the time.
 bool append_date(TextBuffer& text, std::int64_t seconds, std::uint64_t fraction, unsigned digits);
 
 }  // namespace tracer::format

@@ -7,7 +7,7 @@
 namespace tracer::format {
 namespace {
 
-// include/linux/errno.h of the kernel: never seen by a program, but by its tracer.
+// include/linux/errno.h of the kernel: programs never see these numbers, but tracers do.
 constexpr int erestartsys = 512;
 constexpr int erestartnointr = 513;
 constexpr int erestartnohand = 514;
@@ -44,7 +44,7 @@ std::string_view error_name(int number) {
     return kernel_names[static_cast<std::size_t>(number - erestartsys)];
   }
   if (number == EOPNOTSUPP) {
-    return "EOPNOTSUPP";  // the C library says ENOTSUP, which is the same number
+    return "EOPNOTSUPP";  // the C library returns ENOTSUP, which is the same number
   }
   const char* name = number > 0 ? strerrorname_np(number) : nullptr;
   return name == nullptr ? std::string_view{} : name;

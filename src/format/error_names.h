@@ -1,17 +1,18 @@
-// Names and texts of error numbers, the kernel's own restart codes included.
+// Names and descriptions of error numbers, including the kernel's internal ones.
 #pragma once
 
 #include <string_view>
 
 namespace tracer::format {
 
-/// "ENOENT"; empty if the number has no name.
+/// Returns "ENOENT"; empty if the number has no name.
 std::string_view error_name(int number);
 
-/// "No such file or directory", always in English; empty if unknown.
+/// Returns "No such file or directory", always in English; empty if the number is unknown.
 std::string_view error_text(int number);
 
-/// A code that the kernel keeps to itself and that means "this call goes on after the signal" (ERESTARTSYS, …).
+/// True for ERESTARTSYS and the like: kernel-internal codes with which an interrupted call is restarted after the
+/// signal.
 bool is_restart_code(int number);
 
 }  // namespace tracer::format

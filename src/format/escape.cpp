@@ -10,7 +10,7 @@ bool is_plain(unsigned c) {
   return c >= ' ' && c < 0x7f;
 }
 
-/// The letter of a C escape, or 0.
+/// Returns the letter of the C escape for `c`; 0 if there is none.
 char escape_letter(unsigned c) {
   switch (c) {
     case '\t':
@@ -55,13 +55,13 @@ char* put_hex(char* at, unsigned c) {
 
 constexpr std::size_t longest_escape = 4;
 
-/// `unprintable(at, character, index)` puts at most longest_escape characters for what has neither a letter nor is
-/// plain, and returns where they end.
+/// Calls `unprintable(at, character, index)` for characters that are neither plain nor have an escape letter. It writes
+/// at most longest_escape characters at `at` and returns their end.
 template <typename Unprintable>
 void escape(TextBuffer& text, std::span<const std::byte> data, std::string_view also, Unprintable unprintable) {
-  constexpr std::size_t most_at_once = 256;  // so that room is taken for little that is not used
-  for (std::size_t begin = 0; begin < data.size(); begin += most_at_once) {
-    const std::size_t end = std::min(data.size(), begin + most_at_once);
+  constexpr std::size_t chunk_size = 256;  // limits the unused space that append_by reserves
+  for (std::size_t begin = 0; begin < data.size(); begin += chunk_size) {
+    const std::size_t end = std::min(data.size(), begin + chunk_size);
     text.append_by((end - begin) * longest_escape, [&](char* at) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto c = std::to_integer<unsigned>(data[i]);

@@ -1,4 +1,4 @@
-// Bytes of a tracee as text that is safe to print.
+// Escapes bytes of a tracee so that they are safe to print.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace tracer::format {
 
-/// C escapes with the shortest unambiguous octal: `a\n\33\0`. The characters `also` are escaped too.
+/// Appends C escapes, with the shortest unambiguous octal numbers: `a\n\33\0`. Also escapes the characters in `also`.
 void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also = {});
 
-/// The same, but `\x1b` where that has octal numbers.
+/// Like append_escaped, but with `\x1b` in place of octal numbers.
 void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data);
 
-/// Every byte as `\x2f`.
+/// Appends every byte as `\x2f`.
 void append_hex(TextBuffer& text, std::span<const std::byte> data);
 
-/// `00:1f:2e:3d:4c:5b`
+/// Appends a hardware address, `00:1f:2e:3d:4c:5b`.
 void append_mac(TextBuffer& text, std::span<const std::byte> address);
 
-/// Only printable ASCII and white space: what -x leaves as it is.
+/// True if all bytes are printable ASCII or white space; -x leaves such strings unchanged.
 bool is_printable(std::span<const std::byte> data);
 
 }  // namespace tracer::format

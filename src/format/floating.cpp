@@ -23,7 +23,8 @@ std::uint64_t little_endian(std::span<const std::byte> raw) {
   return bits;
 }
 
-/// `significand` has its highest bit set unless the number is zero, subnormal or an x87 pseudo-number.
+/// Converts a number with a 15-bit exponent. `significand` has its highest bit set unless the number is zero, subnormal
+/// or an x87 pseudo-number.
 std::uint64_t to_double(bool negative, unsigned exponent, std::uint64_t significand) {
   constexpr unsigned all_ones = 0x7fff;
   constexpr int bias = 16383;
@@ -47,7 +48,7 @@ std::uint64_t from_binary128(std::span<const std::byte> raw) {
   const auto exponent = static_cast<unsigned>(high >> 48 & 0x7fff);
   constexpr std::uint64_t implicit_bit = std::uint64_t{1} << 63;
   const std::uint64_t fraction = (high & 0xffffffffffff) << 15 | low >> 49;
-  // A lost low bit must not turn a NaN into an infinity, nor a number above one half into one half.
+  // The sticky bit keeps a NaN from becoming an infinity and makes ties round correctly when low bits are dropped.
   const std::uint64_t sticky = (low << 15) != 0 ? 1 : 0;
   return to_double(high >> 63 != 0, exponent, (exponent != 0 ? implicit_bit : 0) | fraction | sticky);
 }

@@ -1,4 +1,4 @@
-// Numbers with a fraction.
+// Formats floating-point numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,18 @@
 
 namespace tracer::format {
 
-/// The shortest decimal number that reads back as the same value, with a point or an exponent: `2.0`, `1e+300`,
-/// `-inf`, `nan`. `bits` are those of a float (`width` 4) or of a double.
+/// Appends the shortest decimal number that reads back as the same value, with a point or an exponent: `2.0`,
+/// `1e+300`, `-inf`, `nan`. `bits` are those of a float (`width` 4) or of a double.
 void append_floating(TextBuffer& text, std::uint64_t bits, unsigned width);
 
-/// The exact value, as printf's %a shows it: `0x1.4p+1`.
+/// Appends the exact value as printf(3) does for %a: `0x1.4p+1`.
 void append_hex_floating(TextBuffer& text, std::uint64_t bits, unsigned width);
 
-/// Whether the number is finite, and so one that JSON can have.
+/// True if the number is finite; JSON has no other numbers.
 bool is_finite(std::uint64_t bits, unsigned width);
 
-/// The bits of the double nearest to a long double in the ABI's layout: 80 bits of x87 in 12 or 16 bytes (System V ABI,
-/// i386 and AMD64 supplements), IEEE 754 binary128 (AAPCS64), a double (AAPCS32). What a double cannot tell apart
-/// looks alike.
+/// Returns the bits of the double nearest to a long double in the ABI's layout: 80 bits of x87 in 12 or 16 bytes
+/// (System V ABI, i386 and AMD64 supplements), IEEE 754 binary128 (AAPCS64), a double (AAPCS32).
 std::uint64_t double_of_long_double(std::span<const std::byte> raw, Abi abi);
 
 }  // namespace tracer::format

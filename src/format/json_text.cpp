@@ -11,7 +11,7 @@ constexpr std::uint64_t largest_exact = std::uint64_t{1} << 53;
 
 using Bytes = std::span<const std::byte>;
 
-/// How many bytes from the start are UTF-8.
+/// Returns the length of the longest prefix that is valid UTF-8.
 std::size_t valid_prefix(Bytes data) {
   std::size_t length = 0;
   while (length < data.size()) {

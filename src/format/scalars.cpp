@@ -24,7 +24,7 @@ constexpr unsigned ioctl_type_shift = 8;
 constexpr unsigned ioctl_size_shift = 16;
 constexpr unsigned ioctl_direction_shift = 30;
 
-/// Octal with at least three digits, the leading 0 included: 000, 007, 0644.
+/// Appends an octal number of at least three digits, including the leading 0: 000, 007, 0644.
 void octal3(TextBuffer& text, std::uint64_t bits) {
   if (bits < 0100) {
     text.append('0');
@@ -35,12 +35,12 @@ void octal3(TextBuffer& text, std::uint64_t bits) {
   }
 }
 
-void guessed(TextBuffer& text, std::int64_t value) {
+void append_guess(TextBuffer& text, std::int64_t value) {
   constexpr std::int64_t small = 10000;
   value >= -small&& value <= small ? text.decimal(value) : text.hex(static_cast<std::uint64_t>(value));
 }
 
-/// ` /* 2.62 s */`
+/// Appends ` /* 2.62 s */`.
 void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
   constexpr std::uint64_t ticks_per_second = 100;  // USER_HZ, the same for every program
   text.append(" /* ");
@@ -50,7 +50,7 @@ void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
   text.append(" s */");
 }
 
-/// ` /* 1970-01-01T00:00:05+0000 */`
+/// Appends ` /* 1970-01-01T00:00:05+0000 */`.
 void date_comment(TextBuffer& text, std::int64_t seconds) {
   const auto before = text.size();
   text.append(" /* ");
@@ -82,7 +82,8 @@ std::string_view file_type(std::uint64_t mode) {
   }
 }
 
-/// File type, special bits and permissions by name; false (and nothing written) for an unknown file type.
+/// Appends file type, special bits and permissions by name. Returns false and appends nothing if the file type is
+/// unknown.
 bool symbolic_mode(TextBuffer& text, std::uint64_t mode) {
   const auto type = file_type(mode);
   if (type.empty() && (mode & S_IFMT) != 0) {
@@ -132,7 +133,8 @@ void ioctl_request(TextBuffer& text, std::uint64_t request) {
   text.append(')');
 }
 
-/// What the functions of stdio and ctype take and return: an unsigned char or EOF.
+/// Appends a value that functions of stdio and ctype take and return: an unsigned char or EOF. Returns false if it is
+/// neither.
 bool character(TextBuffer& text, std::int64_t value) {
   if (value == EOF) {
     text.append("EOF");
@@ -154,7 +156,7 @@ bool character(TextBuffer& text, std::int64_t value) {
   return true;
 }
 
-/// Writes the name of a value; false where it has none.
+/// Appends the name of a value; returns false if it has none.
 bool symbolic(TextBuffer& text, std::uint64_t bits, Style style) {
   constexpr std::int64_t at_fdcwd = -100;
   const auto append = [&](std::string_view name) {
@@ -201,7 +203,7 @@ bool is_symbolic(Style style) {
   }
 }
 
-/// The number behind a value, as it shows where the name is unknown or unwanted.
+/// Appends the number of a value whose name is unknown or not wanted.
 void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
   switch (style) {
     case Style::hex:
@@ -238,7 +240,7 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       text.append(bits == 0 ? "false" : "true");
       break;
     case Style::guess:
-      guessed(text, static_cast<std::int64_t>(bits));
+      append_guess(text, static_cast<std::int64_t>(bits));
       break;
     default:
       is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
@@ -273,7 +275,7 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
   }
   const bool is_id = type.style == Style::uid || type.style == Style::gid;
   if (is_id && type.width == 2 && bits == 0xffff) {
-    text.append("-1");  // as the calls with ids of 16 bits take it
+    text.append("-1");  // calls with 16-bit ids take it as -1
     return;
   }
   if (type.style == Style::big_endian) {
@@ -294,7 +296,7 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     return;
   }
   if (type.style == Style::bit_set) {
-    // The size of a long is not known here: bits beyond it are 0, and so is what is missing above them.
+    // The size of a long is not known here: the bits above it are 0.
     const unsigned width = type.width == 0 || type.width > sizeof bits ? sizeof bits : type.width;
     append_bits(text, std::as_bytes(std::span(&bits, 1)).first(width));
     return;

@@ -1,4 +1,4 @@
-// The spelling of single values by their style.
+// Formats single values by their style.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace tracer::format {
 
-/// A plain number: `number`, `hex`, `octal`, and for every other style its spelling as with -X abbrev.
+/// Appends a number in the given style; styles with symbolic names as under -X abbrev.
 void append_number(TextBuffer& text, std::uint64_t bits, spec::Style style, bool is_signed);
 
-/// A value of any style. `form` concerns the styles that have symbolic names (signal, dirfd, mode, …).
+/// Appends a value of any style. `form` applies to the styles that have symbolic names (signal, dirfd, mode, …).
 void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
 
-/// A scalar type for values that no description names.
+/// Returns a scalar type for values that no description declares.
 spec::Type scalar_type(unsigned width, bool is_signed, spec::Style style);
 
-/// Whether a negative value of the style shows a sign, where its type has one. The others are bits.
+/// True if the style shows values of signed types with a sign. Other styles show their bits.
 bool is_signed_style(spec::Style style);
 
-/// Whether the style's text is a bare decimal number (JSON can then have it as a number).
+/// True if the style's value is a number in JSON.
 bool is_plain_number(spec::Style style);
 
 }  // namespace tracer::format

@@ -1,4 +1,4 @@
-// Sets of signals as words.
+// Formats sets of signals.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tracer::format {
 
-/// `[INT TERM]` (with numbers by -X: `[2 15]`, `[2 /* INT */ 15 /* TERM */]`), or `~[KILL STOP]` if two thirds or more
-/// of the signals are in the set.
+/// Appends `[INT TERM]` (under -X raw `[2 15]`, under -X verbose `[2 /* INT */ 15 /* TERM */]`), or `~[KILL STOP]` if
+/// at least two thirds of the signals are in the set.
 void append_signal_set(TextBuffer& text, std::uint64_t set, unsigned bits, ConstantForm form);
 
 }  // namespace tracer::format
