@@ -166,9 +166,9 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   // ltrace's program goes on; so does one that is asked what it hangs on. A daemon's program has another parent.
   result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == cli::Daemonize::no;
   result.latencies = summary_options(options).wants_latencies();
-  result.sampled = !options.summary.exact && summary_options(options).wants_sums_alone();
+  result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
   result.times = !only_counts(options) || summary_options(options).wants_times();
-  result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_ends();
+  result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_results();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);

@@ -57,7 +57,7 @@ bool wants_color(const cli::Options& options) {
 }
 
 render::Palette palette(const pipeline::Note& note) {
-  render::Palette palette = render::Palette::usual();
+  render::Palette palette = render::Palette::default_colors();
   const char* changes = std::getenv("STRACE_COLORS");
   for (const std::string& wrong : palette.change(changes != nullptr ? changes : "")) {
     note("STRACE_COLORS: '" + wrong +

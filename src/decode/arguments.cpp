@@ -163,7 +163,7 @@ void Walker::emit_arguments() {
 }
 
 void Walker::begin_argument(const Param& param, std::uint64_t raw) {
-  const bool told = out_.tells_names();
+  const bool told = out_.wants_names();
   out_.begin_argument(told ? tables_.text(param.name) : std::string_view{},
                       told ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
   if (param.named) {

@@ -145,7 +145,7 @@ void RecordEmitter::symbol(std::string_view text) {
   put(Value::Kind::words).text = text;
 }
 
-void RecordEmitter::spelling(const render::Spelling& name) {
+void RecordEmitter::spelling(const render::SymbolicName& name) {
   std::string text(name.before);
   if (!name.quoted.empty()) {
     text.append(1, '"').append(name.quoted).append(1, '"');
@@ -153,11 +153,11 @@ void RecordEmitter::spelling(const render::Spelling& name) {
   put(Value::Kind::words).text = text.append(name.after);
 }
 
-void RecordEmitter::named(const render::Spelling& name, std::uint64_t, const spec::Type&) {
+void RecordEmitter::named(const render::SymbolicName& name, std::uint64_t, const spec::Type&) {
   spelling(name);
 }
 
-void RecordEmitter::named_bytes(const render::Spelling& name, std::span<const std::byte>) {
+void RecordEmitter::named_bytes(const render::SymbolicName& name, std::span<const std::byte>) {
   spelling(name);
 }
 

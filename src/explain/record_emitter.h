@@ -39,8 +39,8 @@ class RecordEmitter final : public render::Emitter {
   void bytes(std::span<const std::byte> data, render::StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(const render::Spelling& name, std::uint64_t bits, const spec::Type& number) override;
-  void named_bytes(const render::Spelling& name, std::span<const std::byte> data) override;
+  void named(const render::SymbolicName& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const render::SymbolicName& name, std::span<const std::byte> data) override;
   void comment(std::string_view) override {}
   void annotation(std::string_view text, std::string_view suffix) override;
   void changed() override {}  // what comes after replaces what came before
@@ -53,7 +53,7 @@ class RecordEmitter final : public render::Emitter {
 
   Value& put(Value::Kind kind);
   void begin(Value::Kind kind);
-  void spelling(const render::Spelling& name);
+  void spelling(const render::SymbolicName& name);
   void end();
 
   const spec::Tables& tables_;

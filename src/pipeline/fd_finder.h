@@ -39,8 +39,8 @@ class FdFinder final : public render::Emitter {
   void bytes(std::span<const std::byte>, render::StringForm) override {}
   void address(RemoteAddr) override {}
   void symbol(std::string_view) override {}
-  void named(const render::Spelling&, std::uint64_t, const spec::Type&) override {}
-  void named_bytes(const render::Spelling&, std::span<const std::byte>) override {}
+  void named(const render::SymbolicName&, std::uint64_t, const spec::Type&) override {}
+  void named_bytes(const render::SymbolicName&, std::span<const std::byte>) override {}
   void comment(std::string_view) override {}
   void annotation(std::string_view, std::string_view) override {}
   void changed() override {}

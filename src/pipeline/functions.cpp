@@ -224,7 +224,8 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
   end.outcome = outcome_of(thread.call, exit, memory);
   end.duration = event.time.monotonic - thread.call.entered.monotonic;
   if (summary_ != nullptr) {
-    summary_->end_function(thread.call.entry.abi, summary_name(*exit.function), end.outcome.is_error, end.duration);
+    summary_->count_function_return(thread.call.entry.abi, summary_name(*exit.function), end.outcome.is_error,
+                                    end.duration);
   }
   return finish(thread, end, &event, memory);
 }
@@ -248,7 +249,7 @@ trace::Verdict Pipeline::on(const trace::ProbeHit& hit, Thread& thread, const tr
   if (summary_ != nullptr) {
     const std::string name = "usdt:" + *hit.provider + ':' + *hit.name;
     summary_->count_function(event.abi, name, 1);
-    summary_->end_function(event.abi, name, false, std::chrono::nanoseconds(0));
+    summary_->count_function_return(event.abi, name, false, std::chrono::nanoseconds(0));
   }
   if (records()) {
     view_.probe(thread, event.time, hit, memory, stack_now(event, memory));

@@ -33,7 +33,7 @@ void JsonEmitter::begin_slot() {
   level.value_start = text_->size();
 }
 
-/// Every value passes here, so that several in one place still make valid JSON.
+/// Precedes every value. Makes several values in one slot an array, so that the JSON stays valid.
 void JsonEmitter::begin_value() {
   Level& level = levels_[depth_];
   if (++level.values == 1) {
@@ -151,7 +151,7 @@ void JsonEmitter::begin_note(std::string_view, bool) {
 void JsonEmitter::end_note() {
   if (text_->size() == levels_[0].value_start) {
     text_->truncate(note_start_);
-    levels_[0].value_start = 0;  // what stands is complete
+    levels_[0].value_start = 0;  // the result is complete
     levels_[0].values = 0;
   }
 }
@@ -241,25 +241,25 @@ void JsonEmitter::symbol(std::string_view text) {
   string(text);
 }
 
-void JsonEmitter::spelling(const Spelling& name) {
+void JsonEmitter::append_name(const SymbolicName& name) {
   begin_value();
-  spelled_.clear();
-  spelled_.append(name.before);
+  name_buffer_.clear();
+  name_buffer_.append(name.before);
   if (!name.quoted.empty()) {
-    spelled_.append('"');
-    spelled_.append(name.quoted);
-    spelled_.append('"');
+    name_buffer_.append('"');
+    name_buffer_.append(name.quoted);
+    name_buffer_.append('"');
   }
-  spelled_.append(name.after);
-  string(spelled_.view());
+  name_buffer_.append(name.after);
+  string(name_buffer_.view());
 }
 
-void JsonEmitter::named(const Spelling& name, std::uint64_t, const spec::Type&) {
-  spelling(name);
+void JsonEmitter::named(const SymbolicName& name, std::uint64_t, const spec::Type&) {
+  append_name(name);
 }
 
-void JsonEmitter::named_bytes(const Spelling& name, std::span<const std::byte>) {
-  spelling(name);
+void JsonEmitter::named_bytes(const SymbolicName& name, std::span<const std::byte>) {
+  append_name(name);
 }
 
 void JsonEmitter::wrap_last(std::string_view member, std::string_view text) {
@@ -284,7 +284,7 @@ void JsonEmitter::annotation(std::string_view text, std::string_view suffix) {
 }
 
 void JsonEmitter::security_context(std::string_view text) {
-  // Beside the name that -y gave, if it did.
+  // Adds to the object that annotation() made for -y, if there is one.
   if (text_->view().substr(last_value_).starts_with("{\"value\":")) {
     text_->truncate(text_->size() - 1);
     text_->append(",\"secontext\":");

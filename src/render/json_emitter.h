@@ -1,4 +1,4 @@
-// A decoded call as members of a JSON object: "name", "args", "ret" or "errno", "note".
+// JsonEmitter writes a decoded call as members of a JSON object: "name", "args", "ret" or "errno", "note".
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace tracer::render {
 
-/// Appends `"name":"read","args":[{"name":"fd","type":"fd","raw":3,"value":3},…],"ret":5` to a buffer that the
-/// caller owns; the braces around it and other members are the caller's.
+/// Appends `"name":"read","args":[{"name":"fd","type":"fd","raw":3,"value":3},…],"ret":5` to a buffer that the caller
+/// owns. The caller writes the enclosing braces and the other members.
 ///
-/// Values: numbers, beyond 2^53 as strings; constants and other names as strings; bytes as strings, {"bytes":"48e9"} if
-/// they are not UTF-8, {"string":…,"truncated":true} or the like if more follows; structs as objects; arrays; addresses
-/// as strings "0x…", null for NULL. A value that the call has changed is {"before":…,"after":…}; one with a name is
-/// {"value":3,"name":"/etc/passwd"}; several in one place are an array; where more was there than is shown, an object
-/// has "...":true and an array ends with the string "...".
+/// Numbers are numbers, beyond 2^53 strings; constants and other names are strings; bytes are strings, {"bytes":"48e9"}
+/// if they are not UTF-8, {"string":…,"truncated":true} or {"bytes":…,"truncated":true} if they are truncated; structs
+/// are objects; addresses are strings "0x…", null for NULL. A value that the call has changed is
+/// {"before":…,"after":…}; an annotated one is {"value":3,"name":"/etc/passwd"}; several values in one place are an
+/// array. An abbreviated object has "...":true, and an abbreviated array ends with the string "...".
 class JsonEmitter final : public Emitter {
  public:
   JsonEmitter(const spec::Tables& tables, TextBuffer& text) : tables_(tables), text_(&text) {}
@@ -24,10 +24,10 @@ class JsonEmitter final : public Emitter {
   void set_buffer(TextBuffer& text) { text_ = &text; }
   void reset();
 
-  /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
+  /// The state of a call between its entry and its exit. An emitter that serves several threads saves one for each.
   struct Progress {
     bool first_argument = true;
-    // Of an argument that is still open:
+    // State of an argument that is still open:
     std::size_t value_start = 0;
     std::size_t first_start = 0;
     unsigned values = 0;
@@ -58,8 +58,8 @@ class JsonEmitter final : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
-  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
+  void named(const SymbolicName& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const SymbolicName& name, std::span<const std::byte> data) override;
   void comment(std::string_view text) override;
   void annotation(std::string_view text, std::string_view suffix) override;
   void security_context(std::string_view text) override;
@@ -68,15 +68,15 @@ class JsonEmitter final : public Emitter {
  private:
   static constexpr std::size_t max_depth = 64;
 
-  /// What holds values: an argument or the result (level 0), an object, an array.
+  /// A container of values: an argument or the result (level 0), an object, an array.
   struct Level {
     bool is_object = false;
-    bool first = true;            ///< no value in it so far
-    bool changing = false;        ///< the current value has become a {"before":…,"after":…}
-    std::size_t value_start = 0;  ///< where the current value began
-    std::size_t first_start = 0;  ///< where the first of the values in its place began
-    std::size_t opened_at = 0;    ///< where its bracket is
-    unsigned values = 0;          ///< how many stand in its place
+    bool first = true;            ///< it has no value yet
+    bool changing = false;        ///< the current value is a {"before":…,"after":…}
+    std::size_t value_start = 0;  ///< offset of the current slot
+    std::size_t first_start = 0;  ///< offset of the first value in the current slot
+    std::size_t opened_at = 0;    ///< offset of the opening bracket
+    unsigned values = 0;          ///< number of values in the current slot
   };
 
   void begin_slot();
@@ -88,11 +88,11 @@ class JsonEmitter final : public Emitter {
   void end_values();
   void wrap_last(std::string_view member, std::string_view text);
   void string(std::string_view text);
-  void spelling(const Spelling& name);
+  void append_name(const SymbolicName& name);
 
   const spec::Tables& tables_;
   TextBuffer* text_;
-  TextBuffer spelled_;  ///< where a spelling is put together
+  TextBuffer name_buffer_;  ///< scratch space of append_name
   bool first_argument_ = true;
   std::size_t note_start_ = 0;
   std::size_t last_value_ = 0;

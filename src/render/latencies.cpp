@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t powers = 64;
 constexpr std::size_t bar_width = 40;
 
-/// `512 ns`, `4 us`: the start of a power of two, in units of 1024.
+/// Appends 2^power nanoseconds in units of 1024: `512 ns`, `4 us`.
 void append_power(TextBuffer& text, std::size_t power) {
   constexpr std::array<std::string_view, 7> units = {" ns", " us", " ms", " s ", " Ks", " Ms", " Gs"};
   const std::string number = std::to_string(std::uint64_t{1} << (power % 10));

@@ -1,4 +1,4 @@
-// How long calls took, as a histogram.
+// A histogram of the durations of calls.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@ namespace tracer::render {
 class Latencies {
  public:
   void add(std::chrono::nanoseconds time);
-  /// Numbers of calls for each latency_bucket_of(), or nothing.
+  /// Adds call counts by latency_bucket_of(). `by_bucket` may be empty.
   void add_all(std::span<const std::uint64_t> by_bucket);
 
-  /// What so many percent of the calls did not exceed, to an eighth; 0 without calls.
+  /// Returns a percentile, accurate to an eighth; 0 if there are no calls.
   [[nodiscard]] std::chrono::nanoseconds percentile(unsigned percent) const;
   [[nodiscard]] std::span<const std::uint64_t> by_bucket() const { return by_bucket_; }
 
-  /// A line for each power of two, from the shortest to the longest time.
+  /// Writes a line for each power of two, from the shortest to the longest time.
   void write(TextBuffer& text) const;
 
  private:
-  std::vector<std::uint64_t> by_bucket_;  ///< empty, or latency_buckets of them
+  std::vector<std::uint64_t> by_bucket_;  ///< empty or of size latency_buckets
 };
 
 }  // namespace tracer::render

@@ -1,4 +1,4 @@
-#include "render/record.h"
+#include "render/line_parts.h"
 
 #include <sys/wait.h>
 
@@ -38,7 +38,7 @@ void append_command(TextBuffer& text, std::string_view command) {
   }
 }
 
-/// `.123456`, cut off after `digits`; nothing without digits.
+/// Appends `.123456`, truncated to `digits`; nothing if `digits` is 0.
 void append_fraction(TextBuffer& text, std::uint64_t nanoseconds, unsigned digits) {
   if (digits == 0) {
     return;

@@ -1,4 +1,4 @@
-// What stands around a call in the text: the prefix of a line and the lines that are not calls.
+// Parts of text output other than calls: line prefixes, durations, exit lines, hex dumps.
 #pragma once
 
 #include <sys/types.h>
@@ -16,42 +16,42 @@ namespace tracer::render {
 
 enum class Clock : std::uint8_t { none, time_of_day, unix_time };
 
-/// How much of the prefix is wanted. Digits are those of the fraction of a second: 0, 3, 6 or 9.
+/// The parts of the prefix. `…_digits` count the digits of the fraction of a second: 0, 3, 6 or 9.
 struct PrefixOptions {
   Clock clock = Clock::none;             ///< -t, -tt, -ttt
-  unsigned clock_digits = 0;             ///< cut off, not rounded
+  unsigned clock_digits = 0;             ///< truncated, not rounded
   std::optional<unsigned> since_digits;  ///< -r
-  unsigned since_width = 6;              ///< of the seconds of -r, in columns
+  unsigned since_width = 6;              ///< columns of the seconds of -r
   bool syscall_number = false;           ///< -n
   bool instruction_pointer = false;      ///< -i
 };
 
 enum class PidForm : std::uint8_t {
   none,
-  bracketed,  ///< `[pid  1234] `, on a terminal
-  column,     ///< `1234  `, in a file
+  bracketed,  ///< `[pid  1234] ` on a terminal
+  column,     ///< `1234  ` in a file
 };
 
-/// The facts that a prefix may show.
+/// The values that a prefix may show.
 struct PrefixFacts {
   pid_t tid = 0;
   PidForm pid = PidForm::none;
-  std::string_view command;           ///< -Y: after the id; escaped, empty for none
-  std::string_view security_context;  ///< --secontext: after all that names the thread; escaped, empty for none
+  std::string_view command;           ///< -Y: shown after the thread ID; escaped; empty: none
+  std::string_view security_context;  ///< --secontext: shown after the command; escaped; empty: none
   std::chrono::nanoseconds realtime{};
   std::chrono::nanoseconds monotonic{};
-  std::uint64_t number = 0;                          ///< of the current call, or of the last one
-  std::optional<std::uint64_t> instruction_pointer;  ///< empty: `[????????????????]`
-  unsigned word_size = 8;                            ///< of the thread's ABI, in bytes
+  std::uint64_t number = 0;                          ///< number of the current call, or of the last one
+  std::optional<std::uint64_t> instruction_pointer;  ///< nullopt shows as `[????????????????]`
+  unsigned word_size = 8;                            ///< bytes in a word of the thread's ABI
 };
 
-/// Writes what stands before a line. One for all lines of a run: -r counts from the line before, whoever's it was.
+/// Writes the prefixes of all lines of a run. -r counts from the previous line, whichever thread it belongs to.
 class LinePrefix {
  public:
   explicit LinePrefix(PrefixOptions options) : options_(options) {}
 
   void write(TextBuffer& text, const PrefixFacts& facts);
-  /// The times of it alone.
+  /// Writes only the times of the prefix.
   void write_times(TextBuffer& text, std::chrono::nanoseconds realtime, std::chrono::nanoseconds monotonic);
 
  private:
@@ -60,29 +60,30 @@ class LinePrefix {
 
   PrefixOptions options_;
   std::optional<std::chrono::nanoseconds> previous_;
-  std::time_t second_ = -1;  ///< that `local_` was made for
+  std::time_t second_ = -1;  ///< the second that `local_` holds
   std::tm local_{};
 };
 
-/// `SECONDS.FRACTION`, cut off after `digits`; no point without digits. Seconds are filled with blanks to `width`.
+/// Appends `SECONDS.FRACTION`, truncated to `digits`, without the point if `digits` is 0. Blanks pad the seconds to
+/// `width`.
 void append_seconds(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits, unsigned width = 0);
 
-/// ` <0.000012>`, for -T.
+/// Appends ` <0.000012>` for -T.
 void append_duration(TextBuffer& text, std::chrono::nanoseconds time, unsigned digits);
 
-/// ` (INJECTED)`, ` (INJECTED: args)`, ` (INJECTED: args, retval)` and ` (DELAYED)`, for -e inject.
+/// Appends ` (INJECTED)`, ` (INJECTED: args)`, ` (INJECTED: args, retval)` and ` (DELAYED)` for -e inject.
 void append_tampered(TextBuffer& text, bool arguments, bool result, bool delayed);
 
-/// What notes call an ABI: "64 bit", "32 bit", "x32".
+/// Returns strace's name of an ABI: "64 bit", "32 bit", "x32".
 std::string_view mode_name(Abi abi);
 
-/// `SIGINT`, or the bare number if it has no name.
+/// Appends `SIGINT`, or the bare number if it has no name.
 void append_signal(TextBuffer& text, int signal);
 
-/// `+++ exited with 3 +++`, `+++ killed by SIGSEGV (core dumped) +++` for a status of waitpid(2).
+/// Appends `+++ exited with 3 +++` or `+++ killed by SIGSEGV (core dumped) +++` for a status of waitpid(2).
 void append_exit(TextBuffer& text, int status);
 
-/// Lines of ` | 00000  68 65 6c …  hel |` for -e read= and -e write=, each ended.
+/// Appends lines of ` | 00000  68 65 6c …  hel |` for -e read= and -e write=, each with its newline.
 void append_dump(TextBuffer& text, std::string_view bytes, std::size_t offset = 0);
 
 }  // namespace tracer::render

@@ -16,12 +16,12 @@ bool is_printable(unsigned char c) {
   return c >= ' ' && c <= '~';
 }
 
-/// printf's %f of a number of any size.
+/// Appends a float or double as printf(3) does for %f.
 void append_fixed(TextBuffer& text, std::uint64_t bits, unsigned width) {
   const double value = width == sizeof(float)
                            ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
                            : std::bit_cast<double>(bits);
-  std::array<char, 400> digits{};  // 309 before the point, 6 behind it
+  std::array<char, 400> digits{};  // 309 digits before the point, 6 after it
   const int size = std::snprintf(digits.data(), digits.size(), "%f", value);
   text.append(std::string_view(digits.data(), static_cast<std::size_t>(size)));
 }
@@ -52,7 +52,7 @@ void LtraceEmitter::begin_argument(std::string_view, std::string_view, std::uint
   pending_ = true;
 }
 
-void LtraceEmitter::lead() {
+void LtraceEmitter::begin_pending_argument() {
   if (pending_) {
     pending_ = false;
     TextEmitter::begin_argument({}, {}, 0);
@@ -67,7 +67,7 @@ void LtraceEmitter::end_arguments() {
 }
 
 void LtraceEmitter::begin_result(const CallResult& result) {
-  TextEmitter::begin_result({});  // it is in a result from now on
+  TextEmitter::begin_result({});  // sets in_result_
   switch (result.kind) {
     case CallResult::Kind::value:
       return;
@@ -96,7 +96,7 @@ void LtraceEmitter::end_note() {
 }
 
 void LtraceEmitter::begin_struct() {
-  lead();
+  begin_pending_argument();
   open("{ ");
 }
 
@@ -113,7 +113,7 @@ void LtraceEmitter::end_struct() {
 }
 
 void LtraceEmitter::begin_array() {
-  lead();
+  begin_pending_argument();
   open("[ ");
   ++open_arrays_;
   if (Elements* now = elements(); now != nullptr) {
@@ -123,7 +123,7 @@ void LtraceEmitter::begin_array() {
 
 void LtraceEmitter::begin_element() {
   Elements* now = elements();
-  if (now != nullptr && now->count++ == most_elements_ && now->cut_at == 0) {
+  if (now != nullptr && now->count++ == max_elements_ && now->cut_at == 0) {
     now->cut_at = text().size();
   }
   separate();
@@ -150,12 +150,12 @@ void LtraceEmitter::end_array() {
 }
 
 void LtraceEmitter::begin_parts() {
-  lead();
+  begin_pending_argument();
   TextEmitter::begin_parts();
 }
 
 void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
-  lead();
+  begin_pending_argument();
   switch (type.style) {
     case Style::address:
     case Style::hex:
@@ -193,10 +193,10 @@ void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
 }
 
 void LtraceEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
-  lead();
+  begin_pending_argument();
   const std::size_t start = text().size();
   format::append_constant(text(), tables_, type, bits, abi, format::ConstantForm::abbreviate);
-  // What has no name is a number here, and no more.
+  // ltrace shows a constant without a name as a bare number.
   if (const auto comment = text().view().substr(start).find(" /*"); comment != std::string_view::npos) {
     text().truncate(start + comment);
   }
@@ -235,7 +235,7 @@ void LtraceEmitter::append_escaped(std::span<const std::byte> data) {
 }
 
 void LtraceEmitter::bytes(std::span<const std::byte> data, StringForm form) {
-  lead();
+  begin_pending_argument();
   const bool ends_before_nul = form.text && !data.empty() && data.back() == std::byte{0};
   data = ends_before_nul ? data.first(data.size() - 1) : data;
   const std::string_view mark = form.unquoted ? "" : "\"";
@@ -248,22 +248,22 @@ void LtraceEmitter::bytes(std::span<const std::byte> data, StringForm form) {
 }
 
 void LtraceEmitter::address(RemoteAddr address) {
-  lead();
+  begin_pending_argument();
   address.is_null() ? text().append("nil") : text().hex(address.value());
 }
 
-void LtraceEmitter::symbol(std::string_view spelled) {
-  lead();
-  text().append(spelled);
+void LtraceEmitter::symbol(std::string_view name) {
+  begin_pending_argument();
+  text().append(name);
 }
 
-void LtraceEmitter::named(const Spelling& name, std::uint64_t, const spec::Type&) {
-  lead();
+void LtraceEmitter::named(const SymbolicName& name, std::uint64_t, const spec::Type&) {
+  begin_pending_argument();
   write(name);
 }
 
-void LtraceEmitter::named_bytes(const Spelling& name, std::span<const std::byte>) {
-  lead();
+void LtraceEmitter::named_bytes(const SymbolicName& name, std::span<const std::byte>) {
+  begin_pending_argument();
   write(name);
 }
 

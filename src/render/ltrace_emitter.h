@@ -1,5 +1,5 @@
-// A decoded call as ltrace writes it: values without the names of parameters and fields, strings in quotation marks
-// that are not escaped themselves, `nil` for a null pointer to something, blanks within brackets.
+// LtraceEmitter writes a decoded call as ltrace does: without names of parameters and fields, with unescaped quotation
+// marks in strings, `nil` for null pointers, and blanks within brackets.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace tracer::render {
 
 class LtraceEmitter final : public TextEmitter {
  public:
-  /// `most_elements`: -A, of an array; the others are `...`.
-  LtraceEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options, unsigned most_elements)
-      : TextEmitter(tables, text, std::move(options)), tables_(tables), most_elements_(most_elements) {}
+  /// `max_elements`: the limit of -A for array elements; `...` stands for the rest.
+  LtraceEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options, unsigned max_elements)
+      : TextEmitter(tables, text, std::move(options)), tables_(tables), max_elements_(max_elements) {}
 
-  /// What stands before the parenthesis of the next function's call; empty: it is a system call, `NAME@SYS`.
-  void name_function(std::string_view name) { function_ = name; }
-  /// Whether the call that goes on now is a system call.
+  /// Sets the text before the parenthesis of the next function call; empty: it is a system call, `NAME@SYS`.
+  void set_function(std::string_view name) { function_ = name; }
+  /// Says whether the call that continues now is a system call.
   void set_is_syscall(bool is_syscall) { is_syscall_ = is_syscall; }
 
   [[nodiscard]] bool shows_unfinished() const override { return false; }
@@ -27,7 +27,7 @@ class LtraceEmitter final : public TextEmitter {
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void show_argument_name(std::string_view) override {}
-  void end_argument() override { lead(); }
+  void end_argument() override { begin_pending_argument(); }
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
   void begin_note(std::string_view, bool) override;
@@ -44,27 +44,28 @@ class LtraceEmitter final : public TextEmitter {
   void end_array() override;
   void more() override;
   void begin_parts() override;
-  void begin_target() override { lead(); }
+  void begin_target() override { begin_pending_argument(); }
   void end_target() override {}
   void scalar(std::uint64_t bits, const spec::Type& type) override;
   void constant(std::uint64_t bits, const spec::Type& type, Abi abi) override;
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
-  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
+  void named(const SymbolicName& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const SymbolicName& name, std::span<const std::byte> data) override;
   void comment(std::string_view) override {}
   void annotation(std::string_view, std::string_view) override {}
 
  private:
-  /// An array that is being written; deeper ones than there is room for are not cut.
+  /// An open array. Arrays nested deeper than `arrays_` is long are not truncated.
   struct Elements {
     unsigned count = 0;
-    std::size_t cut_at = 0;  ///< size of the text where the elements end that show; 0: all so far
+    std::size_t cut_at = 0;  ///< size of the text after the last visible element; 0: all are visible so far
   };
 
-  /// The comma before an argument waits for its value: the line may be broken before that is known.
-  void lead();
+  /// Writes the comma before a pending argument. It is delayed until the value, because a line that is interrupted in
+  /// between must not show it.
+  void begin_pending_argument();
   void append_escaped(std::span<const std::byte> data);
   void append_character(std::uint64_t value);
   Elements* elements() {
@@ -72,7 +73,7 @@ class LtraceEmitter final : public TextEmitter {
   }
 
   const spec::Tables& tables_;
-  unsigned most_elements_;
+  unsigned max_elements_;
   std::string_view function_;
   bool is_syscall_ = false;
   bool pending_ = false;

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view begin_sequence = "\033[";
 constexpr std::string_view end_color = "\033[0m";
 
-/// Enough for every attribute at once; what follows goes to a terminal, so only digits and semicolons may.
+/// Enough for all attributes at once. The value goes to a terminal, so only digits and semicolons are valid.
 constexpr std::size_t longest_sgr = 64;
 
 bool is_sgr(std::string_view text) {
@@ -18,7 +18,7 @@ bool is_sgr(std::string_view text) {
 
 }  // namespace
 
-Palette Palette::usual() {
+Palette Palette::default_colors() {
   Palette palette;
   palette.change("syscall=01:argname=36:call=35:const=33:comment=02:retval=32:error=31");
   return palette;

@@ -1,4 +1,4 @@
-// Colours of the parts of a line: SGR sequences (ECMA-48), as STRACE_COLORS names them.
+// Colours for the parts of a line: SGR sequences (ECMA-48), configured as in STRACE_COLORS.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace tracer::render {
 
-/// The order is that of `color_keys`.
+/// In the order of `color_keys`.
 enum class Color : std::uint8_t { syscall, argname, argval, call, constant, comment, punct, retval, error };
 inline constexpr std::array<std::string_view, 9> color_keys = {"syscall", "argname", "argval", "call", "const",
                                                                "comment", "punct",   "retval", "error"};
 
 class Palette {
  public:
-  /// No colours at all.
+  /// Makes a palette without colours.
   Palette() = default;
-  /// The usual colours: readable on dark and light backgrounds.
-  static Palette usual();
+  /// Returns the default colours, which are readable on dark and light backgrounds.
+  static Palette default_colors();
 
-  /// `syscall=01;34:error=31`: these colours instead of what was there; an empty one is none. What is no such thing is
-  /// left out and returned.
+  /// Changes the colours that `text` names, such as `syscall=01;34:error=31`; an empty value removes the colour.
+  /// Returns the items that are invalid, which it ignores.
   std::vector<std::string> change(std::string_view text);
 
-  /// Whether there is any colour.
+  /// True if any part has a colour.
   [[nodiscard]] bool paints() const { return paints_; }
   [[nodiscard]] std::string_view sgr(Color color) const { return sgr_[static_cast<std::size_t>(color)]; }
 
@@ -36,7 +36,7 @@ class Palette {
   bool paints_ = false;
 };
 
-/// While it lives, what is appended to the buffer has the colour.
+/// Colours all text that is appended to the buffer during its lifetime.
 class Brush {
  public:
   Brush(TextBuffer& text, const Palette& palette, Color color)
@@ -50,16 +50,16 @@ class Brush {
   Brush& operator=(const Brush&) = delete;
 
  private:
-  /// Returns where the content starts.
+  /// Appends the sequence and returns the offset of the content.
   static std::size_t begin(TextBuffer& text, std::string_view sgr);
   void end();
 
   TextBuffer& text_;
-  std::size_t start_;    ///< before the sequence
-  std::size_t content_;  ///< behind it; equal to `start_`: no colour
+  std::size_t start_;    ///< offset of the sequence
+  std::size_t content_;  ///< offset after the sequence; equal to `start_` if there is no colour
 };
 
-/// Characters that a terminal shows of a line, whatever its colours.
+/// Returns the number of bytes in a line without its SGR sequences.
 std::size_t visible_width(std::string_view line);
 
 }  // namespace tracer::render

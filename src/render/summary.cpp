@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "render/record.h"
+#include "render/line_parts.h"
 
 namespace tracer::render {
 
@@ -53,7 +53,7 @@ ColumnForm form_of(SummaryColumn column, bool ltrace) {
   return {};
 }
 
-/// Numbers stand at the right of their column, names at the left; nothing follows the last name.
+/// Aligns numbers right and names left; does not pad the last column after a name.
 void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, std::size_t width, bool last) {
   const std::size_t fill = cell.size() < width ? width - cell.size() : 0;
   const bool is_name = column == SummaryColumn::name;
@@ -67,7 +67,7 @@ void append_cell(TextBuffer& text, std::string_view cell, SummaryColumn column, 
   text.append(last ? '\n' : ' ');
 }
 
-/// Microseconds, rounded to the nearest; nothing where no call has ended.
+/// Rounds to microseconds; nanoseconds::max(), the shortest time of no call, becomes 0.
 nanoseconds rounded(nanoseconds time) {
   return time == nanoseconds::max() ? nanoseconds(0) : (time + nanoseconds(500)) / 1000 * 1000;
 }
@@ -107,7 +107,7 @@ bool SummaryOptions::wants_latencies() const {
          std::any_of(columns.begin(), columns.end(), [](SummaryColumn column) { return percent_of(column); });
 }
 
-bool SummaryOptions::wants_sums_alone() const {
+bool SummaryOptions::wants_sums_only() const {
   const auto is_sum = [](SummaryColumn column) {
     return column == SummaryColumn::time_percent || column == SummaryColumn::total_time ||
            column == SummaryColumn::avg_time || !is_time(column);
@@ -120,7 +120,7 @@ bool SummaryOptions::wants_times() const {
   return histogram || (sort_by && is_time(*sort_by)) || std::any_of(columns.begin(), columns.end(), is_time);
 }
 
-bool SummaryOptions::wants_ends() const {
+bool SummaryOptions::wants_results() const {
   return wants_times() || sort_by == SummaryColumn::errors ||
          std::find(columns.begin(), columns.end(), SummaryColumn::errors) != columns.end();
 }
@@ -131,7 +131,7 @@ void Summary::Times::add_all(const SummaryTimes& other) {
   longest = std::max(longest, other.longest);
 }
 
-void Summary::Times::take_off(nanoseconds overhead, std::uint64_t calls) {
+void Summary::Times::subtract(nanoseconds overhead, std::uint64_t calls) {
   const auto rest = [](nanoseconds time, nanoseconds off) { return std::max(time - off, nanoseconds(0)); };
   total = rest(total, overhead * static_cast<std::int64_t>(calls));
   shortest = shortest == nanoseconds::max() ? shortest : rest(shortest, overhead);
@@ -188,7 +188,7 @@ void Summary::count_function(Abi abi, std::string_view name, std::uint64_t calls
   row_of_function(abi, name).calls += calls;
 }
 
-void Summary::end_function(Abi abi, std::string_view name, bool failed, nanoseconds time) {
+void Summary::count_function_return(Abi abi, std::string_view name, bool failed, nanoseconds time) {
   Row& row = row_of_function(abi, name);
   const SummaryTimes once{time, time, time};
   add_to(row, {abi, row.number, 0, failed ? std::uint64_t{1} : 0, once, once, {}});
@@ -317,7 +317,7 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
   }
 }
 
-/// strace's column is a character wider than the longest name in it; ltrace's is not.
+/// Returns the width of the name column. strace's is one character wider than the longest name; ltrace's is fixed.
 std::size_t Summary::width_of_names(const Rows& rows, Abi abi) const {
   std::size_t width = form_of(SummaryColumn::name, options_.ltrace).width;
   TextBuffer name;
@@ -332,9 +332,9 @@ std::size_t Summary::width_of_names(const Rows& rows, Abi abi) const {
 void Summary::write_table(TextBuffer& text, Abi abi) const {
   Rows rows = rows_[index_of(abi)];
   Row total;
-  const nanoseconds watching = overhead();
+  const nanoseconds overhead_per_call = overhead();
   for (Row& row : rows) {
-    row.times.take_off(watching, row.calls);
+    row.times.subtract(overhead_per_call, row.calls);
     total.calls += row.calls;
     total.errors += row.errors;
     total.times.add_all(row.times);

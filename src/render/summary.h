@@ -1,4 +1,4 @@
-// The table of -c and -C: calls counted by name.
+// Counts calls by name and writes the table of -c and -C.
 #pragma once
 
 #include <array>
@@ -20,26 +20,26 @@
 namespace tracer::render {
 
 struct SummaryOptions {
-  bool wall_clock = false;  ///< -w: times are wall-clock times
-  bool ltrace = false;      ///< the table is as ltrace writes it
-  bool histogram = false;   ///< below the table, for each call
+  bool wall_clock = false;  ///< -w: count wall-clock time instead of CPU time
+  bool ltrace = false;      ///< write ltrace's table
+  bool histogram = false;   ///< write a histogram of each call below the table
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
-  /// What watching adds to each call's CPU time. Empty: as much as the shortest call took, whatever it did.
+  /// The CPU time that tracing adds to each call. Empty: the time of the shortest call of all.
   std::optional<std::chrono::nanoseconds> overhead;
 
-  /// Whether single times matter, not only their sums and extremes.
+  /// True if the table needs each call's duration, not only sums and extremes.
   [[nodiscard]] bool wants_latencies() const;
-  /// Whether sums of times on CPU are all that matters of times, not extremes, single ones or elapsed time.
-  [[nodiscard]] bool wants_sums_alone() const;
-  /// Whether times matter at all.
+  /// True if the table needs only sums of CPU time: no extremes, single durations or wall-clock time.
+  [[nodiscard]] bool wants_sums_only() const;
+  /// True if the table shows any time.
   [[nodiscard]] bool wants_times() const;
-  /// Whether it matters how calls end, as against how many there are.
-  [[nodiscard]] bool wants_ends() const;
+  /// True if the table needs results of calls, not only their number.
+  [[nodiscard]] bool wants_results() const;
 };
 
-/// One call that has ended.
+/// One call that has returned.
 struct SummaryCall {
   Abi abi = Abi::x86_64;
   std::uint64_t number = 0;
@@ -50,11 +50,11 @@ struct SummaryCall {
 
 struct SummaryTimes {
   std::chrono::nanoseconds total{};
-  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();  ///< of none
+  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();  ///< max() if there is none
   std::chrono::nanoseconds longest{};
 };
 
-/// Calls that somebody else has counted.
+/// Counts of a call that were made elsewhere, as by the BPF engine.
 struct SummaryTotals {
   Abi abi = Abi::x86_64;
   std::uint64_t number = 0;
@@ -62,7 +62,7 @@ struct SummaryTotals {
   std::uint64_t errors = 0;
   SummaryTimes cpu_time;
   SummaryTimes wall_time;
-  std::span<const std::uint64_t> latencies;  ///< calls by latency_bucket_of() their wall time; may be empty
+  std::span<const std::uint64_t> latencies;  ///< calls by latency_bucket_of() of the wall time; may be empty
 };
 
 class Summary {
@@ -73,32 +73,33 @@ class Summary {
         options_(std::move(options)),
         keeps_latencies_(options_.wants_latencies()) {}
 
-  /// As strace, leaves out numbers that no table knows: they pass every selection, and nobody asked for them.
+  /// Counts a call. Like strace, ignores numbers that no table knows: they pass every filter, so nobody asked for them.
   void count(const SummaryCall& call);
   void add(const SummaryTotals& totals);
-  /// Calls of a function, which stands among the system calls under `name`.
+  /// Counts calls of a library function, which is listed among the system calls as `name`.
   void count_function(Abi abi, std::string_view name, std::uint64_t calls);
-  /// One of them has returned. Its time is elapsed time, by any clock.
-  void end_function(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
-  /// One table for each ABI that had calls, the native one first; if there were none, nothing, or ltrace's empty one.
+  /// Counts the return of a library function. `time` is elapsed time, which counts as CPU time as well.
+  void count_function_return(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
+  /// Writes one table for each ABI that had calls, the native one first. Without calls writes nothing, or ltrace's
+  /// empty table.
   void write(TextBuffer& text, Abi native) const;
 
  private:
   struct Times : SummaryTimes {
     void add_all(const SummaryTimes& other);
-    void take_off(std::chrono::nanoseconds overhead, std::uint64_t calls);
+    void subtract(std::chrono::nanoseconds overhead, std::uint64_t calls);
   };
   struct Row {
     std::uint64_t number = 0;
     std::uint64_t calls = 0;
     std::uint64_t errors = 0;
-    Times times;  ///< by the clock that the options ask for
+    Times times;  ///< CPU or wall-clock time, as SummaryOptions::wall_clock says
     Times wall;
     Latencies latencies;
   };
   using Rows = std::vector<Row>;
 
-  /// Numbers of functions begin here: their names are in function_names_.
+  /// The first number of functions, whose names are in function_names_.
   static constexpr std::uint64_t first_function = std::uint64_t{1} << 40;
 
   Row& row_of(Abi abi, std::uint64_t number);
@@ -108,7 +109,7 @@ class Summary {
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;
-  /// Of a system call; empty: no table knows it.
+  /// Returns the name of a system call; empty if no table knows it.
   [[nodiscard]] std::string_view name_of_call(Abi abi, std::uint64_t number) const;
   void write_name(TextBuffer& text, Abi abi, std::uint64_t number) const;
   [[nodiscard]] std::size_t width_of_names(const Rows& rows, Abi abi) const;

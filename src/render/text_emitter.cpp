@@ -24,7 +24,7 @@ void TextEmitter::resume(Progress progress) {
   }
 }
 
-/// `name=`
+/// Writes `name=`.
 void TextEmitter::write_name(std::string_view name) {
   write(Color::argname, name);
   write(Color::punct, "=");
@@ -209,21 +209,21 @@ void TextEmitter::end_target() {
 void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
   const Brush paint = brush(value_color());
   if (in_result_ && !in_note_ && type.style == spec::Style::address) {
-    text_->hex(bits);  // a result is never NULL but 0
+    text_->hex(bits);  // strace shows 0 here, not NULL
     return;
   }
   format::append_scalar(*text_, bits, type, form());
 }
 
-/// The number is the result already: what would name its parts has nothing to say under -X raw.
-bool TextEmitter::is_silent_note() const {
+/// True in a note that would only name the result's value, under -X raw, which shows numbers only.
+bool TextEmitter::omits_name() const {
   constexpr std::size_t bare = 2;  // ` (`
   return in_note_ && !note_styled_ && options_.constants == format::ConstantForm::raw && depth_ == 0 &&
          note_content_ - note_start_ == bare;
 }
 
 void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
-  if (is_silent_note() && tables_.sets[type.set].is_flags) {
+  if (omits_name() && tables_.sets[type.set].is_flags) {
     return;
   }
   const Brush paint = brush(Color::constant);
@@ -264,7 +264,7 @@ void TextEmitter::address(RemoteAddr address) {
   address.is_null() ? text_->append("NULL") : text_->hex(address.value());
 }
 
-void TextEmitter::write(const Spelling& name) {
+void TextEmitter::write(const SymbolicName& name) {
   text_->append(name.before);
   if (!name.quoted.empty()) {
     text_->append('"');
@@ -274,8 +274,8 @@ void TextEmitter::write(const Spelling& name) {
   text_->append(name.after);
 }
 
-void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Type& number) {
-  if (is_silent_note()) {
+void TextEmitter::named(const SymbolicName& name, std::uint64_t bits, const spec::Type& number) {
+  if (omits_name()) {
     return;
   }
   if (form() == format::ConstantForm::abbreviate) {
@@ -295,7 +295,7 @@ void TextEmitter::named(const Spelling& name, std::uint64_t bits, const spec::Ty
   }
 }
 
-void TextEmitter::named_bytes(const Spelling& name, std::span<const std::byte> data) {
+void TextEmitter::named_bytes(const SymbolicName& name, std::span<const std::byte> data) {
   if (form() == format::ConstantForm::abbreviate) {
     const Brush paint = brush(Color::call);
     write(name);

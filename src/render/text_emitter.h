@@ -1,4 +1,4 @@
-// A decoded call as strace writes it.
+// TextEmitter writes a decoded call as strace does.
 #pragma once
 
 #include "base/text_buffer.h"
@@ -11,8 +11,8 @@ namespace tracer::render {
 /// -x, -xx: which strings are shown in hexadecimal.
 enum class HexStrings : std::uint8_t {
   none,
-  characters,  ///< those that are not printable
-  non_ascii,   ///< strings with such characters
+  characters,  ///< single characters that are not printable
+  non_ascii,   ///< -x: strings that contain such characters
   all,
 };
 
@@ -20,32 +20,32 @@ struct TextOptions {
   HexStrings hex = HexStrings::none;
   format::ConstantForm constants = format::ConstantForm::abbreviate;  ///< -X
   bool argument_names = false;                                        ///< -N
-  unsigned column = 40;                                               ///< -a: where `= RESULT` begins
+  unsigned column = 40;                                               ///< -a: the column of `= RESULT`
   Palette palette = {};                                               ///< --color
 };
 
-/// Appends to a buffer that the caller owns. Arguments may end up in another buffer than the rest of the same call
-/// (set_buffer between enter and exit); the result's column counts from the begin of the buffer, which has one line.
+/// Appends to a buffer that the caller owns and that holds one line. set_buffer between entry and exit may separate the
+/// arguments from the rest of the call; the column of the result counts from the start of the current buffer.
 class TextEmitter : public Emitter {
  public:
   TextEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options)
       : tables_(tables), text_(&text), options_(std::move(options)) {}
 
   void set_buffer(TextBuffer& text) { text_ = &text; }
-  /// Forgets an unfinished call.
+  /// Discards the state of an unfinished call.
   void reset();
 
-  /// How far a call is between its entry and its exit. An emitter that serves several threads keeps one for each.
+  /// The state of a call between its entry and its exit. An emitter that serves several threads saves one for each.
   struct Progress {
     bool first_argument = true;
-    bool argument_pending = false;  ///< begun, and nothing of it written
-    bool in_struct = false;         ///< fields of it stand, and more are to come
+    bool argument_pending = false;  ///< an argument has begun, but nothing of it is written
+    bool in_struct = false;         ///< a struct is open: its in-fields are written, its out-fields follow
   };
   [[nodiscard]] virtual Progress progress() const { return {first_argument_, false, depth_ != 0}; }
   virtual void resume(Progress progress);
 
   [[nodiscard]] std::size_t written() const override { return text_->size(); }
-  [[nodiscard]] bool tells_names() const override { return options_.argument_names; }
+  [[nodiscard]] bool wants_names() const override { return options_.argument_names; }
   [[nodiscard]] bool shows_unfinished() const override { return true; }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
@@ -77,8 +77,8 @@ class TextEmitter : public Emitter {
   void bytes(std::span<const std::byte> data, StringForm form) override;
   void address(RemoteAddr address) override;
   void symbol(std::string_view text) override;
-  void named(const Spelling& name, std::uint64_t bits, const spec::Type& number) override;
-  void named_bytes(const Spelling& name, std::span<const std::byte> data) override;
+  void named(const SymbolicName& name, std::uint64_t bits, const spec::Type& number) override;
+  void named_bytes(const SymbolicName& name, std::span<const std::byte> data) override;
   [[nodiscard]] format::ConstantForm constant_form() const override {
     return in_result_ && !in_note_ ? format::ConstantForm::abbreviate : options_.constants;
   }
@@ -89,23 +89,24 @@ class TextEmitter : public Emitter {
 
  protected:
   [[nodiscard]] TextBuffer& text() { return *text_; }
-  /// Blanks up to the column of the result, as far as the line is not there already.
+  /// Pads the line with blanks up to the column of the result.
   void pad_to_column();
   [[nodiscard]] bool first_argument() const { return first_argument_; }
   [[nodiscard]] unsigned depth() const { return depth_; }
   void open(std::string_view bracket);
   void close(std::string_view bracket);
   void separate();
-  void write(const Spelling& name);
+  void write(const SymbolicName& name);
 
  private:
-  /// -X concerns arguments and what a note lists, but not a result or, unless it is styled, the one name in a note.
+  /// Returns the form of constants here: -X applies to arguments, to elements of a note's aggregates and to styled
+  /// notes, but not to results.
   [[nodiscard]] format::ConstantForm form() const {
     return in_result_ && depth_ == 0 && !note_styled_ ? format::ConstantForm::abbreviate : options_.constants;
   }
-  [[nodiscard]] bool is_silent_note() const;
+  [[nodiscard]] bool omits_name() const;
   [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }
-  /// What a plain value is: an argument's or the result's.
+  /// Returns the colour of plain values: the argument's or the result's.
   [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
   void write(Color color, std::string_view text) {
     const Brush paint = brush(color);
@@ -123,9 +124,10 @@ class TextEmitter : public Emitter {
   bool note_styled_ = false;
   std::size_t note_start_ = 0;
   std::size_t note_content_ = 0;
-  std::uint64_t spaced_ = 0;  ///< likewise: its elements are separated by spaces only
-  unsigned depth_ = 0;        ///< of open aggregates
-  std::uint64_t first_ = 1;   ///< a bit for each open aggregate, the innermost lowest: nothing in it so far
+  std::uint64_t spaced_ =
+      0;                ///< one bit for each open aggregate, like `first_`: its elements are separated by spaces only
+  unsigned depth_ = 0;  ///< number of open aggregates
+  std::uint64_t first_ = 1;  ///< one bit for each open aggregate, the innermost lowest: it is empty so far
 };
 
 }  // namespace tracer::render

@@ -190,7 +190,7 @@ TEST_CASE("sums may be estimated where nothing else of times shows") {
   const auto sums_alone = [](auto change) {
     render::SummaryOptions options;
     change(options);
-    return options.wants_sums_alone();
+    return options.wants_sums_only();
   };
   CHECK(sums_alone([](render::SummaryOptions&) {}));
   CHECK(sums_alone([](render::SummaryOptions& options) { options.sort_by = SummaryColumn::calls; }));

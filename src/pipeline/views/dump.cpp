@@ -4,7 +4,7 @@
 #include <array>
 
 #include "decode/call_state.h"
-#include "render/record.h"
+#include "render/line_parts.h"
 
 namespace tracer::pipeline::views {
 

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "decode/call_state.h"
-#include "render/record.h"
+#include "render/line_parts.h"
 
 namespace tracer::pipeline::views {
 

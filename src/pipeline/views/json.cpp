@@ -9,7 +9,7 @@
 #include "decode/call_state.h"
 #include "format/json_text.h"
 #include "pipeline/probe.h"
-#include "render/record.h"
+#include "render/line_parts.h"
 
 namespace tracer::pipeline::views {
 

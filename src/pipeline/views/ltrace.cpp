@@ -90,7 +90,7 @@ std::string LtraceView::name_of(const trace::LibraryFunction& function) const {
 
 void LtraceView::call_begins(Thread& thread, const trace::Memory& memory) {
   name_ = thread.call.function != nullptr ? name_of(*thread.call.function) : std::string();
-  emitter_.name_function(name_);
+  emitter_.set_function(name_);
   TextView::call_begins(thread, memory);
 }
 

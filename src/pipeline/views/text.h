@@ -10,7 +10,7 @@
 #include "filter/number_set.h"
 #include "pipeline/channels.h"
 #include "pipeline/view.h"
-#include "render/record.h"
+#include "render/line_parts.h"
 #include "render/text_emitter.h"
 
 namespace tracer::pipeline::views {
