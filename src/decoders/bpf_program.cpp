@@ -1,9 +1,9 @@
-// Programs of the classic Berkeley packet filter: of a socket, of seccomp(2). Codes by linux/bpf_common.h.
+// Classic BPF programs of sockets and of seccomp(2), and codes of eBPF instructions. linux/bpf_common.h, linux/bpf.h.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
@@ -16,14 +16,14 @@ struct Instruction {
 };
 constexpr std::size_t instruction_size = 8;
 
-constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5, give_back = 6;
+constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5, return_class = 6;
 
-/// Puts the parts of a code together, each as constants are wanted.
-struct CodeSpelling {
+/// Formats the parts of an instruction's code, each as a constant.
+struct CodeFormatter {
   TextBuffer& text;
   format::ConstantForm form;
 
-  /// A name of a table by its index, if it is there.
+  /// Appends the name at index `bits >> shift` of the table, or the number if the table ends before it.
   void part(std::span<const std::string_view> names, std::uint64_t bits, unsigned shift) const {
     const auto index = bits >> shift;
     append_named(text, bits, index < names.size() ? names[index] : std::string_view{}, "BPF_???", form);
@@ -32,7 +32,7 @@ struct CodeSpelling {
     text.append('|');
     part(names, bits, shift);
   }
-  /// What no code has.
+  /// Appends bits that no valid code has.
   void rest(std::uint64_t bits) const {
     if (bits != 0) {
       text.append('|');
@@ -42,7 +42,7 @@ struct CodeSpelling {
   }
 };
 
-// Parts of a code that mean the same in both filters.
+// Parts of a code that classic BPF and eBPF share.
 constexpr std::array<std::string_view, 4> sizes = {"BPF_W", "BPF_H", "BPF_B", "BPF_DW"};
 constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
 constexpr std::array<std::string_view, 14> operations = {"BPF_ADD", "BPF_SUB", "BPF_MUL",  "BPF_DIV", "BPF_OR",
@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_
                                                     "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
                                                     "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
 
-void append_code(const CodeSpelling& spelling, std::uint64_t code) {
+void append_code(const CodeFormatter& formatter, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",  "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_RET", "BPF_MISC"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
@@ -60,34 +60,34 @@ void append_code(const CodeSpelling& spelling, std::uint64_t code) {
   static constexpr std::array<std::string_view, 3> values = {"BPF_K", "BPF_X", "BPF_A"};
   static constexpr std::array<std::string_view, 2> transfers = {"BPF_TAX", "BPF_TXA"};
   const auto kind = static_cast<unsigned>(code & 7);
-  spelling.part(classes, kind, 0);
+  formatter.part(classes, kind, 0);
   switch (kind) {
     case load:
     case load_index:
-      spelling.next_part(sizes, code & 0x18, 3);
-      spelling.next_part(modes, code & 0xe0, 5);
+      formatter.next_part(sizes, code & 0x18, 3);
+      formatter.next_part(modes, code & 0xe0, 5);
       break;
     case store:
     case store_index:
-      spelling.rest(code & ~std::uint64_t{7});
+      formatter.rest(code & ~std::uint64_t{7});
       break;
     case arithmetic:
     case jump:
-      spelling.next_part(sources, code & 8, 3);
-      spelling.next_part(kind == jump ? jumps : operations, code & 0xf0, 4);
+      formatter.next_part(sources, code & 8, 3);
+      formatter.next_part(kind == jump ? jumps : operations, code & 0xf0, 4);
       break;
-    case give_back:
-      spelling.next_part(values, code & 0x18, 3);
-      spelling.rest(code & ~std::uint64_t{0x1f});
+    case return_class:
+      formatter.next_part(values, code & 0x18, 3);
+      formatter.rest(code & ~std::uint64_t{0x1f});
       break;
     default:
-      spelling.next_part(std::span(transfers).first((code & 0x78) == 0 ? transfers.size() : 0), code & 0xf8, 7);
-      spelling.rest(code & ~std::uint64_t{0xff});
+      formatter.next_part(std::span(transfers).first((code & 0x78) == 0 ? transfers.size() : 0), code & 0xf8, 7);
+      formatter.rest(code & ~std::uint64_t{0xff});
   }
 }
 
-/// The code of an instruction of the extended filter. linux/bpf.h.
-void append_extended_code(const CodeSpelling& spelling, std::uint64_t code) {
+/// Appends the code of an eBPF instruction. linux/bpf.h.
+void append_extended_code(const CodeFormatter& formatter, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
@@ -95,15 +95,15 @@ void append_extended_code(const CodeSpelling& spelling, std::uint64_t code) {
   const auto kind = static_cast<unsigned>(code & 7);
   const bool moves = kind < arithmetic;
   const bool jumps_here = kind == jump || kind == jump + 1;
-  spelling.part(classes, kind, 0);
-  spelling.next_part(moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
-  spelling.next_part(moves        ? std::span<const std::string_view>(modes)
-                     : jumps_here ? jumps
-                                  : operations,
-                     code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
+  formatter.part(classes, kind, 0);
+  formatter.next_part(moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
+  formatter.next_part(moves        ? std::span<const std::string_view>(modes)
+                      : jumps_here ? jumps
+                                   : operations,
+                      code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
 }
 
-/// What seccomp does: an action and 16 bits for whoever is told.
+/// Appends a seccomp return value: the action and its 16 bits of data.
 void append_action(decode::CustomContext& context, TextBuffer& text, std::uint64_t k) {
   append_named(text, k & 0xffff0000, context.constant_name("seccomp_action", k & 0xffff0000), "SECCOMP_RET_???",
                context.out().constant_form());
@@ -113,7 +113,7 @@ void append_action(decode::CustomContext& context, TextBuffer& text, std::uint64
   }
 }
 
-/// What a socket's filter loads: at SKF_AD_OFF it is not the packet but what is known about it.
+/// Appends the offset of an ancillary load. From SKF_AD_OFF on, filters load metadata of the packet, not its bytes.
 bool append_ancillary(TextBuffer& text, std::uint64_t k, format::ConstantForm form) {
   static constexpr std::array<std::string_view, 16> names = {
       "SKF_AD_PROTOCOL",         "SKF_AD_PKTTYPE",    "SKF_AD_IFINDEX",   "SKF_AD_NLATTR",
@@ -142,7 +142,7 @@ void socket_operand(decode::CustomContext& context, TextBuffer& text, const Inst
 }
 
 void seccomp_operand(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction) {
-  (instruction.code & 7) == give_back ? append_action(context, text, instruction.k) : text.hex(instruction.k);
+  (instruction.code & 7) == return_class ? append_action(context, text, instruction.k) : text.hex(instruction.k);
 }
 
 void append_instruction(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction,
@@ -214,7 +214,7 @@ bool bpf_code(decode::CustomContext& context) {
   return true;
 }
 
-/// Two registers in a byte, each a field of the instruction.
+/// Shows the byte of an eBPF instruction that holds two registers as two fields.
 bool bpf_registers(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {

@@ -1,8 +1,8 @@
-// capget(2), capset(2): three sets of capabilities, in one or two halves of 32 bits.
+// capget(2), capset(2): three sets of capabilities of 32 or 64 bits.
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
@@ -26,7 +26,7 @@ void append_set(decode::CustomContext& context, TextBuffer& text, std::uint64_t 
     text.append(name);
     first = false;
   }
-  // As of the word that they stand in.
+  // Unnamed bits show as a number within their 32-bit word, as in the structure.
   for (const auto word : {unnamed & 0xffffffff, unnamed >> 32}) {
     if (word != 0) {
       text.append(first ? "" : "|");
@@ -47,12 +47,12 @@ bool capabilities(decode::CustomContext& context) {
   const RemoteAddr header(context.argument("hdrp").value_or(0));
   const bool known = context.memory().read(header, version) == version.size();
   const auto number = number_at(version, 0, 4);
-  const bool two_halves = known && (number == version_2 || number == version_3);
+  const bool is_64_bit = known && (number == version_2 || number == version_3);
   if (!known) {
     return false;
   }
   std::array<std::byte, 24> raw{};
-  const auto bytes = std::span(raw).first(two_halves ? 24 : 12);
+  const auto bytes = std::span(raw).first(is_64_bit ? 24 : 12);
   if (!context.copy(bytes)) {
     return false;
   }

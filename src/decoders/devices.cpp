@@ -1,14 +1,14 @@
-// Terminals, network devices, cameras, and numbers by which devices are told apart.
+// Terminals, the device mapper, network devices, cameras, speakers, and other devices with ioctl(2) requests.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/escape.h"
 
 namespace tracer::decoders {
 
-/// The flags of a terminal: names of the fields first, each with a `|`, then plain flags, if any.
+/// Shows a terminal's flags: first the bit fields, each followed by `|`, then the single flags, if any.
 bool termios_flags(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
@@ -25,7 +25,7 @@ bool termios_flags(decode::CustomContext& context) {
   if (has_fields || bits != 0) {
     context.spell(text, bits, form);
   }
-  // A speed of input that is not that of output is one field more.
+  // An input speed that differs from the output speed adds one field.
   const auto extra = text.view().find("<<") != std::string_view::npos ? 1 : 0;
   if (has_fields && count(text.view()) == count(fields.view()) + extra) {
     text.append('|');
@@ -34,7 +34,7 @@ bool termios_flags(decode::CustomContext& context) {
   return true;
 }
 
-/// The control characters of a terminal by their names: `[[VINTR]=0x3, …]`.
+/// Shows a terminal's control characters by name: `[[VINTR]=0x3, …]`.
 bool termios_cc(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 17> names = {
       "VINTR", "VQUIT", "VERASE", "VKILL",    "VEOF",     "VTIME",   "VMIN",   "VSWTC", "VSTART",
@@ -60,7 +60,7 @@ bool termios_cc(decode::CustomContext& context) {
   return true;
 }
 
-/// The version of the device mapper's interface that a request is for: `[4, 0, 0]`. linux/dm-ioctl.h.
+/// Shows the version of the device mapper's interface: `[4, 0, 0]`. linux/dm-ioctl.h.
 bool dm_version(decode::CustomContext& context) {
   constexpr std::uint64_t known = 4;
   std::array<std::byte, 4> major{};
@@ -75,7 +75,7 @@ bool dm_version(decode::CustomContext& context) {
 
 namespace {
 
-/// A request of the device mapper as the first element of an array, the rest of which is data.
+/// Shows a request of the device mapper as the first element of an array whose other elements are its data.
 bool dm_request(decode::CustomContext& context, bool has_data) {
   constexpr std::uint64_t least = 312;  // bytes of struct dm_ioctl
   std::array<std::byte, 16> head{};
@@ -107,7 +107,7 @@ bool dm_data_out(decode::CustomContext& context) {
 
 namespace {
 
-/// Bytes of a hardware address by its type, ARPHRD_… of linux/if_arp.h: as the drivers of the kernel set them.
+/// Returns the size of a hardware address by its type (ARPHRD_… of linux/if_arp.h), as the kernel's drivers set it.
 constexpr std::size_t hardware_address_size(std::uint64_t type) {
   switch (type) {
     case 7:
@@ -154,7 +154,8 @@ constexpr std::size_t hardware_address_size(std::uint64_t type) {
 
 }  // namespace
 
-/// A hardware address behind its type, which says how many bytes it has; those of an unknown one all show.
+/// Shows a hardware address, whose type precedes it in memory and determines its size. Shows all 14 bytes if the type
+/// is unknown.
 bool hwaddr_data(decode::CustomContext& context) {
   std::array<std::byte, 2> type{};
   std::array<std::byte, 14> raw{};
@@ -168,7 +169,7 @@ bool hwaddr_data(decode::CustomContext& context) {
   return true;
 }
 
-/// `01020304-0506-0708-090a-0b0c0d0e0f10`.
+/// Shows a UUID: `01020304-0506-0708-090a-0b0c0d0e0f10`.
 bool uuid(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   if (!context.copy(raw)) {
@@ -186,7 +187,6 @@ bool uuid(decode::CustomContext& context) {
   return true;
 }
 
-/// As in C, every unprintable one in hexadecimal: `'S'`, `'\t'`, `'\x05'`.
 void append_character(TextBuffer& text, unsigned character, bool by_name) {
   const std::string_view named = by_name ? "\t\n\v\f\r" : "";
   text.append('\'');
@@ -206,7 +206,7 @@ void append_character(TextBuffer& text, unsigned character, bool by_name) {
   text.append('\'');
 }
 
-/// The lowest byte of a number as a character: `'S'`.
+/// Shows the lowest byte of a number as a character: `'S'`.
 bool character(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
@@ -218,7 +218,7 @@ bool character(decode::CustomContext& context) {
   return true;
 }
 
-/// A format of pixels: `v4l2_fourcc('Y', 'U', 'Y', 'V') /* V4L2_PIX_FMT_YUYV */`.
+/// Shows a pixel format: `v4l2_fourcc('Y', 'U', 'Y', 'V') /* V4L2_PIX_FMT_YUYV */`.
 bool fourcc(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
@@ -238,7 +238,7 @@ bool fourcc(decode::CustomContext& context) {
   return true;
 }
 
-/// Two numbers: `1/30`.
+/// Shows a fraction of two 32-bit numbers: `1/30`.
 bool fraction(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   if (!context.copy(raw)) {
@@ -254,9 +254,9 @@ bool fraction(decode::CustomContext& context) {
 
 namespace {
 
-constexpr std::uint64_t timer_frequency = 1193182;  ///< in Hz: that of the timer that divides it for the speaker
+constexpr std::uint64_t timer_frequency = 1193182;  ///< PIT_TICK_RATE of the kernel, in Hz
 
-/// `/* 1000 Hz, 100 ms */`; nothing sounds: `/* off */`.
+/// Emits the comment `/* 1000 Hz, 100 ms */`, or `/* off */` if the speaker is silent.
 void comment_sound(decode::CustomContext& context, std::uint64_t period, std::string_view rest) {
   TextBuffer text;
   if (period == 0 || period > timer_frequency) {
@@ -271,18 +271,19 @@ void comment_sound(decode::CustomContext& context, std::uint64_t period, std::st
 
 }  // namespace
 
-/// What the speaker plays from now on, by the periods of its timer: `1193 /* 1000 Hz */`. linux/kd.h, KIOCSOUND.
+/// Shows the argument of KIOCSOUND, the period of the tone in timer ticks: `1193 /* 1000 Hz */`. linux/kd.h.
 bool sound(decode::CustomContext& context) {
   context.described(context.value());
   comment_sound(context, context.value(), "");
   return true;
 }
 
-/// The same in the lower half, and for how long in the upper: `100<<16|1193 /* 1000 Hz, 100 ms */`. KDMKTONE.
+/// Shows the argument of KDMKTONE, the period in the lower 16 bits and the duration in the upper ones:
+/// `100<<16|1193 /* 1000 Hz, 100 ms */`.
 bool tone(decode::CustomContext& context) {
-  constexpr unsigned half = 16;
+  constexpr unsigned duration_shift = 16;
   const auto period = context.value() & 0xffff;
-  const auto duration = context.value() >> half & 0xffff;
+  const auto duration = context.value() >> duration_shift & 0xffff;
   if (duration == 0) {
     context.described(period);
     comment_sound(context, 0, "");
@@ -301,7 +302,7 @@ bool tone(decode::CustomContext& context) {
   return true;
 }
 
-/// Thousandths: `125 /* 12.5% */`.
+/// Shows thousandths with their percentage: `125 /* 12.5% */`.
 bool per_mille(decode::CustomContext& context) {
   constexpr std::uint64_t ten = 10;
   constexpr std::uint64_t whole = 1000;
@@ -323,7 +324,7 @@ bool per_mille(decode::CustomContext& context) {
   return true;
 }
 
-/// The flags of features of btrfs, with what can be done with them: the three stand one behind the other.
+/// Shows one of the three consecutive flag sets of BTRFS_IOC_GET_SUPPORTED_FEATURES with its meaning as a comment.
 /// linux/btrfs.h.
 bool btrfs_feature_use(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 3> uses = {"supported", "safe to set", "safe to clear"};
@@ -337,7 +338,7 @@ bool btrfs_feature_use(decode::CustomContext& context) {
   return true;
 }
 
-/// As many elements as the size in the number of the request holds: `[{…}, {…}]`. asm-generic/ioctl.h.
+/// Shows an array whose size the request encodes (_IOC_SIZE of asm-generic/ioctl.h): `[{…}, {…}]`.
 bool request_elements(decode::CustomContext& context) {
   constexpr unsigned size_shift = 16;
   constexpr std::uint64_t size_mask = 0x3fff;
@@ -364,7 +365,7 @@ bool request_elements(decode::CustomContext& context) {
   return true;
 }
 
-/// What the call has left where its argument points, for a note behind the result.
+/// Shows the memory at argp after the call, for a note after the result.
 bool left_behind(decode::CustomContext& context) {
   return context.described_at(RemoteAddr{context.argument("argp").value_or(0)});
 }

@@ -1,10 +1,10 @@
-// Flags with permission bits below them: shmget(2), msgget(2), semget(2).
+// Flags with permission bits in the lowest nine bits: shmget(2), msgget(2), semget(2).
 #include "decoders/decoders.h"
 
 namespace tracer::decoders {
 
-/// `IPC_CREAT|0600`: the flags without the lowest nine bits, then those, always as three octal digits. Where no flag
-/// of msgget or semget has a name, nothing stands between the two: `0x10000000`, which strace has made a format.
+/// Shows `IPC_CREAT|0600`: the flags, then the permission bits as three octal digits. If no flag of msgget or semget
+/// has a name, strace shows no `|` between the two: `0x10000000`.
 bool flags_and_mode(decode::CustomContext& context) {
   constexpr std::uint64_t mode_bits = 0777;
   const auto word = context.value();

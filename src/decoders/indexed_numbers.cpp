@@ -1,26 +1,26 @@
-// Numbers that stand in an array by what they are: `[[DEVCONF_FORWARDING]=0, …]`.
+// Arrays of numbers whose indexes have names: `[[DEVCONF_FORWARDING]=0, …]`.
 #include <algorithm>
 #include <vector>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
 
-constexpr std::size_t most_numbers = 256;
+constexpr std::size_t max_numbers = 256;
 
-/// Numbers of `width` bytes, each by what it is: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` spells what number i is.
+/// Shows an array of numbers of `width` bytes: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. `label` appends the name of an index.
 template <typename Label>
 bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_signed, Label label,
-                      std::size_t most_shown = most_numbers) {
-  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most_numbers * width)) /
+                      std::size_t max_shown = max_numbers) {
+  std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), max_numbers * width)) /
                              width * width);
   if (raw.empty() || !context.copy(raw)) {
     return false;
   }
   const std::size_t limit =
-      std::min<std::size_t>(most_shown, context.depth().abbreviate ? context.options().string_limit : most_numbers);
+      std::min<std::size_t>(max_shown, context.depth().abbreviate ? context.options().string_limit : max_numbers);
   auto& out = context.out();
   TextBuffer text;
   out.begin_array();
@@ -42,26 +42,26 @@ bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_si
   return true;
 }
 
-/// Each by its name in a set of constants.
+/// Shows an array of numbers; a set of constants names the indexes.
 bool numbers_by_name(decode::CustomContext& context, unsigned width, bool is_signed, std::string_view set,
-                     std::size_t most_shown = most_numbers) {
+                     std::size_t max_shown = max_numbers) {
   return numbers_by_index(
-      context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.spell(text, set, i); }, most_shown);
+      context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.spell(text, set, i); }, max_shown);
 }
 
 }  // namespace
 
-/// What a socket holds, by its numbers: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
+/// Shows the memory use of a socket: `[[SK_MEMINFO_RMEM_ALLOC]=0, …]`. linux/sock_diag.h.
 bool sk_meminfo(decode::CustomContext& context) {
   return numbers_by_name(context, 4, false, "sk_meminfo_index");
 }
 
-/// What was received and what was sent: `[[BR_MCAST_DIR_RX]=1, [BR_MCAST_DIR_TX]=2]`. linux/if_bridge.h.
+/// Shows counts of received and sent packets: `[[BR_MCAST_DIR_RX]=1, [BR_MCAST_DIR_TX]=2]`. linux/if_bridge.h.
 bool both_ways(decode::CustomContext& context) {
   return numbers_by_name(context, 8, false, "multicast_direction");
 }
 
-/// Errors of a device by their kinds: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.
+/// Shows a device's error counts: `[[BTRFS_DEV_STAT_WRITE_ERRS]=0, …]`, in a field without a name. linux/btrfs.h.
 bool btrfs_dev_stats(decode::CustomContext& context) {
   constexpr std::size_t kinds = 5;
   context.out().begin_bare_field("values", "btrfs_dev_stats");
@@ -72,7 +72,7 @@ bool btrfs_dev_stats(decode::CustomContext& context) {
   return true;
 }
 
-/// Settings of an interface for IPv4: `[[IPV4_DEVCONF_FORWARDING-1]=0, …]`. linux/ip.h.
+/// Shows an interface's settings for IPv4: `[[IPV4_DEVCONF_FORWARDING-1]=0, …]`. linux/ip.h.
 bool ipv4_devconf(decode::CustomContext& context) {
   return numbers_by_index(context, 4, true, [&](TextBuffer& text, std::size_t i) {
     const auto name = context.constant_name("ipv4_devconf", i + 1);
@@ -81,17 +81,17 @@ bool ipv4_devconf(decode::CustomContext& context) {
   });
 }
 
-/// The same for IPv6: `[[DEVCONF_FORWARDING]=0, …]`. linux/ipv6.h.
+/// Shows an interface's settings for IPv6: `[[DEVCONF_FORWARDING]=0, …]`. linux/ipv6.h.
 bool ipv6_devconf(decode::CustomContext& context) {
   return numbers_by_name(context, 4, true, "ipv6_devconf");
 }
 
-/// What went through an interface by ICMPv6: `[[ICMP6_MIB_NUM]=7, …]`. linux/snmp.h.
+/// Shows an interface's ICMPv6 statistics: `[[ICMP6_MIB_NUM]=7, …]`. linux/snmp.h.
 bool icmp6_statistics(decode::CustomContext& context) {
   return numbers_by_name(context, 8, false, "icmp6_statistic");
 }
 
-/// How many threads a ring has for each kind of work: `[[IO_WQ_BOUND]=4, [IO_WQ_UNBOUND]=64]`. linux/io_uring.h.
+/// Shows the limits of io_uring's worker threads: `[[IO_WQ_BOUND]=4, [IO_WQ_UNBOUND]=64]`. linux/io_uring.h.
 bool ring_workers(decode::CustomContext& context) {
   return numbers_by_name(context, 4, false, "ring_work");
 }

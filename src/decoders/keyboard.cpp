@@ -1,15 +1,15 @@
-// What virtual consoles say about keys. linux/keyboard.h, linux/kd.h.
+// Key maps of virtual consoles (linux/keyboard.h, linux/kd.h) and bit sets of input devices (linux/input.h).
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/escape.h"
 
 namespace tracer::decoders {
 namespace {
 
-/// A number of `width` bytes in memory.
+/// Reads a number of `width` bytes from memory; nullopt if that fails.
 std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) {
   std::array<std::byte, 8> raw{};
   return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, width)) : std::nullopt;
@@ -17,7 +17,7 @@ std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) 
 
 }  // namespace
 
-/// A table of the keyboard: one of four names, else the keys that are held down with it: `1<<KG_SHIFT|1<<KG_CTRL`.
+/// Shows a key map by one of four names, or by its modifier keys: `1<<KG_SHIFT|1<<KG_CTRL`.
 bool kb_table(decode::CustomContext& context) {
   constexpr std::uint64_t named_tables = 4;
   const auto bits = load(context, 1);
@@ -27,7 +27,7 @@ bool kb_table(decode::CustomContext& context) {
   return bits.has_value();
 }
 
-/// What a key does: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
+/// Shows the action of a key: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
 bool kb_value(decode::CustomContext& context) {
   constexpr std::uint64_t latin = 0, meta = 8, letter = 11, dead2 = 13;
   const auto bits = load(context, 2);
@@ -53,7 +53,7 @@ bool kb_value(decode::CustomContext& context) {
   return true;
 }
 
-/// A key of functions: `KVAL(K_F1)`.
+/// Shows a function key: `KVAL(K_F1)`.
 bool kb_function(decode::CustomContext& context) {
   constexpr std::uint64_t first = 0x100;  // K(KT_FN, 0)
   const auto bits = load(context, 1);
@@ -68,13 +68,13 @@ bool kb_function(decode::CustomContext& context) {
   return true;
 }
 
-/// EVIOCGBIT, EVIOCGKEY and others: which events a device knows, or which of its keys are pressed: `[KEY_ESC KEY_1]`.
-/// The request says what the bits are about.
+/// Shows the bit sets of EVIOCGBIT, EVIOCGKEY and others, such as supported events or pressed keys: `[KEY_ESC KEY_1]`.
+/// The request determines what the bits stand for.
 bool input_bits(decode::CustomContext& context) {
   struct Kind {
-    std::uint64_t number;  ///< of the request
+    std::uint64_t number;  ///< number of the request
     std::string_view set;
-    std::size_t most;  ///< bits that mean something: …_CNT of linux/input-event-codes.h
+    std::size_t bit_count;  ///< …_CNT of linux/input-event-codes.h
   };
   static constexpr std::array<Kind, 15> kinds = {{{0x09, "input_property", 0x20},
                                                   {0x18, "input_key", 0x300},
@@ -91,24 +91,24 @@ bool input_bits(decode::CustomContext& context) {
                                                   {0x32, "input_sound", 0x8},
                                                   {0x34, "input_repeat", 0x2},
                                                   {0x35, "input_force", 0x80}}};
-  std::array<std::byte, 128> raw{};  // the keys, of which there are most, take 96 bytes
+  std::array<std::byte, 128> raw{};  // the largest set, that of keys, takes 96 bytes
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   const auto number = context.argument("op").value_or(0) & 0xff;
   const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.number == number; });
   if (kind == kinds.end() || bytes.empty() || !context.copy(bytes)) {
     return false;
   }
-  constexpr std::size_t most_in_brief = 4;
-  const std::size_t most = context.depth().abbreviate ? most_in_brief : bytes.size() * 8;
+  constexpr std::size_t abbreviated_limit = 4;
+  const std::size_t limit = context.depth().abbreviate ? abbreviated_limit : bytes.size() * 8;
   std::size_t shown = 0;
   auto& out = context.out();
   TextBuffer text;
   out.begin_list();
-  for (std::size_t bit = 0; bit < std::min(bytes.size() * 8, kind->most); ++bit) {
+  for (std::size_t bit = 0; bit < std::min(bytes.size() * 8, kind->bit_count); ++bit) {
     if (bit_of(bytes, bit) == 0) {
       continue;
     }
-    if (shown++ == most || !context.spend()) {
+    if (shown++ == limit || !context.spend()) {
       out.more();
       break;
     }

@@ -1,20 +1,20 @@
-// Sets of NUMA nodes, pages in memory.
+// Masks of NUMA nodes, and residence of pages.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
 
 std::uint64_t shown_limit(const CustomContext& context, std::uint64_t all) {
-  constexpr std::uint64_t most = 4096;
-  return std::min(all, context.depth().abbreviate ? std::uint64_t{context.options().string_limit} : most);
+  constexpr std::uint64_t max_shown = 4096;
+  return std::min(all, context.depth().abbreviate ? std::uint64_t{context.options().string_limit} : max_shown);
 }
 
-/// `... /* 0x7fff0000 */`: from there on nothing can be read.
-void unreadable_from(render::Emitter& out, RemoteAddr address) {
+/// Emits `... /* 0x7fff0000 */`, the address from which memory is unreadable.
+void emit_unreadable(render::Emitter& out, RemoteAddr address) {
   TextBuffer text;
   text.hex(address.value());
   out.symbol("...");
@@ -23,12 +23,12 @@ void unreadable_from(render::Emitter& out, RemoteAddr address) {
 
 }  // namespace
 
-/// mbind(2): words of bits, `[0x00000000000003]`. The kernel reads and writes one bit less than `maxnode` says.
+/// Shows the node mask of mbind(2) as words, `[0x00000000000003]`. The kernel uses one bit less than `maxnode`.
 bool nodemask(decode::CustomContext& context) {
   const unsigned width = word_size(context.entry().abi);
   const auto maxnode = context.argument("maxnode").value_or(0);
-  const auto most = ~std::uint64_t{0};
-  if (maxnode == 1 || maxnode == most) {  // nothing, more than anybody has
+  const auto max_number = ~std::uint64_t{0};
+  if (maxnode == 1 || maxnode == max_number) {  // an empty mask, or one beyond the address space
     return false;
   }
   const auto bits = maxnode == 0 ? 0 : maxnode - 1;
@@ -46,7 +46,7 @@ bool nodemask(decode::CustomContext& context) {
   for (; i < shown && context.spend(); ++i) {
     out.begin_element();
     if (context.memory().read(context.address() + i * width, word) != width) {
-      unreadable_from(out, context.address() + i * width);
+      emit_unreadable(out, context.address() + i * width);
       out.end_array();
       return true;
     }
@@ -62,7 +62,7 @@ bool nodemask(decode::CustomContext& context) {
   return true;
 }
 
-/// mincore(2): the lowest bit of a byte for each page.
+/// Shows the result of mincore(2): the lowest bit of one byte for each page.
 bool page_residence(decode::CustomContext& context) {
   constexpr std::uint64_t page_size = 4096;
   const auto length = context.argument("length").value_or(0);
@@ -78,7 +78,7 @@ bool page_residence(decode::CustomContext& context) {
   for (; i < shown && context.spend(); ++i) {
     out.begin_element();
     if (context.memory().read(context.address() + i, raw) != raw.size()) {
-      unreadable_from(out, context.address() + i);
+      emit_unreadable(out, context.address() + i);
       out.end_array();
       return true;
     }

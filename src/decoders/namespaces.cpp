@@ -1,4 +1,4 @@
-// The namespaces that a call enters, or makes for a child.
+// The namespaces that a call enters or creates for a child.
 #include <sched.h>
 
 #include <array>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
@@ -15,9 +15,9 @@ constexpr std::uint64_t clone_newtime = 0x80;  // linux/sched.h; sched.h of olde
 
 struct Kind {
   std::uint64_t flag;
-  std::string_view name;          ///< in front of the number in the links of /proc/PID/ns
-  std::string_view own_link;      ///< of a process that starts in it
-  std::string_view entered_link;  ///< of one that was there before: where its children will be, for some
+  std::string_view name;          ///< prefix of the target of /proc/PID/ns links
+  std::string_view own_link;      ///< link of a process created in the namespace
+  std::string_view entered_link;  ///< link of the calling process; only children enter PID and time namespaces
 };
 
 constexpr std::array<Kind, 8> kinds = {{

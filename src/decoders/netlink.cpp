@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/error_names.h"
 
 namespace tracer::decoders {
@@ -18,10 +18,10 @@ std::optional<std::uint64_t> load_type(const CustomContext& context) {
 
 }  // namespace
 
-/// Text whose size counts a NUL at its end, as libnl's NLA_STRING has it: `"lo"`; without one it goes on: `"lo"...`.
+/// Shows a string attribute whose size includes a final NUL: `"lo"`. Without the NUL it counts as truncated: `"lo"...`.
 bool terminated_text(decode::CustomContext& context) {
-  constexpr std::size_t most = 64 * 1024;
-  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most));
+  constexpr std::size_t max_size = 64 * 1024;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), max_size));
   const auto limit = std::min<std::size_t>(size, context.options().string_limit);
   std::vector<std::byte> text(std::min<std::size_t>(size, limit + 1));
   std::byte last{1};
@@ -36,10 +36,10 @@ bool terminated_text(decode::CustomContext& context) {
   return true;
 }
 
-/// Text up to its first NUL, in a size that the NUL may be beyond: `"lo"...`.
+/// Shows text up to its first NUL. Without a NUL within the size it counts as truncated: `"lo"...`.
 bool text_to_nul(decode::CustomContext& context) {
-  constexpr std::size_t most = 64 * 1024;
-  std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), most)));
+  constexpr std::size_t max_size = 64 * 1024;
+  std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), max_size)));
   if (text.empty() || !context.copy(text)) {
     return false;
   }
@@ -51,7 +51,7 @@ bool text_to_nul(decode::CustomContext& context) {
   return true;
 }
 
-/// `-ENOENT`: an error as the kernel hands it on.
+/// Shows a negated errno value: `-ENOENT`.
 bool negative_errno(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
@@ -70,7 +70,7 @@ bool negative_errno(decode::CustomContext& context) {
   return true;
 }
 
-/// Which attributes are asked for, by their numbers: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
+/// Shows the requested attributes: `1<<(INET_DIAG_MEMINFO-1)|1<<(INET_DIAG_INFO-1)`.
 bool idiag_ext(decode::CustomContext& context) {
   std::array<std::byte, 1> raw{};
   if (!context.copy(raw)) {
@@ -93,7 +93,7 @@ bool idiag_ext(decode::CustomContext& context) {
   return true;
 }
 
-/// A family of generic netlink, whose number and name the running kernel has.
+/// Shows a generic netlink family by its name, which the running kernel assigns to its number.
 bool generic_family(decode::CustomContext& context) {
   const auto bits = load_type(context);
   if (!bits) {
@@ -104,7 +104,7 @@ bool generic_family(decode::CustomContext& context) {
   return true;
 }
 
-/// The single bits that an answer about a socket of TCP or UDP has of its options: `{recverr=0, is_icsk=1, …}`.
+/// Shows the bits of struct inet_diag_sockopt: `{recverr=0, is_icsk=1, …}`.
 bool inet_diag_sockopt(decode::CustomContext& context) {
   const auto bits = load_type(context);
   if (!bits) {
@@ -124,7 +124,7 @@ bool inet_diag_sockopt(decode::CustomContext& context) {
   return true;
 }
 
-/// A subsystem and one of its messages: `NFNL_SUBSYS_NFTABLES<<8|NFT_MSG_NEWTABLE`.
+/// Shows an nfnetlink message type, subsystem and message: `NFNL_SUBSYS_NFTABLES<<8|NFT_MSG_NEWTABLE`.
 bool netfilter_type(decode::CustomContext& context) {
   constexpr std::string_view prefix = "NFNL_SUBSYS_";
   const auto bits = load_type(context);

@@ -1,16 +1,16 @@
-// Numbers that are made of parts.
+// Numbers that consist of several parts.
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/error_names.h"
 
 namespace tracer::decoders {
 namespace {
 
-/// The value, wherever it is, in the width that the description says.
+/// Returns the value from its register or from memory, in the width of the description.
 std::optional<std::uint64_t> load(const CustomContext& context) {
   if (!context.in_memory()) {
     return context.value();
@@ -20,7 +20,8 @@ std::optional<std::uint64_t> load(const CustomContext& context) {
   return context.copy(std::span(raw).first(size)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
 }
 
-/// Flags of the described set above `low_bits`, then what is in those as `style`, unless it is 0 and need not show.
+/// Shows the flags above `low_bits` by the described set, then the low bits in `style` unless they are 0 and not
+/// `always` shown.
 bool flags_above(decode::CustomContext& context, std::uint64_t low_bits, spec::Style style, bool always = false) {
   const auto word = context.value();
   const bool flagged = (word & ~low_bits) != 0;
@@ -36,35 +37,35 @@ bool flags_above(decode::CustomContext& context, std::uint64_t low_bits, spec::S
 
 }  // namespace
 
-/// `CLONE_CHILD_SETTID|SIGCHLD`: the lowest byte is the signal that the child ends with.
+/// Shows `CLONE_CHILD_SETTID|SIGCHLD`: the lowest byte is the child's exit signal.
 bool clone_flags_and_signal(decode::CustomContext& context) {
   return flags_above(context, 0xff, spec::Style::signal);
 }
 
-/// swapon(2): `SWAP_FLAG_PREFER|5`.
+/// Shows the flags of swapon(2): `SWAP_FLAG_PREFER|5`.
 bool swap_priority(decode::CustomContext& context) {
   return flags_above(context, 0x7fff, spec::Style::number, true);
 }
 
-/// prctl(PR_SVE_SET_VL): `PR_SVE_VL_INHERIT|0x10`.
+/// Shows the argument of prctl(PR_SVE_SET_VL): `PR_SVE_VL_INHERIT|0x10`.
 bool sve_length(decode::CustomContext& context) {
   constexpr std::uint64_t length_bits = 0xffff;
   const auto word = context.value();
   TextBuffer text;
   if ((word & ~length_bits) != 0) {
     context.spell(text, word & ~length_bits, format::ConstantForm::abbreviate);
-    // A comment would stand within another one.
+    // The text may become a comment itself, and comments do not nest.
     text.truncate(std::min(text.view().find(" /*"), text.size()));
     text.append('|');
   }
   (word & length_bits) != 0 ? text.hex(word & length_bits) : text.append('0');
-  // A length alone is a number, and has no name.
+  // A length without flags is a plain number.
   word > length_bits ? context.named(text.view(), word) : context.out().symbol(text.view());
   return true;
 }
 
-/// PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`; the first two always
-/// show.
+/// Shows the argument of PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`. The
+/// first two parts always show.
 bool tagged_address(decode::CustomContext& context) {
   constexpr std::uint64_t enable = 1;
   constexpr std::uint64_t check = 6;
@@ -79,17 +80,17 @@ bool tagged_address(decode::CustomContext& context) {
     text.hex((bits & tags) >> tag_shift);
     text.append("<<PR_MTE_TAG_SHIFT");
   }
-  // What is left follows the same beginning.
-  TextBuffer beginning;
+  // Format the remaining bits together with `enable`, whose name comes first, and append the text after that name.
+  TextBuffer prefix;
   TextBuffer whole;
-  context.spell(beginning, enable, format::ConstantForm::abbreviate);
+  context.spell(prefix, enable, format::ConstantForm::abbreviate);
   context.spell(whole, enable | (bits & ~(check | tags)), format::ConstantForm::abbreviate);
-  text.append(whole.view().substr(beginning.view().size()));
+  text.append(whole.view().substr(prefix.view().size()));
   context.named(text.view(), bits);
   return true;
 }
 
-/// What a restriction of a ring is about; of one that is not known the number behind it shows as a comment.
+/// Shows the opcode of an io_uring restriction. If it is unknown, shows the operand after it as a comment.
 bool restriction(decode::CustomContext& context) {
   std::array<std::byte, 3> raw{};
   if (!context.copy(std::span(raw).first(2)) || !context.described()) {
@@ -105,14 +106,14 @@ bool restriction(decode::CustomContext& context) {
   return true;
 }
 
-/// A 64-bit argument in this register and the next one, the high half first.
+/// Shows a 64-bit argument that is split over this register (high 32 bits) and the next one (low 32 bits).
 bool high_low(decode::CustomContext& context) {
   const auto bits = (context.next_register() & 0xffffffff) | context.value() << 32;
   context.number(bits, spec::Style::number, 8, true);
   return true;
 }
 
-/// The first argument of ipc(2): the number of a call below a version.
+/// Shows the first argument of ipc(2): the number of the call in the low 16 bits, a version above them.
 bool ipc_call(decode::CustomContext& context) {
   const auto bits = context.value() & 0xffffffff;
   TextBuffer text;
@@ -125,7 +126,7 @@ bool ipc_call(decode::CustomContext& context) {
   return true;
 }
 
-/// shmat by ipc(2): the address is where the third argument points.
+/// Shows the result of shmat through ipc(2), which the kernel stores where the third argument points.
 bool shmat_result(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (context.memory().read(RemoteAddr(context.argument("raddr").value_or(0)), raw) != raw.size()) {
@@ -136,7 +137,7 @@ bool shmat_result(decode::CustomContext& context) {
   return true;
 }
 
-/// quotactl(2): `QCMD(Q_GETQUOTA, USRQUOTA)`.
+/// Shows the command of quotactl(2): `QCMD(Q_GETQUOTA, USRQUOTA)`.
 bool quota_command(decode::CustomContext& context) {
   const auto bits = context.value() & 0xffffffff;
   TextBuffer text;
@@ -166,7 +167,7 @@ bool kernel_version(decode::CustomContext& context) {
   return true;
 }
 
-/// getrlimit(2): `8192*1024`, `RLIM64_INFINITY`.
+/// Shows a limit of getrlimit(2): `8192*1024`, `RLIM64_INFINITY`.
 bool limit(decode::CustomContext& context) {
   constexpr std::uint64_t kilo = 1024;
   const auto bits = load(context);
@@ -188,7 +189,7 @@ bool limit(decode::CustomContext& context) {
   return true;
 }
 
-/// move_pages(2): the number of a node, or the name of an error with a minus sign.
+/// Shows a status of move_pages(2): a NUMA node or a negated errno value.
 bool node_or_error(decode::CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {
@@ -208,7 +209,7 @@ bool node_or_error(decode::CustomContext& context) {
   return true;
 }
 
-/// ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
+/// Shows the length of ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
 bool ifreq_count(decode::CustomContext& context) {
   const auto bits = load(context);
   if (!bits) {

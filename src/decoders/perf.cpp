@@ -2,7 +2,7 @@
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
@@ -54,7 +54,7 @@ constexpr unsigned described_bits = 38;
 /// PERF_PMU_TYPE_SHIFT of linux/perf_event.h.
 constexpr unsigned pmu_shift = 32;
 
-/// Which counters are meant on a machine with cores of several kinds: `0x4<<32|`, or nothing.
+/// Appends the PMU type, which selects the kind of core on hybrid machines: `0x4<<32|`; nothing if it is 0.
 void append_pmu(TextBuffer& text, std::uint64_t config) {
   if (const auto pmu = config >> pmu_shift; pmu != 0) {
     text.hex(pmu);
@@ -64,7 +64,7 @@ void append_pmu(TextBuffer& text, std::uint64_t config) {
 
 }  // namespace
 
-/// The one-bit fields, each as a field of its own; without -v only those that are set, and precise_ip always.
+/// Shows each bit-field as a field; without -v only precise_ip and those that are not 0.
 bool perf_bits(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 4> skids = {"arbitrary skid", "constant skid",
                                                             "requested to have 0 skid", "must have 0 skid"};
@@ -96,7 +96,7 @@ bool perf_bits(decode::CustomContext& context) {
   return true;
 }
 
-/// `0xa<<32|PERF_COUNT_HW_INSTRUCTIONS`: of the cores that one kind of counters belongs to.
+/// Shows a hardware event with its PMU type: `0xa<<32|PERF_COUNT_HW_INSTRUCTIONS`.
 bool perf_hw_event(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   if (!context.copy(raw)) {
@@ -115,7 +115,8 @@ bool perf_hw_event(decode::CustomContext& context) {
   return true;
 }
 
-/// `PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_LL`
+/// Shows a hardware cache event:
+/// `PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_LL`.
 bool perf_hw_cache(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 2> results = {"ACCESS", "MISS"};
   static constexpr std::array<std::string_view, 3> operations = {"READ", "WRITE", "PREFETCH"};

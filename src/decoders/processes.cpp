@@ -1,9 +1,9 @@
-// Wait status, sets of processors, I/O priorities.
+// Wait statuses, CPU sets, I/O priorities, and file descriptors of other processes.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "spec/signal_names.h"
 
 namespace tracer::decoders {
@@ -14,7 +14,7 @@ void append_signal(TextBuffer& text, std::uint64_t number) {
   name.empty() ? text.decimal(number) : text.append(name);
 }
 
-/// PTRACE_EVENT_* of ptrace(2), which a stop with SIGTRAP or a group stop carries above its signal.
+/// Returns the name of a PTRACE_EVENT_* of ptrace(2), which an event stop or a group-stop has above its signal.
 std::string_view ptrace_event(std::uint64_t event) {
   static constexpr std::array<std::string_view, 9> names = {"",
                                                             "PTRACE_EVENT_FORK",
@@ -53,7 +53,7 @@ void emit_priority(decode::CustomContext& context, std::uint64_t value, spec::St
 
 }  // namespace
 
-/// As wait(2) takes a status apart.
+/// Shows a wait status by the macros of wait(2).
 bool wait_status(decode::CustomContext& context) {
   std::uint64_t status = context.value();
   if (context.in_memory()) {
@@ -82,7 +82,7 @@ bool wait_status(decode::CustomContext& context) {
   } else if (status == 0xffff) {
     text.append("{WIFCONTINUED(s)}");
   } else if (low == 0x7f) {
-    context.number(status, spec::Style::hex, 4, false);  // wait(2) has no word for it
+    context.number(status, spec::Style::hex, 4, false);  // no macro of wait(2) matches it
     return true;
   } else {
     text.append("{WIFSIGNALED(s) && WTERMSIG(s) == ");
@@ -127,22 +127,22 @@ bool cpuset(decode::CustomContext& context) {
   return true;
 }
 
-/// IOPRIO_PRIO_VALUE of linux/ioprio.h.
+/// Shows an I/O priority by IOPRIO_PRIO_VALUE of linux/ioprio.h.
 bool ioprio(decode::CustomContext& context) {
   emit_priority(context, context.value() & 0xffffffff, spec::Style::number);
   return true;
 }
 
-/// The priority in a control block of io_submit(2), whose flags say whether it is one of ioprio_set(2).
+/// Shows aio_reqprio of a struct iocb. It is an I/O priority only if aio_flags has IOCB_FLAG_IOPRIO.
 bool aio_priority(decode::CustomContext& context) {
-  constexpr std::uint64_t flags_behind = 38;
-  constexpr std::uint64_t is_priority = 2;  // IOCB_FLAG_IOPRIO
+  constexpr std::uint64_t flags_distance = 38;  // from aio_reqprio to aio_flags
+  constexpr std::uint64_t is_priority = 2;      // IOCB_FLAG_IOPRIO
   std::array<std::byte, 2> raw{};
   std::array<std::byte, 4> flags{};
   if (!context.copy(raw)) {
     return false;
   }
-  const bool known = context.memory().read(context.address() + flags_behind, flags) == flags.size();
+  const bool known = context.memory().read(context.address() + flags_distance, flags) == flags.size();
   if (!known || (number_at(flags, 0, 4) & is_priority) == 0) {
     return context.described();
   }
@@ -152,9 +152,9 @@ bool aio_priority(decode::CustomContext& context) {
 
 namespace {
 
-/// A descriptor of another process. `name_of` is a question of decode::Names; `process`: the argument that says whose
-/// it is.
-bool foreign_descriptor(decode::CustomContext& context, std::string_view process,
+/// Shows a file descriptor of another process. `name_of` looks its name up; `process` names the argument that holds the
+/// process.
+bool show_descriptor_of(decode::CustomContext& context, std::string_view process,
                         decode::DescriptorName (decode::Names::*name_of)(std::int32_t, std::int32_t, std::int32_t)) {
   std::array<std::byte, 4> raw{};
   if (context.in_memory() && !context.copy(raw)) {
@@ -162,9 +162,9 @@ bool foreign_descriptor(decode::CustomContext& context, std::string_view process
   }
   const auto fd = static_cast<std::int32_t>(context.in_memory() ? number_at(raw, 0, 4) : context.value());
   context.described(static_cast<std::uint64_t>(std::int64_t{fd}));
-  const auto whose = context.argument(process);
-  if (whose && fd >= 0) {
-    const auto name = (context.names().*name_of)(context.entry().tid, static_cast<std::int32_t>(*whose), fd);
+  const auto owner = context.argument(process);
+  if (owner && fd >= 0) {
+    const auto name = (context.names().*name_of)(context.entry().tid, static_cast<std::int32_t>(*owner), fd);
     name.text.empty() ? void() : context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
   }
   return true;
@@ -173,18 +173,18 @@ bool foreign_descriptor(decode::CustomContext& context, std::string_view process
 }  // namespace
 
 bool fd_behind(decode::CustomContext& context) {
-  return foreign_descriptor(context, "pidfd", &decode::Names::descriptor_behind);
+  return show_descriptor_of(context, "pidfd", &decode::Names::descriptor_behind);
 }
 
 bool fd_of_first(decode::CustomContext& context) {
-  return foreign_descriptor(context, "pid1", &decode::Names::descriptor_of);
+  return show_descriptor_of(context, "pid1", &decode::Names::descriptor_of);
 }
 
 bool fd_of_second(decode::CustomContext& context) {
-  return foreign_descriptor(context, "pid2", &decode::Names::descriptor_of);
+  return show_descriptor_of(context, "pid2", &decode::Names::descriptor_of);
 }
 
-/// Who may trace: a process, or anybody.
+/// Shows the argument of PR_SET_PTRACER: a process, or PR_SET_PTRACER_ANY.
 bool ptracer(decode::CustomContext& context) {
   constexpr std::int32_t anybody = -1;
   if (static_cast<std::int32_t>(context.value()) == anybody) {

@@ -1,14 +1,14 @@
-// Registers and segments of x86.
+// Registers and segments of x86, and call numbers in them.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
 
-/// A member of struct user of sys/user.h on x86-64.
+/// A member of struct user on x86-64 (sys/user.h).
 struct Member {
   std::uint64_t offset = 0;
   std::string_view name;
@@ -29,7 +29,7 @@ constexpr Member last_member{848, "u_debugreg"};
 
 }  // namespace
 
-/// ptrace(2), PTRACE_PEEKUSER: `8*R13`, `offsetof(struct user, i387)+8`.
+/// Shows the offset of PTRACE_PEEKUSER: `8*R13`, `offsetof(struct user, i387)+8`.
 bool user_area(decode::CustomContext& context) {
   const auto address = context.value();
   const auto abi = context.entry().abi;
@@ -58,8 +58,8 @@ bool user_area(decode::CustomContext& context) {
   return true;
 }
 
-/// The number of a call of the architecture that stands behind it in struct seccomp_data: `__NR_write` if that is the
-/// tracee's own, `4 /* write */` if it is another one that we know. The architecture: linux/audit.h.
+/// Shows the call number of struct seccomp_data, whose next member is the architecture (AUDIT_ARCH_… of linux/audit.h):
+/// `__NR_write` if that is the tracee's ABI, `4 /* write */` if it is another known one.
 bool filtered_call(decode::CustomContext& context) {
   struct Known {
     std::uint64_t bits;
@@ -89,7 +89,7 @@ bool filtered_call(decode::CustomContext& context) {
   return true;
 }
 
-/// The number of a call of the tracee's ABI: `__NR_write`.
+/// Shows the number of a call of the tracee's ABI: `__NR_write`.
 bool call_number(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
@@ -108,7 +108,7 @@ bool call_number(decode::CustomContext& context) {
   return true;
 }
 
-/// modify_ldt(2), set_thread_area(2): struct user_desc.
+/// Shows struct user_desc of modify_ldt(2) and set_thread_area(2).
 bool user_desc(decode::CustomContext& context) {
   struct BitField {
     std::string_view name;
@@ -135,7 +135,7 @@ bool user_desc(decode::CustomContext& context) {
   };
   out.begin_struct();
   out.begin_field("entry_number", "u32");
-  const auto entry = number_at(raw, 0, 4);  // all ones: any that is free
+  const auto entry = number_at(raw, 0, 4);  // all ones: the kernel chooses a free entry
   context.number(format::cut(entry, 4, entry == 0xffffffff), spec::Style::number, 4, entry == 0xffffffff);
   if (context.outcome() != nullptr && context.outcome()->is_error) {
     out.more();
@@ -157,7 +157,7 @@ bool user_desc(decode::CustomContext& context) {
   return true;
 }
 
-/// The note of set_thread_area: `entry_number=12`, which the kernel has chosen.
+/// Shows the entry that the kernel has chosen, as the note of set_thread_area: `entry_number=12`.
 bool thread_area_entry(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   if (context.depth().dereference && context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {

@@ -1,4 +1,4 @@
-// What waiting calls are asked for and bring back: select, poll, futex.
+// Arguments and results of select(2) and poll(2), and the operation of FUTEX_WAKE_OP.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "decoders/time_left.h"
 
 namespace tracer::decoders {
@@ -17,9 +17,10 @@ using spec::Style;
 constexpr std::size_t max_set_bytes = 1024 * 1024 / 8;  // NR_OPEN: no process has more descriptors
 constexpr std::size_t small_set_bytes = 1024 / 8;
 
-/// The descriptors below nfds that are in the set at `address`; nothing if it cannot be read.
+/// A set of file descriptors that select(2) takes and returns.
 class FdSet {
  public:
+  /// Reads the descriptors below `nfds`; returns false if the memory is unreadable.
   bool read(const CustomContext& context, RemoteAddr address, std::int64_t nfds) {
     nfds_ = static_cast<std::size_t>(std::clamp<std::int64_t>(nfds, 0, 8 * max_set_bytes));
     const std::size_t word = word_size(context.entry().abi);
@@ -33,7 +34,7 @@ class FdSet {
     return context.memory().read(address, bytes_) == size;
   }
 
-  /// As long as the function returns true.
+  /// Calls `function` with each descriptor until it returns false.
   template <typename Function>
   void for_each(Function function) const {
     for (std::size_t fd = 0; fd < nfds_; ++fd) {
@@ -52,8 +53,8 @@ class FdSet {
     return !any;
   }
 
-  /// With the names of the descriptors, or (what has become of them) without; no more than `left`, from which it takes
-  /// as many as it shows.
+  /// Emits at most `left` descriptors and subtracts their number from it. `style` decides whether they show with their
+  /// names.
   void emit(CustomContext& context, Style style, std::uint64_t& left) const {
     auto& out = context.out();
     out.begin_list();
@@ -187,7 +188,7 @@ bool futex_wake_op(decode::CustomContext& context) {
   const auto operation = (word >> 28) & 7;
   const auto comparison = (word >> 24) & 0xf;
   TextBuffer text;
-  // Where numbers alone are asked for, each is one that nobody names.
+  // Like strace, -X raw formats every number as an unknown one.
   const auto part = [&](std::uint64_t bits, std::span<const std::string_view> names, std::string_view prefix,
                         std::string_view shift) {
     const auto form = context.out().constant_form();

@@ -1,9 +1,9 @@
-// siginfo_t, as sigaction(2) tells its parts.
+// siginfo_t, decoded as sigaction(2) documents it.
 #include <algorithm>
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/error_names.h"
 #include "spec/signal_names.h"
 
@@ -50,7 +50,7 @@ std::string_view general_code(std::int32_t code) {
 
 using Codes = std::span<const std::string_view>;
 
-/// Names of the codes 1, 2, … of one signal.
+/// Returns the names of the codes 1, 2, … of one signal.
 Codes codes_of(int signal) {
   static constexpr std::string_view ill[] = {"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP",  "ILL_PRVOPC",
                                              "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK", "ILL_BADIADDR"};
@@ -98,7 +98,7 @@ std::string_view code_name(int signal, std::int32_t code) {
   return general_code(code);
 }
 
-/// Emits the fields of one siginfo, the union's by signal and code.
+/// Emits the fields of a siginfo_t; signal and code select the members of the union.
 class Printer {
  public:
   Printer(CustomContext& context, std::span<const std::byte> raw)
@@ -112,7 +112,7 @@ class Printer {
   void print() {
     context_.out().begin_struct();
     if (signal_ == 0) {
-      context_.out().end_struct();  // waitid(2) found nobody
+      context_.out().end_struct();  // waitid(2) with WNOHANG found no child
       return;
     }
     field("si_signo", signed_at(0), Style::signal, true);
@@ -126,16 +126,16 @@ class Printer {
       field("si_errno", error, Style::errno_value, false);
     }
     if (code_ <= 0) {
-      sent();
+      sent_fields();
     } else {
-      raised();
+      kernel_fields();
     }
     context_.out().end_struct();
   }
 
  private:
-  /// By a program, a timer, a queue.
-  void sent() {
+  /// Emits the fields of a signal that a process, a timer or a message queue sent.
+  void sent_fields() {
     if (code_ == si_timer) {
       field("si_timerid", at(0, 4), Style::hex, false);
       field("si_overrun", at(4, 4), Style::number, true);
@@ -153,8 +153,8 @@ class Printer {
     }
   }
 
-  /// By the kernel.
-  void raised() {
+  /// Emits the fields of a signal that the kernel generated.
+  void kernel_fields() {
     switch (signal_) {
       case sigchld:
         child_fields();
@@ -183,9 +183,8 @@ class Printer {
     }
   }
 
-  /// A call and the architecture whose number it has: linux/audit.h, an ELF machine with bits for word size and byte
-  /// order. A kernel of 64 bits tells of 32-bit programs in its own layout, so the layout does not say whose number it
-  /// is.
+  /// Emits a call number and its architecture (AUDIT_ARCH_… of linux/audit.h). The ABI of the siginfo does not
+  /// determine the architecture, because a 64-bit kernel reports calls of 32-bit programs in its own layout.
   void refused_call(std::uint64_t number, std::uint64_t arch) {
     struct Known {
       std::uint64_t bits;
@@ -239,7 +238,7 @@ class Printer {
     const bool exited = code_ == 1;
     const auto status = at(8, 4);
     field("si_status", status, exited ? Style::number : Style::signal, true);
-    // clock_t is the kernel's long and so aligned, but not on x32, where it is a long of 64 bits that is not.
+    // clock_t is a long of the kernel and aligned as such, except on x32, where it has 64 bits but 32-bit alignment.
     const std::size_t times = word_ == 8 ? 16 : 12;
     const auto width = register_size(context_.entry().abi);
     field("si_utime", at(times, width), Style::clock_ticks, false, width);
@@ -252,7 +251,7 @@ class Printer {
     if (signal_ == sigbus && (code_ == bus_mceerr_ar || code_ == bus_mceerr_ao)) {
       field("si_addr_lsb", at(word_, 2), Style::hex, false);
     }
-    // A short and padding up to a pointer come between the address and these.
+    // A short, padded to the size of a pointer, precedes these fields.
     if (signal_ == sigsegv && code_ == segv_bnderr) {
       field("si_lower", at(2 * word_, word_), Style::address, false);
       field("si_upper", at(3 * word_, word_), Style::address, false);

@@ -1,21 +1,21 @@
-// Sets of signals, alone and in the frame of a signal handler.
+// Signal sets, and the signal mask in a signal frame.
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "format/signal_sets.h"
 
 namespace tracer::decoders {
 namespace {
 
-/// Where in the frame that the stack pointer points to at sigreturn the mask is: two parts of up to 64 bits.
+/// The offsets of the signal mask in the signal frame, to which the stack pointer points at sigreturn.
 struct FrameLayout {
   std::uint64_t low = 0;
   unsigned low_width = 8;
-  std::uint64_t high = 0;  ///< 0: there is no second part
+  std::uint64_t high = 0;  ///< offset of the second 32-bit word; 0: there is none
 };
 
-/// struct rt_sigframe and, for the older call, struct sigframe of the kernel's signal code.
+/// Returns the layout of the kernel's struct rt_sigframe or, for the old sigreturn, of struct sigframe.
 FrameLayout frame_layout(Abi abi, bool is_rt) {
   switch (abi) {
     case Abi::x86_64:
@@ -63,7 +63,7 @@ bool sigreturn(decode::CustomContext& context) {
   const auto high = std::span(raw).subspan(4);
   const bool readable = context.memory().read(frame + layout.low, low) == low.size() &&
                         (layout.high == 0 || context.memory().read(frame + layout.high, high) == high.size());
-  // What holds the mask has no name of its own in the older frame.
+  // In the old frame the mask is not part of a structure that could show as an address.
   if (entry.stack_pointer == 0 || !readable || (!context.depth().dereference && !is_rt)) {
     context.out().address(frame);
     return true;

@@ -1,4 +1,4 @@
-// Parts of socket addresses, and what receiving several messages brings back.
+// Parts of socket addresses, and the result of recvmmsg(2).
 #include <endian.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 #include "decoders/time_left.h"
 
 namespace tracer::decoders {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_sun_path = 108;
 constexpr std::size_t max_octets = 8;
 
-/// The value, from a register or from memory.
+/// Returns the value from its register or from memory.
 std::optional<std::uint64_t> load(const CustomContext& context, std::size_t width) {
   if (!context.in_memory()) {
     return context.value();
@@ -25,8 +25,8 @@ std::optional<std::uint64_t> load(const CustomContext& context, std::size_t widt
   return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
 }
 
-/// A value without a name may lie in a range of numbers to hand out, `L2CAP_PSM_DYN_START+5`: its distance from the
-/// first of them; 0 if it lies in none.
+/// Returns the distance of a nameless value from the start of its dynamic range, as in `L2CAP_PSM_DYN_START+5`; 0 if it
+/// has a name or is in no such range.
 std::uint64_t distance_in_range(const CustomContext& context, std::uint64_t value) {
   struct Range {
     std::uint64_t first;
@@ -44,7 +44,7 @@ std::uint64_t distance_in_range(const CustomContext& context, std::uint64_t valu
   return found == ranges.end() ? 0 : value - found->first;
 }
 
-/// printf's %#0*x of a number of `size` bytes, whose prefix counts, and which zero is without.
+/// Shows a number of `size` bytes as printf(3) does for %#0*x: `width` includes the prefix, which zero lacks.
 bool hex_of_width(decode::CustomContext& context, unsigned size, unsigned width) {
   const auto bits = load(context, size);
   if (!bits) {
@@ -58,7 +58,7 @@ bool hex_of_width(decode::CustomContext& context, unsigned size, unsigned width)
 
 }  // namespace
 
-/// A 16-bit constant in network order: `htons(ETH_P_IP)`.
+/// Shows a 16-bit constant in network order: `htons(ETH_P_IP)`.
 bool htons(decode::CustomContext& context) {
   const auto bits = load(context, 2);
   if (!bits) {
@@ -75,7 +75,8 @@ bool htons(decode::CustomContext& context) {
   return true;
 }
 
-/// A 16-bit constant in the order of Bluetooth, which is that of the machines here: `htobs(L2CAP_PSM_SDP)`.
+/// Shows a 16-bit constant in Bluetooth's byte order, which is little-endian like all ABIs here:
+/// `htobs(L2CAP_PSM_SDP)`.
 bool htobs(decode::CustomContext& context) {
   const auto bits = load(context, 2);
   if (!bits) {
@@ -100,7 +101,7 @@ bool htobs(decode::CustomContext& context) {
   return true;
 }
 
-/// A number or a constant of 32 or 64 bits in network order: `htonl(5)`, `htonl(NFT_REG_1)`, `htobe64(5)`.
+/// Shows a number or constant of 32 or 64 bits in network order: `htonl(5)`, `htonl(NFT_REG_1)`, `htobe64(5)`.
 bool htonl(decode::CustomContext& context) {
   constexpr unsigned word = 4;
   const unsigned width = context.size() > word ? 8 : word;
@@ -117,12 +118,12 @@ bool htonl(decode::CustomContext& context) {
   return true;
 }
 
-/// What follows the family in an address within an RxRPC address, of which the size is told: bytes without a name.
+/// Shows the bytes after the family of the transport address in a sockaddr_rxrpc, in a field without a name.
 bool bare_bytes(decode::CustomContext& context) {
   constexpr std::uint64_t family_size = 2;
-  constexpr std::uint64_t most = 28;
-  std::array<std::byte, most - family_size> raw{};
-  const auto size = std::clamp(context.size(), family_size, most) - family_size;
+  constexpr std::uint64_t max_size = 28;
+  std::array<std::byte, max_size - family_size> raw{};
+  const auto size = std::clamp(context.size(), family_size, max_size) - family_size;
   const auto bytes = std::span(raw).first(static_cast<std::size_t>(size));
   context.out().begin_bare_field("data", "bytes");
   if (context.copy(bytes)) {
@@ -133,7 +134,8 @@ bool bare_bytes(decode::CustomContext& context) {
   return true;
 }
 
-/// unix(7): a path up to its NUL, or `@"name"` in the abstract namespace, where a NUL is a character.
+/// Shows an address of unix(7): a path up to its NUL, or `@"name"` in the abstract namespace, where NULs are part of
+/// the name.
 bool sun_path(decode::CustomContext& context) {
   std::array<std::byte, max_sun_path> raw{};
   const auto size = std::min<std::size_t>(context.size(), raw.size());
@@ -151,7 +153,7 @@ bool sun_path(decode::CustomContext& context) {
   return true;
 }
 
-/// ipv6(7): sin6_scope_id is an interface if the address in front of it is link-local.
+/// Shows sin6_scope_id of ipv6(7), which is an interface if the preceding address is link-local.
 bool in6_scope(decode::CustomContext& context) {
   const auto bits = load(context, 4);
   if (!bits) {
@@ -167,17 +169,17 @@ bool in6_scope(decode::CustomContext& context) {
   return true;
 }
 
-/// printf's %#08x: `0x000007`, zero as `00000000`.
+/// Shows a number as printf(3) does for %#08x: `0x000007`, zero as `00000000`.
 bool hex8(decode::CustomContext& context) {
   return hex_of_width(context, 4, 8);
 }
 
-/// printf's %#02x: `0x7`, zero as `00`.
+/// Shows a number as printf(3) does for %#02x: `0x7`, zero as `00`.
 bool hex2(decode::CustomContext& context) {
   return hex_of_width(context, 1, 2);
 }
 
-/// A hardware address of any kind: `[0x1, 0xff, 00]`.
+/// Shows a hardware address of any kind: `[0x1, 0xff, 00]`.
 bool octets(decode::CustomContext& context) {
   std::array<std::byte, max_octets> raw{};
   const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
@@ -197,7 +199,7 @@ bool octets(decode::CustomContext& context) {
   return true;
 }
 
-/// The note of recvmmsg: `left {tv_sec=0, tv_nsec=9}`.
+/// Shows the note of recvmmsg: `left {tv_sec=0, tv_nsec=9}`.
 bool recvmmsg_result(decode::CustomContext& context) {
   const auto* outcome = context.outcome();
   if (outcome == nullptr || outcome->is_error) {
@@ -216,13 +218,13 @@ bool recvmmsg_result(decode::CustomContext& context) {
   return true;
 }
 
-/// By its name too wherever names are wanted.
+/// Appends a number with its name as a comment, except under -X raw.
 void append_with_name(const CustomContext& context, TextBuffer& text, std::uint64_t bits) {
   const bool is_raw = context.out().constant_form() == format::ConstantForm::raw;
   context.spell(text, bits, is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
 }
 
-/// A number that always shows with its name: `0x1 /* PIDTYPE_TGID */`.
+/// Shows a number with its name, even under -X abbrev: `0x1 /* PIDTYPE_TGID */`.
 bool with_name(decode::CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
   if (!bits) {
@@ -236,8 +238,9 @@ bool with_name(decode::CustomContext& context) {
   return true;
 }
 
-/// Types of ICMP that do not pass a raw socket: `[ICMP_ECHOREPLY ICMP_ECHO]`; of more than half `~[ICMP_ECHO]`, those
-/// that do. Of a value of less than four bytes the kernel leaves or takes the begin. linux/icmp.h.
+/// Shows the ICMP types that a raw socket's filter blocks: `[ICMP_ECHOREPLY ICMP_ECHO]`; if it blocks more than half of
+/// them, those that pass: `~[ICMP_ECHO]`. The kernel also accepts fewer than four bytes, which are the first ones of
+/// the set. linux/icmp.h.
 bool icmp_filter(decode::CustomContext& context) {
   constexpr unsigned types = 32;
   std::array<std::byte, sizeof(std::uint32_t)> raw{};
@@ -261,7 +264,7 @@ bool icmp_filter(decode::CustomContext& context) {
   return true;
 }
 
-/// The same for a field.
+/// Shows a field as with_name() does.
 bool named_number(decode::CustomContext& context) {
   const auto bits = load(context, std::min<std::size_t>(context.size(), 8));
   if (!bits) {
@@ -273,7 +276,7 @@ bool named_number(decode::CustomContext& context) {
   return true;
 }
 
-/// A value of which not all is there.
+/// Shows `???` in place of a truncated value.
 bool missing(decode::CustomContext& context) {
   context.out().symbol("???");
   return true;

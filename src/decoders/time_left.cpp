@@ -2,14 +2,14 @@
 
 #include <array>
 
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 namespace {
 
 using spec::Style;
 
-/// How wide the parts of a timespec or timeval are in this call: those named …_time64 have 64 bits everywhere.
+/// Returns the bytes of tv_sec and of the fraction in this call. Calls named …_time64 have 64 bits on every ABI.
 unsigned time_width(const CustomContext& context) {
   return context.call_name().find("time64") != std::string_view::npos ? 8 : register_size(context.entry().abi);
 }

@@ -1,4 +1,4 @@
-// What a waiting call has left of its timeout.
+// The remaining time that calls with a timeout write back.
 #pragma once
 
 #include "decoders/decoders.h"

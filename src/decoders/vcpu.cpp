@@ -1,8 +1,8 @@
-// Why a virtual processor of KVM stopped.
+// The exit reason of a KVM virtual CPU.
 #include <array>
 
 #include "decoders/decoders.h"
-#include "decoders/read.h"
+#include "decoders/helpers.h"
 
 namespace tracer::decoders {
 
@@ -18,7 +18,7 @@ bool kvm_exit(decode::CustomContext& context) {
   auto& out = context.out();
   out.begin_parts();
   out.begin_part({});
-  out.symbol(name.empty() ? "KVM_EXIT_???" : name);  // strace names it whatever -X says
+  out.symbol(name.empty() ? "KVM_EXIT_???" : name);  // strace ignores -X here
   if (context.options().whole_vcpu) {
     out.begin_part("kvm_run");
     if (!context.described_at(area)) {
