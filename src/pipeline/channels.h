@@ -60,11 +60,17 @@ class Channels {
     }
     unflushed_.clear();
   }
-  /// The one for what belongs to no thread.
-  [[nodiscard]] Channel& common() { return common_; }
+  /// Writes text that belongs to no thread. Where each thread has a file, none of them is the place for it.
+  void write_common(std::string_view text) {
+    if (!separate()) {
+      write(common_, text);
+    }
+  }
+  /// The thread that has begun the last line of the common sink without ending it; null if there is none.
+  [[nodiscard]] Thread* common_owner() const { return common_.owner; }
 
  private:
-  Channel common_;
+  Channel common_;  ///< without a sink where each thread has a file
   OpenForThread open_;
   std::vector<Channel*> unflushed_;
 };

@@ -40,7 +40,8 @@ class EventHandler {
   /// From an engine that counts calls instead of reporting them, before its run ends.
   virtual void totals([[maybe_unused]] std::span<const CallTotals> calls) {}
 
-  /// So many events are missing between the last one and the next.
+  /// `events` events are missing between the last one and the next. An engine that loses some reports their number on
+  /// standard error when it ends.
   virtual void lost([[maybe_unused]] std::uint64_t events) {}
 
   /// The engine is about to wait with nothing to do: the time to flush output that a person may be watching.

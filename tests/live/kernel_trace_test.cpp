@@ -211,6 +211,20 @@ TEST_CASE("events that found no room are counted where they are missing and in a
   CHECK(run("exec $T --bpf-buffer=1 true").mentions("--bpf-buffer: '1' is no size from 64K to 2G"));
 }
 
+TEST_CASE("events that are lost are reported on standard error where each process has a file") {
+  if (!bpf_works()) {
+    return;
+  }
+  const Folder folder;
+  // The program stops the tracer until the buffer is full.
+  const Ran ran = run("exec $T --engine=bpf --bpf-buffer=64K -ff -o " + folder.file("out") +
+                      " sh -c 'kill -STOP $PPID; dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none; "
+                      "kill -CONT $PPID; exit 3'");
+  CHECK(ran.status == 3);
+  REQUIRE(ran.lines.size() == 1);
+  CHECK(ran.mentions(" events were lost in all, as the buffer was full; --bpf-buffer makes it larger"));
+}
+
 TEST_CASE("what takes a stop is refused with the kernel's trace, with the reason") {
   for (const std::string option :
        {"--namespace", "--io-uring", "-e inject=getpid:retval=1", "-e read=0", "-D", "-b execve"}) {

@@ -86,6 +86,21 @@ TEST_CASE("lost events are reported where they are missing") {
         "<... close resumed>)                    = 0\n");
 }
 
+TEST_CASE("events that are lost are in none of the files of threads") {
+  for (const bool as_json : {false, true}) {
+    StageOptions options;
+    options.json = as_json;
+    options.separate = true;
+    Stage stage(options);
+    stage.call(10, getpid, 0, 10);
+    stage.lose(3);
+    stage.call(10, getpid, 0, 10);
+    CHECK(stage.text().empty());
+    CHECK(stage.files.size() == 1);
+    CHECK(stage.files[10].find("lost") == std::string::npos);
+  }
+}
+
 TEST_CASE("a record of a new program says which other thread has called execve") {
   Stage stage(json());
   stage.tgid = 10;

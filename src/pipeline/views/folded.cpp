@@ -126,7 +126,7 @@ void FoldedView::finish() {
     scratch_.append(' ');
     scratch_.decimal(each->second);
     scratch_.append('\n');
-    channels_.write(channels_.common(), scratch_.view());
+    channels_.write_common(scratch_.view());
   }
   weights_.clear();
 }

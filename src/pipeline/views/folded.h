@@ -30,7 +30,7 @@ class FoldedView final : public View {
   void call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) override;
   void exec(Thread& thread, const trace::EventTime&) override { thread.command.clear(); }
   void flush() override;
-  void raw(std::string_view text) override { channels_.write(channels_.common(), text); }
+  void raw(std::string_view text) override { channels_.write_common(text); }
   /// Writes all lines, in the order of their stacks.
   void finish() override;
 

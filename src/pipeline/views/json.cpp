@@ -270,7 +270,7 @@ void JsonView::lost(std::uint64_t events) {
 }
 
 void JsonView::raw(std::string_view text) {
-  channels_.write(channels_.common(), text);
+  channels_.write_common(text);
 }
 
 }  // namespace tracer::pipeline::views

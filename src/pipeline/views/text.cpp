@@ -344,14 +344,14 @@ void TextView::event_done() {
 }
 
 void TextView::lost(std::uint64_t events) {
-  if (Thread* owner = channels_.common().owner; owner != nullptr) {
+  if (Thread* owner = channels_.common_owner(); owner != nullptr) {
     interrupt(*owner);
   }
   View::lost(events);
 }
 
 void TextView::raw(std::string_view text) {
-  channels_.write(channels_.common(), text);
+  channels_.write_common(text);
 }
 
 }  // namespace tracer::pipeline::views
