@@ -7,9 +7,13 @@ using namespace spec;
 template <typename Use>
 void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
   if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "ptracer") {
-    limits_.processes ? use(named_process) : void();
+    if (limits_.processes) {
+      use(named_process);
+    }
   } else if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "fd_behind") {
-    limits_.descriptors ? use(named_behind_pidfd) : void();
+    if (limits_.descriptors) {
+      use(named_behind_pidfd);
+    }
   } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest_followed) {
     for_each_kind(t_.types[type.target], use, depth + 1);
   } else if (type.kind == TypeKind::choice && depth < deepest_followed) {

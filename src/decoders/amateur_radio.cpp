@@ -33,7 +33,9 @@ bool append_call_sign(TextBuffer& text, CallSign call_sign) {
       return false;
     }
     ended = ended || !is_alphanumeric;
-    is_alphanumeric ? text.append(c) : void();
+    if (is_alphanumeric) {
+      text.append(c);
+    }
   }
   text.append('-');
   text.decimal(std::uint64_t{number_at(call_sign, call_sign_size - 1, 1) >> 1 & 0xf});

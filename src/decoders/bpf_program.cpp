@@ -183,7 +183,9 @@ bool program(decode::CustomContext& context, AppendOperand operand) {
         break;
       }
     }
-    i == 0 ? out.begin_array() : void();
+    if (i == 0) {
+      out.begin_array();
+    }
     if (!context.spend()) {
       out.more();
       break;
@@ -196,7 +198,9 @@ bool program(decode::CustomContext& context, AppendOperand operand) {
     out.begin_element();
     out.symbol(text.view());
   }
-  count == 0 ? out.begin_array() : void();
+  if (count == 0) {
+    out.begin_array();
+  }
   out.end_array();
   return true;
 }

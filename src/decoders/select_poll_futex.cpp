@@ -172,7 +172,9 @@ bool poll_result(decode::CustomContext& context) {
     context.constant("poll_events", revents, 2);
     out.end_struct();
   }
-  any ? out.end_array() : void();
+  if (any) {
+    out.end_array();
+  }
   if (timeout != 0) {
     out.begin_part("left");
     emit_time_left(context, timeout, "tv_nsec");

@@ -232,9 +232,13 @@ bool with_name(decode::CustomContext& context) {
   }
   TextBuffer text;
   append_with_name(context, text, *bits);
-  context.in_memory() ? context.out().begin_target() : void();
+  if (context.in_memory()) {
+    context.out().begin_target();
+  }
   context.out().symbol(text.view());
-  context.in_memory() ? context.out().end_target() : void();
+  if (context.in_memory()) {
+    context.out().end_target();
+  }
   return true;
 }
 

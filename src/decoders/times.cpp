@@ -87,7 +87,9 @@ bool utime_spec(decode::CustomContext& context) {
   if (!context.described()) {
     return false;
   }
-  form == format::ConstantForm::verbose ? context.out().comment(name) : void();
+  if (form == format::ConstantForm::verbose) {
+    context.out().comment(name);
+  }
   return true;
 }
 

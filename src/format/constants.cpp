@@ -65,7 +65,9 @@ class FlagFormatter {
     for (const ConstantGroup& group : groups_) {
       after_main = after_main || !group.apart;
       if (stands_apart(group)) {
-        after_main ? main_part_once() : void();
+        if (after_main) {
+          main_part_once();
+        }
         separate();
         own_value(group, bits & group.mask, name_of(group, bits & group.mask), form);
       }
@@ -146,7 +148,9 @@ class FlagFormatter {
     bool any = false;
     std::uint64_t left = bits;
     const auto name = [&](std::string_view text) {
-      std::exchange(any, true) ? text_.append('|') : void();
+      if (std::exchange(any, true)) {
+        text_.append('|');
+      }
       text_.append(text);
     };
     for (const ConstantGroup& group : groups_) {
@@ -167,7 +171,9 @@ class FlagFormatter {
       } else if (group.label != spec::none) {
         if (const auto found = name_of(group, (bits & group.mask) >> group.shift); (bits & group.mask) != 0) {
           name(found);
-          found.empty() ? text_.decimal((bits & group.mask) >> group.shift) : void();
+          if (found.empty()) {
+            text_.decimal((bits & group.mask) >> group.shift);
+          }
           text_.append("<<");
           text_.append(tables_.text(group.label));
         }
@@ -237,9 +243,13 @@ void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c,
       type.set = c.number_set;
       append_constant(text, tables, type, number, abi, ConstantForm::abbreviate);
     }
-    (c.open_bits & size_bits) != 0 ? text.append(", ") : void();
+    if ((c.open_bits & size_bits) != 0) {
+      text.append(", ");
+    }
   }
-  (c.open_bits & size_bits) != 0 ? text.decimal((bits & size_bits) >> size_shift) : void();
+  if ((c.open_bits & size_bits) != 0) {
+    text.decimal((bits & size_bits) >> size_shift);
+  }
   text.append(')');
 }
 
@@ -296,7 +306,9 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
       if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || is_ioctl)) {
         text.append(named ? " or " : "");
         text.append(tables.text(c.name));
-        c.open_bits != 0 ? append_open_bits(text, tables, c, bits, abi) : void();
+        if (c.open_bits != 0) {
+          append_open_bits(text, tables, c, bits, abi);
+        }
         named = true;
       }
     }

@@ -230,11 +230,15 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       break;
     case Style::clock_ticks:
       text.decimal(bits);
-      bits != 0 ? seconds_comment(text, bits) : void();
+      if (bits != 0) {
+        seconds_comment(text, bits);
+      }
       break;
     case Style::time:
       text.decimal(static_cast<std::int64_t>(bits));
-      bits != 0 ? date_comment(text, static_cast<std::int64_t>(bits)) : void();
+      if (bits != 0) {
+        date_comment(text, static_cast<std::int64_t>(bits));
+      }
       break;
     case Style::truth:
       text.append(bits == 0 ? "false" : "true");

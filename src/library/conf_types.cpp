@@ -64,7 +64,7 @@ std::string ConfReader::array_text(const Lens& lens) {
   return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
 }
 
-/// Whether `text` has `[a9` and there is no ninth parameter; `e` for fields.
+/// Returns the lens of a pointer to what `target` describes.
 LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   Lens lens;
   lens.target = target.length.empty() ? target.text : array_text(target);
@@ -83,7 +83,7 @@ LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   return lens;
 }
 
-/// The bytes of an array.
+/// Returns the lens that shows the bytes of an array.
 LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style) {
   Lens lens;
   std::string length = array.length;
