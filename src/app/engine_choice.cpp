@@ -109,10 +109,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   tracing.signals = !options.filters.signals.empty();
   tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
   if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
-    tracing.filter.successful = options.filters.status.has(filter::CallStatus::successful);
-    tracing.filter.failed = options.filters.status.has(filter::CallStatus::failed);
-    tracing.filter.errnos = options.filters.errnos;
-    tracing.filter.min_duration = options.filters.min_duration.value_or(std::chrono::nanoseconds(0));
+    tracing.filter = options.filters.end;
   }
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);
 }

@@ -235,7 +235,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   auto settings = pipeline_options(options, tables);
   settings.filter.paths = traced_paths(options, complain);
   auto view_settings = app::text_view_options(options, complain);
-  view_settings.hold_calls = settings.filter.needs_end();
+  view_settings.hold_calls = settings.filter.end.any();
   const Abi native = view_settings.native;
   const auto view = make_view(options, tables, decoder, naming.names(), naming.plain_names(),
                               std::move(channels).value(), std::move(view_settings));

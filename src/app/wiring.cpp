@@ -108,10 +108,8 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   pipeline::PipelineOptions result;
   result.filter.calls = options.filters.trace;
   result.filter.signals = options.filters.signals;
-  result.filter.status = options.filters.status;
   result.filter.trace_fds = options.filters.trace_fds;
-  result.filter.errnos = options.filters.errnos;
-  result.filter.min_duration = options.filters.min_duration;
+  result.filter.end = options.filters.end;
   result.abbreviate = options.format.abbrev;
   result.dereference = options.format.verbose;
   result.raw = options.format.raw;

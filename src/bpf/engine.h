@@ -1,13 +1,13 @@
 // The BPF engine: watches from inside the kernel and stops nobody.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "base/result.h"
 #include "capture/limits.h"
+#include "filter/end_filter.h"
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
@@ -28,21 +28,9 @@ Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptio
 /// Otherwise as above.
 Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain);
 
-/// Calls that end otherwise need not be reported.
-struct EndFilter {
-  bool successful = true;
-  bool failed = true;
-  std::vector<int> errnos;  ///< empty: any
-  std::chrono::nanoseconds min_duration{0};
-
-  [[nodiscard]] bool any() const {
-    return !successful || !failed || !errnos.empty() || min_duration != std::chrono::nanoseconds(0);
-  }
-};
-
 struct TracingOptions {
   capture::CaptureLimits limits;
-  EndFilter filter;
+  filter::EndFilter filter;       ///< calls that end otherwise need not be reported
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
   bool stacks = false;            ///< events say where their thread was: Event::stack
   bool signals = true;            ///< somebody wants to hear of signals; deaths by them are told in any case

@@ -15,7 +15,7 @@ enum {
   crash_registers_size = 272,
 };
 
-/* Which calls are wanted by how they end. */
+/* Which calls are wanted by how they end: filter::EndFilter as the programs ask it. */
 struct end_filter {
   __u32 any; /* whether anything is said here */
   __u32 drops_successful;

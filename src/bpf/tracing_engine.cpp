@@ -31,18 +31,21 @@ constexpr std::size_t records_between_looks = 8192;
 /// What --bpf-buffer gives beyond this is ours, and only taken where it is needed; the kernel's part is always there.
 constexpr std::uint32_t most_in_kernel = 64U << 20;
 
-end_filter kernel_filter(const EndFilter& filter) {
+end_filter kernel_filter(const filter::EndFilter& filter) {
   end_filter result{};
-  result.any = filter.any() ? 1 : 0;
-  result.drops_successful = filter.successful ? 0 : 1;
-  result.drops_failed = filter.failed ? 0 : 1;
+  result.drops_successful = filter.status.has(filter::CallStatus::successful) ? 0 : 1;
+  result.drops_failed = filter.status.has(filter::CallStatus::failed) ? 0 : 1;
   result.by_errno = filter.errnos.empty() ? 0 : 1;
   for (const int number : filter.errnos) {
     if (number >= 0 && number <= largest_errno) {
       result.errnos[number / 64] |= std::uint64_t{1} << (number % 64);
     }
   }
-  result.min_duration = static_cast<std::uint64_t>(std::max<std::int64_t>(filter.min_duration.count(), 0));
+  if (filter.min_duration) {
+    result.min_duration = static_cast<std::uint64_t>(std::max<std::int64_t>(filter.min_duration->count(), 0));
+  }
+  const bool drops = result.drops_successful != 0 || result.drops_failed != 0;
+  result.any = drops || result.by_errno != 0 || result.min_duration != 0 ? 1 : 0;
   return result;
 }
 

@@ -245,9 +245,9 @@ Applied errno_filter(Draft& draft, const GivenOption& given) {
     if (!number) {
       return Failure{"invalid error '" + std::string(word) + "'"};
     }
-    draft.options.filters.errnos.push_back(*number);
+    draft.options.filters.end.errnos.push_back(*number);
   }
-  return draft.options.filters.errnos.empty() ? bad_argument(given) : Applied{};
+  return draft.options.filters.end.errnos.empty() ? bad_argument(given) : Applied{};
 }
 
 Applied bpf_buffer(Draft& draft, const GivenOption& given) {

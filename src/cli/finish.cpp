@@ -35,8 +35,8 @@ Applied finish_explain(Draft& draft) {
     return Failure{"--explain=FILE is about a recorded run: leave out PROG and -p, or write --explain", true};
   }
   const Filters& filters = options.filters;
-  const bool filtered = !filters.trace.full() || filters.status != filter::every_status || filters.by_path_or_fd() ||
-                        !filters.errnos.empty() || filters.min_duration || !filters.signals.full();
+  const bool filtered =
+      !filters.trace.full() || filters.end.any() || filters.by_path_or_fd() || !filters.signals.full();
   if (filtered) {
     return Failure{"--explain chooses the calls that it needs to see: leave out -e trace=, -P and other filters", true};
   }

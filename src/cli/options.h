@@ -11,8 +11,8 @@
 
 #include "base/summary_column.h"
 #include "filter/choice_set.h"
+#include "filter/end_filter.h"
 #include "filter/number_set.h"
-#include "filter/status.h"
 #include "filter/syscall_set.h"
 
 namespace tracer::cli {
@@ -52,11 +52,9 @@ struct Startup {
 struct Filters {
   filter::SyscallSet trace = filter::SyscallSet::all();
   filter::NumberSet signals = filter::NumberSet::all();
-  filter::StatusSet status = filter::every_status;
   std::vector<std::string> paths;              ///< -P, as given
   std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds; or-ed with `paths`
-  std::vector<int> errnos;                     ///< --errno: only calls that failed with one of these
-  std::optional<std::chrono::nanoseconds> min_duration;
+  filter::EndFilter end;                       ///< -e status=, --errno, --min-duration
 
   [[nodiscard]] bool by_path_or_fd() const { return !paths.empty() || trace_fds.has_value(); }
 };

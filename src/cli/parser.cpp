@@ -21,7 +21,7 @@ bool ends_with_digit(const std::string& text) {
 }
 
 Applied only_status(Draft& draft, filter::CallStatus status, bool& given) {
-  draft.options.filters.status = {status};
+  draft.options.filters.end.status = {status};
   ++draft.status_options;
   return set_flag(given);
 }
@@ -181,8 +181,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::errno_:
       return errno_filter(draft, given);
     case OptionId::min_duration:
-      options.filters.min_duration = read_duration(argument);
-      return options.filters.min_duration ? Applied{} : bad_argument(given);
+      options.filters.end.min_duration = read_duration(argument);
+      return options.filters.end.min_duration ? Applied{} : bad_argument(given);
     case OptionId::system_wide:
       return set_flag(options.extras.system_wide);
     case OptionId::cgroup:

@@ -142,7 +142,7 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
     case OptionId::signals:
       return store(filter::parse_signal_set(value), filters.signals);
     case OptionId::status:
-      return store(filter::parse_choice_set<filter::CallStatus>(value, "status", status_names), filters.status);
+      return store(filter::parse_choice_set<filter::CallStatus>(value, "status", status_names), filters.end.status);
     case OptionId::quiet:
       draft.long_quiet = true;
       return store(filter::parse_choice_set<Quiet>(value, "quiet", quiet_names), format.quiet);

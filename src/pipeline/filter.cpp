@@ -133,17 +133,8 @@ bool Filter::wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds 
   const CallStatus status = !outcome.known     ? CallStatus::unfinished
                             : outcome.is_error ? CallStatus::failed
                                                : CallStatus::successful;
-  if (!wants_status(status)) {
-    return false;
-  }
-  if (!options_.errnos.empty()) {
-    const auto number = static_cast<int>(-outcome.value);
-    if (!outcome.known || !outcome.is_error ||
-        std::find(options_.errnos.begin(), options_.errnos.end(), number) == options_.errnos.end()) {
-      return false;
-    }
-  }
-  return !options_.min_duration || duration >= *options_.min_duration;
+  const int error = status == CallStatus::failed ? static_cast<int>(-outcome.value) : 0;
+  return options_.end.wants(status, error, duration);
 }
 
 }  // namespace tracer::pipeline

@@ -4,12 +4,11 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "decode/decoder.h"
+#include "filter/end_filter.h"
 #include "filter/number_set.h"
 #include "filter/path.h"
-#include "filter/status.h"
 #include "filter/syscall_set.h"
 #include "spec/spec.h"
 #include "spec/sub_calls.h"
@@ -20,14 +19,9 @@ namespace tracer::pipeline {
 struct FilterOptions {
   filter::SyscallSet calls = filter::SyscallSet::all();
   filter::NumberSet signals = filter::NumberSet::all();
-  filter::StatusSet status = filter::every_status;
   filter::PathSet paths;                       ///< -P
   std::optional<filter::NumberSet> trace_fds;  ///< --trace-fds
-  std::vector<int> errnos;                     ///< --errno
-  std::optional<std::chrono::nanoseconds> min_duration;
-
-  /// Whether the end of a call decides if it is shown.
-  [[nodiscard]] bool needs_end() const { return status != filter::every_status || !errnos.empty() || min_duration; }
+  filter::EndFilter end;
 };
 
 class Filter {
@@ -43,7 +37,7 @@ class Filter {
   [[nodiscard]] bool wants_signal(int signal) const {
     return options_.signals.contains(static_cast<std::uint32_t>(signal));
   }
-  [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.status.has(status); }
+  [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.end.status.has(status); }
   [[nodiscard]] bool wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const;
 
   /// Whether anything but the call's number decides.

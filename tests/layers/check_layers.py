@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'process', 'ptrace'],
     'ptrace': ['base', 'proc', 'spec', 'trace', 'arch', 'library', 'process', 'functions'],
     'capture': ['base', 'spec', 'trace'],
-    'bpf': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture'],
+    'bpf': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture', 'filter/end_filter.h'],
     'replay': ['base', 'spec', 'trace', 'arch'],
     'render': ['base', 'spec', 'format'],
     'names': ['base', 'proc', 'spec', 'format', 'trace', 'decode'],

@@ -65,7 +65,7 @@ TEST_CASE("letters bundle, arguments may be glued, long names may be cut short")
   CHECK(options.format.syscall_times == Precision::us);
   CHECK(options.format.column == 30);
   CHECK(options.format.string_limit == 7);
-  CHECK(options.filters.status == filter::StatusSet{filter::CallStatus::failed});
+  CHECK(options.filters.end.status == filter::StatusSet{filter::CallStatus::failed});
   CHECK(options.startup.detach_on_execve);
   CHECK(good({"--signal=int"}).filters.signals.contains(2));
   CHECK(good({"--daemon"}).startup.daemonize == Daemonize::grandchild);
@@ -363,8 +363,8 @@ TEST_CASE("what strace does not have") {
   CHECK(options.extras.engine == EngineChoice::ptrace);
   CHECK(options.format.output == OutputFormat::json);
   CHECK(options.extras.define.front() == "a.sys");
-  CHECK(options.filters.errnos == std::vector<int>{2, 13});
-  CHECK(options.filters.min_duration == 5ms);
+  CHECK(options.filters.end.errnos == std::vector<int>{2, 13});
+  CHECK(options.filters.end.min_duration == 5ms);
   CHECK(error({"--errno=EFOO", "ls"}) == "strace: invalid error 'EFOO'");
   CHECK(std::holds_alternative<Options>(run({"--doctor"})));
 }

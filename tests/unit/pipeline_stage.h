@@ -121,7 +121,7 @@ class Stage {
       : tables_(set_.view()),
         decoder_(tables_, {}, names_, {}),
         summary_(tables_, options.summary),
-        filter_needs_end_(options.pipeline.filter.needs_end()) {
+        filter_needs_end_(options.pipeline.filter.end.any()) {
     options.text.hold_calls = filter_needs_end_;
     auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<sink::Sink> {
       return std::make_unique<StringSink>(files[tid], flushed);

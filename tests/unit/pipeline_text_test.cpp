@@ -218,7 +218,7 @@ TEST_CASE("lines of threads with files of their own are never broken") {
 
 TEST_CASE("calls that a filter holds back come out whole") {
   StageOptions options;
-  options.pipeline.filter.status = {filter::CallStatus::successful};
+  options.pipeline.filter.end.status = {filter::CallStatus::successful};
   Stage stage(options);
   stage.enter(10, close_fd, 3);
   stage.happens(11, trace::Attached{});
@@ -235,14 +235,14 @@ TEST_CASE("calls that a filter holds back come out whole") {
 
 TEST_CASE("option --errno and --min-duration choose by the end of a call") {
   StageOptions by_errno;
-  by_errno.pipeline.filter.errnos = {2};
+  by_errno.pipeline.filter.end.errnos = {2};
   Stage first(by_errno);
   first.call(10, close_fd, 3, -9);
   first.call(10, close_fd, 4, -2);
   CHECK(first.text() == "close(4)                                = -1 ENOENT (No such file or directory)\n");
 
   StageOptions by_duration;
-  by_duration.pipeline.filter.min_duration = std::chrono::milliseconds(20);
+  by_duration.pipeline.filter.end.min_duration = std::chrono::milliseconds(20);
   Stage second(by_duration);
   second.call(10, close_fd, 3);
   second.enter(10, close_fd, 4);
@@ -325,7 +325,7 @@ TEST_CASE("a call that detaching interrupts shows by its status, too") {
   for (const auto& [status, shown] : {std::pair{filter::CallStatus::successful, ""},
                                       std::pair{filter::CallStatus::detached, "close(3 <detached ...>\n"}}) {
     StageOptions options;
-    options.pipeline.filter.status = {status};
+    options.pipeline.filter.end.status = {status};
     Stage stage(options);
     stage.enter(10, close_fd, 3);
     stage.happens(10, trace::Detached{});
