@@ -98,7 +98,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   tracing.limits.processes = !options.format.pid_details.empty();
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
-    auto turning_points = filter::parse_syscall_set(explain::calls_to_look_after(), names);
+    auto turning_points = filter::parse_syscall_set(explain::context_changing_calls(), names);
     tracing.circumstances = turning_points ? turning_points.value().kernel_numbers(tables) : trace::WantedCalls{};
   }
   tracing.commands =

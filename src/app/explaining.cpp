@@ -55,7 +55,7 @@ cli::Options with_explaining(cli::Options options, const spec::Tables& tables) {
   }
   if (options.output.to == cli::Output::To::standard_error) {
     const filter::SyscallNames names{tables};
-    if (auto set = filter::parse_syscall_set(explain::rules::calls_to_watch(), names); set) {
+    if (auto set = filter::parse_syscall_set(explain::rules::calls_to_trace(), names); set) {
       options.filters.trace = set.value();
     }
   }
@@ -78,10 +78,10 @@ std::span<const trace::StackFrame> DeathStacks::frames(const trace::Event& event
 }
 
 Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
-                       bool disturbs)
+                       bool alters_privileges)
     : options_(options),
       past_(surroundings_),
-      story_(&past_, options.output.to != cli::Output::To::standard_error, disturbs),
+      story_(&past_, options.output.to != cli::Output::To::standard_error, alters_privileges),
       no_names_({}),
       decoder_(tables, decoder_settings(), no_names_, decoders::all()),
       view_(tables, decoder_, story_, past_, native) {
@@ -97,7 +97,7 @@ void Explaining::report(bool still_running) {
 
 void Explaining::report_end() {
   const explain::Process* first = story_.first();
-  if (!reported_ || (first != nullptr && first->end)) {
+  if (!reported_ || (first != nullptr && first->exit)) {
     report(false);
   }
 }
@@ -112,7 +112,7 @@ void Explaining::tell_missing_program(const std::string& name) {
     const std::size_t colon = std::min(folders.find(':'), folders.size());
     explain::Call call;
     call.name = "execve";
-    call.end = explain::CallEnd::failed;
+    call.outcome = explain::CallOutcome::failed;
     call.error = "ENOENT";
     explain::Argument& argument = call.args.emplace_back();
     argument.name = "pathname";
@@ -123,7 +123,7 @@ void Explaining::tell_missing_program(const std::string& name) {
     story_.end_call(self, self, now, std::move(call));
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   } while (!folders.empty());
-  explain::End end;
+  explain::ExitInfo end;
   end.status = not_found;
   story_.command(self, name);
   story_.exited(self, self, now, end);

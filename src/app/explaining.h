@@ -40,8 +40,9 @@ class DeathStacks final : public trace::StackTracer {
 class Explaining {
  public:
   /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
-  /// `disturbs`: see explain::Story.
-  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace, bool disturbs);
+  /// `alters_privileges`: see explain::Story.
+  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
+             bool alters_privileges);
 
   [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
   /// Writes the explanation to standard error.

@@ -14,11 +14,11 @@ namespace tracer::explain {
 namespace {
 
 struct Optional {
-  std::string_view part;  ///< of the path
+  std::string_view part;  ///< part of the path
   std::string_view reason;
 };
 
-// What programs look for and can do without.
+// Files that programs look for but do not need.
 constexpr std::array<Optional, 32> optional_files = {{
     {".gch", "precompiled headers (optional)"},
     {"/dev/tty", "the controlling terminal (optional)"},
@@ -54,14 +54,14 @@ constexpr std::array<Optional, 32> optional_files = {{
     {"/sys/fs/", "settings of the kernel (optional)"},
 }};
 
-/// Whether the same name was opened afterwards in another folder, or the same path.
+/// True if the same file name was opened later, in the same or another directory.
 bool found_later(const Process& process, const Step& step) {
   const std::string name = base_name(step.path);
   return std::any_of(process.opened.begin(), process.opened.end(),
                      [&](const Opened& opened) { return opened.order > step.order && base_name(opened.path) == name; });
 }
 
-/// Whether a later call of that name with the same descriptor, address or program succeeded.
+/// True if a later call of that name, or a later execve, succeeded.
 bool succeeded_later(const Process& process, const Step& step) {
   return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& other) {
     if (other.order <= step.order) {
@@ -74,12 +74,12 @@ bool succeeded_later(const Process& process, const Step& step) {
       return false;
     }
     return is_listed(step.call.name, "connect bind") && other.call.descriptor("sockfd") >= 0 &&
-           !(spell(other.call, false).find(":53)") != std::string::npos);
+           !(to_text(other.call, false).find(":53)") != std::string::npos);
   });
 }
 
-/// A folder of which the loader wants to know whether it is there at all, as it found no library in it.
-bool is_library_folder(const Process& process, const Step& step) {
+/// True for a stat with which the dynamic loader checks a directory after it has found no library there.
+bool is_library_directory(const Process& process, const Step& step) {
   return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& other) {
     return other.order < step.order && other.kind == Step::Kind::failure && other.path.size() > step.path.size() &&
            other.path.starts_with(step.path) && other.path[step.path.size()] == '/' &&
@@ -88,13 +88,14 @@ bool is_library_folder(const Process& process, const Step& step) {
   });
 }
 
-/// `.curlrc`, `.npmrc`, …
-bool is_users_settings(const std::string& path) {
+/// True for `.curlrc`, `.npmrc`, …
+bool is_user_settings(const std::string& path) {
   const std::string name = base_name(path);
   return name.size() > 3 && name.front() == '.' && name.compare(name.size() - 2, 2, "rc") == 0;
 }
 
-/// Of which language's modules a file was looked for; empty: of none. What is missing there is said in words.
+/// Returns the reason for files that interpreters look for in search of modules; empty for other files. If a module is
+/// missing, the interpreter prints a message.
 std::string_view module_search(const Process& process, const Step& step) {
   const std::string name = process.name();
   if (name.compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos) {
@@ -124,11 +125,11 @@ std::string benign_reason(const Process& process, const Step& step) {
       return std::string(at->reason);
     }
   }
-  if (step.call.error == "ENOENT" && is_users_settings(step.path)) {
+  if (step.call.error == "ENOENT" && is_user_settings(step.path)) {
     return "a user's settings (optional)";
   }
   if (step.call.error == "ENOENT" && is_listed(step.call.name, "stat newfstatat stat64 fstatat64") &&
-      is_library_folder(process, step)) {
+      is_library_directory(process, step)) {
     return "files of the loader (optional)";
   }
   if (const auto search = module_search(process, step); step.call.error == "ENOENT" && !search.empty()) {
@@ -140,11 +141,11 @@ std::string benign_reason(const Process& process, const Step& step) {
   }
   if (step.call.error == "ENOENT" && is_listed(step.call.name, "execve execveat stat newfstatat access") &&
       succeeded_later(process, step)) {
-    return "folders of PATH (the program was found in another)";
+    return "directories of PATH (the program was found in another)";
   }
   if (!process.programs.empty() && step.path != process.executable() && base_name(step.path) == process.name() &&
       is_listed(step.call.name, "stat newfstatat access execve")) {
-    return "folders of PATH (the program was found in another)";
+    return "directories of PATH (the program was found in another)";
   }
   if (succeeded_later(process, step)) {
     return step.call.name + " calls (a later one succeeded)";
@@ -166,7 +167,7 @@ std::vector<std::string> ruled_out(const Process& process) {
   for (const auto& [reason, count] : counts) {
     lines.push_back(fmt::format("{} failed: {}", count, reason));
   }
-  if (process.said().find("cannot be preloaded") != std::string::npos) {
+  if (process.messages().find("cannot be preloaded") != std::string::npos) {
     lines.emplace_back("the library of LD_PRELOAD that cannot be loaded: the loader ignores it, and the program runs");
   }
   return lines;

@@ -1,4 +1,4 @@
-// Failures that look bad and are not: searches that went on and succeeded, optional files.
+// Recognizes harmless failures: searches that succeeded later, optional files.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace tracer::explain {
 
-/// Why a failed call of the current program is harmless, as a heading: "lookups of libraries"; empty if it may not be.
+/// Returns why a failed call of the current program is harmless, as a heading ("lookups of libraries"); empty if it may
+/// matter.
 std::string benign_reason(const Process& process, const Step& step);
 
-/// "12 failed lookups of libraries (each found elsewhere)", …
+/// Returns a line for each kind of harmless failure: "12 failed: lookups of libraries (each found elsewhere)", …
 std::vector<std::string> ruled_out(const Process& process);
 
 }  // namespace tracer::explain

@@ -1,13 +1,12 @@
 #include "explain/calls_of_interest.h"
 
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 namespace tracer::explain {
 
 namespace {
 
-/// After whose success the surroundings of a process are others.
-constexpr std::string_view turning_points =
+constexpr std::string_view context_changes =
     "execve execveat setrlimit prlimit64 setuid setresuid setreuid setgroups capset seccomp prctl chroot pivot_root "
     "unshare setns chdir fchdir";
 
@@ -25,19 +24,19 @@ bool is_wanted_success(const Call& call) {
   return is_listed(call.name,
                    "connect prctl seccomp sendto sendmmsg recvfrom poll ppoll setrlimit prlimit64 kill unlink unlinkat "
                    "bind landlock_restrict_self") ||
-         (call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR");
+         (call.name == "getsockopt" && to_text(call.argument("optname").value) == "SO_ERROR");
 }
 
 bool is_socket_error(const Call& call) {
-  return call.name == "getsockopt" && spell(call.argument("optname").value) == "SO_ERROR" &&
-         spell(call.argument("optval").value).find('E') != std::string::npos;
+  return call.name == "getsockopt" && to_text(call.argument("optname").value) == "SO_ERROR" &&
+         to_text(call.argument("optval").value).find('E') != std::string::npos;
 }
 
-std::int64_t written_to(const Call& call) {
+std::int64_t output_descriptor(const Call& call) {
   return is_listed(call.name, "write writev pwrite64") ? call.descriptor() : -1;
 }
 
-std::string written(const Call& call) {
+std::string output_text(const Call& call) {
   const Value& data = call.argument("buf").value;
   std::string text = data.text;
   for (const Argument& argument : call.args) {
@@ -50,12 +49,12 @@ std::string written(const Call& call) {
   return text.substr(0, longest_text);
 }
 
-bool is_turning_point(const Call& call) {
-  return is_listed(call.name, turning_points);
+bool changes_context(const Call& call) {
+  return is_listed(call.name, context_changes);
 }
 
-std::string calls_to_look_after() {
-  std::string list = "?" + std::string(turning_points);
+std::string context_changing_calls() {
+  std::string list = "?" + std::string(context_changes);
   for (std::size_t at = list.find(' '); at != std::string::npos; at = list.find(' ', at)) {
     list.replace(at, 1, ",?");
   }

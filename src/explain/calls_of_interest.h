@@ -1,4 +1,4 @@
-// Which calls say something about how a run ended, and which do not.
+// Classifies calls by what they contribute to an explanation.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace tracer::explain {
 
-/// Everyday failures that say nothing.
+/// True for frequent failures without significance.
 bool is_noise(const Call& call);
-/// Successes that some rule asks for.
+/// True for successful calls that a rule examines.
 bool is_wanted_success(const Call& call);
-/// getsockopt(SO_ERROR) that tells of one.
+/// True for a getsockopt(SO_ERROR) that returns an error.
 bool is_socket_error(const Call& call);
 
-/// After whose success the surroundings of a process are others.
-bool is_turning_point(const Call& call);
-/// The names of those calls, each as `?name`, with commas between: for -e.
-std::string calls_to_look_after();
+/// True for calls that change credentials, limits, namespaces or directories of the process when they succeed.
+bool changes_context(const Call& call);
+/// Returns the names of those calls, each as `?name`, separated by commas, for -e.
+std::string context_changing_calls();
 
-/// The descriptor that a call writes text to; -1 for other calls.
-std::int64_t written_to(const Call& call);
-/// That text, 4096 bytes of it at most.
-std::string written(const Call& call);
+/// Returns the descriptor that a call writes to; -1 for other calls.
+std::int64_t output_descriptor(const Call& call);
+/// Returns the first 4096 bytes that the call writes.
+std::string output_text(const Call& call);
 
 }  // namespace tracer::explain

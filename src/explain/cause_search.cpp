@@ -10,17 +10,17 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr std::size_t most_answers = 3;
-constexpr std::size_t most_looked_at = 16;  // steps that rules look at, the best ones
-constexpr std::size_t most_places = 8;      // of an answer that were looked at
+constexpr std::size_t max_answers = 3;
+constexpr std::size_t max_looked_at = 16;  // failed calls that the rules examine, by rank
+constexpr std::size_t max_places = 8;      // lines of one answer
 constexpr int least_score = 25;
 constexpr int sure_score = 75;
 constexpr int likely_score = 45;
 
-bool says_one_of(const std::string& said, std::string_view alternatives) {
+bool contains_any(const std::string& text, std::string_view alternatives) {
   while (!alternatives.empty()) {
     const std::size_t bar = std::min(alternatives.find('|'), alternatives.size());
-    if (contains(said, alternatives.substr(0, bar))) {
+    if (contains(text, alternatives.substr(0, bar))) {
       return true;
     }
     alternatives.remove_prefix(std::min(bar + 1, alternatives.size()));
@@ -28,13 +28,13 @@ bool says_one_of(const std::string& said, std::string_view alternatives) {
   return false;
 }
 
-/// The step of standard error that a text rule spoke about.
-const Step* teller_of(const Process& process, std::string_view alternatives) {
+/// Returns the step whose message matches one of the alternatives; else the last message.
+const Step* message_step(const Process& process, std::string_view alternatives) {
   const Step* last = nullptr;
   for (const Step& step : process.steps) {
-    if (step.kind == Step::Kind::said && step.order >= process.image_begins) {
+    if (step.kind == Step::Kind::message && step.order >= process.last_exec) {
       last = &step;
-      if (says_one_of(step.text, alternatives)) {
+      if (contains_any(step.text, alternatives)) {
         return last;
       }
     }
@@ -47,54 +47,54 @@ class Search {
   Search(const Story& story, const Process& process)
       : process_(process),
         prober_(process),
-        facts_{story, process, prober_, nullptr, process.said()},
+        facts_{story, process, prober_, nullptr, process.messages()},
         ranking_(process) {}
 
   std::vector<Answer> answers() {
     const std::vector<Rule> rules = rules::all_rules();
-    by_calls(rules);
+    search_calls(rules);
     for (const Rule& rule : rules) {
-      turn_to(nullptr);
-      const bool death = process_.end && process_.end->by_signal;
-      if (!rule.says.empty() && says_one_of(facts_.said, rule.says)) {
-        const Step* teller = teller_of(process_, rule.says);
-        keep(look(rule, rule.weight + 35, teller));
+      select(nullptr);
+      const bool death = process_.exit && process_.exit->by_signal;
+      if (!rule.message.empty() && contains_any(facts_.messages, rule.message)) {
+        const Step* message = message_step(process_, rule.message);
+        add_answer(check(rule, rule.weight + 35, message));
       } else if (rule.signals == "exit") {
-        keep(look(rule, rule.weight + 15, nullptr));
-      } else if (death && !rule.signals.empty() && is_listed(process_.end->signal, rule.signals)) {
-        keep(look(rule, rule.weight + 55, nullptr));
+        add_answer(check(rule, rule.weight + 15, nullptr));
+      } else if (death && !rule.signals.empty() && is_listed(process_.exit->signal, rule.signals)) {
+        add_answer(check(rule, rule.weight + 55, nullptr));
       }
     }
-    return best();
+    return best_answers();
   }
 
  private:
-  void by_calls(const std::vector<Rule>& rules) {
+  void search_calls(const std::vector<Rule>& rules) {
     struct Ranked {
       const Step* step;
       int score;
     };
     std::vector<Ranked> ranked;
     for (const Step& step : process_.steps) {
-      if (step.kind == Step::Kind::failure && step.order >= process_.image_begins) {
+      if (step.kind == Step::Kind::failure && step.order >= process_.last_exec) {
         ranked.push_back({&step, ranking_.of(step) + best_weight(rules, step.call)});
       }
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
-    if (ranked.size() > most_looked_at) {
-      ranked.resize(most_looked_at);
+    if (ranked.size() > max_looked_at) {
+      ranked.resize(max_looked_at);
     }
     for (const Ranked& one : ranked) {
-      turn_to(one.step);
+      select(one.step);
       const int closeness = ranking_.of(*one.step);
-      std::optional<Answer> best;  // a call has failed for one reason
+      std::optional<Answer> best;  // a call fails for one reason
       for (const Rule& rule : rules) {
-        auto answer = matches(rule, one.step->call) ? look(rule, rule.weight + closeness, one.step) : std::nullopt;
+        auto answer = matches(rule, one.step->call) ? check(rule, rule.weight + closeness, one.step) : std::nullopt;
         if (answer && (!best || best->score < answer->score)) {
           best = std::move(answer);
         }
       }
-      keep(std::move(best));
+      add_answer(std::move(best));
     }
   }
 
@@ -113,20 +113,20 @@ class Search {
     return best;
   }
 
-  std::optional<Answer> look(const Rule& rule, int score, const Step* step) const {
-    std::optional<Finding> finding = rule.look(facts_);
+  std::optional<Answer> check(const Rule& rule, int score, const Step* step) const {
+    std::optional<Finding> finding = rule.check(facts_);
     if (!finding) {
       return std::nullopt;
     }
     Answer answer;
     answer.rule = finding->rule.empty() ? std::string(rule.name) : finding->rule;
-    answer.cause = harmless(finding->cause);
+    answer.cause = escape_unprintable(finding->cause);
     std::transform(finding->looked_at.begin(), finding->looked_at.end(), std::back_inserter(answer.looked_at),
-                   harmless);
-    answer.remedy = harmless(finding->remedy);
+                   escape_unprintable);
+    answer.remedy = escape_unprintable(finding->remedy);
     answer.evidence = std::move(finding->evidence);
     answer.score = score + finding->weight;
-    answer.tells_end = finding->tells_end;
+    answer.describes_exit = finding->describes_exit;
     if (step != nullptr) {
       answer.evidence.push_back(step);
       answer.path = step->path;
@@ -134,7 +134,7 @@ class Search {
     return answer;
   }
 
-  void keep(std::optional<Answer> found) {
+  void add_answer(std::optional<Answer> found) {
     if (!found) {
       return;
     }
@@ -151,10 +151,10 @@ class Search {
         *same = std::move(answer);
       }
     } else if (again != found_.end()) {
-      // By calls, the best one comes first.
+      // search_calls() adds the answer with the best rank first.
       std::vector<std::string>& seen = again->looked_at;
       const std::string other = "also looked for as " + printable(answer.path);
-      if (base_name(again->path) == base_name(answer.path) && again->path != answer.path && seen.size() < most_places &&
+      if (base_name(again->path) == base_name(answer.path) && again->path != answer.path && seen.size() < max_places &&
           std::find(seen.begin(), seen.end(), other) == seen.end()) {
         seen.push_back(other);
       }
@@ -163,20 +163,21 @@ class Search {
     }
   }
 
-  /// One file in several folders, or folders on the way to it.
+  /// True if the paths are one file in different directories, or one is below the other.
   static bool is_same_search(const std::string& one, const std::string& other) {
-    const auto is_below = [](const std::string& path, const std::string& folder) {
-      return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 && path[folder.size()] == '/';
+    const auto is_below = [](const std::string& path, const std::string& directory) {
+      return path.size() > directory.size() && path.compare(0, directory.size(), directory) == 0 &&
+             path[directory.size()] == '/';
     };
     return base_name(one) == base_name(other) || is_below(one, other) || is_below(other, one);
   }
 
-  std::vector<Answer> best() {
+  std::vector<Answer> best_answers() {
     std::stable_sort(found_.begin(), found_.end(), [](const Answer& a, const Answer& b) { return a.score > b.score; });
     std::vector<Answer> answers;
     for (Answer& answer : found_) {
-      if (answer.score < least_score || answers.size() == most_answers ||
-          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.tells_end ||
+      if (answer.score < least_score || answers.size() == max_answers ||
+          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.describes_exit ||
                                 (answers.front().rule == "missing-module" && answer.rule == "missing-file")))) {
         continue;
       }
@@ -189,11 +190,11 @@ class Search {
     return answers;
   }
 
-  /// With the last thing it said.
+  /// Adds the last message and sorts the evidence.
   void complete_evidence(Answer& answer) const {
     const Step* last = nullptr;
     for (const Step& step : process_.steps) {
-      if (step.kind == Step::Kind::said && step.order >= process_.image_begins && step.text.size() > 1) {
+      if (step.kind == Step::Kind::message && step.order >= process_.last_exec && step.text.size() > 1) {
         last = &step;
       }
     }
@@ -205,9 +206,9 @@ class Search {
     answer.evidence.erase(std::unique(answer.evidence.begin(), answer.evidence.end()), answer.evidence.end());
   }
 
-  void turn_to(const Step* step) {
+  void select(const Step* step) {
     facts_.step = step;
-    prober_.turn_to(step);
+    prober_.select(step);
   }
 
   const Process& process_;

@@ -1,4 +1,4 @@
-// Asks the rules why a process failed, and puts what they find in order.
+// Applies the rules to a failed process and ranks their findings.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct Answer {
   std::vector<const Step*> evidence;  ///< in order
   std::vector<std::string> looked_at;
   std::string remedy;
-  std::string path;  ///< that the call was about; empty: none
+  std::string path;  ///< the path that the call accessed; empty: none
   int score = 0;
-  bool tells_end = false;  ///< see Finding
+  bool describes_exit = false;  ///< see Finding
 };
 
-/// At most three, the likeliest first. Story and process must outlive them.
+/// Returns at most three answers, the most likely first. `story` and `process` must outlive them.
 std::vector<Answer> find_causes(const Story& story, const Process& process);
 
 }  // namespace tracer::explain

@@ -4,19 +4,20 @@
 #include <set>
 
 #include "explain/benign.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 namespace tracer::explain {
 
 namespace {
 
-/// The last failed child that `process` waited for, nullptr if none is to blame for its end.
+/// Returns the step in which `process` waited for its last failed child; nullptr if the child's failure does not
+/// explain the exit status of `process`.
 const Step* failed_child(const Story& story, const Process& process) {
   const Step* last = nullptr;
   for (const Step& step : process.steps) {
-    if (step.kind == Step::Kind::waited && step.order >= process.image_begins) {
+    if (step.kind == Step::Kind::waited && step.order >= process.last_exec) {
       const Process* child = story.find(step.child);
-      if (child != nullptr && child->end && !child->end->good()) {
+      if (child != nullptr && child->exit && !child->exit->good()) {
         last = &step;
       }
     }
@@ -24,14 +25,14 @@ const Step* failed_child(const Story& story, const Process& process) {
   if (last == nullptr) {
     return nullptr;
   }
-  const End& child = *story.find(last->child)->end;
+  const ExitInfo& child = *story.find(last->child)->exit;
   constexpr int shells_signal_offset = 128;
   const int expected = child.by_signal ? shells_signal_offset + child.status : child.status;
-  if (!process.end || process.end->by_signal ? process.end && process.end->signal == child.signal
-                                             : process.end->status == expected) {
+  if (!process.exit || process.exit->by_signal ? process.exit && process.exit->signal == child.signal
+                                               : process.exit->status == expected) {
     return last;
   }
-  // Another status: its own if something of its own failed after the wait.
+  // With another status, a failure of its own after the wait explains it.
   const bool own = std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
     return step.order > last->order && step.kind == Step::Kind::failure && benign_reason(process, step).empty() &&
            !is_listed(step.call.name, "stat newfstatat lstat statx access unlink unlinkat wait4");
@@ -57,9 +58,9 @@ const Process* culprit(const Story& story, const Process& first, std::vector<con
 
 const Process* abandoned_failure(const Story& story, const Process& first) {
   for (const auto& [pid, process] : story.processes()) {
-    if (pid != first.pid && process.end && !process.end->good() && !process.collected) {
+    if (pid != first.pid && process.exit && !process.exit->good() && !process.collected) {
       const Process* parent = story.find(process.parent);
-      if (parent != nullptr && parent->end && parent->end->time < process.end->time) {
+      if (parent != nullptr && parent->exit && parent->exit->time < process.exit->time) {
         return &process;
       }
     }

@@ -1,4 +1,4 @@
-// Of the processes of a run: the one whose failure made the others fail.
+// Finds the process whose failure made other processes fail.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,12 @@
 
 namespace tracer::explain {
 
-/// The last of `chain`, which becomes `first`, the failed child that it waited for, and so on.
+/// Follows failed children from `first`: fills `chain` with `first`, the failed child that it waited for, and so on.
+/// Returns the last process of the chain.
 const Process* culprit(const Story& story, const Process& first, std::vector<const Process*>& chain);
 
-/// Of a program that ended well itself: a child that failed and that nobody waited for; nullptr: none.
+/// Returns a process that failed after its parent had exited and that nobody waited for, although `first` succeeded;
+/// nullptr if there is none.
 const Process* abandoned_failure(const Story& story, const Process& first);
 
 }  // namespace tracer::explain

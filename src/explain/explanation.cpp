@@ -9,7 +9,7 @@
 #include "explain/culprit.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 namespace tracer::explain {
 
@@ -19,19 +19,19 @@ std::string seconds(Time time) {
   return fmt::format("{:.2f}", static_cast<double>(time.count()) / 1e9);
 }
 
-std::string how_it_ended(const End& end) {
-  return end.by_signal ? "it was killed by " + end.signal + (end.core ? " (core dumped)" : "")
-                       : fmt::format("it exited with status {}", end.status);
+std::string how_it_ended(const ExitInfo& exit) {
+  return exit.by_signal ? "it was killed by " + exit.signal + (exit.core ? " (core dumped)" : "")
+                        : fmt::format("it exited with status {}", exit.status);
 }
 
-std::string last_lines(const std::string& said) {
-  constexpr std::size_t most_lines = 6;
-  std::string text = said;
+std::string last_lines(const std::string& messages) {
+  constexpr std::size_t max_lines = 6;
+  std::string text = messages;
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
     text.pop_back();
   }
   std::size_t at = text.size();
-  for (std::size_t lines = 0; lines < most_lines && at != std::string::npos && at > 0; ++lines) {
+  for (std::size_t lines = 0; lines < max_lines && at != std::string::npos && at > 0; ++lines) {
     at = text.rfind('\n', at - 1);
   }
   if (at != std::string::npos && at > 0) {
@@ -41,13 +41,13 @@ std::string last_lines(const std::string& said) {
   std::size_t from = 0;
   while (from < text.size()) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
-    out += (out.empty() ? "" : "\n") + harmless(text.substr(from, end - from));
+    out += (out.empty() ? "" : "\n") + escape_unprintable(text.substr(from, end - from));
     from = end + 1;
   }
   return out;
 }
 
-/// What rules would have looked at, had the process been there.
+/// Returns the data that rules could not examine because the run was recorded.
 std::vector<std::string> not_looked_at(const Explanation& explanation) {
   std::vector<std::string> missing = {
       "limits, user, capabilities and memory of the process: a recorded trace does not hold them"};
@@ -57,17 +57,17 @@ std::vector<std::string> not_looked_at(const Explanation& explanation) {
     for (const Step* step : answer.evidence) {
       relative = relative || (step->kind == Step::Kind::failure && !step->path.empty() && step->path.front() != '/' &&
                               step->path.front() != '@');
-      cut = cut || (step->kind == Step::Kind::said && step->call.argument("buf").value.cut);
+      cut = cut || (step->kind == Step::Kind::message && step->call.argument("buf").value.cut);
     }
   }
   if (relative) {
-    missing.emplace_back("the folder that it ran in: -y records it");
+    missing.emplace_back("the directory that it ran in: -y records it");
   }
   if (cut) {
     missing.emplace_back("the rest of what it said: -s 1024 records it");
   }
   const Process& process = *explanation.process;
-  if (process.crash && process.end && process.crash->signal.name == process.end->signal &&
+  if (process.crash && process.exit && process.crash->signal.name == process.exit->signal &&
       process.crash->signal.stack.empty()) {
     missing.emplace_back("the functions that it was in: -k records them");
   }
@@ -84,22 +84,22 @@ std::string name_of(const Process& process) {
 
 Explanation of_one_that_runs(const Story& story, const Process& first, bool still_running) {
   Explanation result;
-  result.began = story.began();
+  result.started = story.started();
   result.process = &first;
   result.outcome = Explanation::Outcome::running;
   result.headline = (story.surroundings() != nullptr ? describe_process(first.pid) : name_of(first)) +
-                    (first.detached && !still_running ? ": was let go" : ": it still runs");
+                    (first.detached && !still_running ? ": was detached" : ": it still runs");
   result.waiting = describe_waiting(story);
-  result.last_words = last_lines(first.said());
+  result.last_words = last_lines(first.messages());
   return result;
 }
 
-/// Of a story whose first process has ended: how, and which process it was that brought this about.
-void tell_outcome(Explanation& result, const Story& story, const Process& first) {
-  const std::string after = " after " + seconds(first.end->time - first.began) + " s";
-  const Process* abandoned = first.end->good() ? abandoned_failure(story, first) : nullptr;
+/// Sets outcome, headline, process and chain for a story whose first process has exited.
+void set_outcome(Explanation& result, const Story& story, const Process& first) {
+  const std::string after = " after " + seconds(first.exit->time - first.started) + " s";
+  const Process* abandoned = first.exit->good() ? abandoned_failure(story, first) : nullptr;
   result.process = &first;
-  if (first.end->good() && abandoned == nullptr) {
+  if (first.exit->good() && abandoned == nullptr) {
     result.outcome = Explanation::Outcome::good;
     result.headline = name_of(first) + ": nothing looks wrong: it ended well" + after;
     return;
@@ -108,17 +108,17 @@ void tell_outcome(Explanation& result, const Story& story, const Process& first)
   std::vector<const Process*> chain;
   if (abandoned != nullptr) {
     result.headline = name_of(first) + ": ended well, but " + with_pid(*abandoned) +
-                      ", which it left behind, failed: " + how_it_ended(*abandoned->end);
+                      ", which it left behind, failed: " + how_it_ended(*abandoned->exit);
     result.process = culprit(story, *abandoned, chain);
     return;
   }
   result.process = culprit(story, first, chain);
   result.headline = name_of(first) +
                     (chain.size() == 1 && first.programs.empty() ? ": could not be started: " : ": failed: ") +
-                    how_it_ended(*first.end) + after;
+                    how_it_ended(*first.exit) + after;
   for (std::size_t i = 1; i < chain.size(); ++i) {
     result.chain.push_back(with_pid(*chain[i]) + ", started by " + with_pid(*chain[i - 1]) +
-                           ", failed: " + how_it_ended(*chain[i]->end));
+                           ", failed: " + how_it_ended(*chain[i]->exit));
   }
 }
 
@@ -126,16 +126,16 @@ void tell_outcome(Explanation& result, const Story& story, const Process& first)
 
 Explanation explain(const Story& story, bool still_running) {
   Explanation result;
-  result.began = story.began();
+  result.started = story.started();
   const Process* first = story.first();
   if (first == nullptr) {
     result.headline = "nothing was seen";
     return result;
   }
-  if (still_running || !first->end) {
+  if (still_running || !first->exit) {
     return of_one_that_runs(story, *first, still_running);
   }
-  tell_outcome(result, story, *first);
+  set_outcome(result, story, *first);
   result.ruled_out = ruled_out(*result.process);
   if (result.outcome == Explanation::Outcome::good) {
     return result;
@@ -148,11 +148,11 @@ Explanation explain(const Story& story, bool still_running) {
     result.chain.insert(result.chain.begin(), "one process, several programs in a row: " + join(names, ", then "));
   }
   result.answers = find_causes(story, *result.process);
-  result.last_words = last_lines(result.process->said());
+  result.last_words = last_lines(result.process->messages());
   if (story.surroundings() == nullptr) {
     result.not_looked_at = not_looked_at(result);
   } else if (result.process->root != nullptr && !result.process->root->known) {
-    result.not_looked_at.emplace_back("files: the root folder or the mounts that the process had are gone with it");
+    result.not_looked_at.emplace_back("files: the root directory or the mounts that the process had are gone with it");
   }
   if (story.lost() != 0) {
     result.not_looked_at.push_back(

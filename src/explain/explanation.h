@@ -1,4 +1,4 @@
-// From the story of a run to the answer: who failed, and why, most likely first.
+// Derives the explanation of a run from its story: which process failed and why.
 #pragma once
 
 #include <string>
@@ -13,20 +13,21 @@ struct Explanation {
   enum class Outcome : std::uint8_t { good, failed, running, nothing };
   Outcome outcome = Outcome::nothing;
   std::string headline;              ///< "server: could not start: it exited with status 1 after 0.04 s"
-  const Process* process = nullptr;  ///< whom the answers are about: the one that failed first
-  std::vector<std::string> chain;    ///< how the first process led to it: "sh (pid 1) ran make (pid 2), …"
-  std::vector<Answer> answers;       ///< at most three
-  std::string last_words;            ///< the end of what it said on standard error, line by line, printable
+  const Process* process = nullptr;  ///< the process that failed first, which the answers are about
+  std::vector<std::string>
+      chain;  ///< the processes from the first one to it: "make (pid 2), started by sh (pid 1), failed: …"
+  std::vector<Answer> answers;  ///< at most three
+  std::string last_words;       ///< its last lines on standard error, printable
   std::vector<std::string> ruled_out;
-  std::vector<std::string> not_looked_at;  ///< what is missing, and how to have it another time
-  std::vector<std::string> waiting;        ///< for a run that goes on: what each thread waits for
-  Time began{};
+  std::vector<std::string> not_looked_at;  ///< data that was not available, and options that record it
+  std::vector<std::string> waiting;        ///< for a process that still runs: what each thread waits for
+  Time started{};
 };
 
-/// The story must outlive the explanation. `still_running`: asked for before the end.
+/// Explains a run. `still_running`: the run has not ended. The story must outlive the explanation.
 Explanation explain(const Story& story, bool still_running);
 
-/// What each thread that still lives waits for (also recorded ones, by their last call).
+/// Returns a line for each live thread that says what it waits for; for a recorded run by the thread's last call.
 std::vector<std::string> describe_waiting(const Story& story);
 
 }  // namespace tracer::explain

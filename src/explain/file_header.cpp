@@ -20,9 +20,9 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr std::size_t most_entries = 4096;  // of any table of a file that may be hostile
+constexpr std::size_t max_entries = 4096;  // limit for every table, as the file may be hostile
 
-struct EndElf {
+struct ElfCloser {
   void operator()(Elf* elf) const { ::elf_end(elf); }
 };
 
@@ -48,30 +48,30 @@ std::string text_at(Elf* elf, std::size_t section, std::size_t offset) {
   return text == nullptr ? std::string() : std::string(text).substr(0, 4096);
 }
 
-void read_dynamic(FileHeader& header, Elf* elf, Elf_Scn* section, const GElf_Shdr& shape) {
+void read_dynamic(FileHeader& header, Elf* elf, Elf_Scn* section, const GElf_Shdr& section_header) {
   Elf_Data* data = ::elf_getdata(section, nullptr);
   GElf_Dyn entry;
-  for (int i = 0; data != nullptr && i < static_cast<int>(most_entries) && ::gelf_getdyn(data, i, &entry) != nullptr;
+  for (int i = 0; data != nullptr && i < static_cast<int>(max_entries) && ::gelf_getdyn(data, i, &entry) != nullptr;
        ++i) {
     if (entry.d_tag == DT_NEEDED) {
-      header.needed.push_back(text_at(elf, shape.sh_link, entry.d_un.d_val));
+      header.needed.push_back(text_at(elf, section_header.sh_link, entry.d_un.d_val));
     } else if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH) {
-      header.run_path = text_at(elf, shape.sh_link, entry.d_un.d_val);
+      header.run_path = text_at(elf, section_header.sh_link, entry.d_un.d_val);
     }
   }
 }
 
-void read_versions(FileHeader& header, Elf* elf, Elf_Scn* section, const GElf_Shdr& shape) {
+void read_versions(FileHeader& header, Elf* elf, Elf_Scn* section, const GElf_Shdr& section_header) {
   Elf_Data* data = ::elf_getdata(section, nullptr);
   int offset = 0;
-  for (std::size_t i = 0; data != nullptr && i < most_entries; ++i) {
+  for (std::size_t i = 0; data != nullptr && i < max_entries; ++i) {
     GElf_Verdef definition;
     GElf_Verdaux name;
     if (::gelf_getverdef(data, offset, &definition) == nullptr ||
         ::gelf_getverdaux(data, offset + static_cast<int>(definition.vd_aux), &name) == nullptr) {
       return;
     }
-    header.versions.push_back(text_at(elf, shape.sh_link, name.vda_name));
+    header.versions.push_back(text_at(elf, section_header.sh_link, name.vda_name));
     if (definition.vd_next == 0) {
       return;
     }
@@ -88,7 +88,7 @@ void read_elf(FileHeader& header, int fd, std::uint64_t size) {
     header.machine = little ? ident[18] | unsigned{ident[19]} << 8 : ident[19] | unsigned{ident[18]} << 8;
   }
   ::elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(::elf_begin(fd, ELF_C_READ, nullptr));
+  const std::unique_ptr<Elf, ElfCloser> elf(::elf_begin(fd, ELF_C_READ, nullptr));
   GElf_Ehdr file;
   std::size_t programs = 0;
   if (elf == nullptr || ::gelf_getehdr(elf.get(), &file) == nullptr || ::elf_getphdrnum(elf.get(), &programs) != 0) {
@@ -99,7 +99,7 @@ void read_elf(FileHeader& header, int fd, std::uint64_t size) {
     header.truncated = true;
     return;
   }
-  for (std::size_t i = 0; i < std::min(programs, most_entries); ++i) {
+  for (std::size_t i = 0; i < std::min(programs, max_entries); ++i) {
     GElf_Phdr segment;
     if (::gelf_getphdr(elf.get(), static_cast<int>(i), &segment) == nullptr) {
       header.truncated = true;
@@ -116,16 +116,16 @@ void read_elf(FileHeader& header, int fd, std::uint64_t size) {
     }
   }
   std::size_t sections = 0;
-  for (Elf_Scn* section = nullptr; sections < most_entries && (section = ::elf_nextscn(elf.get(), section)) != nullptr;
+  for (Elf_Scn* section = nullptr; sections < max_entries && (section = ::elf_nextscn(elf.get(), section)) != nullptr;
        ++sections) {
-    GElf_Shdr shape;
-    if (::gelf_getshdr(section, &shape) == nullptr) {
+    GElf_Shdr section_header;
+    if (::gelf_getshdr(section, &section_header) == nullptr) {
       return;
     }
-    if (shape.sh_type == SHT_DYNAMIC) {
-      read_dynamic(header, elf.get(), section, shape);
-    } else if (shape.sh_type == SHT_GNU_verdef) {
-      read_versions(header, elf.get(), section, shape);
+    if (section_header.sh_type == SHT_DYNAMIC) {
+      read_dynamic(header, elf.get(), section, section_header);
+    } else if (section_header.sh_type == SHT_GNU_verdef) {
+      read_versions(header, elf.get(), section, section_header);
     }
   }
 }

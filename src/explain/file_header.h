@@ -1,4 +1,4 @@
-// What kind of file something is that was to be executed or loaded.
+// Reads the header of a file that was executed or loaded: ELF, script, or something else.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ struct FileHeader {
   Kind kind = Kind::unreadable;
 
   // script
-  std::string interpreter;  ///< also of ELF: PT_INTERP
+  std::string interpreter;  ///< from the #! line, or PT_INTERP of an ELF file
   std::string interpreter_argument;
   bool carriage_return = false;  ///< the first line ends with \r\n
 
   // elf
   unsigned bits = 0;  ///< 32 or 64
   unsigned machine = 0;
-  bool truncated = false;  ///< the header promises more than the file has, or cannot be read
+  bool truncated = false;  ///< segments or the program header table exceed the file, or the header is unreadable
   std::vector<std::string> needed;
   std::string run_path;               ///< RUNPATH or RPATH
-  std::vector<std::string> versions;  ///< that it offers
+  std::vector<std::string> versions;  ///< the versions that it defines (SHT_GNU_verdef)
 };
 
-/// `path`: on this machine.
+/// Reads the header of the file at `path`, a path in the tracer's own view.
 FileHeader read_header(const std::string& path);
-/// "x86-64", "AArch64", …
+/// Returns a name for an ELF machine number: "x86-64", "AArch64", …
 std::string machine_name(unsigned machine);
-/// The machine that this kernel runs natively, and the 32-bit one that it may run too (0: none).
+/// Returns the ELF machine number of the tracer itself.
 unsigned native_machine();
 
 }  // namespace tracer::explain

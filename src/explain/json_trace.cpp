@@ -30,7 +30,7 @@ std::string text_of(const json_t* json) {
   return json_is_string(json) ? std::string(json_string_value(json), json_string_length(json)) : std::string();
 }
 
-/// Also of a number that was too large for some readers, and so is a string.
+/// Returns an integer. Numbers beyond 2^53 are strings in the trace.
 std::int64_t number_of(const json_t* json) {
   return json_is_string(json) ? std::strtoll(json_string_value(json), nullptr, 0) : json_integer_value(json);
 }
@@ -43,7 +43,7 @@ std::string from_hex(const std::string& digits) {
   return bytes;
 }
 
-/// `is_text`: a string is bytes of the tracee, and not a name for a number.
+/// `is_text`: a string holds bytes of the tracee, not the name of a number.
 Value value_of(const json_t* json, bool is_text, unsigned depth = 0) {
   constexpr unsigned deepest = 64;
   Value value;
@@ -102,10 +102,10 @@ Call call_of(const json_t* record) {
   }
   const json_t* result = json_object_get(record, "ret");
   if (const json_t* error = json_object_get(record, "errno"); error != nullptr) {
-    call.end = CallEnd::failed;
+    call.outcome = CallOutcome::failed;
     call.error = json_is_string(error) ? text_of(error) : std::to_string(json_integer_value(error));
   } else if (result != nullptr && !json_is_null(result)) {
-    call.end = CallEnd::returned;
+    call.outcome = CallOutcome::returned;
     call.result_value = value_of(result, false);
     call.result = json_is_object(result) ? call.result_value.number : number_of(result);
   }
@@ -122,21 +122,21 @@ int number_of_signal(std::string_view name) {
   return number <= last ? static_cast<int>(number) : 0;
 }
 
-End end_of(const json_t* record) {
-  End end;
-  end.signal = text_of(json_object_get(record, "signal"));
-  end.by_signal = !end.signal.empty();
-  end.status =
-      end.by_signal ? number_of_signal(end.signal) : static_cast<int>(number_of(json_object_get(record, "status")));
-  end.core = json_is_true(json_object_get(record, "core"));
-  return end;
+ExitInfo exit_of(const json_t* record) {
+  ExitInfo exit;
+  exit.signal = text_of(json_object_get(record, "signal"));
+  exit.by_signal = !exit.signal.empty();
+  exit.status =
+      exit.by_signal ? number_of_signal(exit.signal) : static_cast<int>(number_of(json_object_get(record, "status")));
+  exit.core = json_is_true(json_object_get(record, "core"));
+  return exit;
 }
 
 std::vector<Frame> stack_of(const json_t* record) {
-  constexpr std::size_t most_frames = 32;
+  constexpr std::size_t max_frames = 32;
   std::vector<Frame> stack;
   const json_t* frames = json_object_get(record, "stack");
-  for (std::size_t i = 0; i < std::min(json_array_size(frames), most_frames); ++i) {
+  for (std::size_t i = 0; i < std::min(json_array_size(frames), max_frames); ++i) {
     const json_t* one = json_array_get(frames, i);
     Frame& frame = stack.emplace_back();
     frame.function = text_of(json_object_get(one, "symbol"));
@@ -147,7 +147,7 @@ std::vector<Frame> stack_of(const json_t* record) {
   return stack;
 }
 
-void tell(const json_t* record, Story& story) {
+void add_record(const json_t* record, Story& story) {
   const std::string type = text_of(json_object_get(record, "type"));
   const auto pid = static_cast<pid_t>(number_of(json_object_get(record, "pid")));
   const auto tid = static_cast<pid_t>(number_of(json_object_get(record, "tid")));
@@ -155,7 +155,7 @@ void tell(const json_t* record, Story& story) {
   story.command(pid, text_of(json_object_get(record, "comm")));
   if (type == "syscall") {
     Call call = call_of(record);
-    const bool left_inside = call.end == CallEnd::unfinished;
+    const bool left_inside = call.outcome == CallOutcome::unfinished;
     story.begin_call(pid, tid, time, call);
     if (!left_inside) {
       story.end_call(pid, tid, time, std::move(call));
@@ -172,20 +172,20 @@ void tell(const json_t* record, Story& story) {
   } else if (type == "exec") {
     story.exec(pid, time);
   } else if (type == "exit") {
-    story.exited(pid, tid, time, end_of(record));
+    story.exited(pid, tid, time, exit_of(record));
   } else if (type == "detach") {
     story.detached(pid, tid);
   }
 }
 
-/// False: it is no record.
-bool tell_line(std::string_view line, Story& story) {
+/// Adds the record in `line` to the story; returns false if it is not a record.
+bool add_line(std::string_view line, Story& story) {
   json_error_t error;
   const Document record(json_loadb(line.data(), line.size(), JSON_ALLOW_NUL, &error));
   if (record == nullptr || json_object_get(record.get(), "type") == nullptr) {
     return false;
   }
-  tell(record.get(), story);
+  add_record(record.get(), story);
   return true;
 }
 
@@ -193,7 +193,7 @@ bool tell_line(std::string_view line, Story& story) {
 
 Status read_json_trace(int fd, Story& story) {
   std::vector<char> chunk(std::size_t{64} << 10);
-  std::string unread;  // the beginning of a line
+  std::string unread;  // an incomplete line
   std::size_t number = 1;
   for (bool ended = false; !ended;) {
     const ssize_t size = ::read(fd, chunk.data(), chunk.size());
@@ -212,7 +212,7 @@ Status read_json_trace(int fd, Story& story) {
         break;
       }
       const std::string_view line = lines.substr(0, end);
-      if (line.size() > longest_line || (!line.empty() && !tell_line(line, story))) {
+      if (line.size() > longest_line || (!line.empty() && !add_line(line, story))) {
         return Error{0, fmt::format("line {} is no record of --format=json", number)};
       }
       lines.remove_prefix(std::min(line.size() + 1, lines.size()));

@@ -1,4 +1,4 @@
-// A recorded run: the records of --format=json, told to a story.
+// Builds a story from a recorded run, the records of --format=json.
 #pragma once
 
 #include "base/result.h"
@@ -6,8 +6,8 @@
 
 namespace tracer::explain {
 
-/// Reads records from `fd` until its end. An error names the first line that is no record, or the errno of a failed
-/// read; what came before has been told.
+/// Reads records from `fd` until its end. An error names the first line that is not a record, or is the errno of a
+/// failed read; the story has the records before it.
 Status read_json_trace(int fd, Story& story);
 
 }  // namespace tracer::explain

@@ -23,10 +23,10 @@ namespace tracer::explain {
 namespace {
 
 bool holds(pid_t pid, const std::string& target) {
-  const std::string folder = proc::proc_path(pid, "fd");
+  const std::string directory = proc::proc_path(pid, "fd");
   bool found = false;
-  for_each_entry(folder, [&](const char* fd) {
-    found = read_link(folder + '/' + fd) == target;
+  for_each_entry(directory, [&](const char* fd) {
+    found = read_link(directory + '/' + fd) == target;
     return !found;
   });
   return found;
@@ -43,8 +43,8 @@ bool is_alive(pid_t pid) {
   return ::kill(pid, 0) == 0 || errno == EPERM;
 }
 
-std::optional<std::int64_t> began_at(pid_t pid) {
-  // Field 22 of stat, in clock ticks since the machine began; the name before, in brackets, may hold anything.
+std::optional<std::int64_t> start_time_of(pid_t pid) {
+  // Field 22 of /proc/PID/stat, in clock ticks since boot. The command name in parentheses may contain any character.
   constexpr int fields_before = 19;
   const std::string stat = read_file(proc::proc_path(pid, "stat"), 4096);
   const std::size_t name_end = stat.rfind(')');
@@ -77,7 +77,7 @@ std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
   for (const bool v6 : {false, true}) {
     std::istringstream lines(read_file("/proc/net/" + kind + (v6 ? "6" : ""), std::size_t{4} << 20));
     std::string line;
-    std::getline(lines, line);  // the heading
+    std::getline(lines, line);  // skip the heading
     while (std::getline(lines, line)) {
       std::array<char, 40> local{};
       unsigned local_port = 0;
@@ -105,7 +105,7 @@ std::optional<Listener> listener_on(const std::string& kind, unsigned port) {
   return std::nullopt;
 }
 
-std::vector<pid_t> lockers_of(dev_t device, ino_t inode) {
+std::vector<pid_t> lock_holders(dev_t device, ino_t inode) {
   std::vector<pid_t> found;
   std::istringstream lines(read_file("/proc/locks", std::size_t{1} << 20));
   for (std::string line; std::getline(lines, line);) {

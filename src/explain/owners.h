@@ -1,4 +1,4 @@
-// Who holds something: a port, a file, a lock.
+// Finds the processes that hold a port, a file or a lock.
 #pragma once
 
 #include <sys/types.h>
@@ -10,24 +10,24 @@
 
 namespace tracer::explain {
 
-/// "nginx (pid 4711)"
+/// Returns "nginx (pid 4711)".
 std::string describe_process(pid_t pid);
 bool is_alive(pid_t pid);
-/// When the process began, in seconds since the epoch; empty: it is gone, or /proc does not tell.
-std::optional<std::int64_t> began_at(pid_t pid);
+/// Returns the start time of a process in seconds since the epoch; nullopt if it is gone or /proc is not readable.
+std::optional<std::int64_t> start_time_of(pid_t pid);
 
-/// Every process that has a descriptor whose link in /proc reads `target` ("socket:[123]", "/var/lock/x").
+/// Returns every process with a file descriptor whose /proc link is `target` ("socket:[123]", "/var/lock/x").
 std::vector<pid_t> holders_of(const std::string& target);
 
 struct Listener {
   std::string address;  ///< "127.0.0.1:80"
   std::string inode;
-  std::vector<pid_t> processes;  ///< empty where they may not be seen
+  std::vector<pid_t> processes;  ///< empty if the tracer may not see them
 };
-/// Whoever has the port; `kind`: "tcp" or "udp".
+/// Returns the socket that is bound to the port (for "tcp", that listens on it). `kind` is "tcp" or "udp".
 std::optional<Listener> listener_on(const std::string& kind, unsigned port);
 
-/// Processes with a lock of flock(2) or fcntl(2) on the file, from /proc/locks.
-std::vector<pid_t> lockers_of(dev_t device, ino_t inode);
+/// Returns the processes with a lock of flock(2) or fcntl(2) on the file, from /proc/locks.
+std::vector<pid_t> lock_holders(dev_t device, ino_t inode);
 
 }  // namespace tracer::explain

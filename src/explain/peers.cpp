@@ -32,10 +32,10 @@ namespace {
 constexpr std::size_t largest_table = std::size_t{4} << 20;
 
 std::string names_of(const std::vector<pid_t>& pids) {
-  constexpr std::size_t most = 4;
+  constexpr std::size_t max_names = 4;
   std::vector<std::string> names;
   for (const pid_t pid : pids) {
-    if (names.size() == most) {
+    if (names.size() == max_names) {
       names.emplace_back("…");
       break;
     }
@@ -44,7 +44,7 @@ std::string names_of(const std::vector<pid_t>& pids) {
   return join(names, ", ");
 }
 
-/// This process, and its parent if that is the same program: it may have stayed in front for its caller's sake.
+/// True for this process, and for its parent if that runs the same program: it may be the foreground proxy.
 bool is_tracer(pid_t pid) {
   return pid == ::getpid() ||
          (pid == ::getppid() && read_link(proc::proc_path(pid, "exe")) == read_link("/proc/self/exe"));
@@ -56,7 +56,7 @@ std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
   return pids;
 }
 
-/// One row of /proc/PID/net/{tcp,udp}{,6}.
+/// A row of /proc/PID/net/{tcp,udp}{,6}.
 struct Row {
   std::string local;
   std::string remote;
@@ -84,18 +84,19 @@ std::vector<Row> rows_of(pid_t pid, const char* table, bool v6) {
   return rows;
 }
 
-/// "0100007F:1538" as 127.0.0.1:5432: words in the machine's order, the port in hexadecimal.
-std::string spell_address(const std::string& text, bool v6) {
+/// Formats "0100007F:1538" as 127.0.0.1:5432. The address consists of 32-bit words in host byte order; the port is
+/// hexadecimal.
+std::string format_address(const std::string& text, bool v6) {
   const std::size_t colon = text.find(':');
   const std::string digits = text.substr(0, colon);
   std::array<std::uint32_t, 4> words{};
   for (std::size_t i = 0; i < words.size() && (i + 1) * 8 <= digits.size(); ++i) {
     words[i] = static_cast<std::uint32_t>(std::strtoul(digits.substr(i * 8, 8).c_str(), nullptr, 16));
   }
-  std::array<char, INET6_ADDRSTRLEN> spelled{};
-  ::inet_ntop(v6 ? AF_INET6 : AF_INET, words.data(), spelled.data(), spelled.size());
+  std::array<char, INET6_ADDRSTRLEN> host{};
+  ::inet_ntop(v6 ? AF_INET6 : AF_INET, words.data(), host.data(), host.size());
   const unsigned long port = colon == std::string::npos ? 0 : std::strtoul(text.c_str() + colon + 1, nullptr, 16);
-  return fmt::format("{}:{}", v6 ? '[' + std::string(spelled.data()) + ']' : std::string(spelled.data()), port);
+  return fmt::format("{}:{}", v6 ? '[' + std::string(host.data()) + ']' : std::string(host.data()), port);
 }
 
 std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
@@ -109,11 +110,11 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
         continue;
       }
       if (own->state == listening) {
-        return "connections to " + spell_address(own->local, v6);
+        return "connections to " + format_address(own->local, v6);
       }
-      const std::string remote = spell_address(own->remote, v6);
+      const std::string remote = format_address(own->remote, v6);
       if (own->remote.find(":0000") != std::string::npos && own->remote.rfind(":0000") == own->remote.size() - 5) {
-        return std::string(table) + " packets to " + spell_address(own->local, v6);
+        return std::string(table) + " packets to " + format_address(own->local, v6);
       }
       std::string text = own->state == connecting ? remote + " to accept the connection"
                                                   : remote + ", at the other end of a connection";

@@ -1,4 +1,4 @@
-// What a descriptor of a process leads to, and who is at the other end.
+// Describes what a file descriptor of a process refers to and which process has the other end.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,8 @@
 
 namespace tracer::explain {
 
-/// "the pipe to cat (pid 12)", "a connection to 127.0.0.1:5432, held by postgres (pid 9)", "/dev/pts/0 (a terminal)", …
+/// Returns a description: "descriptor 1, a pipe that cat (pid 12) has, too", "descriptor 0, /dev/pts/0 (a terminal: it
+/// waits for input)", …
 std::string describe_descriptor(pid_t pid, std::int64_t fd);
 
 }  // namespace tracer::explain

@@ -24,7 +24,7 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr unsigned most_links = 40;  // as the kernel's
+constexpr unsigned max_links = 40;  // MAXSYMLINKS of the kernel
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
@@ -37,7 +37,7 @@ std::vector<std::string> split(const std::string& path) {
   return parts;
 }
 
-/// Goes along an absolute path, one component at a time, as path_resolution(7) has it.
+/// Resolves an absolute path one component at a time, as path_resolution(7) describes.
 class Walker {
  public:
   Walker(const Prober& prober, const std::string& path) : prober_(prober), ends_in_slash_(path.back() == '/') {
@@ -46,14 +46,14 @@ class Walker {
 
   Walk walk() {
     Component root{"/", {}, {}};
-    if (::stat(prober_.here("/").c_str(), &root.info) == 0) {
+    if (::stat(prober_.tracer_path("/").c_str(), &root.info) == 0) {
       walk_.components.push_back(root);
     }
     while (!rest_.empty()) {
       const std::string part = rest_.back();
       rest_.pop_back();
       if (part == "..") {
-        at_ = at_.substr(0, at_.rfind('/'));  // the root's is the root
+        at_ = at_.substr(0, at_.rfind('/'));  // the parent of the root is the root
       } else if (!enter(part)) {
         return std::move(walk_);
       }
@@ -80,7 +80,7 @@ class Walker {
     }
     Component component;
     component.path = at_ + '/' + part;
-    if (::lstat(prober_.here(component.path).c_str(), &component.info) != 0) {
+    if (::lstat(prober_.tracer_path(component.path).c_str(), &component.info) != 0) {
       const int error = errno;
       if (!link_.empty() && rest_.size() >= after_link_) {
         walk_.dangling = link_;
@@ -96,9 +96,9 @@ class Walker {
   }
 
   bool follow(Component component) {
-    component.target = read_link(prober_.here(component.path));
+    component.target = read_link(prober_.tracer_path(component.path));
     walk_.components.push_back(component);
-    if (++links_ > most_links) {
+    if (++links_ > max_links) {
       return stop(ELOOP, component.path);
     }
     link_ = component.path;
@@ -122,11 +122,11 @@ class Walker {
   const Prober& prober_;
   const bool ends_in_slash_;
   Walk walk_;
-  std::string at_;                 ///< the folder that has been reached; empty: the root
-  std::vector<std::string> rest_;  ///< the names that follow, the next one last
+  std::string at_;                 ///< the current directory of the resolution; empty: the root
+  std::vector<std::string> rest_;  ///< the remaining names in reverse order
   unsigned links_ = 0;
-  std::string link_;            ///< the last one that was followed
-  std::size_t after_link_ = 0;  ///< how many names come after it
+  std::string link_;            ///< the last symbolic link that was followed
+  std::size_t after_link_ = 0;  ///< number of names after it in the path
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ std::string user_name(unsigned id) {
   return entry != nullptr ? entry->pw_name : std::to_string(id);
 }
 
-std::string spell_bytes(std::uint64_t bytes) {
+std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> units = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double amount = static_cast<double>(bytes);
   std::size_t unit = 0;
@@ -153,7 +153,7 @@ std::string spell_bytes(std::uint64_t bytes) {
   return fmt::format("{:.{}f} {}", amount, decimals, units[unit]);
 }
 
-std::string Prober::here(const std::string& path) const {
+std::string Prober::tracer_path(const std::string& path) const {
   const bool relative = path.empty() || path.front() != '/';
   return relative || !knows_root() ? std::string() : process_.root != nullptr ? process_.root->prefix + path : path;
 }
@@ -182,14 +182,14 @@ bool Prober::may(const struct stat& info, Access access) const {
   if (!snapshot()) {
     return true;
   }
-  const bool folder = S_ISDIR(info.st_mode);
-  if (has_capability(CAP_DAC_OVERRIDE) && (access != Access::execute || folder || (info.st_mode & 0111) != 0)) {
+  const bool directory = S_ISDIR(info.st_mode);
+  if (has_capability(CAP_DAC_OVERRIDE) && (access != Access::execute || directory || (info.st_mode & 0111) != 0)) {
     return true;
   }
-  if (has_capability(CAP_DAC_READ_SEARCH) && (access == Access::read || (folder && access == Access::execute))) {
+  if (has_capability(CAP_DAC_READ_SEARCH) && (access == Access::read || (directory && access == Access::execute))) {
     return true;
   }
-  constexpr unsigned filesystem_id = 3;  // the column of Uid: and Gid:
+  constexpr unsigned filesystem_id = 3;  // column of Uid: and Gid: in /proc/PID/status
   if (snapshot()->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
     return (info.st_mode >> 6 & bit) != 0;
   }
@@ -206,7 +206,7 @@ std::string Prober::user() const {
   return id ? fmt::format("user {} ({})", user_name(static_cast<unsigned>(*id)), *id) : "its user";
 }
 
-const Component* Prober::closed_folder(const Walk& walk) const {
+const Component* Prober::unsearchable_directory(const Walk& walk) const {
   for (const Component& component : walk.components) {
     if (S_ISDIR(component.info.st_mode) && &component != &walk.components.back() &&
         !may(component.info, Access::execute)) {
@@ -227,7 +227,7 @@ std::string Prober::describe(const struct stat& info) {
 Prober::Mount Prober::mount(const std::string& path) const {
   Mount mount;
   struct statvfs facts;
-  if (::statvfs(here(path).c_str(), &facts) == 0) {
+  if (::statvfs(tracer_path(path).c_str(), &facts) == 0) {
     mount.read_only = (facts.f_flag & ST_RDONLY) != 0;
     mount.no_execute = (facts.f_flag & ST_NOEXEC) != 0;
     mount.no_suid = (facts.f_flag & ST_NOSUID) != 0;
@@ -235,11 +235,11 @@ Prober::Mount Prober::mount(const std::string& path) const {
   struct stat wanted;
   struct stat parent;
   std::string at = walk(path).real;
-  if (at.empty() || ::stat(here(at).c_str(), &wanted) != 0) {
+  if (at.empty() || ::stat(tracer_path(at).c_str(), &wanted) != 0) {
     return mount;
   }
-  while (at != "/" && ::stat(here(directory_of(at)).c_str(), &parent) == 0 && parent.st_dev == wanted.st_dev) {
-    at = directory_of(at);
+  while (at != "/" && ::stat(tracer_path(folder_of(at)).c_str(), &parent) == 0 && parent.st_dev == wanted.st_dev) {
+    at = folder_of(at);
   }
   mount.point = at;
   return mount;
@@ -247,33 +247,33 @@ Prober::Mount Prober::mount(const std::string& path) const {
 
 bool Prober::is_immutable(const std::string& path) const {
   struct statx facts;
-  return ::statx(AT_FDCWD, here(path).c_str(), 0, STATX_BASIC_STATS, &facts) == 0 &&
+  return ::statx(AT_FDCWD, tracer_path(path).c_str(), 0, STATX_BASIC_STATS, &facts) == 0 &&
          (facts.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
 }
 
-bool Prober::is_kernels(const std::string& path) const {
+bool Prober::is_on_kernel_file_system(const std::string& path) const {
   constexpr std::array<long, 7> kinds = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC, TRACEFS_MAGIC,
                                          SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, BPF_FS_MAGIC};
   struct statfs facts;
-  return ::statfs(here(path).c_str(), &facts) == 0 &&
+  return ::statfs(tracer_path(path).c_str(), &facts) == 0 &&
          std::find(kinds.begin(), kinds.end(), static_cast<long>(facts.f_type)) != kinds.end();
 }
 
-std::vector<std::string> Prober::similar(const std::string& folder, const std::string& wanted) const {
+std::vector<std::string> Prober::similar(const std::string& directory, const std::string& wanted) const {
   std::vector<std::string> found;
   if (wanted.empty()) {
     return found;
   }
-  constexpr unsigned most_entries = 20000;
+  constexpr unsigned max_entries = 20000;
   const std::string stem = wanted.substr(0, wanted.find('.', 1));
   NearMiss near(wanted);
   unsigned count = 0;
-  for_each_entry(here(folder), [&](const std::string& name) {
+  for_each_entry(tracer_path(directory), [&](const std::string& name) {
     if (name != wanted && name.starts_with(stem) && stem.size() > 1 && found.size() < 3) {
       found.push_back(name);
     }
     near.consider(name);
-    return ++count < most_entries;
+    return ++count < max_entries;
   });
   if (found.empty() && !near.best().empty()) {
     found.emplace_back(near.best());
@@ -281,10 +281,10 @@ std::vector<std::string> Prober::similar(const std::string& folder, const std::s
   return found;
 }
 
-std::string Prober::sketch(const Walk& walk) const {
+std::string Prober::describe_path(const Walk& walk) const {
   if (walk.unknown) {
-    return knows_root() ? "in which folder " + walk.stopped + " was looked for is not known"
-                        : "the root folder or the mounts that " + walk.stopped + " was looked for under are gone";
+    return knows_root() ? "in which directory " + walk.stopped + " was looked for is not known"
+                        : "the root directory or the mounts that " + walk.stopped + " was looked for under are gone";
   }
   std::string text;
   const std::size_t from = walk.components.size() > 3 ? walk.components.size() - 3 : 0;
@@ -298,7 +298,8 @@ std::string Prober::sketch(const Walk& walk) const {
     }
   }
   if (!walk.exists()) {
-    text += (text.empty() ? "" : "; ") + walk.stopped + (walk.error == ENOTDIR ? " is no folder" : " does not exist");
+    text +=
+        (text.empty() ? "" : "; ") + walk.stopped + (walk.error == ENOTDIR ? " is no directory" : " does not exist");
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// Looks at the machine after the run: paths component by component, permissions, mounts. Read-only; everything may
-// have changed since, so it never contradicts the trace.
+// Examines the machine after the run, without changing it: path resolution, permissions, mounts. The trace takes
+// precedence, because everything may have changed since.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,18 +14,18 @@ namespace tracer::explain {
 struct Component {
   std::string path;  ///< as the process sees it
   struct stat info {};
-  std::string target;  ///< of a symbolic link
+  std::string target;  ///< target of a symbolic link; empty for other files
 };
 
-/// A path from the root on, links followed.
+/// The resolution of a path from the root directory, with symbolic links followed.
 struct Walk {
   std::vector<Component> components;
-  int error = 0;         ///< 0: it is there; ENOENT, ENOTDIR, ELOOP, EACCES
-  std::string stopped;   ///< the component that is missing or no folder, after links
-  std::string real;      ///< without links, if it is there
-  std::string dangling;  ///< the last link on the way, if what it leads to is missing
+  int error = 0;         ///< 0 if the path exists; else ENOENT, ENOTDIR, ELOOP, EACCES
+  std::string stopped;   ///< the component that is missing or not a directory, after resolving links
+  std::string real;      ///< the path without symbolic links, if it exists
+  std::string dangling;  ///< the last symbolic link, if its target is missing
 
-  bool unknown = false;  ///< nothing tells where it begins: a recorded run, or a root folder that is gone
+  bool unknown = false;  ///< its start is unknown: a recorded run, or a root directory that is gone
 
   [[nodiscard]] bool exists() const { return error == 0; }
   [[nodiscard]] const struct stat& info() const { return components.back().info; }
@@ -37,26 +37,25 @@ class Prober {
  public:
   explicit Prober(const Process& process) : process_(process) {}
 
-  /// Whose rights count: those that the process had at this step, where they are known; nullptr: those that it had
-  /// last.
-  void turn_to(const Step* step) { step_ = step; }
+  /// Selects the credentials that may() uses: those of the process at `step` if they are known, else the last ones.
+  void select(const Step* step) { step_ = step; }
   [[nodiscard]] const std::optional<Snapshot>& snapshot() const {
     return step_ != nullptr && step_->snapshot ? *step_->snapshot : process_.snapshot;
   }
 
   [[nodiscard]] Walk walk(const std::string& path) const;
-  /// Where a path of the process is for us; empty if it is relative to a folder that is not known.
-  [[nodiscard]] std::string here(const std::string& path) const;
+  /// Returns the tracer's path of an absolute path of the process; empty if `path` is relative or the root is unknown.
+  [[nodiscard]] std::string tracer_path(const std::string& path) const;
   [[nodiscard]] bool exists(const std::string& path) const { return walk(path).exists(); }
-  /// By mode bits, owner, groups and capabilities of the process when it was last looked at.
+  /// True if the process has the access, by mode bits, owner, groups and capabilities in snapshot().
   [[nodiscard]] bool may(const struct stat& info, Access access) const;
   [[nodiscard]] bool has_capability(unsigned number) const;
   [[nodiscard]] std::string user() const;  ///< "user www-data (33)"
-  /// The first folder on the way that may not be entered, nullptr if all may.
-  [[nodiscard]] const Component* closed_folder(const Walk& walk) const;
-  /// "mode 0755, owner root"
+  /// Returns the first directory on the path that the process may not search; nullptr if there is none.
+  [[nodiscard]] const Component* unsearchable_directory(const Walk& walk) const;
+  /// Returns "mode 0755, owner root".
   [[nodiscard]] static std::string describe(const struct stat& info);
-  /// Mount options of what holds a path: "ro,noexec"; and the mount point.
+  /// The mount that holds a path.
   struct Mount {
     std::string point;
     std::string type;
@@ -65,14 +64,14 @@ class Prober {
     bool no_suid = false;
   };
   [[nodiscard]] Mount mount(const std::string& path) const;
-  /// What nobody may change, whatever its mode: chattr +i or +a.
+  /// True if the file is immutable or append-only (chattr +i or +a).
   [[nodiscard]] bool is_immutable(const std::string& path) const;
-  /// Whether it belongs to the kernel's own file systems (proc, sysfs, …), in which nobody makes anything.
-  [[nodiscard]] bool is_kernels(const std::string& path) const;
-  /// Names in a folder that look like `wanted`.
-  [[nodiscard]] std::vector<std::string> similar(const std::string& folder, const std::string& wanted) const;
-  /// What there is on the way, one sentence: "/etc exists; /etc/server exists, mode 0755, owner root"
-  [[nodiscard]] std::string sketch(const Walk& walk) const;
+  /// True if the path is in a file system of the kernel (proc, sysfs, …), in which programs cannot create files.
+  [[nodiscard]] bool is_on_kernel_file_system(const std::string& path) const;
+  /// Returns names in a directory that resemble `wanted`.
+  [[nodiscard]] std::vector<std::string> similar(const std::string& directory, const std::string& wanted) const;
+  /// Describes the components of a path: "/etc exists, mode 0755, owner root; /etc/server does not exist".
+  [[nodiscard]] std::string describe_path(const Walk& walk) const;
   [[nodiscard]] const Process& process() const { return process_; }
 
  private:
@@ -84,7 +83,7 @@ class Prober {
 
 std::string base_name(const std::string& path);
 std::string user_name(unsigned id);
-/// `1.5 GiB`
-std::string spell_bytes(std::uint64_t bytes);
+/// Returns "1.5 GiB".
+std::string format_bytes(std::uint64_t bytes);
 
 }  // namespace tracer::explain

@@ -24,11 +24,11 @@ std::string error_text_of(std::string_view name) {
 
 Ranking::Ranking(const Process& process) : process_(process) {
   for (const Step& step : process.steps) {
-    if (step.order < process.image_begins) {
+    if (step.order < process.last_exec) {
       continue;
     }
-    if (step.kind == Step::Kind::said) {
-      said_.push_back(&step);
+    if (step.kind == Step::Kind::message) {
+      messages_.push_back(&step);
     } else if (step.kind == Step::Kind::failure && benign_reason(process, step).empty()) {
       last_ = &step;
     }
@@ -38,9 +38,9 @@ Ranking::Ranking(const Process& process) : process_(process) {
 int Ranking::of(const Step& step) const {
   std::string after;
   std::uint64_t next = process_.calls;
-  for (auto said = said_.rbegin(); said != said_.rend() && (*said)->order > step.order; ++said) {
-    after.insert(0, (*said)->text);
-    next = (*said)->number;
+  for (auto message = messages_.rbegin(); message != messages_.rend() && (*message)->order > step.order; ++message) {
+    after.insert(0, (*message)->text);
+    next = (*message)->number;
   }
   after = without_remarks(after);
   int score = 0;
@@ -51,42 +51,42 @@ int Ranking::of(const Step& step) const {
     score += 35;
   }
   if (contains(after, error_text_of(step.call.error)) || is_named(step.call.error, after)) {
-    score += last_with_text(step) ? 30 : 8;
+    score += is_last_before_message(step) ? 30 : 8;
   }
   const std::uint64_t distance = next > step.number ? next - step.number - 1 : 0;
   score += distance == 0 ? 20 : distance <= 2 ? 15 : distance <= 6 ? 10 : distance <= 20 ? 5 : 0;
   score += &step == last_ ? 10 : 0;
   const bool asks_only =
       is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
-      contains(spell(step.call.argument("flags").value), "O_PATH");
+      contains(to_text(step.call.argument("flags").value), "O_PATH");
   score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
-  score -= is_of_another_error(step, after) ? 40 : 0;
-  // What usually does not matter may be what it complains about.
+  score -= reports_other_error(step, after) ? 40 : 0;
+  // A failure that is usually harmless counts if a message names its path.
   score -= is_named(step.path, after) || benign_reason(process_, step).empty() ? 0 : 45;
   return score;
 }
 
-/// Whether what was said has the text of another error that the same file met, and not of this one.
-bool Ranking::is_of_another_error(const Step& step, const std::string& said) const {
-  return !step.path.empty() && !contains(said, error_text_of(step.call.error)) &&
+/// True if the messages do not contain the text of this error, but that of another error for the same path.
+bool Ranking::reports_other_error(const Step& step, const std::string& messages) const {
+  return !step.path.empty() && !contains(messages, error_text_of(step.call.error)) &&
          std::any_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
            return other.kind == Step::Kind::failure && other.path == step.path && other.call.error != step.call.error &&
-                  contains(said, error_text_of(other.call.error));
+                  contains(messages, error_text_of(other.call.error));
          });
 }
 
-bool Ranking::last_with_text(const Step& step) const {
+bool Ranking::is_last_before_message(const Step& step) const {
   const std::string text = error_text_of(step.call.error);
-  const Step* teller = nullptr;
-  for (const Step* said : said_) {
-    if (said->order > step.order && contains(said->text, text)) {
-      teller = said;
+  const Step* message = nullptr;
+  for (const Step* step_with_text : messages_) {
+    if (step_with_text->order > step.order && contains(step_with_text->text, text)) {
+      message = step_with_text;
       break;
     }
   }
   return std::none_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
     return other.kind == Step::Kind::failure && other.call.error == step.call.error && other.order > step.order &&
-           (teller == nullptr || other.order < teller->order) && benign_reason(process_, other).empty();
+           (message == nullptr || other.order < message->order) && benign_reason(process_, other).empty();
   });
 }
 

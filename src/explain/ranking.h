@@ -1,4 +1,4 @@
-// How likely a failed call is to be why its process ended, by what came after it.
+// Ranks failed calls by how likely they made their process fail, judging by what happened afterwards.
 #pragma once
 
 #include <map>
@@ -9,22 +9,21 @@
 
 namespace tracer::explain {
 
-/// How closely a failed call is tied to the end.
 class Ranking {
  public:
   /// `process` must outlive it, unchanged.
   explicit Ranking(const Process& process);
 
-  /// The higher, the closer: about 100 at most, below 0 for what is harmless.
+  /// Returns the score of a failed call: about 100 at most, below 0 for harmless failures.
   [[nodiscard]] int of(const Step& step) const;
 
  private:
-  /// No later failure with that error comes before the text that tells of it.
-  [[nodiscard]] bool last_with_text(const Step& step) const;
-  [[nodiscard]] bool is_of_another_error(const Step& step, const std::string& said) const;
+  /// True if no later call fails with the same error before the message that reports this error.
+  [[nodiscard]] bool is_last_before_message(const Step& step) const;
+  [[nodiscard]] bool reports_other_error(const Step& step, const std::string& messages) const;
 
   const Process& process_;
-  std::vector<const Step*> said_;
+  std::vector<const Step*> messages_;
   const Step* last_ = nullptr;
 };
 

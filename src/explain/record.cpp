@@ -11,13 +11,13 @@ namespace tracer::explain {
 
 namespace {
 
-/// Contents of files and messages, which an explanation does not show.
+/// True for contents of files and messages, which an explanation does not show.
 bool is_buffer(const Argument& argument) {
   return argument.value.kind != Value::Kind::none &&
          (argument.type.find("bytes") != std::string::npos || argument.name == "iov" || argument.name == "msg");
 }
 
-void spell_members(std::string& out, const Value& value) {
+void append_members(std::string& out, const Value& value) {
   const char* separator = "";
   for (const Member& member : value.members) {
     out += separator;
@@ -25,7 +25,7 @@ void spell_members(std::string& out, const Value& value) {
     if (!member.name.empty()) {
       out += member.name + "=";
     }
-    out += spell(member.value);
+    out += to_text(member.value);
   }
 }
 
@@ -54,7 +54,7 @@ std::string printable(std::string_view bytes) {
   return std::string(text.view());
 }
 
-std::string spell(const Value& value) {
+std::string to_text(const Value& value) {
   std::string out;
   switch (value.kind) {
     case Value::Kind::none:
@@ -69,33 +69,33 @@ std::string spell(const Value& value) {
       return '"' + std::string(text.view()) + (value.cut ? "\"..." : "\"");
     }
     case Value::Kind::object:
-      spell_members(out, value);
+      append_members(out, value);
       return '{' + out + '}';
     case Value::Kind::list:
-      spell_members(out, value);
+      append_members(out, value);
       return '[' + out + ']';
   }
   return out;
 }
 
-std::string spell(const Call& call, bool with_buffers) {
+std::string to_text(const Call& call, bool with_buffers) {
   std::string out = call.name + '(';
   const char* separator = "";
   for (const Argument& argument : call.args) {
     if (argument.name == "envp") {
-      continue;  // what is in the environment is nobody's business
+      continue;  // the environment may hold secrets
     }
     out += separator;
     separator = ", ";
-    out += is_buffer(argument) && !with_buffers ? "..." : spell(argument.value);
+    out += is_buffer(argument) && !with_buffers ? "..." : to_text(argument.value);
   }
   out += ')';
-  switch (call.end) {
-    case CallEnd::failed:
+  switch (call.outcome) {
+    case CallOutcome::failed:
       return out + " = -1 " + call.error;
-    case CallEnd::returned:
+    case CallOutcome::returned:
       return fmt::format("{} = {}", out, call.result);
-    case CallEnd::unfinished:
+    case CallOutcome::unfinished:
       return out;
   }
   return out;

@@ -1,5 +1,5 @@
-// What a decoded call, or anything else that happened, is to the explainer: small values that outlive the event. They
-// come from a live run (record_emitter.h) or from a recorded trace (json_trace.h), and are the same from both.
+// Decoded calls and values as the explainer keeps them after the event. RecordEmitter makes them of a live run,
+// read_json_trace() of a recorded one.
 #pragma once
 
 #include <sys/types.h>
@@ -17,22 +17,22 @@ struct Member;
 /// A decoded value.
 struct Value {
   enum class Kind : std::uint8_t {
-    none,    ///< NULL, or what could not be read
-    number,  ///< number
-    words,   ///< text: names of constants, addresses and whatever else has a spelling of its own
-    text,    ///< text: bytes of the tracee, such as a path
-    object,  ///< members with names
-    list,    ///< members without
+    none,    ///< NULL or unreadable
+    number,  ///< `number` holds it
+    words,   ///< `text` holds names of constants, an address or another formatted value
+    text,    ///< `text` holds bytes of the tracee, such as a path
+    object,  ///< `members` have names
+    list,    ///< `members` have no names
   };
   Kind kind = Kind::none;
-  bool cut = false;  ///< more was there than is shown
+  bool cut = false;  ///< the value is truncated
   std::int64_t number = 0;
   std::string text;
-  std::string name;  ///< what a descriptor or process id stands for, where the trace says it
+  std::string name;  ///< what a file descriptor or process ID refers to, if the trace has it
   std::vector<Member> members;
 
   [[nodiscard]] bool is_number() const { return kind == Kind::number; }
-  /// The member of an object (an empty value if there is none).
+  /// Returns a member of an object; an empty value if it has no such member.
   [[nodiscard]] const Value& operator[](std::string_view member) const;
 };
 
@@ -48,28 +48,30 @@ struct Argument {
   Value value;
 };
 
-enum class CallEnd : std::uint8_t { returned, failed, unfinished };
+enum class CallOutcome : std::uint8_t { returned, failed, unfinished };
 
 struct Call {
   std::string name;
   std::vector<Argument> args;
-  CallEnd end = CallEnd::unfinished;
+  CallOutcome outcome = CallOutcome::unfinished;
   std::int64_t result = 0;
   Value result_value;
-  std::string error;  ///< "ENOENT" of a failed call
+  std::string error;  ///< name of a failed call's error: "ENOENT"
   std::string note;   ///< explanation of the result: "Timeout"
 
-  /// The argument of that name (an empty one if there is none).
+  /// Returns the argument of that name; an empty one if there is none.
   [[nodiscard]] const Argument& argument(std::string_view name) const;
   [[nodiscard]] std::int64_t descriptor(std::string_view argument_name = "fd") const;
-  [[nodiscard]] bool failed_with(std::string_view name) const { return end == CallEnd::failed && error == name; }
+  [[nodiscard]] bool failed_with(std::string_view name) const {
+    return outcome == CallOutcome::failed && error == name;
+  }
 };
 
-/// `openat(AT_FDCWD, "/etc/x", O_RDONLY) = -1 ENOENT`. Buffers show only with `with_buffers`.
-std::string spell(const Call& call, bool with_buffers);
-std::string spell(const Value& value);
+/// Returns `openat(AT_FDCWD, "/etc/x", O_RDONLY) = -1 ENOENT`. `with_buffers`: show contents of files and messages.
+std::string to_text(const Call& call, bool with_buffers);
+std::string to_text(const Value& value);
 
-/// Bytes of a tracee on one line, without quotation marks, safe to print.
+/// Escapes bytes of a tracee so that they are safe to print on one line. Adds no quotation marks.
 std::string printable(std::string_view bytes);
 
 using Time = std::chrono::nanoseconds;  ///< since the epoch of CLOCK_REALTIME

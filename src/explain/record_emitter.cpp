@@ -9,7 +9,7 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr std::size_t most_members = 64;  // of one value; the rest is left out
+constexpr std::size_t max_members = 64;  // per value; further members are dropped
 
 }  // namespace
 
@@ -35,11 +35,11 @@ void RecordEmitter::begin_argument(std::string_view name, std::string_view type,
 void RecordEmitter::begin_result(const render::CallResult& result) {
   switch (result.kind) {
     case render::CallResult::Kind::value:
-      call_.end = CallEnd::returned;
+      call_.outcome = CallOutcome::returned;
       call_.result = result.value;
       break;
     case render::CallResult::Kind::error: {
-      call_.end = CallEnd::failed;
+      call_.outcome = CallOutcome::failed;
       const std::string_view name = format::error_name(result.error);
       call_.error = name.empty() ? std::to_string(result.error) : std::string(name);
       break;
@@ -58,7 +58,7 @@ void RecordEmitter::begin_note(std::string_view, bool) {
 
 void RecordEmitter::end_note() {
   if (note_.kind != Value::Kind::none) {
-    call_.note = note_.kind == Value::Kind::text ? note_.text : spell(note_);
+    call_.note = note_.kind == Value::Kind::text ? note_.text : to_text(note_);
   }
   open_.clear();
 }
@@ -88,7 +88,7 @@ void RecordEmitter::begin_field(std::string_view name, std::string_view) {
     return;
   }
   Level& level = open_.back();
-  if (level.holder->members.size() == most_members) {
+  if (level.holder->members.size() == max_members) {
     level.holder->cut = true;
     level.slot = nullptr;
     return;
@@ -145,7 +145,7 @@ void RecordEmitter::symbol(std::string_view text) {
   put(Value::Kind::words).text = text;
 }
 
-void RecordEmitter::spelling(const render::SymbolicName& name) {
+void RecordEmitter::put_name(const render::SymbolicName& name) {
   std::string text(name.before);
   if (!name.quoted.empty()) {
     text.append(1, '"').append(name.quoted).append(1, '"');
@@ -154,11 +154,11 @@ void RecordEmitter::spelling(const render::SymbolicName& name) {
 }
 
 void RecordEmitter::named(const render::SymbolicName& name, std::uint64_t, const spec::Type&) {
-  spelling(name);
+  put_name(name);
 }
 
 void RecordEmitter::named_bytes(const render::SymbolicName& name, std::span<const std::byte>) {
-  spelling(name);
+  put_name(name);
 }
 
 void RecordEmitter::annotation(std::string_view text, std::string_view) {

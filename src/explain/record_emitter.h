@@ -1,4 +1,4 @@
-// The third emitter over the decoder, beside text and JSON: makes a Call.
+// RecordEmitter is an emitter like those of text and JSON; it makes a Call.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace tracer::explain {
 
-/// One for each thread, as a call begins and ends at different times.
+/// Each thread needs one, because a call is decoded at entry and at exit.
 class RecordEmitter final : public render::Emitter {
  public:
   explicit RecordEmitter(const spec::Tables& tables) : tables_(tables) {}
 
   [[nodiscard]] Call& call() { return call_; }
-  /// For a value that belongs to no call (a siginfo): what was emitted since.
+  /// Starts a value that belongs to no call, such as a siginfo.
   void begin_alone();
+  /// Returns the value that was emitted since begin_alone().
   [[nodiscard]] Value take_alone() { return std::move(alone_); }
 
   [[nodiscard]] std::size_t written() const override { return written_; }
@@ -43,25 +44,25 @@ class RecordEmitter final : public render::Emitter {
   void named_bytes(const render::SymbolicName& name, std::span<const std::byte> data) override;
   void comment(std::string_view) override {}
   void annotation(std::string_view text, std::string_view suffix) override;
-  void changed() override {}  // what comes after replaces what came before
+  void changed() override {}  // the value at exit replaces the one at entry
 
  private:
   struct Level {
     Value* holder;  ///< the object or list; nullptr: an argument
-    Value* slot;    ///< where the next value goes
+    Value* slot;    ///< the place of the next value
   };
 
   Value& put(Value::Kind kind);
   void begin(Value::Kind kind);
-  void spelling(const render::SymbolicName& name);
+  void put_name(const render::SymbolicName& name);
   void end();
 
   const spec::Tables& tables_;
   Call call_;
   Value alone_;
   Value note_;
-  Value nowhere_;            ///< takes what has no place
-  std::vector<Level> open_;  ///< from the outermost in; pointers into `call_` that stay while their level is open
+  Value nowhere_;            ///< takes values that are dropped
+  std::vector<Level> open_;  ///< open aggregates, outermost first; the pointers are valid while their level is open
   std::size_t written_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/text_buffer.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 #include "format/json_text.h"
 
 namespace tracer::explain {
@@ -14,22 +14,22 @@ namespace tracer::explain {
 namespace {
 
 constexpr std::size_t label_width = 18;
-constexpr std::size_t most_evidence = 6;
+constexpr std::size_t max_evidence = 6;
 
 std::string seconds(Time time) {
   return fmt::format("{:.3f}", static_cast<double>(std::max<std::int64_t>(time.count(), 0)) / 1e9);
 }
 
-/// The step as a line: the call, or the words.
-std::string spell(const Step& step) {
-  return spell(step.call, step.kind == Step::Kind::said);
+/// Returns the call of a step, for messages with the text that it writes.
+std::string to_text(const Step& step) {
+  return to_text(step.call, step.kind == Step::Kind::message);
 }
 
-/// Evidence that is worth a line each: the first and the last ones if there are many.
+/// Returns the evidence to show: the first and the last steps if there are many.
 std::vector<const Step*> selected(const std::vector<const Step*>& evidence) {
   std::vector<const Step*> steps = evidence;
-  if (steps.size() > most_evidence) {
-    steps.erase(steps.begin() + most_evidence / 2, steps.end() - most_evidence / 2);
+  if (steps.size() > max_evidence) {
+    steps.erase(steps.begin() + max_evidence / 2, steps.end() - max_evidence / 2);
   }
   return steps;
 }
@@ -75,8 +75,8 @@ void write_answer(Text& text, const Explanation& explanation, const Answer& answ
   }
   std::string evidence;
   for (const Step* step : selected(answer.evidence)) {
-    evidence += fmt::format("{}{}    ({} s, pid {})", evidence.empty() ? "" : "\n", spell(*step),
-                            seconds(step->time - explanation.began), explanation.process->pid);
+    evidence += fmt::format("{}{}    ({} s, pid {})", evidence.empty() ? "" : "\n", to_text(*step),
+                            seconds(step->time - explanation.started), explanation.process->pid);
   }
   if (!evidence.empty()) {
     text.line("evidence", evidence);
@@ -212,7 +212,7 @@ std::string report_json(const Explanation& explanation) {
       json.member("tid");
       json.number(step->tid);
       json.member("call");
-      json.string(spell(*step));
+      json.string(to_text(*step));
       json.close('}');
     }
     json.close(']');

@@ -1,4 +1,4 @@
-// An explanation for a person, or for a program.
+// Formats an explanation as text or JSON.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace tracer::explain {
 
-/// Lines for a terminal or a log.
+/// Returns lines for a terminal or a log.
 std::string report_text(const Explanation& explanation, bool colours);
-/// One JSON object, on one line, with the same content. Its members: man/tracer.1, EXPLANATIONS.
+/// Returns one line with a JSON object of the same content; tracer(1), EXPLANATIONS, describes its members.
 std::string report_json(const Explanation& explanation);
 
 }  // namespace tracer::explain

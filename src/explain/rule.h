@@ -1,9 +1,9 @@
-// What a cause of failure is to the explainer: a row with a trigger, and a function that looks whether it holds.
+// A rule describes a cause of failure: a row with a trigger, and a function that checks whether the cause applies.
 //
-// To add a cause: write a function `std::optional<Finding> name(const Case&)` in the rules_*.cpp of its subject, which
-// returns what it found in the story and on the machine, or nothing where the trigger was no cause; and a row in the
-// table at the end of that file. A call that no rule has named yet goes into the row, and is then watched. The test is
-// a program that fails so, in tests/explain/causes.py.
+// To add a cause, write a function `std::optional<Finding> name(const Case&)` in the file of its subject in rules/. It
+// returns what it found in the story and on the machine, or nothing if the cause does not apply. Then add a row to the
+// table at the end of that file. Calls that a row names are traced. The test is a program that fails in this way, in
+// tests/explain/causes_*.py.
 #pragma once
 
 #include <optional>
@@ -14,42 +14,42 @@
 
 #include "explain/prober.h"
 #include "explain/story.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 namespace tracer::explain {
 
-/// What a rule sees.
+/// The input of a rule.
 struct Case {
   const Story& story;
   const Process& process;
   const Prober& prober;
   const Step* step = nullptr;  ///< the failed call, for rules with `calls`
-  std::string said;            ///< all that the process said on standard error
+  std::string messages;        ///< all that the process wrote to standard error
 
   [[nodiscard]] const Call& call() const { return step->call; }
   [[nodiscard]] const std::string& path() const { return step->path; }
-  /// Of the time of the call.
+  /// Returns the snapshot at the time of the call.
   [[nodiscard]] const std::optional<Snapshot>& snapshot() const { return prober.snapshot(); }
 };
 
 struct Finding {
-  std::string rule;                    ///< name for programs: "port-in-use"; empty: the row's
+  std::string rule;                    ///< name of the cause: "port-in-use"; empty: that of the row
   std::string cause;                   ///< a sentence without a full stop
-  std::vector<std::string> looked_at;  ///< what the machine said
-  std::string remedy;                  ///< what to do, as a command where there is one
-  std::vector<const Step*> evidence;   ///< besides the step of the case
-  int weight = 0;                      ///< added to the row's
-  bool tells_end = false;              ///< how it ended rather than why: of use where nothing better is known
+  std::vector<std::string> looked_at;  ///< facts about the machine
+  std::string remedy;                  ///< what to do, if possible as a command
+  std::vector<const Step*> evidence;   ///< steps besides that of the case
+  int weight = 0;                      ///< added to the weight of the row
+  bool describes_exit = false;         ///< describes how the process ended, not why; any other answer outranks it
 };
 
 struct Rule {
   std::string_view name;
-  int weight = 0;            ///< how much such an event alone speaks for being the reason of the end
-  std::string_view calls;    ///< a failed call: names, with blanks between; "*": any that is watched
-  std::string_view errors;   ///< and its errors; "": any
-  std::string_view says;     ///< or a text on standard error: alternatives, with | between
-  std::string_view signals;  ///< or the death by one of these signals; "exit": any end that is not good
-  std::optional<Finding> (*look)(const Case&);
+  int weight = 0;            ///< how strongly the trigger alone suggests the cause
+  std::string_view calls;    ///< triggered by failed calls: names separated by blanks; "*": any traced call
+  std::string_view errors;   ///< errors of these calls; "": any
+  std::string_view message;  ///< or by text on standard error: alternatives separated by |
+  std::string_view signals;  ///< or by one of these fatal signals; "exit": any unsuccessful exit
+  std::optional<Finding> (*check)(const Case&);
 };
 
 }  // namespace tracer::explain

@@ -4,17 +4,17 @@
 
 #include "base/read_file.h"
 #include "explain/calls_of_interest.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 namespace tracer::explain {
 
 namespace {
 
-// The most that is kept of one process: what is oldest goes first. The first steps hardly ever matter for the end.
-constexpr std::size_t most_steps = 2000;
-constexpr std::size_t most_opened = 4000;
-constexpr std::size_t most_processes = 20000;
-constexpr std::size_t most_snapshots = 16;  // of one process; limits and ids seldom change
+// Limits for each process. The oldest entries are dropped first, because early steps seldom explain a failure.
+constexpr std::size_t max_steps = 2000;
+constexpr std::size_t max_opened = 4000;
+constexpr std::size_t max_processes = 20000;
+constexpr std::size_t max_snapshots = 16;  // limits and credentials seldom change
 
 constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
 
@@ -31,7 +31,7 @@ std::string Process::executable() const {
 
 std::string Process::name() const {
   if (programs.empty()) {
-    // Its first program may be what could not be executed.
+    // The first program may have failed to execute.
     for (const Step& step : steps) {
       if (step.kind == Step::Kind::failure && step.call.name.compare(0, 6, "execve") == 0) {
         return step.path.substr(step.path.rfind('/') + 1);
@@ -42,10 +42,10 @@ std::string Process::name() const {
   return path.empty() ? command : path.substr(path.rfind('/') + 1);
 }
 
-std::string Process::said() const {
+std::string Process::messages() const {
   std::string text;
   for (const Step& step : steps) {
-    if (step.kind == Step::Kind::said && step.order >= image_begins) {
+    if (step.kind == Step::Kind::message && step.order >= last_exec) {
       text += step.text;
     }
   }
@@ -61,10 +61,10 @@ Process& Story::process(pid_t pid) {
   if (const auto at = processes_.find(pid); at != processes_.end()) {
     return at->second;
   }
-  if (processes_.size() >= most_processes) {
-    // One that ended well goes.
+  if (processes_.size() >= max_processes) {
+    // Drop a process that exited successfully.
     const auto gone = std::find_if(processes_.begin(), processes_.end(), [this](const auto& entry) {
-      return entry.first != first_ && entry.second.end && entry.second.end->good();
+      return entry.first != first_ && entry.second.exit && entry.second.exit->good();
     });
     if (gone != processes_.end()) {
       processes_.erase(gone);
@@ -79,7 +79,7 @@ Process& Story::process(pid_t pid) {
 }
 
 Step& Story::add(Process& process, pid_t tid, Time time, Step::Kind kind) {
-  if (process.steps.size() == most_steps) {
+  if (process.steps.size() == max_steps) {
     process.steps.pop_front();
   }
   Step& step = process.steps.emplace_back();
@@ -94,12 +94,12 @@ Step& Story::add(Process& process, pid_t tid, Time time, Step::Kind kind) {
 // ---------------------------------------------------------------------------------------------- calls
 
 void Story::begin_call(pid_t pid, pid_t tid, Time time, const Call& call) {
-  if (began_ == Time{}) {
-    began_ = time;
+  if (start_time_ == Time{}) {
+    start_time_ = time;
   }
   Process& owner = process(pid);
-  if (owner.began == Time{}) {
-    owner.began = time;
+  if (owner.started == Time{}) {
+    owner.started = time;
   }
   owner.stopped_by.clear();
   LastCall& last = owner.threads[tid];
@@ -110,32 +110,32 @@ void Story::begin_call(pid_t pid, pid_t tid, Time time, const Call& call) {
 
 void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
   Process& owner = process(pid);
-  if (began_ == Time{}) {
-    began_ = time;
+  if (start_time_ == Time{}) {
+    start_time_ = time;
   }
-  if (owner.began == Time{}) {
-    owner.began = time;
+  if (owner.started == Time{}) {
+    owner.started = time;
   }
   ++owner.calls;
   owner.stopped_by.clear();
-  learn_folder(owner, call);
+  learn_working_directory(owner, call);
   LastCall& last = owner.threads[tid];
   last.call = call;
-  last.open = call.end == CallEnd::unfinished;
-  if (call.end == CallEnd::failed) {
-    keep_failure(owner, tid, time, std::move(call));
-  } else if (call.end == CallEnd::returned) {
-    keep_success(owner, tid, time, std::move(call));
+  last.open = call.outcome == CallOutcome::unfinished;
+  if (call.outcome == CallOutcome::failed) {
+    add_failure(owner, tid, time, std::move(call));
+  } else if (call.outcome == CallOutcome::returned) {
+    add_success(owner, tid, time, std::move(call));
   }
 }
 
-void Story::look_at_root(Process& process, pid_t tid) {
+void Story::take_root(Process& process, pid_t tid) {
   if (auto now = surroundings_->root(tid)) {
     process.root = *std::move(now);
   }
 }
 
-void Story::look_at(Process& process, pid_t tid) {
+void Story::take_snapshot(Process& process, pid_t tid) {
   if (surroundings_ == nullptr) {
     return;
   }
@@ -146,68 +146,68 @@ void Story::look_at(Process& process, pid_t tid) {
       process.snapshot = std::move(now);
     }
   }
-  look_at_root(process, tid);
+  take_root(process, tid);
   if (std::string here = surroundings_->current_directory(tid); !here.empty()) {
     process.working_directory = std::move(here);
   }
 }
 
-/// Rights seldom change, so that most failures share one.
-void Story::keep_snapshot(Process& process, Step& step) {
+/// Attaches a snapshot to a failure. Most failures share one, because privileges and limits seldom change.
+void Story::attach_snapshot(Process& process, Step& step) {
   if (!process.snapshot) {
     return;
   }
-  const auto& kept = process.kept_snapshot;
+  const auto& kept = process.shared_snapshot;
   if (!kept || !(*kept)->same_rights(*process.snapshot)) {
-    if (process.kept_snapshots == most_snapshots) {
+    if (process.snapshot_count == max_snapshots) {
       return;
     }
-    ++process.kept_snapshots;
-    process.kept_snapshot = std::make_shared<const std::optional<Snapshot>>(process.snapshot);
+    ++process.snapshot_count;
+    process.shared_snapshot = std::make_shared<const std::optional<Snapshot>>(process.snapshot);
   }
-  step.snapshot = process.kept_snapshot;
+  step.snapshot = process.shared_snapshot;
 }
 
-/// When the first program begins: what filters it has that the tracer, its parent, has not.
-void Story::count_own_filters(const Process& process) {
+/// Counts, at the first exec, the seccomp filters that the process has and the tracer, its parent, has not.
+void Story::count_tracer_filters(const Process& process) {
   if (process.pid != first_ || process.programs.size() != 1 || !process.snapshot) {
     return;
   }
   Snapshot self;
   self.status = read_file("/proc/self/status");
   const std::uint64_t all = process.snapshot->id("Seccomp_filters", 0).value_or(0);
-  own_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
+  tracer_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
 }
 
-/// Of a recorded run: where the trace says in which folder the process is.
-void Story::learn_folder(Process& process, const Call& call) {
+/// Learns the working directory of a recorded process from its calls.
+void Story::learn_working_directory(Process& process, const Call& call) {
   if (surroundings_ != nullptr) {
     return;
   }
   for (const Argument& argument : call.args) {
     if (argument.type == "dirfd" && !argument.value.is_number() && !argument.value.name.empty()) {
-      process.working_directory = argument.value.name;  // of AT_FDCWD, with -y
+      process.working_directory = argument.value.name;  // with -y, the trace annotates AT_FDCWD
     }
   }
-  if (call.name == "getcwd" && call.end == CallEnd::returned) {
+  if (call.name == "getcwd" && call.outcome == CallOutcome::returned) {
     process.working_directory = call.argument("buf").value.text;
   }
 }
 
-void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
+void Story::add_failure(Process& process, pid_t tid, Time time, Call call) {
   if (is_noise(call)) {
     return;
   }
   const bool common = call.error == "ENOENT";
   if (surroundings_ != nullptr) {
     if (!common || !process.snapshot) {
-      look_at(process, tid);
+      take_snapshot(process, tid);
     } else {
-      look_at_root(process, tid);
+      take_root(process, tid);
     }
   }
   Step& step = add(process, tid, time, Step::Kind::failure);
-  keep_snapshot(process, step);
+  attach_snapshot(process, step);
   step.path = resolve(process, tid, call);
   if (process.working_directory.empty() && surroundings_ != nullptr) {
     process.working_directory = surroundings_->current_directory(tid);
@@ -215,7 +215,7 @@ void Story::keep_failure(Process& process, pid_t tid, Time time, Call call) {
   step.call = std::move(call);
 }
 
-void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
+void Story::add_success(Process& process, pid_t tid, Time time, Call call) {
   if (is_listed(call.name, "execve execveat")) {
     Program program;
     program.path = resolve(process, tid, call);
@@ -227,40 +227,40 @@ void Story::keep_success(Process& process, pid_t tid, Time time, Call call) {
     Step& step = add(process, tid, time, Step::Kind::exec);
     step.path = program.path;
     step.call = std::move(call);
-    process.image_begins = step.order;
-    look_at(process, tid);
-    count_own_filters(process);
+    process.last_exec = step.order;
+    take_snapshot(process, tid);
+    count_tracer_filters(process);
     return;
   }
-  if (is_turning_point(call)) {
-    look_at(process, tid);
+  if (changes_context(call)) {
+    take_snapshot(process, tid);
   }
   if (is_socket_error(call)) {
-    // The late failure of a connection that was made without waiting.
-    call.end = CallEnd::failed;
-    call.error = spell(call.argument("optval").value);
+    // A nonblocking connect has failed.
+    call.outcome = CallOutcome::failed;
+    call.error = to_text(call.argument("optval").value);
     call.error.erase(std::remove_if(call.error.begin(), call.error.end(), [](char c) { return c == '[' || c == ']'; }),
                      call.error.end());
-    keep_failure(process, tid, time, std::move(call));
+    add_failure(process, tid, time, std::move(call));
     return;
   }
   follow_standard_error(process, call);
-  if (const std::int64_t fd = written_to(call); fd >= 0) {
+  if (const std::int64_t fd = output_descriptor(call); fd >= 0) {
     if (process.standard_error.count(fd) != 0) {
-      std::string text = written(call);
-      Step& step = add(process, tid, time, Step::Kind::said);
+      std::string text = output_text(call);
+      Step& step = add(process, tid, time, Step::Kind::message);
       step.text = std::move(text);
       step.call = std::move(call);
     }
     return;
   }
   if (is_listed(call.name, "wait4 waitid")) {
-    saw_wait(process, tid, time, call);
+    add_wait(process, tid, time, call);
     return;
   }
   if (call.name.compare(0, 4, "open") == 0 || call.name == "creat") {
     std::string path = resolve(process, tid, call);
-    if (process.opened.size() == most_opened) {
+    if (process.opened.size() == max_opened) {
       process.opened.pop_front();
     }
     process.descriptors[call.result] = path;
@@ -282,21 +282,21 @@ void Story::follow_standard_error(Process& process, const Call& call) {
   if (call.args.empty()) {
     return;
   }
-  constexpr std::size_t most = 64;
+  constexpr std::size_t max_descriptors = 64;
   const bool duplicates =
       is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
-                                                spell(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
+                                                to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
   if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
-    if (process.standard_error.size() < most) {
+    if (process.standard_error.size() < max_descriptors) {
       process.standard_error.insert(call.result);
     }
   } else if (call.result != 2 &&
              (duplicates || is_listed(call.name, "open openat openat2 creat socket accept accept4 memfd_create"))) {
-    process.standard_error.erase(call.result);  // it is something else now
+    process.standard_error.erase(call.result);  // the number refers to another file now
   }
 }
 
-void Story::saw_wait(Process& process, pid_t tid, Time time, const Call& call) {
+void Story::add_wait(Process& process, pid_t tid, Time time, const Call& call) {
   const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("infop").value);
   if (child <= 0 || find(static_cast<pid_t>(child)) == nullptr) {
     return;
@@ -322,7 +322,7 @@ void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
   kept.tid = tid;
   kept.order = ++order_;
   if (surroundings_ != nullptr && (crash || is_listed(signal.name, "SIGSYS SIGXCPU SIGXFSZ SIGABRT SIGTRAP"))) {
-    look_at(owner, tid);
+    take_snapshot(owner, tid);
     if (crash) {
       kept.mappings = surroundings_->mappings(tid);
       kept.stack_pointer = surroundings_->stack_pointer(tid);
@@ -345,10 +345,10 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.standard_error = parent.standard_error;
   copy.root = parent.root;
   copy.snapshot = parent.snapshot;
-  copy.kept_snapshot = parent.kept_snapshot;
+  copy.shared_snapshot = parent.shared_snapshot;
   copy.working_directory = parent.working_directory;
-  copy.began = time;
-  process(child) = std::move(copy);  // also where the id is used again
+  copy.started = time;
+  process(child) = std::move(copy);  // replaces an exited process with the same ID
 }
 
 void Story::exec(pid_t pid, Time) {
@@ -357,14 +357,14 @@ void Story::exec(pid_t pid, Time) {
   owner.crash.reset();
 }
 
-void Story::exited(pid_t pid, pid_t tid, Time time, End end) {
+void Story::exited(pid_t pid, pid_t tid, Time time, ExitInfo exit) {
   Process& owner = process(pid);
   if (tid != pid) {
     owner.threads.erase(tid);
     return;
   }
-  end.time = time;
-  owner.end = std::move(end);
+  exit.time = time;
+  owner.exit = std::move(exit);
 }
 
 void Story::detached(pid_t pid, pid_t) {

@@ -1,5 +1,5 @@
-// What a run was, as far as it can matter for why it ended badly: the story that the rules read. Bounded, whatever
-// the tracees do.
+// The story of a run: the events of its processes that rules examine to explain a failure. Its size is bounded,
+// whatever the tracees do.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace tracer::explain {
 
-/// A function that a thread was in.
+/// A function on the stack of a thread.
 struct Frame {
   std::string function;
   std::string file;    ///< program or library
@@ -25,30 +25,30 @@ struct Frame {
 
 struct SignalInfo {
   std::string name;  ///< SIGSEGV
-  Value info;        ///< as of siginfo_t
+  Value info;        ///< the decoded siginfo_t
   std::uint64_t instruction_pointer = 0;
   std::vector<Frame> stack;  ///< innermost first; empty: unknown
 };
 
-/// Something that a process did or that befell it.
+/// An event of a process.
 struct Step {
   enum class Kind : std::uint8_t {
-    failure,  ///< call
-    said,     ///< text, on standard error
-    exec,     ///< path: a new program
-    waited,   ///< child: its end was collected
-    other,    ///< call: one that succeeded and that a rule wants to see (connect in progress, SO_ERROR, …)
+    failure,  ///< `call` failed
+    message,  ///< the process wrote `text` to standard error
+    exec,     ///< the process executed the program at `path`
+    waited,   ///< the process waited for `child`, which has exited
+    other,    ///< `call` succeeded and a rule examines it (connect in progress, SO_ERROR, …)
   };
   Kind kind = Kind::failure;
   pid_t tid = 0;
   Time time{};
-  std::uint64_t order = 0;   ///< grows over all processes
-  std::uint64_t number = 0;  ///< how many calls of this process came before
+  std::uint64_t order = 0;   ///< increases over the steps of all processes
+  std::uint64_t number = 0;  ///< number of calls of this process before the step
   Call call;
-  std::string path;  ///< resolved by the process' own view; empty: the call has none
+  std::string path;  ///< absolute path in the process's view; empty: the call has none
   std::string text;
   pid_t child = 0;
-  /// Of a failure: the process then; null: as it was last.
+  /// The process at the time of a failure; null: use the process's last snapshot.
   std::shared_ptr<const std::optional<Snapshot>> snapshot;
 };
 
@@ -63,10 +63,10 @@ struct LastCall {
   bool open = false;
 };
 
-struct End {
+struct ExitInfo {
   bool by_signal = false;
-  int status = 0;      ///< or the number of the signal
-  std::string signal;  ///< its name
+  int status = 0;      ///< exit status, or number of the signal
+  std::string signal;  ///< name of the signal
   bool core = false;
   Time time{};
   [[nodiscard]] bool good() const { return !by_signal && status == 0; }
@@ -88,90 +88,91 @@ struct Program {
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::vector<Program> programs;  ///< the exec chain; the last one runs
-  std::string command;            ///< a name for it, for where no exec was seen
+  std::vector<Program> programs;  ///< the programs that it has executed; the last one runs
+  std::string command;            ///< its name if no exec was seen
   std::deque<Step> steps;
-  std::size_t image_begins = 0;  ///< the order of the last successful exec
+  std::size_t last_exec = 0;  ///< `order` of the last successful exec
   std::uint64_t calls = 0;
   std::deque<Opened> opened;
-  std::map<std::int64_t, std::string> descriptors;  ///< what open and connect put there, as far as it was seen
-  std::set<std::int64_t> standard_error = {2};      ///< descriptors that lead there: `echo >&2` of a shell writes to 1
+  std::map<std::int64_t, std::string> descriptors;  ///< their paths, as far as opens were seen
+  std::set<std::int64_t> standard_error = {2};      ///< duplicates of it: `echo >&2` of a shell writes to 1
   std::map<pid_t, LastCall> threads;
   std::optional<Snapshot> snapshot;
-  std::shared_ptr<const std::optional<Snapshot>> kept_snapshot;  ///< that the last failure got
-  std::size_t kept_snapshots = 0;
+  std::shared_ptr<const std::optional<Snapshot>> shared_snapshot;  ///< the snapshot of the last failure
+  std::size_t snapshot_count = 0;
   std::shared_ptr<Root> root;
   std::string working_directory;
-  std::string stopped_by;  ///< the signal that stopped it and nothing has let it go on since; empty: it runs
+  std::string stopped_by;  ///< the signal of its group-stop; empty: it runs
   std::optional<Crash> crash;
-  std::optional<End> end;
-  bool collected = false;  ///< its parent waited for it
+  std::optional<ExitInfo> exit;
+  bool collected = false;  ///< its parent has waited for it
   bool detached = false;
-  Time began{};
+  Time started{};
 
-  [[nodiscard]] std::string name() const;        ///< the program's, without folders
-  [[nodiscard]] std::string executable() const;  ///< with folders; empty if unknown
-  /// What it said on standard error since its last exec, joined.
-  [[nodiscard]] std::string said() const;
+  [[nodiscard]] std::string name() const;        ///< file name of the program
+  [[nodiscard]] std::string executable() const;  ///< path of the program; empty if unknown
+  /// Returns all that it wrote to standard error since its last exec.
+  [[nodiscard]] std::string messages() const;
 };
 
 class Story {
  public:
   /// `surroundings`: nullptr for a recorded run.
-  /// `complete`: every call is told, and not only those that rules ask for.
-  /// `disturbs`: the kernel gives the processes less than it would if nobody watched.
-  Story(Surroundings* surroundings, bool complete, bool disturbs)
-      : surroundings_(surroundings), complete_(complete), disturbs_(disturbs) {}
+  /// `complete`: the story receives every call, not only those that rules examine.
+  /// `alters_privileges`: tracing changes the processes' privileges: the kernel ignores set-user-ID bits of ptraced
+  /// programs.
+  Story(Surroundings* surroundings, bool complete, bool alters_privileges)
+      : surroundings_(surroundings), complete_(complete), alters_privileges_(alters_privileges) {}
 
   void appeared(pid_t pid) { process(pid); }
   void begin_call(pid_t pid, pid_t tid, Time time, const Call& call);
   void end_call(pid_t pid, pid_t tid, Time time, Call call);
   void signal(pid_t pid, pid_t tid, Time time, SignalInfo signal);
-  /// By job control.
+  /// Records a group-stop.
   void stopped(pid_t pid, std::string signal) { process(pid).stopped_by = std::move(signal); }
   void fork(pid_t pid, pid_t child, bool is_thread, Time time);
   void exec(pid_t pid, Time time);
-  void exited(pid_t pid, pid_t tid, Time time, End end);
+  void exited(pid_t pid, pid_t tid, Time time, ExitInfo exit);
   void detached(pid_t pid, pid_t tid);
-  /// So many events are missing here, whose nobody knows.
+  /// Records lost events, whose processes are unknown.
   void lost(std::uint64_t events) { lost_ += events; }
   void command(pid_t pid, std::string_view name) { process(pid).command = name; }
 
   [[nodiscard]] const std::map<pid_t, Process>& processes() const { return processes_; }
   [[nodiscard]] const Process* find(pid_t pid) const;
-  /// The first process that was seen: what was launched, or attached to; nullptr: nothing has happened.
+  /// Returns the process that was launched or attached to first; nullptr before the first event.
   [[nodiscard]] const Process* first() const { return find(first_); }
-  [[nodiscard]] Time began() const { return began_; }
-  /// How many seccomp filters of a process are the tracer's own.
-  [[nodiscard]] std::uint64_t own_filters() const { return own_filters_; }
+  [[nodiscard]] Time started() const { return start_time_; }
+  /// Returns the number of seccomp filters of each process that the tracer has installed.
+  [[nodiscard]] std::uint64_t tracer_filters() const { return tracer_filters_; }
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
-  [[nodiscard]] bool disturbs() const { return disturbs_; }
+  [[nodiscard]] bool alters_privileges() const { return alters_privileges_; }
   [[nodiscard]] Surroundings* surroundings() const { return surroundings_; }
 
  private:
   Process& process(pid_t pid);
   Step& add(Process& process, pid_t tid, Time time, Step::Kind kind);
-  void keep_failure(Process& process, pid_t tid, Time time, Call call);
-  void keep_success(Process& process, pid_t tid, Time time, Call call);
-  void saw_wait(Process& process, pid_t tid, Time time, const Call& call);
+  void add_failure(Process& process, pid_t tid, Time time, Call call);
+  void add_success(Process& process, pid_t tid, Time time, Call call);
+  void add_wait(Process& process, pid_t tid, Time time, const Call& call);
   [[nodiscard]] std::string resolve(const Process& process, pid_t tid, const Call& call) const;
   [[nodiscard]] std::string absolute(const Process& process, pid_t tid, const Call& call, std::string path) const;
-  void look_at(Process& process, pid_t tid);
-  void look_at_root(Process& process, pid_t tid);
-  static void keep_snapshot(Process& process, Step& step);
-  void learn_folder(Process& process, const Call& call);
+  void take_snapshot(Process& process, pid_t tid);
+  void take_root(Process& process, pid_t tid);
+  static void attach_snapshot(Process& process, Step& step);
+  void learn_working_directory(Process& process, const Call& call);
   static void follow_standard_error(Process& process, const Call& call);
-  void count_own_filters(const Process& process);
+  void count_tracer_filters(const Process& process);
 
   Surroundings* surroundings_;
   bool complete_;
-  bool disturbs_;
+  bool alters_privileges_;
   std::map<pid_t, Process> processes_;
   pid_t first_ = 0;
-  Time began_{};
+  Time start_time_{};
   std::uint64_t order_ = 0;
-  std::uint64_t own_filters_ = 0;
+  std::uint64_t tracer_filters_ = 0;
   std::uint64_t lost_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which file a call is about, by the view of the process.
+// Resolves the path that a call accesses, in the view of the process.
 #include <algorithm>
 
 #include "explain/story.h"
@@ -37,13 +37,13 @@ std::string Story::absolute(const Process& process, pid_t tid, const Call& call,
   if (!path.empty() && path.front() == '/') {
     return normal(path);
   }
-  const Argument& folder = call.args.empty() ? Argument{} : call.args.front();
-  std::string base = folder.type == "dirfd" ? folder.value.name : std::string();
-  if (folder.type == "dirfd" && folder.value.is_number()) {
+  const Argument& directory = call.args.empty() ? Argument{} : call.args.front();
+  std::string base = directory.type == "dirfd" ? directory.value.name : std::string();
+  if (directory.type == "dirfd" && directory.value.is_number()) {
     if (base.empty() && surroundings_ != nullptr) {
-      base = surroundings_->descriptor(tid, folder.value.number).value_or("");
+      base = surroundings_->descriptor(tid, directory.value.number).value_or("");
     }
-    if (const auto at = process.descriptors.find(folder.value.number);
+    if (const auto at = process.descriptors.find(directory.value.number);
         base.empty() && at != process.descriptors.end()) {
       base = at->second;
     }

@@ -82,7 +82,7 @@ def noexec_mount(place):
     return [str(point / 'program')]
 
 
-@cause('exec-of-a-folder', 'is a folder')
+@cause('exec-of-a-folder', 'is a directory')
 def exec_of_a_folder(place):
     return [str(place.folder)]
 

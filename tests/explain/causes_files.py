@@ -79,7 +79,7 @@ def file_permission(place):
     return as_nobody(place, [place.fail, 'open', place.file('secret', mode=0o600)])
 
 
-@cause('file-permission', 'may not write to the folder FOLDER')
+@cause('file-permission', 'may not write to the directory FOLDER')
 def folder_not_writable(place):
     return as_nobody(place, [place.fail, 'write-file', str(place.folder / 'new')])
 
@@ -97,7 +97,7 @@ def link_loop(place):
     return [place.fail, 'open', str(place.folder / 'a')]
 
 
-@cause('file-as-folder', 'FOLDER/file is a file where a folder was expected')
+@cause('file-as-folder', 'FOLDER/file is a file where a directory was expected')
 def file_as_folder(place):
     place.file('file')
     return [place.fail, 'open', str(place.folder / 'file/inside')]
@@ -207,7 +207,7 @@ def file_size_limit(place):
     return [place.fail, 'file-size', str(place.folder / 'file')]
 
 
-@cause('file-permission', 'user nobody', 'may not write to the folder FOLDER')
+@cause('file-permission', 'user nobody', 'may not write to the directory FOLDER')
 def file_that_cannot_be_made_is_not_missing(place):
     if shutil.which('sqlite3') is None:
         raise Skipped('no sqlite3')
@@ -261,7 +261,7 @@ def perl_module(place):
     return ['perl', '-MNo::Such::Module', '-e', '1']
 
 
-@cause('no-repository', 'the folder FOLDER is in no git repository', 'git init')
+@cause('no-repository', 'the directory FOLDER is in no git repository', 'git init')
 def no_repository(place):
     clean = {name: value for name, value in os.environ.items() if not name.startswith('GIT_')}
     return {'command': ['git', 'status'], 'env': {**clean, 'GIT_CEILING_DIRECTORIES': str(place.folder.parent)}}

@@ -380,7 +380,7 @@ def recorded_crash(place):
     known = explain_record(place, place.fail, 'segv', options=['-k'])
     assert 'in main in' in known['answers'][0]['cause'], known
     unknown = explain_record(place, place.fail, 'segv')
-    assert unknown['answers'][0]['rule'] == 'segmentation-fault' and 'does not tell' in unknown['answers'][0]['cause'], unknown
+    assert unknown['answers'][0]['rule'] == 'segmentation-fault' and 'does not show' in unknown['answers'][0]['cause'], unknown
     assert any('-k records' in line for line in unknown['not_looked_at']), unknown
 
 

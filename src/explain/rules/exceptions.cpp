@@ -1,11 +1,11 @@
-// Errors that no system call shows: what programs of some languages say as nobody catches them.
+// Uncaught exceptions and panics, recognized by the messages of language runtimes.
 #include "explain/rules/rules.h"
 
 namespace tracer::explain::rules {
 
 namespace {
 
-/// The last line that begins with `words`, without them.
+/// Returns the rest of the last line that starts with `words`.
 std::string last_line_after(const std::string& text, std::string_view words) {
   std::size_t at = text.rfind(words);
   while (at != std::string::npos && at != 0 && text[at - 1] != '\n') {
@@ -14,48 +14,49 @@ std::string last_line_after(const std::string& text, std::string_view words) {
   return at == std::string::npos ? std::string() : word_after(text.substr(at), words, "\n");
 }
 
-/// `panic: assignment to entry in nil map`, before what its goroutines do.
-std::string of_go(const std::string& said) {
-  const std::string panic = last_line_after(said, "panic: ");
-  return panic.empty() ? last_line_after(said, "fatal error: ") : panic;
+/// Returns the message after `panic: `, which precedes the stacks of the goroutines.
+std::string of_go(const std::string& messages) {
+  const std::string panic = last_line_after(messages, "panic: ");
+  return panic.empty() ? last_line_after(messages, "fatal error: ") : panic;
 }
 
-/// `thread 'main' panicked at src/main.rs:4:5:` and the message; before Rust 1.73, `panicked at 'message', place`.
-std::string of_rust(const std::string& said) {
-  std::string place = word_after(said, "panicked at ", "\n");
+/// Returns the message after `thread 'main' panicked at src/main.rs:4:5:`; before Rust 1.73, of `panicked at 'message',
+/// place`.
+std::string of_rust(const std::string& messages) {
+  std::string place = word_after(messages, "panicked at ", "\n");
   if (place.empty() || place.back() != ':') {
     return place;
   }
-  const std::string message = word_after(said, place + '\n', "\n");
+  const std::string message = word_after(messages, place + '\n', "\n");
   return message + " (" + place.substr(0, place.size() - 1) + ')';
 }
 
-/// `Exception in thread "main" kind: message`, and what had caused that, the first cause last.
-std::string of_java(const std::string& said) {
-  const std::string cause = last_line_after(said, "Caused by: ");
-  const std::string line = last_line_after(said, "Exception in thread \"");
+/// Returns the last `Caused by: ` line, which is the root cause; else the text of `Exception in thread "main" …`.
+std::string of_java(const std::string& messages) {
+  const std::string cause = last_line_after(messages, "Caused by: ");
+  const std::string line = last_line_after(messages, "Exception in thread \"");
   const std::size_t quote = line.find("\" ");
   return !cause.empty() ? cause : quote == std::string::npos ? std::string() : line.substr(quote + 2);
 }
 
-/// The line above the stack.
-std::string of_node(const std::string& said) {
-  return last_line(said.substr(0, std::min(said.find("\n    at "), said.size())));
+/// Returns the line above the stack.
+std::string of_node(const std::string& messages) {
+  return last_line(messages.substr(0, std::min(messages.find("\n    at "), messages.size())));
 }
 
-/// The line below the stack.
-std::string of_python(const std::string& said) {
-  return last_line(said);
+/// Returns the line below the stack.
+std::string of_python(const std::string& messages) {
+  return last_line(messages);
 }
 
-std::string of_ocaml(const std::string& said) {
-  return last_line_after(said, "Fatal error: exception ");
+std::string of_ocaml(const std::string& messages) {
+  return last_line_after(messages, "Fatal error: exception ");
 }
 
 struct Language {
-  std::string_view words;  ///< which tell that it is this one
-  int status;              ///< of a program that ends so; one with another has caught it
-  std::string (*message)(const std::string& said);
+  std::string_view words;  ///< text that identifies the language
+  int status;              ///< exit status of an uncaught error; another status means that the program caught it
+  std::string (*message)(const std::string& messages);
   std::string_view remedy;
 };
 
@@ -71,15 +72,15 @@ constexpr Language languages[] = {
 
 std::optional<Finding> uncaught(const Case& facts) {
   for (const Language& language : languages) {
-    if (!contains(facts.said, language.words) || !facts.process.end || facts.process.end->by_signal ||
-        facts.process.end->status != language.status) {
+    if (!contains(facts.messages, language.words) || !facts.process.exit || facts.process.exit->by_signal ||
+        facts.process.exit->status != language.status) {
       continue;
     }
-    if (const std::string message = language.message(facts.said); !message.empty()) {
+    if (const std::string message = language.message(facts.messages); !message.empty()) {
       Finding finding;
       finding.cause = "an error that it does not catch ended it: " + message;
       finding.remedy = language.remedy;
-      finding.tells_end = true;
+      finding.describes_exit = true;
       return finding;
     }
   }

@@ -14,23 +14,23 @@ namespace tracer::explain::rules {
 
 namespace {
 
-/// Folders in which a command was looked for, from the attempts to execute it.
-std::vector<std::string> folders_tried(const Process& process, const std::string& name) {
-  std::vector<std::string> folders;
+/// Returns the directories in which a command was looked for, from the attempts to execute it.
+std::vector<std::string> directories_tried(const Process& process, const std::string& name) {
+  std::vector<std::string> directories;
   for (const Step& step : process.steps) {
-    if (step.kind == Step::Kind::failure && step.order >= process.image_begins && base_name(step.path) == name &&
+    if (step.kind == Step::Kind::failure && step.order >= process.last_exec && base_name(step.path) == name &&
         is_listed(step.call.name, "execve newfstatat stat access faccessat2 faccessat")) {
-      const std::string folder = directory_of(step.path);
-      if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
-        folders.push_back(folder);
+      const std::string directory = folder_of(step.path);
+      if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
+        directories.push_back(directory);
       }
     }
   }
-  return folders;
+  return directories;
 }
 
-/// `#!/usr/bin/env python3` with Windows line ends: env looks for "python3\r".
-Finding carriage_return_behind(const Case& facts, const std::string& name) {
+/// `#!/usr/bin/env python3` with Windows line endings makes env look for "python3\r".
+Finding trailing_carriage_return(const Case& facts, const std::string& name) {
   Finding finding;
   const auto& programs = facts.process.programs;
   const std::string script = programs.empty() ? std::string() : printable(programs.back().path);
@@ -46,23 +46,23 @@ Finding carriage_return_behind(const Case& facts, const std::string& name) {
 Finding command_not_found(const Case& facts, const std::string& name) {
   Finding finding;
   if (!name.empty() && name.back() == '\r') {
-    return carriage_return_behind(facts, name);
+    return trailing_carriage_return(facts, name);
   }
   finding.rule = "command-not-found";
-  finding.cause = "the command " + name + " is in none of the folders of PATH";
-  const std::vector<std::string> tried = folders_tried(facts.process, name);
+  finding.cause = "the command " + name + " is in none of the directories of PATH";
+  const std::vector<std::string> tried = directories_tried(facts.process, name);
   if (!tried.empty()) {
     finding.looked_at.push_back(name + " is in none of " + join(tried, ", "));
   }
-  for (const char* folder :
+  for (const char* directory :
        {"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/bin"}) {
-    if (facts.prober.exists(std::string(folder) + '/' + name)) {
-      finding.looked_at.push_back(std::string(folder) + '/' + name + " exists");
-      finding.remedy = "add " + std::string(folder) + " to PATH";
+    if (facts.prober.exists(std::string(directory) + '/' + name)) {
+      finding.looked_at.push_back(std::string(directory) + '/' + name + " exists");
+      finding.remedy = "add " + std::string(directory) + " to PATH";
       return finding;
     }
   }
-  finding.remedy = "install " + name + ", or add its folder to PATH";
+  finding.remedy = "install " + name + ", or add its directory to PATH";
   return finding;
 }
 
@@ -91,14 +91,14 @@ Finding missing_interpreter(const Case& facts, const FileHeader& header) {
                          ? "install the 32-bit C library (Debian: libc6:i386), or get a 64-bit build"
                          : "install the C library that it was built for, or get a build for this system";
   }
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   return finding;
 }
 
 std::optional<Finding> exec_missing(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   if (walk.exists()) {
-    const FileHeader header = read_header(facts.prober.here(walk.real));
+    const FileHeader header = read_header(facts.prober.tracer_path(walk.real));
     if (header.interpreter.empty() || facts.prober.exists(header.interpreter)) {
       return std::nullopt;
     }
@@ -107,16 +107,16 @@ std::optional<Finding> exec_missing(const Case& facts) {
     return finding;
   }
   const std::string name = base_name(facts.path());
-  if (folders_tried(facts.process, name).size() > 1) {
+  if (directories_tried(facts.process, name).size() > 1) {
     return command_not_found(facts, name);
   }
   if (!walk.dangling.empty()) {
-    return std::nullopt;  // the rule about links says more
+    return std::nullopt;  // the rule for symbolic links applies
   }
   Finding finding;
   finding.cause = "the program " + facts.path() + " does not exist";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
-  const std::vector<std::string> similar = facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
+  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
     finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + join(similar, ", "));
   }
@@ -126,24 +126,24 @@ std::optional<Finding> exec_missing(const Case& facts) {
 }
 
 std::optional<Finding> shell_found_nothing(const Case& facts) {
-  std::string line = line_with(facts.said, "command not found");
+  std::string line = line_with(facts.messages, "command not found");
   std::string name = word_before(line, ": command not found");
   if (line.empty()) {
-    line = line_with(facts.said, ": not found");
+    line = line_with(facts.messages, ": not found");
     name = word_before(line, ": not found");
   }
   if (line.empty()) {
-    line = line_with(facts.said, "‘");  // env: ‘x’: No such file or directory
+    line = line_with(facts.messages, "‘");  // env: ‘x’: No such file or directory
     name = word_after(line, "‘", "\xe2");
   }
-  if (!facts.process.end || facts.process.end->status != 127 || name.empty() || name.find(' ') != std::string::npos) {
+  if (!facts.process.exit || facts.process.exit->status != 127 || name.empty() || name.find(' ') != std::string::npos) {
     return std::nullopt;
   }
   const std::string_view escaped = "\\r";
   const bool escaped_return =
       name.size() > escaped.size() && std::string_view(name).substr(name.size() - escaped.size()) == escaped;
   if (name.find('/') != std::string::npos || escaped_return) {
-    return std::nullopt;  // the failed execve says more
+    return std::nullopt;  // the rule for the failed execve applies
   }
   return command_not_found(facts, printable(name));
 }
@@ -151,20 +151,20 @@ std::optional<Finding> shell_found_nothing(const Case& facts) {
 std::optional<Finding> exec_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
-  if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
+  if (const Component* closed = facts.prober.unsearchable_directory(walk); closed != nullptr) {
     finding.rule = "folder-not-enterable";
-    finding.cause = facts.path() + " cannot be executed: " + facts.prober.user() + " may not enter the folder " +
+    finding.cause = facts.path() + " cannot be executed: " + facts.prober.user() + " may not enter the directory " +
                     closed->path + " (" + Prober::describe(closed->info) + ")";
-    finding.remedy = "chmod o+x " + closed->path + " (or give the folder to the right user or group)";
+    finding.remedy = "chmod o+x " + closed->path + " (or give the directory to the right user or group)";
     return finding;
   }
   if (!walk.exists()) {
     return std::nullopt;
   }
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   if (S_ISDIR(walk.info().st_mode)) {
     finding.rule = "exec-of-a-folder";
-    finding.cause = facts.path() + " is a folder, not a program";
+    finding.cause = facts.path() + " is a directory, not a program";
     finding.remedy = "name the program in it";
   } else if (!S_ISREG(walk.info().st_mode)) {
     finding.rule = "not-a-regular-file";
@@ -180,7 +180,7 @@ std::optional<Finding> exec_refused(const Case& facts) {
     finding.cause = facts.path() + " is on a file system that is mounted with noexec (" + mount.point + ")";
     finding.remedy = "mount -o remount,exec " + mount.point + ", or put the program elsewhere";
   } else {
-    const FileHeader header = read_header(facts.prober.here(walk.real));
+    const FileHeader header = read_header(facts.prober.tracer_path(walk.real));
     if (header.interpreter.empty()) {
       return std::nullopt;
     }
@@ -197,7 +197,7 @@ std::optional<Finding> exec_refused(const Case& facts) {
 }
 
 std::optional<Finding> wrong_format(const Case& facts) {
-  const FileHeader header = read_header(facts.prober.here(facts.path()));
+  const FileHeader header = read_header(facts.prober.tracer_path(facts.path()));
   const unsigned native = native_machine();
   const bool runs_here = header.machine == native || (native == EM_X86_64 && header.machine == EM_386) ||
                          (native == EM_AARCH64 && header.machine == EM_ARM);
@@ -250,7 +250,7 @@ std::optional<Finding> too_many_arguments(const Case& facts) {
   finding.cause = "the arguments and the environment of " + facts.path() +
                   " together are too long (or one of them is longer than 128 KiB)";
   if (const auto stack = facts.snapshot() ? facts.snapshot()->limit("Max stack size") : std::nullopt) {
-    finding.looked_at.push_back("the limit is a quarter of the stack's: " + spell_bytes(*stack / 4));
+    finding.looked_at.push_back("the limit is a quarter of the stack's: " + format_bytes(*stack / 4));
   }
   finding.remedy = "pass the names through a file or xargs; a larger ulimit -s raises the limit";
   return finding;

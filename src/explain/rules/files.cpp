@@ -1,4 +1,4 @@
-// Files, folders, links and devices.
+// Files, directories, symbolic links and devices.
 #include <fmt/core.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
@@ -13,7 +13,7 @@ namespace tracer::explain::rules {
 
 namespace {
 
-/// The path as the program gave it.
+/// Returns the path as the program gave it.
 std::string given_path(const Call& call) {
   for (const Argument& argument : call.args) {
     if (argument.type == "path") {
@@ -23,15 +23,15 @@ std::string given_path(const Call& call) {
   return {};
 }
 
-std::optional<Finding> folder_deleted(const Case& facts) {
+std::optional<Finding> directory_deleted(const Case& facts) {
   Finding finding;
-  finding.cause = "the folder that it was started in has been deleted";
+  finding.cause = "the directory that it was started in has been deleted";
   const std::string gone = " (deleted)";
-  const std::string& folder = facts.process.working_directory;
-  if (folder.size() > gone.size() && folder.compare(folder.size() - gone.size(), gone.size(), gone) == 0) {
-    finding.cause += ": " + folder.substr(0, folder.size() - gone.size());
+  const std::string& directory = facts.process.working_directory;
+  if (directory.size() > gone.size() && directory.compare(directory.size() - gone.size(), gone.size(), gone) == 0) {
+    finding.cause += ": " + directory.substr(0, directory.size() - gone.size());
   }
-  finding.remedy = "cd to a folder that exists (cd \"$PWD\" if it was made again) and start it there";
+  finding.remedy = "cd to a directory that exists (cd \"$PWD\" if it was made again) and start it there";
   return finding;
 }
 
@@ -42,7 +42,7 @@ std::optional<Finding> bad_link(const Case& facts) {
   }
   Finding finding;
   finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + walk.dangling;
   finding.weight = 5;
   return finding;
@@ -52,26 +52,26 @@ std::optional<Finding> link_loop(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   finding.cause = "the links of " + facts.path() + " go round in a circle";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy = "set one of them right: ln -sfn TARGET " + (walk.stopped.empty() ? facts.path() : walk.stopped);
   return finding;
 }
 
-std::optional<Finding> file_as_folder(const Case& facts) {
+std::optional<Finding> file_as_directory(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   const bool known = walk.error == ENOTDIR;
-  finding.cause = (known ? walk.stopped : "a part of " + facts.path()) + " is a file where a folder was expected";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
-  finding.remedy = "correct the path " + facts.path() + ", or replace the file by a folder";
+  finding.cause = (known ? walk.stopped : "a part of " + facts.path()) + " is a file where a directory was expected";
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
+  finding.remedy = "correct the path " + facts.path() + ", or replace the file by a directory";
   return finding;
 }
 
-std::optional<Finding> folder_as_file(const Case& facts) {
+std::optional<Finding> directory_as_file(const Case& facts) {
   Finding finding;
-  finding.cause = facts.path() + " is a folder where a file was expected";
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
-  finding.remedy = "name a file, or remove the folder " + facts.path();
+  finding.cause = facts.path() + " is a directory where a file was expected";
+  finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
+  finding.remedy = "name a file, or remove the directory " + facts.path();
   return finding;
 }
 
@@ -85,7 +85,7 @@ std::optional<Finding> missing_device(const Case& facts) {
   Finding finding;
   finding.cause = is_device ? "no device is behind " + facts.path() + ": no driver answers for it"
                             : "the device " + facts.path() + " does not exist";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   if (is_device) {
     const dev_t number = walk.info().st_rdev;
     finding.looked_at.push_back(fmt::format("its number is {}:{}", major(number), minor(number)));
@@ -96,7 +96,7 @@ std::optional<Finding> missing_device(const Case& facts) {
   return finding;
 }
 
-/// ENXIO of what is no device.
+/// ENXIO for a FIFO without a reader, or for a socket.
 std::optional<Finding> nobody_at_other_end(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   if (!walk.exists() || !(S_ISFIFO(walk.info().st_mode) || S_ISSOCK(walk.info().st_mode))) {
@@ -106,29 +106,29 @@ std::optional<Finding> nobody_at_other_end(const Case& facts) {
   Finding finding;
   finding.cause = is_socket ? facts.path() + " is a socket, which cannot be opened as a file"
                             : "nobody reads the FIFO " + facts.path() + ", and it did not want to wait for a reader";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy = is_socket ? "connect to it (socat - UNIX-CONNECT:" + facts.path() + "), or name the right file"
                              : "start the program that reads " + facts.path() + " first";
   return finding;
 }
 
-/// Beside the program, where a relative path would have been found.
-std::optional<Finding> wrong_folder(const Case& facts) {
+/// A relative path that exists in the program's directory or its parent.
+std::optional<Finding> wrong_directory(const Case& facts) {
   const std::string given = given_path(facts.call());
   const std::string& program = facts.process.executable();
   if (given.empty() || given.front() == '/' || program.empty()) {
     return std::nullopt;
   }
-  for (const std::string& folder : {directory_of(program), directory_of(directory_of(program))}) {
-    const std::string there = (folder == "/" ? "" : folder) + '/' + given;
+  for (const std::string& directory : {folder_of(program), folder_of(folder_of(program))}) {
+    const std::string there = (directory == "/" ? "" : directory) + '/' + given;
     if (there != facts.path() && facts.prober.exists(there)) {
       Finding finding;
       finding.rule = "wrong-working-folder";
-      finding.cause = "it was started in the wrong folder: it looks for " + printable(given) +
+      finding.cause = "it was started in the wrong directory: it looks for " + printable(given) +
                       (facts.process.working_directory.empty() ? "" : " in " + facts.process.working_directory) +
-                      ", and that is in " + folder;
+                      ", and that is in " + directory;
       finding.looked_at.push_back(there + " exists");
-      finding.remedy = "cd " + folder + " and start it there";
+      finding.remedy = "cd " + directory + " and start it there";
       finding.weight = 15;
       return finding;
     }
@@ -149,7 +149,7 @@ std::optional<Finding> missing_terminal(const Case& facts) {
   finding.rule = "unknown-terminal";
   finding.cause = "the terminal type " + printable(terminal) + " (TERM) is not known on this machine";
   finding.remedy = "TERM=xterm-256color, or install its description (Debian: ncurses-term)";
-  finding.weight = facts.said.find("terminal") != std::string::npos ? 70 : -20;
+  finding.weight = facts.messages.find("terminal") != std::string::npos ? 70 : -20;
   return finding;
 }
 
@@ -162,7 +162,7 @@ std::optional<Finding> missing_locale(const Case& facts) {
   finding.cause = "the locale that the environment asks for (LANG, LC_ALL) is not installed";
   finding.looked_at.push_back("missing: " + facts.path());
   finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
-  const std::string line = line_with(facts.said, "locale");
+  const std::string line = line_with(facts.messages, "locale");
   const bool fatal = !line.empty() && line.find("arning") == std::string::npos;
   finding.weight = fatal ? 70 : -20;
   return finding;
@@ -172,24 +172,24 @@ std::optional<Finding> missing_file(const Case& facts) {
   if (facts.path().empty()) {
     return std::nullopt;
   }
-  if (line_with(facts.said, base_name(facts.path()) + ": not found").size() > 1 ||
-      line_with(facts.said, base_name(facts.path()) + ": command not found").size() > 1) {
-    return std::nullopt;  // a command
+  if (line_with(facts.messages, base_name(facts.path()) + ": not found").size() > 1 ||
+      line_with(facts.messages, base_name(facts.path()) + ": command not found").size() > 1) {
+    return std::nullopt;  // a command, for which a rule in exec.cpp applies
   }
   const bool is_library = base_name(facts.path()).find(".so") != std::string::npos;
   if (is_library &&
-      (facts.said.find(".so") == std::string::npos || facts.said.find("shared object") != std::string::npos ||
-       facts.said.find("ELF class") != std::string::npos)) {
-    return std::nullopt;  // the loader's rules say more
+      (facts.messages.find(".so") == std::string::npos || facts.messages.find("shared object") != std::string::npos ||
+       facts.messages.find("ELF class") != std::string::npos)) {
+    return std::nullopt;  // the rules of the loader apply
   }
   const auto& steps = facts.process.steps;
   const bool was_refused = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
     return step.kind == Step::Kind::failure && step.order < facts.step->order &&
-           step.order >= facts.process.image_begins && step.path == facts.path() &&
+           step.order >= facts.process.last_exec && step.path == facts.path() &&
            is_listed(step.call.error, "EACCES EPERM EROFS ENOSPC EDQUOT EMFILE ENFILE");
   });
   if (was_refused) {
-    return std::nullopt;  // it is missing because it could not be made
+    return std::nullopt;  // it is missing because it could not be created
   }
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
@@ -198,11 +198,11 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy = "start it again; if it fails now and then, something makes the file too late";
     return finding;
   }
-  const bool folder_missing = walk.stopped != facts.path() && base_name(walk.stopped) != base_name(facts.path());
-  const std::string what = is_listed(facts.call().name, "chdir chroot") ? "the folder " : "";
-  finding.cause = folder_missing ? "the folder " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
-                                 : "a file is missing: " + what + facts.path() + " does not exist";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  const bool directory_missing = walk.stopped != facts.path() && base_name(walk.stopped) != base_name(facts.path());
+  const std::string what = is_listed(facts.call().name, "chdir chroot") ? "the directory " : "";
+  finding.cause = directory_missing ? "the directory " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
+                                    : "a file is missing: " + what + facts.path() + " does not exist";
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   if (facts.path().back() == '\r') {
     finding.rule = "dos-line-ends";
     finding.cause += "; its name ends with a carriage return, so that whatever names it has DOS line ends";
@@ -218,15 +218,15 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy =
         sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
   } else {
-    finding.remedy = folder_missing ? "mkdir -p " + directory_of(facts.path()) + ", or correct the path"
-                                    : "make " + facts.path() + ", or tell the program where it is";
+    finding.remedy = directory_missing ? "mkdir -p " + folder_of(facts.path()) + ", or correct the path"
+                                       : "make " + facts.path() + ", or give the program its path";
   }
   return finding;
 }
 
-/// What gives the process a right ('r', 'w' or 'x') to a file or folder. Nobody is told to open to all what its owner
-/// keeps from all others.
-std::string let_in(const Case& facts, const struct stat& info, const std::string& path, char right) {
+/// Returns a remedy that grants the process a permission ('r', 'w' or 'x') on a file or directory. It does not suggest
+/// to open a file to all if its owner grants others nothing.
+std::string permission_remedy(const Case& facts, const struct stat& info, const std::string& path, char right) {
   const std::string owner = user_name(info.st_uid);
   constexpr mode_t others = S_IRWXO;
   const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
@@ -241,25 +241,25 @@ std::string let_in(const Case& facts, const struct stat& info, const std::string
 std::optional<Finding> file_permission(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
-  if (const Component* closed = facts.prober.closed_folder(walk); closed != nullptr) {
-    finding.cause = facts.prober.user() + " may not enter the folder " + closed->path + " (" +
+  if (const Component* closed = facts.prober.unsearchable_directory(walk); closed != nullptr) {
+    finding.cause = facts.prober.user() + " may not enter the directory " + closed->path + " (" +
                     Prober::describe(closed->info) + "), on the way to " + facts.path();
-    finding.remedy = let_in(facts, closed->info, closed->path, 'x');
+    finding.remedy = permission_remedy(facts, closed->info, closed->path, 'x');
     return finding;
   }
   const Call& call = facts.call();
-  const std::string flags = spell(call.argument("flags").value);
+  const std::string flags = to_text(call.argument("flags").value);
   const bool writes =
       flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos || call.name == "creat";
-  const bool changes_folder = is_listed(
+  const bool changes_directory = is_listed(
       call.name,
       "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
-  if ((!walk.exists() && walk.error == ENOENT) || changes_folder) {
-    const Walk folder = facts.prober.walk(directory_of(facts.path()));
-    if (folder.exists() && !facts.prober.may(folder.info(), Access::write)) {
-      finding.cause = facts.prober.user() + " may not write to the folder " + folder.real + " (" +
-                      Prober::describe(folder.info()) + "), to make or change " + base_name(facts.path());
-      finding.remedy = "chown or chmod " + folder.real + ", or run as " + user_name(folder.info().st_uid);
+  if ((!walk.exists() && walk.error == ENOENT) || changes_directory) {
+    const Walk directory = facts.prober.walk(folder_of(facts.path()));
+    if (directory.exists() && !facts.prober.may(directory.info(), Access::write)) {
+      finding.cause = facts.prober.user() + " may not write to the directory " + directory.real + " (" +
+                      Prober::describe(directory.info()) + "), to make or change " + base_name(facts.path());
+      finding.remedy = "chown or chmod " + directory.real + ", or run as " + user_name(directory.info().st_uid);
       return finding;
     }
   }
@@ -268,7 +268,7 @@ std::optional<Finding> file_permission(const Case& facts) {
   }
   if (!facts.snapshot()) {
     finding.cause = "it was not allowed to " + std::string(writes ? "write " : "read ") + facts.path();
-    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.looked_at.push_back(facts.prober.describe_path(walk));
     finding.remedy = "compare the user that it ran as with ls -l " + facts.path();
     return finding;
   }
@@ -278,8 +278,8 @@ std::optional<Finding> file_permission(const Case& facts) {
   }
   finding.cause = facts.prober.user() + " may not " + (writes ? "write" : "read") + ' ' + facts.path() + " (" +
                   Prober::describe(walk.info()) + ")";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
-  finding.remedy = let_in(facts, walk.info(), facts.path(), writes ? 'w' : 'r');
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
+  finding.remedy = permission_remedy(facts, walk.info(), facts.path(), writes ? 'w' : 'r');
   return finding;
 }
 
@@ -301,7 +301,7 @@ std::optional<Finding> disk_full(const Case& facts) {
   Finding finding;
   if (const Walk walk = facts.prober.walk(facts.path()); walk.exists() && S_ISCHR(walk.info().st_mode)) {
     finding.cause = "the device " + facts.path() + " takes no more";
-    finding.looked_at.push_back(facts.prober.sketch(walk));
+    finding.looked_at.push_back(facts.prober.describe_path(walk));
     finding.remedy = "name a file, or another device (/dev/full never takes anything)";
     return finding;
   }
@@ -312,20 +312,20 @@ std::optional<Finding> disk_full(const Case& facts) {
                                         : " of " + (facts.path().empty() ? "what it wrote to" : facts.path())) +
                   " is full";
   struct statvfs room;
-  if (::statvfs(facts.prober.here(place).c_str(), &room) == 0) {
+  if (::statvfs(facts.prober.tracer_path(place).c_str(), &room) == 0) {
     finding.looked_at.push_back(fmt::format(
-        "afterwards {} of {} and {} of {} inodes were free", spell_bytes(std::uint64_t{room.f_bavail} * room.f_frsize),
-        spell_bytes(std::uint64_t{room.f_blocks} * room.f_frsize), room.f_favail, room.f_files));
+        "afterwards {} of {} and {} of {} inodes were free", format_bytes(std::uint64_t{room.f_bavail} * room.f_frsize),
+        format_bytes(std::uint64_t{room.f_blocks} * room.f_frsize), room.f_favail, room.f_files));
   }
   finding.remedy =
       "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";
   return finding;
 }
 
-std::optional<Finding> folder_not_empty(const Case& facts) {
+std::optional<Finding> directory_not_empty(const Case& facts) {
   Finding finding;
-  finding.cause = "the folder " + facts.path() + " is not empty";
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.cause = "the directory " + facts.path() + " is not empty";
+  finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   finding.remedy = "ls -A " + facts.path() + " shows what is in it; rm -r, if nothing of that is needed";
   return finding;
 }
@@ -335,41 +335,42 @@ constexpr std::string_view writing_calls =
     "renameat renameat2 link linkat symlink symlinkat mknod mknodat unlink unlinkat rmdir fsync fdatasync sendfile "
     "copy_file_range msync mmap chmod fchmodat chown fchownat utimensat truncate bind";
 
-/// chattr +i and +a hold for root, too.
+/// chattr +i and +a apply to root, too.
 std::optional<Finding> immutable(const Case& facts) {
-  const std::string folder = directory_of(facts.path());
-  const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : folder;
+  const std::string directory = folder_of(facts.path());
+  const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : directory;
   if (facts.path().empty() || !facts.prober.is_immutable(what)) {
     return std::nullopt;
   }
   Finding finding;
   finding.cause = what + " has an attribute that keeps everybody from changing it (immutable or append-only)";
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   finding.remedy = "lsattr -d " + what + " shows it; chattr -i -a " + what + " takes it away";
   return finding;
 }
 
 std::optional<Finding> no_repository(const Case& facts) {
-  const std::string& folder = facts.process.working_directory;
+  const std::string& directory = facts.process.working_directory;
   Finding finding;
-  finding.cause = (folder.empty() ? "its working folder" : "the folder " + folder) + " is in no git repository";
-  finding.remedy = "cd to the repository (git -C FOLDER), or make one with git init";
+  finding.cause =
+      (directory.empty() ? "its working directory" : "the directory " + directory) + " is in no git repository";
+  finding.remedy = "cd to the repository (git -C DIRECTORY), or make one with git init";
   return finding;
 }
 
 constexpr Rule rules[] = {
     {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
     {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
-    {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", folder_deleted},
-    {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_folder},
+    {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", directory_deleted},
+    {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_directory},
     {"dangling-link", 15, file_calls, "ENOENT", "", "", bad_link},
     {"dangling-link", 20, "execve execveat", "ENOENT", "", "", bad_link},
     {"link-loop", 35, file_calls, "ELOOP", "", "", link_loop},
     {"link-loop", 35, "execve execveat", "ELOOP", "", "", link_loop},
-    {"file-as-folder", 25, file_calls, "ENOTDIR", "", "", file_as_folder},
-    {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_folder},
-    {"folder-as-file", 25, file_calls, "EISDIR", "", "", folder_as_file},
-    {"folder-not-empty", 35, "rmdir unlinkat rename renameat renameat2", "ENOTEMPTY", "", "", folder_not_empty},
+    {"file-as-folder", 25, file_calls, "ENOTDIR", "", "", file_as_directory},
+    {"file-as-folder", 25, "execve execveat", "ENOTDIR", "", "", file_as_directory},
+    {"folder-as-file", 25, file_calls, "EISDIR", "", "", directory_as_file},
+    {"folder-not-empty", 35, "rmdir unlinkat rename renameat renameat2", "ENOTEMPTY", "", "", directory_not_empty},
     {"missing-device", 15, file_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
     {"nobody-at-other-end", 25, file_calls, "ENXIO", "", "", nobody_at_other_end},
     {"unknown-terminal", 12, file_calls, "ENOENT", "", "", missing_terminal},

@@ -1,4 +1,4 @@
-// Files of the kernel's own: in /proc, /sys and the like nobody else makes any.
+// Files of the kernel's file systems: /proc, /sys and the like.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,12 +17,14 @@ bool is_number(std::string_view text) {
 }
 
 std::optional<Finding> not_mounted(const Case& facts) {
-  for (const auto& [folder, type] : {std::pair{"/proc", "proc"}, std::pair{"/sys", "sysfs"}}) {
-    if (facts.path().starts_with(std::string(folder) + '/') && facts.snapshot() && !facts.prober.is_kernels(folder)) {
+  for (const auto& [directory, type] : {std::pair{"/proc", "proc"}, std::pair{"/sys", "sysfs"}}) {
+    if (facts.path().starts_with(std::string(directory) + '/') && facts.snapshot() &&
+        !facts.prober.is_on_kernel_file_system(directory)) {
       Finding finding;
-      finding.cause = fmt::format("no {} file system is mounted on {}", type, folder);
+      finding.cause = fmt::format("no {} file system is mounted on {}", type, directory);
       finding.looked_at.push_back(facts.path() + " would be there");
-      finding.remedy = fmt::format("mount -t {0} {0} {1} (a chroot or a container needs one of its own)", type, folder);
+      finding.remedy =
+          fmt::format("mount -t {0} {0} {1} (a chroot or a container needs one of its own)", type, directory);
       return finding;
     }
   }
@@ -31,31 +33,31 @@ std::optional<Finding> not_mounted(const Case& facts) {
 
 std::optional<Finding> not_of_this_kernel(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  const std::string folder = directory_of(walk.stopped);
-  if (facts.path().empty() || walk.exists() || !facts.prober.is_kernels(folder)) {
+  const std::string directory = folder_of(walk.stopped);
+  if (facts.path().empty() || walk.exists() || !facts.prober.is_on_kernel_file_system(directory)) {
     return std::nullopt;
   }
   Finding finding;
-  finding.looked_at.push_back(facts.prober.sketch(walk));
-  if (folder == "/proc" && is_number(base_name(walk.stopped))) {
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
+  if (directory == "/proc" && is_number(base_name(walk.stopped))) {
     finding.rule = "no-such-process";
     finding.cause = "there is no process " + base_name(walk.stopped);
     finding.remedy = "correct the number, or see why that process has ended";
     return finding;
   }
-  finding.cause = "the kernel has no " + walk.stopped + ", and nothing can be made in " + folder;
+  finding.cause = "the kernel has no " + walk.stopped + ", and nothing can be made in " + directory;
   finding.remedy = "correct the name, load the module that brings it, or use a kernel that has it";
   return finding;
 }
 
-/// Of a setting, say.
+/// The kernel refuses a value, for example of a setting.
 std::optional<Finding> not_taken(const Case& facts) {
-  if (facts.path().empty() || !facts.prober.is_kernels(facts.path())) {
+  if (facts.path().empty() || !facts.prober.is_on_kernel_file_system(facts.path())) {
     return std::nullopt;
   }
   Finding finding;
   finding.cause = "the kernel does not take what was written to " + facts.path();
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+  finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   finding.remedy = "see what " + base_name(facts.path()) +
                    " may be (proc(5), the kernel's Documentation), and whether it can be written at all";
   return finding;

@@ -1,4 +1,4 @@
-// Descriptors; and limits of them, of processes, memory and sizes.
+// Closed file descriptors, and limits of descriptors, processes, memory and sizes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,23 +17,23 @@ std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) 
   return facts.snapshot() ? facts.snapshot()->limit(name) : std::nullopt;
 }
 
-/// A file of the process' control group, for version 2.
+/// Reads a file of the process's control group, version 2.
 std::string control_group_file(const Case& facts, std::string_view name) {
   const std::string group = facts.snapshot() ? facts.snapshot()->cgroup : "";
   return read_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
 }
 
-/// The same of the memory controller of version 1.
+/// Reads a file of the process's memory control group, version 1.
 std::string memory_group_file(const Case& facts, std::string_view name) {
   const std::string group = facts.snapshot() ? facts.snapshot()->memory_cgroup : "";
   return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
 }
 
-/// A number in /proc/sys of what there may be at one time.
+/// A limit in /proc/sys for objects of the kernel.
 struct KernelLimit {
   std::string_view calls;
   std::string_view error;
-  std::string_view flag;  ///< that the call has; "": whatever it has
+  std::string_view flag;  ///< flag that the call must have; "": any
   std::string_view setting;
   std::string_view what;
   bool for_each_user = true;
@@ -41,7 +41,7 @@ struct KernelLimit {
 
 constexpr KernelLimit kernel_limits[] = {
     {"inotify_init inotify_init1", "EMFILE", "", "fs.inotify.max_user_instances", "inotify instances"},
-    {"inotify_add_watch", "ENOSPC", "", "fs.inotify.max_user_watches", "files and folders under watch by inotify"},
+    {"inotify_add_watch", "ENOSPC", "", "fs.inotify.max_user_watches", "files and directories under watch by inotify"},
     {"fanotify_init", "EMFILE", "", "fs.fanotify.max_user_groups", "fanotify groups"},
     {"fanotify_mark", "ENOSPC", "", "fs.fanotify.max_user_marks", "fanotify marks"},
     {"epoll_ctl", "ENOSPC", "", "fs.epoll.max_user_watches", "descriptors in epoll's sets"},
@@ -56,21 +56,21 @@ constexpr KernelLimit kernel_limits[] = {
 const KernelLimit* kernel_limit_of(const Call& call) {
   const auto* const found = std::find_if(std::begin(kernel_limits), std::end(kernel_limits), [&](const auto& one) {
     return is_listed(call.name, one.calls) && call.error == one.error &&
-           (one.flag.empty() || contains(spell(call, false), one.flag));
+           (one.flag.empty() || contains(to_text(call, false), one.flag));
   });
   return found == std::end(kernel_limits) ? nullptr : found;
 }
 
-/// Whether it is known to have had as many descriptors as it may.
-bool is_full_of_files(const Case& facts) {
+/// True if the process is known to have reached its limit of open files.
+bool is_at_file_limit(const Case& facts) {
   const auto limit = limit_of(facts, "Max open files");
   const auto& last = facts.process.snapshot;
   return limit && last && last->descriptors && *last->descriptors >= *limit;
 }
 
-std::optional<Finding> too_many_of_a_kind(const Case& facts) {
+std::optional<Finding> kernel_limit_reached(const Case& facts) {
   const KernelLimit* limit = kernel_limit_of(facts.call());
-  if (limit == nullptr || (limit->error == "EMFILE" && is_full_of_files(facts))) {
+  if (limit == nullptr || (limit->error == "EMFILE" && is_at_file_limit(facts))) {
     return std::nullopt;
   }
   Finding finding;
@@ -88,7 +88,7 @@ std::optional<Finding> too_many_of_a_kind(const Case& facts) {
 
 std::optional<Finding> too_many_files(const Case& facts) {
   Finding finding;
-  if (kernel_limit_of(facts.call()) != nullptr && !is_full_of_files(facts)) {
+  if (kernel_limit_of(facts.call()) != nullptr && !is_at_file_limit(facts)) {
     return std::nullopt;
   }
   if (facts.call().error == "ENFILE") {
@@ -145,30 +145,30 @@ std::optional<Finding> too_many_processes(const Case& facts) {
 std::optional<Finding> no_memory(const Case& facts) {
   Finding finding;
   const bool locking = facts.call().name.find("mlock") != std::string::npos ||
-                       spell(facts.call().argument("flags").value).find("MAP_LOCKED") != std::string::npos;
+                       to_text(facts.call().argument("flags").value).find("MAP_LOCKED") != std::string::npos;
   if (const auto limit = limit_of(facts, "Max locked memory"); locking && limit) {
     finding.rule = "locked-memory-limit";
-    finding.cause = "it may lock no more than " + spell_bytes(*limit) + " of memory";
+    finding.cause = "it may lock no more than " + format_bytes(*limit) + " of memory";
     finding.remedy = "ulimit -l with a larger number (systemd: LimitMEMLOCK=)";
     return finding;
   }
   const Argument& asked = facts.call().argument("length");
-  const std::string how_much = asked.value.is_number() ? spell_bytes(asked.raw) : "more";
+  const std::string how_much = asked.value.is_number() ? format_bytes(asked.raw) : "more";
   struct Limit {
-    std::string_view name;  // in /proc/PID/limits
+    std::string_view name;  // name in /proc/PID/limits
     std::string_view resource;
     std::string_view room;
-    std::string_view option;  // of ulimit
+    std::string_view option;  // option of ulimit
     std::string_view directive;
   };
   constexpr std::array<Limit, 2> limits = {{{"Max address space", "RLIMIT_AS", "address space", "-v", "LimitAS="},
                                             {"Max data size", "RLIMIT_DATA", "data", "-d", "LimitDATA="}}};
   for (const Limit& one : limits) {
     if (const auto limit = limit_of(facts, one.name); limit) {
-      const std::string most = spell_bytes(*limit);
+      const std::string allowed = format_bytes(*limit);
       finding.cause =
-          fmt::format("it wanted {} of memory and may have no more than {} of {}", how_much, most, one.room);
-      finding.looked_at.push_back(fmt::format("{} is {}", one.resource, most));
+          fmt::format("it wanted {} of memory and may have no more than {} of {}", how_much, allowed, one.room);
+      finding.looked_at.push_back(fmt::format("{} is {}", one.resource, allowed));
       finding.remedy = fmt::format("ulimit {} unlimited, or a larger number (systemd: {})", one.option, one.directive);
       return finding;
     }
@@ -193,14 +193,14 @@ std::optional<Finding> file_too_large(const Case& facts) {
   }
   Finding finding;
   finding.cause = "it may write no file larger than " +
-                  (limit ? spell_bytes(*limit) : std::string("its limit allows")) + " (RLIMIT_FSIZE)";
+                  (limit ? format_bytes(*limit) : std::string("its limit allows")) + " (RLIMIT_FSIZE)";
   finding.remedy = "ulimit -f unlimited (systemd: LimitFSIZE=)";
   return finding;
 }
 
 std::optional<Finding> used_up_processor_time(const Case& facts) {
   const auto limit = limit_of(facts, "Max cpu time");
-  if (!limit && (facts.snapshot() || facts.process.end->signal != "SIGXCPU")) {
+  if (!limit && (facts.snapshot() || facts.process.exit->signal != "SIGXCPU")) {
     return std::nullopt;
   }
   Finding finding;
@@ -210,14 +210,14 @@ std::optional<Finding> used_up_processor_time(const Case& facts) {
   return finding;
 }
 
-/// Who of the traced processes sent a SIGKILL to this one.
+/// Returns the traced process that sent the fatal signal to this one; nullptr if there is none.
 const Process* killer_of(const Case& facts, std::string& how) {
   for (const auto& [pid, process] : facts.story.processes()) {
     for (const Step& step : process.steps) {
-      if (step.call.name == "kill" && step.call.end == CallEnd::returned &&
+      if (step.call.name == "kill" && step.call.outcome == CallOutcome::returned &&
           step.call.argument("pid").value.number == facts.process.pid &&
-          spell(step.call.argument("sig").value) == facts.process.end->signal) {
-        how = spell(step.call, false);
+          to_text(step.call.argument("sig").value) == facts.process.exit->signal) {
+        how = to_text(step.call, false);
         return &process;
       }
     }
@@ -236,15 +236,16 @@ std::optional<Finding> killed(const Case& facts) {
     return finding;
   }
   std::string events = control_group_file(facts, "memory.events");
-  std::string most = first_line(control_group_file(facts, "memory.max"));
+  std::string memory_limit = first_line(control_group_file(facts, "memory.max"));
   if (events.empty()) {
     events = memory_group_file(facts, "memory.oom_control");
-    most = first_line(memory_group_file(facts, "memory.limit_in_bytes"));
+    memory_limit = first_line(memory_group_file(facts, "memory.limit_in_bytes"));
   }
   const std::string kills = word_after(line_with(events, "oom_kill "), "oom_kill ", "\n");
   if (std::atoi(kills.c_str()) > 0) {
     finding.cause = "the kernel killed it because the memory of its control group was used up";
-    finding.looked_at.push_back("its control group may use " + spell_bytes(std::strtoull(most.c_str(), nullptr, 10)) +
+    finding.looked_at.push_back("its control group may use " +
+                                format_bytes(std::strtoull(memory_limit.c_str(), nullptr, 10)) +
                                 "; processes killed there for want of memory: " + kills);
     finding.remedy = "give it more memory (docker: --memory, systemd: MemoryMax=), or let it use less";
     finding.weight = 10;
@@ -270,12 +271,12 @@ constexpr std::string_view descriptor_calls =
 
 constexpr Rule rules[] = {
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
-    // read() is not among them: who is explained shall not stop at each.
+    // read() is not among them: a process must not stop at each read while it is traced.
     {"descriptor-not-open", 25, "write writev fsync newfstatat", "EBADF", "", "", descriptor_not_open},
     {"kernel-limit", 40,
      "inotify_init inotify_init1 inotify_add_watch fanotify_init fanotify_mark epoll_ctl unshare clone clone3 add_key "
      "request_key keyctl io_setup mq_open msgget semget shmget",
-     "EMFILE ENOSPC EDQUOT EAGAIN", "", "", too_many_of_a_kind},
+     "EMFILE ENOSPC EDQUOT EAGAIN", "", "", kernel_limit_reached},
     {"process-limit", 40, "clone clone3 fork vfork", "EAGAIN", "", "", too_many_processes},
     {"memory-limit", 35, "mmap mmap2 mremap mlock mlock2 mlockall brk shmget shmat clone clone3 fork", "ENOMEM", "", "",
      no_memory},

@@ -1,4 +1,4 @@
-// What the dynamic loader could not do. It says so itself; the machine tells why.
+// Failures of the dynamic loader, interpreters and the linker, which print the failure; the machine shows the reason.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,36 +17,36 @@ std::string after_last(const std::string& text, std::string_view separator) {
   return at == std::string::npos ? text : text.substr(at + separator.size());
 }
 
-/// Folders where the loader looked for a library, in their order, without the variants for processors.
-std::vector<std::string> folders_tried(const Process& process, const std::string& library) {
-  std::vector<std::string> folders;
+/// Returns the directories where the loader looked for a library, in order, without glibc-hwcaps subdirectories.
+std::vector<std::string> directories_tried(const Process& process, const std::string& library) {
+  std::vector<std::string> directories;
   for (const Step& step : process.steps) {
     if (step.kind != Step::Kind::failure || base_name(step.path) != library) {
       continue;
     }
-    std::string folder = directory_of(step.path);
-    folder = folder.substr(0, folder.find("/glibc-hwcaps"));
-    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
-      folders.push_back(folder);
+    std::string directory = folder_of(step.path);
+    directory = directory.substr(0, directory.find("/glibc-hwcaps"));
+    if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
+      directories.push_back(directory);
     }
   }
-  return folders;
+  return directories;
 }
 
-/// Where else the library is.
+/// Returns other places where the library exists.
 std::vector<std::string> find_elsewhere(const Case& facts, const std::string& library) {
   const std::string beside = directory_of(facts.process.executable());
   std::vector<std::string> found;
-  for (const std::string& folder :
-       {beside, beside + "/lib", directory_of(beside) + "/lib", std::string("/usr/local/lib"),
+  for (const std::string& directory :
+       {beside, beside + "/lib", folder_of(beside) + "/lib", std::string("/usr/local/lib"),
         std::string("/usr/local/lib64"), std::string("/usr/lib"), std::string("/usr/lib64"),
         std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"), std::string("/usr/lib32"),
         std::string("/usr/lib/i386-linux-gnu"), std::string("/opt/lib"), facts.process.working_directory,
         facts.process.working_directory + "/lib"}) {
-    std::string path = folder;
+    std::string path = directory;
     path += '/';
     path += library;
-    if (!folder.empty() && facts.prober.exists(path) && std::find(found.begin(), found.end(), path) == found.end()) {
+    if (!directory.empty() && facts.prober.exists(path) && std::find(found.begin(), found.end(), path) == found.end()) {
       found.push_back(path);
     }
   }
@@ -60,13 +60,13 @@ const Step* first_lookup(const Process& process, const std::string& library) {
   return at == process.steps.end() ? nullptr : &*at;
 }
 
-/// A library that was opened and passed over, as it is for another word size.
+/// Finds a library that the loader opened and skipped because it has another word size.
 std::optional<Finding> wrong_class_among_opened(const Case& facts, const std::string& library, unsigned own_bits) {
   for (const Opened& opened : facts.process.opened) {
     if (base_name(opened.path) != library) {
       continue;
     }
-    const FileHeader header = read_header(facts.prober.here(opened.path));
+    const FileHeader header = read_header(facts.prober.tracer_path(opened.path));
     if (header.kind == FileHeader::Kind::elf && own_bits != 0 && header.bits != own_bits) {
       Finding finding;
       finding.rule = "wrong-elf-class";
@@ -81,7 +81,7 @@ std::optional<Finding> wrong_class_among_opened(const Case& facts, const std::st
 }
 
 std::optional<Finding> missing_library(const Case& facts) {
-  const std::string line = line_with(facts.said, ": cannot open shared object file");
+  const std::string line = line_with(facts.messages, ": cannot open shared object file");
   if (line.find("cannot be preloaded") != std::string::npos) {
     return std::nullopt;
   }
@@ -91,25 +91,25 @@ std::optional<Finding> missing_library(const Case& facts) {
     return std::nullopt;
   }
   const std::string program = facts.process.executable();
-  const FileHeader header = read_header(facts.prober.here(program));
+  const FileHeader header = read_header(facts.prober.tracer_path(program));
   if (auto other_class = wrong_class_among_opened(facts, library, header.bits)) {
     return other_class;
   }
   Finding finding;
-  const std::vector<std::string> tried = folders_tried(facts.process, library);
+  const std::vector<std::string> tried = directories_tried(facts.process, library);
   const std::vector<std::string> elsewhere = find_elsewhere(facts, library);
   finding.cause =
-      "the shared library " + library + " is missing: it is in none of the folders that the loader looks in";
+      "the shared library " + library + " is missing: it is in none of the directories that the loader looks in";
   if (const Step* step = first_lookup(facts.process, library); step != nullptr) {
     finding.evidence.push_back(step);
   }
   if (!header.run_path.empty()) {
     finding.rule = "bad-run-path";
-    const std::string folder = header.run_path.substr(0, header.run_path.find(':'));
-    const bool relative = folder.compare(0, 1, "$") == 0;
+    const std::string directory = header.run_path.substr(0, header.run_path.find(':'));
+    const bool relative = directory.compare(0, 1, "$") == 0;
     finding.cause = "the shared library " + library + " is missing: the RUNPATH of " + base_name(program) +
                     " leads to " + header.run_path + ", which " +
-                    (relative || facts.prober.exists(folder) ? "does not hold it" : "does not exist");
+                    (relative || facts.prober.exists(directory) ? "does not hold it" : "does not exist");
   }
   if (!tried.empty()) {
     finding.looked_at.push_back("tried: " + join(tried, ", "));
@@ -119,15 +119,15 @@ std::optional<Finding> missing_library(const Case& facts) {
     finding.remedy = "install the package that holds it (Debian: apt-file search " + library + ")";
   } else {
     finding.looked_at.push_back("there is " + join(elsewhere, ", "));
-    const std::string folder = directory_of(elsewhere.front());
-    finding.remedy = "LD_LIBRARY_PATH=" + folder + " " + base_name(program) + " …, or add " + folder +
+    const std::string directory = folder_of(elsewhere.front());
+    finding.remedy = "LD_LIBRARY_PATH=" + directory + " " + base_name(program) + " …, or add " + directory +
                      " to /etc/ld.so.conf.d and run ldconfig";
   }
   return finding;
 }
 
 std::optional<Finding> wrong_class(const Case& facts) {
-  const std::string line = line_with(facts.said, ": wrong ELF class");
+  const std::string line = line_with(facts.messages, ": wrong ELF class");
   const std::string library = printable(word_before(line, ": wrong ELF class"));
   Finding finding;
   const bool is_32 = line.find("ELFCLASS32") != std::string::npos;
@@ -138,7 +138,7 @@ std::optional<Finding> wrong_class(const Case& facts) {
 }
 
 std::optional<Finding> symbol_version(const Case& facts) {
-  const std::string line = line_with(facts.said, ": version `");
+  const std::string line = line_with(facts.messages, ": version `");
   const std::string version = printable(word_after(line, ": version `", "'"));
   const std::string library = printable(after_last(word_before(line, ": version `"), " "));
   const std::string by = printable(word_after(line, "(required by ", ")"));
@@ -147,7 +147,7 @@ std::optional<Finding> symbol_version(const Case& facts) {
   }
   Finding finding;
   finding.cause = by + " needs the version " + version + " of " + base_name(library) + ", which is older here";
-  std::vector<std::string> offered = read_header(facts.prober.here(library)).versions;
+  std::vector<std::string> offered = read_header(facts.prober.tracer_path(library)).versions;
   const std::string family = version.substr(0, version.find('_') + 1);
   offered.erase(std::remove_if(offered.begin(), offered.end(),
                                [&](const std::string& v) {
@@ -165,7 +165,7 @@ std::optional<Finding> symbol_version(const Case& facts) {
 }
 
 std::optional<Finding> undefined_symbol(const Case& facts) {
-  const std::string line = line_with(facts.said, "undefined symbol: ");
+  const std::string line = line_with(facts.messages, "undefined symbol: ");
   const std::string symbol = printable(word_after(line, "undefined symbol: ", ", \t("));
   const std::string by = printable(after_last(word_before(line, ": undefined symbol"), " "));
   if (symbol.empty()) {
@@ -187,30 +187,33 @@ std::optional<Finding> undefined_symbol(const Case& facts) {
   return finding;
 }
 
-/// What interpreters say of a module that they do not find, and how it is had.
+/// The message of an interpreter about a missing module, and the remedy.
 struct Language {
-  std::string_view words;  ///< before the module's name
-  std::string_view stops;  ///< what the name ends at
+  std::string_view words;  ///< text before the module's name
+  std::string_view stops;  ///< characters that end the name
   std::string_view name;
   std::string_view remedy;
 };
-constexpr std::string_view add_to_class_path = "add its jar or folder to the class path: java -cp";
+constexpr std::string_view add_to_class_path = "add its jar or directory to the class path: java -cp";
 constexpr Language languages[] = {
     {"No module named ", "\n", "Python module",
      "install it (Debian: python3-…, or pip in a virtual environment), or run the Python that has it"},
-    {"Can't locate ", " ", "Perl module", "install it (Debian: apt-file search, or cpan), or name its folder: perl -I"},
-    {"Cannot find module '", "'", "Node.js module", "npm install in the folder of package.json, or correct the name"},
-    {"cannot load such file -- ", " (", "Ruby module", "gem install, or bundle install in the folder of its Gemfile"},
+    {"Can't locate ", " ", "Perl module",
+     "install it (Debian: apt-file search, or cpan), or name its directory: perl -I"},
+    {"Cannot find module '", "'", "Node.js module",
+     "npm install in the directory of package.json, or correct the name"},
+    {"cannot load such file -- ", " (", "Ruby module",
+     "gem install, or bundle install in the directory of its Gemfile"},
     {"load main class ", "\n", "Java class", add_to_class_path},
     {"ClassNotFoundException: ", "\n", "Java class", add_to_class_path},
-    {"module '", "'", "Lua module", "luarocks install, or name its folder in LUA_PATH and LUA_CPATH"},
-    {"UnsatisfiedLinkError: no ", " ", "Java library", "name its folder: java -Djava.library.path=FOLDER"},
+    {"module '", "'", "Lua module", "luarocks install, or name its directory in LUA_PATH and LUA_CPATH"},
+    {"UnsatisfiedLinkError: no ", " ", "Java library", "name its directory: java -Djava.library.path=DIRECTORY"},
 };
 
 std::optional<Finding> missing_module(const Case& facts) {
   for (const Language& language : languages) {
     const std::string module =
-        printable(word_after(line_with(facts.said, language.words), language.words, language.stops));
+        printable(word_after(line_with(facts.messages, language.words), language.words, language.stops));
     if (!module.empty()) {
       Finding finding;
       finding.cause =
@@ -222,17 +225,17 @@ std::optional<Finding> missing_module(const Case& facts) {
   return std::nullopt;
 }
 
-/// What the linker does not find when a program is built.
+/// A library that the linker does not find when a program is built.
 std::optional<Finding> library_to_link(const Case& facts) {
   constexpr std::string_view words = "cannot find -l";
-  const std::string name = printable(word_after(line_with(facts.said, words), words, ": "));
+  const std::string name = printable(word_after(line_with(facts.messages, words), words, ": "));
   if (name.empty()) {
     return std::nullopt;
   }
   Finding finding;
   finding.cause = "the linker finds no library " + name + ": neither lib" + name + ".so nor lib" + name + ".a";
   finding.remedy = "install what programs are built with (Debian: apt-file search lib" + name +
-                   ".so), or name its folder: -L FOLDER";
+                   ".so), or name its directory: -L DIRECTORY";
   return finding;
 }
 

@@ -1,4 +1,4 @@
-// Locks, and files with the number of the process that runs already.
+// Locks, and PID files of another instance.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::optional<Finding> lock_held(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   std::vector<std::string> names;
   if (walk.exists()) {
-    for (const pid_t pid : lockers_of(walk.info().st_dev, walk.info().st_ino)) {
+    for (const pid_t pid : lock_holders(walk.info().st_dev, walk.info().st_ino)) {
       if (pid > 0) {
         names.push_back(describe_process(pid));
       }
@@ -30,20 +30,20 @@ std::optional<Finding> lock_held(const Case& facts) {
     finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
     finding.remedy = "it is probably running already: stop " + names.front() + " first";
   } else {
-    finding.remedy = "see whether it runs already: fuser " + facts.path() + " tells who has the lock file open";
+    finding.remedy = "see whether it runs already: fuser " + facts.path() + " shows who has the lock file open";
   }
   return finding;
 }
 
-/// What a file that holds a process number says now.
+/// A PID file and the process that it names.
 struct PidFile {
   enum class Holder : std::uint8_t { none, gone, younger, runs };
-  Holder holder = Holder::none;  ///< younger: the number has gone to a process that began after the file was written
+  Holder holder = Holder::none;  ///< younger: the ID belongs to a process that started after the file was written
   pid_t pid = 0;
 };
 
 PidFile read_pid_file(const Prober& prober, const std::string& path) {
-  const std::string place = prober.here(path);
+  const std::string place = prober.tracer_path(path);
   PidFile result;
   struct stat info;
   if (::stat(place.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -54,14 +54,14 @@ PidFile read_pid_file(const Prober& prober, const std::string& path) {
     return result;
   }
   constexpr std::int64_t uncertainty = 2;  // seconds: clocks are coarse
-  const auto began = began_at(result.pid);
-  result.holder = !is_alive(result.pid)                                 ? PidFile::Holder::gone
-                  : began && *began > info.st_mtim.tv_sec + uncertainty ? PidFile::Holder::younger
-                                                                        : PidFile::Holder::runs;
+  const auto started = start_time_of(result.pid);
+  result.holder = !is_alive(result.pid)                                     ? PidFile::Holder::gone
+                  : started && *started > info.st_mtim.tv_sec + uncertainty ? PidFile::Holder::younger
+                                                                            : PidFile::Holder::runs;
   return result;
 }
 
-/// Says whose number `path` holds, and what to do about that; changes nothing if it holds none.
+/// Describes the process that the PID file at `path` names, and the remedy. Changes nothing if it names none.
 void judge_pid_file(Finding& finding, const std::string& path, const PidFile& file) {
   const std::string number = std::to_string(file.pid);
   switch (file.holder) {
@@ -86,12 +86,12 @@ void judge_pid_file(Finding& finding, const std::string& path, const PidFile& fi
 
 std::optional<Finding> lock_file_exists(const Case& facts) {
   if (facts.path().empty() || (facts.call().name.compare(0, 4, "open") == 0 &&
-                               spell(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
+                               to_text(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
     return std::nullopt;
   }
-  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.said);
+  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.messages);
   if (making_sure) {
-    return std::nullopt;  // of a folder that may be there, as mkdir -p does
+    return std::nullopt;  // the directory may exist, as for mkdir -p
   }
   Finding finding;
   const Walk walk = facts.prober.walk(facts.path());
@@ -102,18 +102,18 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
                        ? "if it is a lock that was left behind and nothing uses it: rm -r " + facts.path()
                        : "choose another name than " + facts.path() + ", or see whether it is what is wanted already";
   judge_pid_file(finding, facts.path(), read_pid_file(facts.prober, facts.path()));
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   return finding;
 }
 
-/// It asked with kill(pid, 0) whether the process still lives that an earlier start wrote down.
+/// The process checked with kill(pid, 0) whether the process in a PID file is alive, and exited soon after.
 std::optional<Finding> already_running(const Case& facts) {
-  constexpr std::uint64_t soon = 12;  // calls that are watched, between the question and the end
+  constexpr std::uint64_t soon = 12;  // traced calls between the check and the exit
   const Process& process = facts.process;
   const auto asked = std::find_if(process.steps.rbegin(), process.steps.rend(), [&](const Step& step) {
-    return step.order >= process.image_begins && step.call.name == "kill" &&
-           (step.call.end == CallEnd::returned || step.call.failed_with("EPERM")) &&
-           spell(step.call.argument("sig").value) == "0";
+    return step.order >= process.last_exec && step.call.name == "kill" &&
+           (step.call.outcome == CallOutcome::returned || step.call.failed_with("EPERM")) &&
+           to_text(step.call.argument("sig").value) == "0";
   });
   if (asked == process.steps.rend() || process.calls - asked->number > soon) {
     return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<Finding> already_running(const Case& facts) {
   }
   Finding finding;
   judge_pid_file(finding, opened->path, file);
-  finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(opened->path)));
+  finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(opened->path)));
   finding.evidence.push_back(&*asked);
   return finding;
 }

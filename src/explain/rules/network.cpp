@@ -1,4 +1,4 @@
-// Ports, addresses, sockets and names.
+// Ports, addresses, sockets, and name resolution.
 #include <fmt/core.h>
 #include <netdb.h>
 
@@ -14,11 +14,11 @@ namespace tracer::explain::rules {
 
 namespace {
 
-/// What a socket address says: `htons(80)` and `inet_addr("127.0.0.1")` taken apart.
+/// A socket address, parsed from `htons(80)` and `inet_addr("127.0.0.1")`.
 struct Peer {
   std::string host;
   unsigned port = 0;
-  std::string path;  ///< of a Unix socket; '@' before an abstract name
+  std::string path;  ///< path of a Unix socket; '@' before an abstract name
 
   [[nodiscard]] std::string name() const {
     return !path.empty() ? path
@@ -41,7 +41,7 @@ Peer peer_of(const Call& call) {
       continue;
     }
     for (const Member& member : address.members) {
-      const std::string text = spell(member.value);
+      const std::string text = to_text(member.value);
       if (member.name == "sin_port" || member.name == "sin6_port") {
         peer.port = static_cast<unsigned>(std::atoi(between(text, '(', ')').c_str()));
       } else if (member.name == "sin_addr" || member.name == "sin6_addr") {
@@ -50,7 +50,7 @@ Peer peer_of(const Call& call) {
         if (quote != std::string::npos) {
           peer.host = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
         }
-        // By a socket for both protocols, as Java uses them.
+        // Java uses IPv6 sockets for IPv4, too.
         constexpr std::string_view mapped = "::ffff:";
         if (peer.host.starts_with(mapped) && peer.host.find('.') != std::string::npos) {
           peer.host.erase(0, mapped.size());
@@ -86,7 +86,7 @@ std::string with_service(const Peer& peer) {
   return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
 }
 
-/// The last connect of the step's descriptor, which a getsockopt(SO_ERROR) speaks of.
+/// Returns the address of a connect, or for getsockopt(SO_ERROR) that of the last connect of the same descriptor.
 Peer peer_of_step(const Case& facts) {
   if (facts.call().name != "getsockopt") {
     return peer_of(facts.call());
@@ -140,7 +140,7 @@ std::optional<Finding> address_in_use(const Case& facts) {
   }
   if (finding.remedy.empty()) {
     finding.remedy =
-        fmt::format("ss -lnp 'sport = :{}' tells who has it; stop that, or choose another port", peer.port);
+        fmt::format("ss -lnp 'sport = :{}' shows who has it; stop that, or choose another port", peer.port);
   }
   return finding;
 }
@@ -168,7 +168,7 @@ std::optional<Finding> wrong_address(const Case& facts) {
 
 // ---------------------------------------------------------------------------------------------- connect
 
-/// What the socket at a path belongs to, where its name says it.
+/// Returns the service of the socket at a path and how to start it, separated by a newline; empty if it is unknown.
 std::string socket_owner(const std::string& path) {
   struct Known {
     std::string_view part;
@@ -203,7 +203,7 @@ std::optional<Finding> unix_socket(const Case& facts) {
   Finding finding;
   if (facts.call().error == "EACCES") {
     finding.cause = facts.prober.user() + " may not connect to the socket " + peer.path;
-    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+    finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
     finding.remedy = "add the user to the socket's group, or run as its owner";
     return finding;
   }
@@ -212,13 +212,13 @@ std::optional<Finding> unix_socket(const Case& facts) {
                   (absent ? "its socket " + peer.path + " does not exist"
                           : "nobody listens on its socket " + peer.path + " any more");
   if (peer.path.front() != '@') {
-    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+    finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   }
   finding.remedy = owner.empty() ? "start the server of " + peer.path : owner.substr(owner.find('\n') + 1);
   return finding;
 }
 
-/// It does not know where a display is: it connected to none.
+/// The process has no address of a display: it connected to none.
 std::optional<Finding> no_display(const Case& facts) {
   const auto& steps = facts.process.steps;
   if (std::any_of(steps.begin(), steps.end(), [](const Step& step) {
@@ -266,14 +266,14 @@ std::optional<Finding> refused(const Case& facts) {
 
 // ---------------------------------------------------------------------------------------------- names
 
-/// What the program asked of name servers since it was executed.
-struct NameQuestions {
-  std::vector<std::string> servers;  ///< addresses, each once
+/// The DNS queries of the program since its exec.
+struct DnsQueries {
+  std::vector<std::string> servers;  ///< addresses without duplicates
   std::vector<const Step*> evidence;
-  std::string reply;  ///< how the last one came out; empty: that did not show
+  std::string reply;  ///< outcome of the last query; empty: unknown
 };
 
-/// In a DNS message's header (RFC 1035), the answer's code.
+/// Describes the response code in the header of a DNS message (RFC 1035, section 4.1.1); empty for success.
 std::string reply_in(const std::string& packet) {
   constexpr std::size_t header_size = 12;
   const unsigned code = packet.size() < header_size ? 0 : static_cast<unsigned char>(packet[3]) & 15U;
@@ -283,13 +283,13 @@ std::string reply_in(const std::string& packet) {
                      : "";
 }
 
-NameQuestions name_questions(const Case& facts) {
-  NameQuestions asked;
+DnsQueries dns_queries(const Case& facts) {
+  DnsQueries asked;
   for (const Step& step : facts.process.steps) {
-    if (step.order < facts.process.image_begins) {
+    if (step.order < facts.process.last_exec) {
       continue;
     }
-    const bool returned = step.call.end == CallEnd::returned;
+    const bool returned = step.call.outcome == CallOutcome::returned;
     if (step.call.name == "connect") {
       const Peer peer = peer_of(step.call);
       if (is_name_server(peer) &&
@@ -311,7 +311,7 @@ NameQuestions name_questions(const Case& facts) {
   return asked;
 }
 
-/// The addresses that a resolv.conf(5) names, as they stand there.
+/// Returns the addresses of the nameserver lines in the text of a resolv.conf(5).
 std::string configured_servers(const std::string& text) {
   std::string configured;
   for (std::size_t at = text.find("nameserver"); at != std::string::npos; at = text.find("nameserver", at + 1)) {
@@ -322,19 +322,19 @@ std::string configured_servers(const std::string& text) {
 }
 
 std::optional<Finding> name_service(const Case& facts) {
-  const NameQuestions asked = name_questions(facts);
+  const DnsQueries asked = dns_queries(facts);
   constexpr std::array<std::string_view, 10> complaints = {
       "name resolution", "esolve host", "esolve name", "not resolve",  " to resolve",
       "Name or service", "nodename",    "getaddrinfo", "no such host", "UnknownHostException"};
   const bool words = std::any_of(complaints.begin(), complaints.end(),
-                                 [&](std::string_view complaint) { return contains(facts.said, complaint); });
+                                 [&](std::string_view complaint) { return contains(facts.messages, complaint); });
   if ((asked.servers.empty() || asked.reply.empty()) && !words) {
     return std::nullopt;
   }
   Finding finding;
   finding.evidence = asked.evidence;
   const std::string servers = join(asked.servers, ", ");
-  const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.said, ": no such host");
+  const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.messages, ": no such host");
   finding.cause = no_such_name ? "a host name does not exist"
                   : servers.empty() || asked.reply.empty()
                       ? "a host name could not be resolved"
@@ -342,7 +342,7 @@ std::optional<Finding> name_service(const Case& facts) {
   if (!asked.reply.empty()) {
     finding.looked_at.push_back(servers + ": " + asked.reply);
   }
-  const std::string configured = configured_servers(read_file(facts.prober.here("/etc/resolv.conf")));
+  const std::string configured = configured_servers(read_file(facts.prober.tracer_path("/etc/resolv.conf")));
   finding.looked_at.push_back(configured.empty() ? "/etc/resolv.conf names no server"
                                                  : "/etc/resolv.conf: nameserver" + configured);
   finding.remedy = no_such_name ? "correct the name, or add it to /etc/hosts"

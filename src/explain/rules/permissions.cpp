@@ -1,4 +1,4 @@
-// What the kernel refuses for other reasons than a file's mode: capabilities, seccomp, tracing.
+// Refusals for other reasons than a file's mode: capabilities, seccomp, tracing, ownership, authentication.
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Need {
   std::string_view name;
 };
 
-/// Which capability a call needs that fails with EPERM without it (capabilities(7)).
+/// The capability that a call needs; without it, the call fails with EPERM (capabilities(7)).
 constexpr std::array<Need, 12> needs = {{
     {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
      "open_tree fsopen fsmount",
@@ -48,10 +48,10 @@ constexpr std::string_view privileged_calls =
     "mknodat mlock mlockall bpf perf_event_open iopl ioperm reboot acct capset keyctl userfaultfd fanotify_init "
     "io_uring_setup personality kexec_load";
 
-/// A filter that is not the tracer's.
+/// True if the process has a seccomp filter that is not the tracer's.
 bool has_filter(const Case& facts) {
   return facts.snapshot() && facts.snapshot()->field("Seccomp") == "2" &&
-         facts.snapshot()->id("Seccomp_filters", 0).value_or(1) > facts.story.own_filters();
+         facts.snapshot()->id("Seccomp_filters", 0).value_or(1) > facts.story.tracer_filters();
 }
 
 const Need* need_of(const Call& call) {
@@ -66,7 +66,7 @@ std::optional<Finding> seccomp_refusal(const Case& facts) {
   }
   const Need* need = need_of(facts.call());
   if (facts.call().error == "EPERM" && need != nullptr && !facts.prober.has_capability(need->capability)) {
-    return std::nullopt;  // it may not do that anyway
+    return std::nullopt;  // it lacks the capability, whatever the filter allows
   }
   Finding finding;
   finding.cause =
@@ -84,12 +84,12 @@ std::optional<Finding> seccomp_kill(const Case& facts) {
   Finding finding;
   std::string call;
   if (facts.process.crash) {
-    call = spell(facts.process.crash->signal.info["si_syscall"]);
+    call = to_text(facts.process.crash->signal.info["si_syscall"]);
     const std::size_t underscores = call.rfind("__NR_");
     call = underscores == std::string::npos ? call : call.substr(underscores + 5);
   }
   if ((call.empty() || call == "NULL") && facts.story.complete()) {
-    // Killed at once: no signal tells. The last call is the one.
+    // SECCOMP_RET_KILL delivers no siginfo; the last call is the one that the filter refused.
     Time latest{};
     for (const auto& [tid, last] : facts.process.threads) {
       call = last.since >= latest ? last.call.name : call;
@@ -129,10 +129,10 @@ std::optional<Finding> missing_capability(const Case& facts) {
   return finding;
 }
 
-/// The kernel ignores set-user-ID bits of programs that are traced by those who may not trace root's.
+/// The kernel ignores the set-user-ID bit of a program whose tracer lacks CAP_SYS_PTRACE (execve(2)).
 std::optional<Finding> setuid_under_tracing(const Case& facts) {
   const Process& process = facts.process;
-  if (process.programs.empty() || !process.snapshot || !facts.story.disturbs()) {
+  if (process.programs.empty() || !process.snapshot || !facts.story.alters_privileges()) {
     return std::nullopt;
   }
   const Walk walk = facts.prober.walk(process.programs.back().path);
@@ -144,13 +144,13 @@ std::optional<Finding> setuid_under_tracing(const Case& facts) {
   finding.cause = "the tracing itself: " + process.programs.back().path +
                   " is a set-user-ID program, and the kernel does " +
                   "not give a program that an ordinary user traces the rights of " + user_name(walk.info().st_uid);
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.looked_at.push_back("it ran as " + facts.prober.user());
   finding.remedy = "trace it as root: sudo tracer -u USER --explain …";
   return finding;
 }
 
-/// Modes and times are changed by the owner alone.
+/// Only the owner of a file may change its mode and times.
 std::optional<Finding> not_owner(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
@@ -160,17 +160,17 @@ std::optional<Finding> not_owner(const Case& facts) {
   Finding finding;
   finding.cause = facts.path() + " belongs to " + user_name(walk.info().st_uid) +
                   ", and only its owner may do that: " + facts.prober.user() + " may not";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy = "run it as " + user_name(walk.info().st_uid) + ", or chown the file first";
   return finding;
 }
 
-/// Programs that refuse secrets which others could read, or folders that others could change.
+/// Programs that refuse secret files that others can read, or directories that others can write.
 std::optional<Finding> too_open(const Case& facts) {
   std::string line;
   for (const std::string_view words : {"has invalid permissions", "are too open", "has wrong ownership",
                                        "bad permissions", "bad ownership or modes", "is group or world"}) {
-    line = line.empty() ? line_with(facts.said, words) : line;
+    line = line.empty() ? line_with(facts.messages, words) : line;
   }
   const std::size_t quote = line.find_first_of("\"'");
   const std::size_t end = quote == std::string::npos ? quote : line.find(line[quote], quote + 1);
@@ -183,16 +183,16 @@ std::optional<Finding> too_open(const Case& facts) {
     return std::nullopt;
   }
   Finding finding;
-  const bool is_folder = S_ISDIR(walk.info().st_mode);
+  const bool is_directory = S_ISDIR(walk.info().st_mode);
   finding.cause = "it refuses " + printable(path) + " as others may use it or it is not its own (" +
                   Prober::describe(walk.info()) + ")";
-  finding.looked_at.push_back(facts.prober.sketch(walk));
+  finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy =
-      (is_folder ? "chmod 0700 " : "chmod 0600 ") + printable(path) + ", owned by the user that it runs as";
+      (is_directory ? "chmod 0700 " : "chmod 0600 ") + printable(path) + ", owned by the user that it runs as";
   return finding;
 }
 
-/// The name after the word `before`, whatever quotation marks are between (also those of UTF-8).
+/// Returns the name after the word `before`, without quotation marks, including those of UTF-8.
 std::string name_after(const std::string& line, std::string_view before) {
   const auto is_of_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
@@ -203,26 +203,26 @@ std::string name_after(const std::string& line, std::string_view before) {
   }
   const std::string tail = line.substr(found + before.size());
   if (!tail.empty() && is_of_name(tail.front())) {
-    return {};  // a longer word
+    return {};  // `before` is part of a longer word
   }
   const auto begin = std::find_if(tail.begin(), tail.end(), is_of_name);
   return {begin, std::find_if_not(begin, tail.end(), is_of_name)};
 }
 
 bool has_entry(const Case& facts, const std::string& file, const std::string& name) {
-  const std::string text = '\n' + read_file(facts.prober.here(file), std::size_t{4} << 20);
+  const std::string text = '\n' + read_file(facts.prober.tracer_path(file), std::size_t{4} << 20);
   return text.find('\n' + name + ':') != std::string::npos;
 }
 
-/// A user or group that it names and that the machine's own files do not have.
+/// A user or group that a message names and that has no entry in /etc/passwd or /etc/group.
 std::optional<Finding> unknown_user(const Case& facts) {
-  struct Speech {
+  struct Pattern {
     std::string_view before;
     std::string_view file;
     std::string_view what;
     std::string_view remedy;
   };
-  constexpr std::array<Speech, 6> speeches = {{
+  constexpr std::array<Pattern, 6> patterns = {{
       {"user", "/etc/passwd", "user", "useradd --system "},
       {"User", "/etc/passwd", "user", "useradd --system "},
       {"getpwnam", "/etc/passwd", "user", "useradd --system "},
@@ -230,18 +230,18 @@ std::optional<Finding> unknown_user(const Case& facts) {
       {"Group", "/etc/group", "group", "groupadd --system "},
       {"getgrnam", "/etc/group", "group", "groupadd --system "},
   }};
-  const std::string said = without_remarks(facts.said);
+  const std::string messages = without_remarks(facts.messages);
   for (const std::string_view failure : {"does not exist", "nknown", "nvalid", "o such", "not found", "failed"}) {
-    const std::string line = line_with(said, failure);
-    for (const Speech& speech : speeches) {
-      const std::string name = name_after(line, speech.before);
-      if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(speech.file), name)) {
+    const std::string line = line_with(messages, failure);
+    for (const Pattern& pattern : patterns) {
+      const std::string name = name_after(line, pattern.before);
+      if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(pattern.file), name)) {
         continue;
       }
       Finding finding;
-      finding.cause = "the " + std::string(speech.what) + ' ' + printable(name) + " does not exist on this machine";
-      finding.looked_at.push_back(std::string(speech.file) + " has no entry " + printable(name));
-      finding.remedy = std::string(speech.remedy) + printable(name) + ", or name another one in its configuration";
+      finding.cause = "the " + std::string(pattern.what) + ' ' + printable(name) + " does not exist on this machine";
+      finding.looked_at.push_back(std::string(pattern.file) + " has no entry " + printable(name));
+      finding.remedy = std::string(pattern.remedy) + printable(name) + ", or name another one in its configuration";
       return finding;
     }
   }
@@ -257,7 +257,7 @@ std::optional<Finding> not_authenticated(const Case&) {
   return finding;
 }
 
-/// SQLite opens a database that may not be written for reading, and complains when it is to be changed.
+/// SQLite opens a database without write permission for reading only, and fails at the first change.
 std::optional<Finding> database_for_reading_only(const Case& facts) {
   const auto& steps = facts.process.steps;
   const auto refused = std::find_if(steps.rbegin(), steps.rend(), [](const Step& step) {
@@ -275,9 +275,9 @@ std::optional<Finding> database_for_reading_only(const Case& facts) {
   if (walk.exists()) {
     finding.looked_at.push_back(walk.real + ": " + Prober::describe(walk.info()));
   }
-  finding.remedy = fixed
-                       ? "put it elsewhere, or mount that file system for writing"
-                       : "give the user the right to write the file and the folder that it is in, or run as its owner";
+  finding.remedy =
+      fixed ? "put it elsewhere, or mount that file system for writing"
+            : "give the user the right to write the file and the directory that it is in, or run as its owner";
   finding.evidence.push_back(&*refused);
   return finding;
 }
@@ -290,7 +290,7 @@ constexpr std::string_view watched_for_filters =
 std::optional<Finding> signal_refused(const Case& facts) {
   const Call& call = facts.call();
   const std::int64_t pid = call.argument("pid").value.number;
-  if (pid <= 0 || spell(call.argument("sig").value) == "0") {
+  if (pid <= 0 || to_text(call.argument("sig").value) == "0") {
     return std::nullopt;
   }
   const std::string number = std::to_string(pid);

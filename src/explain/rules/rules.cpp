@@ -7,7 +7,7 @@ namespace tracer::explain::rules {
 
 namespace {
 
-/// What the story itself has to see, whatever the rules ask for.
+/// Calls that the story needs besides those of the rules.
 constexpr std::string_view story_calls =
     "execve execveat exit exit_group wait4 waitid write writev open openat openat2 creat chdir fchdir chroot "
     "pivot_root unshare setns connect bind kill "
@@ -19,14 +19,14 @@ constexpr std::string_view story_calls =
 std::vector<Rule> all_rules() {
   std::vector<Rule> all;
   for (const auto rules :
-       {exec_rules(), loader_rules(), death_rules(), network_rules(), limit_rules(), kernel_file_rules(), file_rules(),
-        lock_rules(), security_module_rules(), permission_rules(), exception_rules()}) {
+       {exec_rules(), loader_rules(), fatal_signal_rules(), network_rules(), limit_rules(), kernel_file_rules(),
+        file_rules(), lock_rules(), security_module_rules(), permission_rules(), exception_rules()}) {
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;
 }
 
-std::string calls_to_watch() {
+std::string calls_to_trace() {
   std::set<std::string> names;
   const auto add = [&names](std::string_view list) {
     std::istringstream words{std::string(list)};

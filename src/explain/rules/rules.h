@@ -1,4 +1,4 @@
-// The causes that --explain knows, a file for each field.
+// The causes that --explain knows, with one file for each subject.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace tracer::explain::rules {
 
-/// All causes, what is special before what is general.
+/// Returns all rules, special ones before general ones.
 std::vector<Rule> all_rules();
-/// The names of the calls to watch, each as `?name`, with commas between.
-std::string calls_to_watch();
+/// Returns the names of the calls to trace, each as `?name`, separated by commas.
+std::string calls_to_trace();
 
 std::span<const Rule> exec_rules();
 std::span<const Rule> loader_rules();
@@ -24,7 +24,7 @@ std::span<const Rule> network_rules();
 std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
 std::span<const Rule> security_module_rules();
-std::span<const Rule> death_rules();
+std::span<const Rule> fatal_signal_rules();
 std::span<const Rule> exception_rules();
 
 inline constexpr std::string_view file_calls =

@@ -1,4 +1,4 @@
-// What a security module refuses (Landlock, AppArmor, SELinux, BPF, …) though the modes and capabilities allow it.
+// Refusals of security modules (Landlock, AppArmor, SELinux, BPF, …) that modes and capabilities would allow.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
@@ -17,16 +17,16 @@ namespace tracer::explain::rules {
 
 namespace {
 
-/// The last lines of a log: of the kernel's (as far back as it goes), or of the audit daemon's file.
+/// Reads the last MiB of a log: the kernel's ring buffer or the file of the audit daemon.
 std::string end_of_log(const std::string& path) {
-  constexpr off_t most = off_t{1} << 20;
+  constexpr off_t max_size = off_t{1} << 20;
   std::string text;
   const UniqueFd log(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!log.valid()) {
     return text;
   }
-  if (const off_t size = ::lseek(log.get(), 0, SEEK_END); size > most) {
-    ::lseek(log.get(), size - most, SEEK_SET);
+  if (const off_t size = ::lseek(log.get(), 0, SEEK_END); size > max_size) {
+    ::lseek(log.get(), size - max_size, SEEK_SET);
   } else {
     ::lseek(log.get(), 0, SEEK_SET);
   }
@@ -34,14 +34,14 @@ std::string end_of_log(const std::string& path) {
   ssize_t got = 0;
   while ((got = ::read(log.get(), piece.data(), piece.size())) > 0) {
     text.append(piece.data(), static_cast<std::size_t>(got));
-    if (text.size() > std::size_t{most}) {
+    if (text.size() > std::size_t{max_size}) {
       text.erase(0, text.size() / 2);
     }
   }
   return text;
 }
 
-/// The newest line in which a module tells that it denied something to the process.
+/// Returns the newest line that reports a denial for the process.
 std::string denial_of(pid_t pid) {
   const std::string number = fmt::format(" pid={} ", pid);
   for (const char* path : {"/dev/kmsg", "/var/log/audit/audit.log"}) {
@@ -50,7 +50,8 @@ std::string denial_of(pid_t pid) {
     for (std::string line; std::getline(lines, line);) {
       const bool denies = line.find("DENIED") != std::string::npos || line.find("denied") != std::string::npos;
       if (denies && (line + ' ').find(number) != std::string::npos) {
-        newest = line.substr(line.find(';') == std::string::npos ? 0 : line.find(';') + 1);  // without kmsg's numbers
+        newest = line.substr(
+            line.find(';') == std::string::npos ? 0 : line.find(';') + 1);  // skip the prefix of /dev/kmsg records
       }
     }
     if (!newest.empty()) {
@@ -65,7 +66,7 @@ struct Module {
   std::string remedy;  ///< what to do about it
 };
 
-/// Which module it was, as far as the process' label, the log and the story tell.
+/// Determines the module from the process's label, the log and the story.
 Module module_of(const Case& facts, const std::string& label, const std::string& denial) {
   const bool is_apparmor_label = label.find(" (") != std::string::npos;
   if (denial.find("apparmor=") != std::string::npos ||
@@ -77,10 +78,10 @@ Module module_of(const Case& facts, const std::string& label, const std::string&
   }
   if (denial.find("avc:") != std::string::npos || std::count(label.begin(), label.end(), ':') >= 3) {
     return {"SELinux, which confines it as " + printable(label),
-            "ausearch -m avc -ts recent tells what; restorecon, or a policy module of audit2allow, allows it"};
+            "ausearch -m avc -ts recent shows what; restorecon, or a policy module of audit2allow, allows it"};
   }
   const bool restricted = std::any_of(facts.process.steps.begin(), facts.process.steps.end(), [](const Step& step) {
-    return step.call.name == "landlock_restrict_self" && step.call.end == CallEnd::returned;
+    return step.call.name == "landlock_restrict_self" && step.call.outcome == CallOutcome::returned;
   });
   if (restricted) {
     return {"Landlock, with which it confined itself",
@@ -100,7 +101,7 @@ Finding refusal(const Case& facts, const std::string& what) {
   finding.cause =
       "the modes would allow it, so " + module.words + " keeps " + printable(facts.process.name()) + " from " + what;
   if (!facts.path().empty()) {
-    finding.looked_at.push_back(facts.prober.sketch(facts.prober.walk(facts.path())));
+    finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   }
   if (!denial.empty()) {
     finding.looked_at.push_back("log: " + printable(denial));
@@ -116,9 +117,9 @@ Finding refusal(const Case& facts, const std::string& what) {
   return finding;
 }
 
-/// Whether the kernel itself refuses that: only owners change modes and times, and only root owners. See chmod(2),
-/// chown(2), utimensat(2), and unlink(2) for sticky folders.
-bool takes_more_than_modes(const Case& facts, const Walk& walk) {
+/// True if the kernel itself refuses the call, because it needs ownership or a capability: chmod(2), chown(2),
+/// utimensat(2), and unlink(2) in sticky directories.
+bool needs_more_than_modes(const Case& facts, const Walk& walk) {
   if (facts.call().error != "EPERM") {
     return false;
   }
@@ -138,19 +139,19 @@ bool takes_more_than_modes(const Case& facts, const Walk& walk) {
 
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  if ((facts.snapshot() && takes_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
-      facts.prober.is_immutable(directory_of(facts.path())) ||
-      (!walk.exists() && facts.prober.is_kernels(directory_of(facts.path())))) {
-    return std::nullopt;  // other rules know
+  if ((facts.snapshot() && needs_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
+      facts.prober.is_immutable(folder_of(facts.path())) ||
+      (!walk.exists() && facts.prober.is_on_kernel_file_system(folder_of(facts.path())))) {
+    return std::nullopt;  // another rule applies
   }
-  if (facts.path().empty() || !facts.snapshot() || facts.prober.closed_folder(walk) != nullptr) {
+  if (facts.path().empty() || !facts.snapshot() || facts.prober.unsearchable_directory(walk) != nullptr) {
     return std::nullopt;
   }
-  const std::string flags = spell(facts.call().argument("flags").value);
+  const std::string flags = to_text(facts.call().argument("flags").value);
   const bool makes = !walk.exists() && flags.find("O_CREAT") != std::string::npos;
   if (makes) {
-    const Walk folder = facts.prober.walk(directory_of(facts.path()));
-    return folder.exists() && facts.prober.may(folder.info(), Access::write)
+    const Walk directory = facts.prober.walk(folder_of(facts.path()));
+    return directory.exists() && facts.prober.may(directory.info(), Access::write)
                ? std::optional(refusal(facts, "making " + facts.path()))
                : std::nullopt;
   }
@@ -168,12 +169,12 @@ std::optional<Finding> file_refused(const Case& facts) {
   return refusal(facts, (executes ? "executing " : "") + facts.path());
 }
 
-/// A port or an address that nothing else forbids.
+/// A bind or connect that no other restriction forbids.
 std::optional<Finding> network_refused(const Case& facts) {
   unsigned port = 0;
   for (const Argument& argument : facts.call().args) {
     for (const std::string_view member : {"sin_port", "sin6_port"}) {
-      const std::string text = spell(argument.value[member]);
+      const std::string text = to_text(argument.value[member]);
       port = std::max(port, static_cast<unsigned>(std::atoi(word_after(text, "htons(", ")").c_str())));
     }
   }
@@ -187,7 +188,7 @@ std::optional<Finding> network_refused(const Case& facts) {
   return refusal(facts, fmt::format("{}{}", binds ? "listening on port " : "connecting to port ", port));
 }
 
-/// Yama lets a process trace its descendants only.
+/// Yama allows a process to trace only its descendants.
 std::optional<Finding> trace_refused(const Case& facts) {
   const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope", 16).c_str());
   if (scope == 0 || facts.prober.has_capability(CAP_SYS_PTRACE)) {

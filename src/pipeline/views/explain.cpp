@@ -97,7 +97,7 @@ void ExplainView::superseded(Thread& leader, Thread& former, const trace::EventT
 }
 
 void ExplainView::exits(Thread& thread, const trace::EventTime& time, int status) {
-  explain::End end;
+  explain::ExitInfo end;
   end.by_signal = WIFSIGNALED(status);
   end.status = end.by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   if (end.by_signal) {

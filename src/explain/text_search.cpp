@@ -1,4 +1,4 @@
-#include "explain/words.h"
+#include "explain/text_search.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ bool contains(std::string_view text, std::string_view part) {
 bool is_named(std::string_view name, std::string_view text) {
   const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '#'; };
   for (std::size_t at = text.find(name); !name.empty() && at != std::string_view::npos; at = text.find(name, at + 1)) {
-    // What ends a sentence may also be in the middle of a name.
+    // Punctuation that ends a sentence may also be part of a name.
     std::size_t end = at + name.size();
     end += end < text.size() && contains("/.-", text.substr(end, 1)) ? 1 : 0;
     if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) {
@@ -55,7 +55,7 @@ bool is_listed(std::string_view word, std::string_view list) {
 
 namespace {
 
-/// How many bytes from the front are a character that shows; 0: they are none.
+/// Returns the length of the printable character at the start of `text`; 0 if there is none.
 std::size_t shown_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const bool is_control = byte(0) < ' ' || byte(0) == 0x7f;
@@ -66,7 +66,7 @@ std::size_t shown_character(std::string_view text) {
 
 }  // namespace
 
-std::string harmless(std::string_view sentence) {
+std::string escape_unprintable(std::string_view sentence) {
   std::string text;
   while (!sentence.empty()) {
     const std::size_t shown = shown_character(sentence);

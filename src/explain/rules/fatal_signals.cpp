@@ -1,4 +1,4 @@
-// Deaths by signal.
+// Processes that a signal killed.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -17,10 +17,10 @@ namespace tracer::explain::rules {
 namespace {
 
 std::uint64_t address_in(const Value& info, std::string_view member) {
-  return std::strtoull(spell(info[member]).c_str(), nullptr, 16);
+  return std::strtoull(to_text(info[member]).c_str(), nullptr, 16);
 }
 
-std::string spell_address(std::uint64_t address) {
+std::string format_address(std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
@@ -30,7 +30,7 @@ const proc::MappedRange* mapping_of(const Crash& crash, std::uint64_t address) {
   return at == crash.mappings.end() ? nullptr : &*at;
 }
 
-std::string spell(const Frame& frame) {
+std::string to_text(const Frame& frame) {
   std::string text = frame.function.empty() ? "a function without a name" : printable(frame.function);
   if (!frame.source.empty()) {
     text += fmt::format(" ({}:{})", printable(frame.source), frame.line);
@@ -38,21 +38,21 @@ std::string spell(const Frame& frame) {
   return text + " in " + printable(frame.file);
 }
 
-/// Of the dynamic loader, whose functions mostly have no names left.
-bool is_loaders(const Frame& frame) {
+/// True for the dynamic loader, whose functions usually have no symbols.
+bool is_in_loader(const Frame& frame) {
   return base_name(frame.file).compare(0, 3, "ld-") == 0 || base_name(frame.file).compare(0, 5, "ld.so") == 0;
 }
 
-/// The stack as one thing that was looked at, down to main, for those frames that have names.
+/// Adds the named functions of the stack, up to main, to what was looked at.
 void add_stack(Finding& finding, const Case& facts) {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t max_functions = 8;
   std::vector<std::string> functions;
   if (!facts.process.crash) {
     return;
   }
   for (const Frame& frame : facts.process.crash->signal.stack) {
-    const std::string name = is_loaders(frame) ? "the loader" : printable(frame.function);
-    if (functions.size() < most && !name.empty() && (functions.empty() || functions.back() != name)) {
+    const std::string name = is_in_loader(frame) ? "the loader" : printable(frame.function);
+    if (functions.size() < max_functions && !name.empty() && (functions.empty() || functions.back() != name)) {
       functions.push_back(name);
     }
     if (name == "main") {
@@ -69,25 +69,25 @@ bool has_frame(const Crash& crash, std::string_view names) {
                      [&](const Frame& frame) { return is_listed(frame.function, names); });
 }
 
-/// The function, or "libc.so.6 at 0x8a3c1".
+/// Returns the function of the crash, or "libc.so.6 at 0x8a3c1".
 std::string place(const Crash& crash) {
   if (!crash.signal.stack.empty() && !crash.signal.stack.front().function.empty()) {
-    return spell(crash.signal.stack.front());
+    return to_text(crash.signal.stack.front());
   }
   if (crash.signal.instruction_pointer == 0 && crash.mappings.empty()) {
-    return crash.signal.stack.empty() ? "a place that the trace does not tell" : spell(crash.signal.stack.front());
+    return crash.signal.stack.empty() ? "a place that the trace does not show" : to_text(crash.signal.stack.front());
   }
   const proc::MappedRange* mapping = mapping_of(crash, crash.signal.instruction_pointer);
   if (mapping == nullptr) {
-    return spell_address(crash.signal.instruction_pointer);
+    return format_address(crash.signal.instruction_pointer);
   }
   const std::uint64_t offset = mapping->offset_of(crash.signal.instruction_pointer);
-  return (mapping->path.empty() ? "memory without a file" : mapping->path) + " at " + spell_address(offset);
+  return (mapping->path.empty() ? "memory without a file" : mapping->path) + " at " + format_address(offset);
 }
 
 const Crash* crash_of(const Case& facts) {
   const auto& crash = facts.process.crash;
-  return crash && facts.process.end && crash->signal.name == facts.process.end->signal ? &*crash : nullptr;
+  return crash && facts.process.exit && crash->signal.name == facts.process.exit->signal ? &*crash : nullptr;
 }
 
 // ---------------------------------------------------------------------------------------------- SIGSEGV
@@ -98,8 +98,9 @@ std::string what_is_at(const Crash& crash, std::uint64_t fault) {
     return ": a null pointer";
   }
   const proc::MappedRange* mapping = mapping_of(crash, fault);
-  if (mapping == nullptr) {  // not all may be known of a run that is over; the kernel has told the signal's code
-    return spell(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so" : ", where no memory is";
+  if (mapping == nullptr) {  // the mappings may be incomplete after the exit; si_code is reliable
+    return to_text(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so"
+                                                                  : ", where no memory is";
   }
   return " in " + mapping->protection + " memory";
 }
@@ -112,8 +113,8 @@ bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t faul
     if (mapping.path == "[stack]" && fault < mapping.start && (near_pointer || fault + 0x100000 > mapping.start)) {
       return true;
     }
-    // A thread's stack ends in a guard page.
-    if (mapping.contains(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
+    // A guard page precedes the stack of a thread.
+    if (mapping.holds(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
       return true;
     }
   }
@@ -125,18 +126,18 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   const Crash* crash = crash_of(facts);
   Finding finding;
   if (crash == nullptr) {
-    finding.cause = "it crashed with " + facts.process.end->signal;
+    finding.cause = "it crashed with " + facts.process.exit->signal;
     finding.remedy = "gdb " + facts.process.executable() + " shows where";
     return finding;
   }
   const std::uint64_t fault = address_in(crash->signal.info, "si_addr");
-  const bool general_protection = spell(crash->signal.info["si_code"]) == "SI_KERNEL";
+  const bool general_protection = to_text(crash->signal.info["si_code"]) == "SI_KERNEL";
   if (!general_protection && is_stack_overflow(facts, *crash, fault)) {
     finding.rule = "stack-overflow";
     const auto limit = facts.snapshot() ? facts.snapshot()->limit("Max stack size") : std::nullopt;
     finding.cause = "its stack overflowed: too deep a recursion, or too large a variable on the stack";
-    finding.looked_at.push_back("the address " + spell_address(fault) + " is just below the stack" +
-                                (limit ? ", which may grow to " + spell_bytes(*limit) : std::string()));
+    finding.looked_at.push_back("the address " + format_address(fault) + " is just below the stack" +
+                                (limit ? ", which may grow to " + format_bytes(*limit) : std::string()));
     add_stack(finding, facts);
     finding.remedy = "gdb's backtrace shows the recursion; ulimit -s with a larger number gives it more stack";
     finding.weight = 10;
@@ -144,22 +145,22 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   }
   const proc::MappedRange* code = mapping_of(*crash, crash->signal.instruction_pointer);
   const bool in_library = code != nullptr && code->path.find(".so") != std::string::npos;
-  // The last thing that mattered was the loading of libraries: main has not done anything yet.
+  // Libraries were loaded last, so main has not run yet.
   const std::vector<Frame>& stack = crash->signal.stack;
   const bool by_loader =
-      std::any_of(stack.begin(), stack.end(), is_loaders) && !has_frame(*crash, "main __libc_start_main");
+      std::any_of(stack.begin(), stack.end(), is_in_loader) && !has_frame(*crash, "main __libc_start_main");
   const bool before_main =
       by_loader || (in_library && !facts.process.opened.empty() &&
-                    facts.process.opened.back().path.find(".so") != std::string::npos && facts.said.empty() &&
+                    facts.process.opened.back().path.find(".so") != std::string::npos && facts.messages.empty() &&
                     base_name(code->path).compare(0, 4, "libc") != 0 && crash->signal.stack.empty());
   finding.rule = before_main ? "crash-before-main" : "";
   finding.cause = before_main ? "it crashed before main began, in " +
                                     (code == nullptr ? place(*crash) : "the library " + code->path) +
                                     " (a constructor of it, most likely)"
-                              : "it crashed (" + facts.process.end->signal + ") in " + place(*crash);
+                              : "it crashed (" + facts.process.exit->signal + ") in " + place(*crash);
   finding.looked_at.push_back(general_protection
                                   ? "the processor refused an instruction or an address that cannot exist"
-                                  : "it used the address " + spell_address(fault) + what_is_at(*crash, fault));
+                                  : "it used the address " + format_address(fault) + what_is_at(*crash, fault));
   finding.looked_at.push_back("the instruction is in " + place(*crash));
   add_stack(finding, facts);
   finding.remedy = before_main ? "install another version of that library, or start without it"
@@ -169,7 +170,7 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
 
 // ---------------------------------------------------------------------------------------------- SIGILL
 
-/// What an x86-64 instruction belongs to, by its first bytes (Intel SDM volume 2, chapter 2).
+/// Returns the instruction set extension of an x86-64 instruction by its first bytes (Intel SDM volume 2, chapter 2).
 std::string extension_of(const std::vector<unsigned char>& code) {
   if (code.size() < 4) {
     return {};
@@ -192,7 +193,7 @@ std::string extension_of(const std::vector<unsigned char>& code) {
 
 std::vector<unsigned char> bytes_at(const Prober& prober, const proc::MappedRange& mapping, std::uint64_t address) {
   std::vector<unsigned char> code(16);
-  const UniqueFd file(::open(prober.here(mapping.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file(::open(prober.tracer_path(mapping.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const ssize_t got =
       file.valid() ? ::pread(file.get(), code.data(), code.size(), static_cast<off_t>(mapping.offset_of(address))) : 0;
   code.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -239,10 +240,10 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
 
 std::optional<Finding> aborted(const Case& facts) {
   Finding finding;
-  const std::string last = last_line(facts.said);
+  const std::string last = last_line(facts.messages);
   finding.cause = last.empty() ? "it aborted itself, without a word" : "it aborted itself: " + printable(last);
   for (auto step = facts.process.steps.rbegin(); step != facts.process.steps.rend(); ++step) {
-    if (step->kind == Step::Kind::said && step->order >= facts.process.image_begins) {
+    if (step->kind == Step::Kind::message && step->order >= facts.process.last_exec) {
       finding.evidence.push_back(&*step);
       break;
     }
@@ -254,7 +255,7 @@ std::optional<Finding> aborted(const Case& facts) {
 
 std::optional<Finding> bus_error(const Case& facts) {
   const Crash* crash = crash_of(facts);
-  if (crash == nullptr || facts.process.end->signal != "SIGBUS") {
+  if (crash == nullptr || facts.process.exit->signal != "SIGBUS") {
     return std::nullopt;
   }
   Finding finding;
@@ -275,12 +276,12 @@ std::optional<Finding> ended_from_outside(const Case& facts) {
   const std::int64_t sender = crash == nullptr ? 0 : crash->signal.info["si_pid"].number;
   if (sender == facts.process.pid) {
     finding.rule = "ended-itself";
-    finding.cause = "it sent " + facts.process.end->signal + " to itself";
+    finding.cause = "it sent " + facts.process.exit->signal + " to itself";
   } else if (const Process* known = facts.story.find(static_cast<pid_t>(sender)); sender > 0 && known != nullptr) {
     finding.rule = "killed-by-process";
-    finding.cause = fmt::format("{} (pid {}) ended it with {}", known->name(), sender, facts.process.end->signal);
+    finding.cause = fmt::format("{} (pid {}) ended it with {}", known->name(), sender, facts.process.exit->signal);
   } else {
-    finding.cause = "it was ended from outside, with " + facts.process.end->signal +
+    finding.cause = "it was ended from outside, with " + facts.process.exit->signal +
                     (sender > 0 ? fmt::format(", by process {}", sender) : std::string());
     if (sender > 0 && is_alive(static_cast<pid_t>(sender))) {
       finding.looked_at.push_back(describe_process(static_cast<pid_t>(sender)) + " runs");
@@ -309,7 +310,7 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> death_rules() {
+std::span<const Rule> fatal_signal_rules() {
   return rules;
 }
 

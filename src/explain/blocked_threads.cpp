@@ -1,4 +1,4 @@
-// What threads wait for: the other half of "it does not start". From /proc while they live, else from their last call.
+// Describes what threads wait for: from /proc for live threads, else by their last call.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/futex.h>
@@ -21,7 +21,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
-#include "explain/words.h"
+#include "explain/text_search.h"
 #include "proc/auxiliary_vector.h"
 #include "proc/mounts.h"
 #include "proc/proc_text.h"
@@ -31,20 +31,20 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr std::size_t most_threads = 64;
-constexpr std::size_t most_descriptors = 16;
+constexpr std::size_t max_threads = 64;
+constexpr std::size_t max_descriptors = 16;
 
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
   for_each_entry(proc::proc_path(pid, "task"), [&threads](const char* name) {
     threads.push_back(std::atoi(name));
-    return threads.size() < most_threads;
+    return threads.size() < max_threads;
   });
   std::sort(threads.begin(), threads.end());
   return threads;
 }
 
-/// By the size of the words in which the kernel told the process where it is; its file may be where nobody answers.
+/// Returns the ABI of a process by AT_PHENT of its auxiliary vector. Reading its executable could block.
 Abi abi_of(pid_t pid, std::uint64_t number) {
   constexpr std::uint64_t x32_bit = 0x40000000;
   if (proc::auxiliary_value(pid, AT_PHENT, sizeof(std::uint64_t)) == sizeof(Elf64_Phdr)) {
@@ -63,17 +63,17 @@ std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
 }
 
 /// A thread that sleeps in a system call.
-class Sleeper {
+class BlockedThread {
  public:
-  Sleeper(pid_t pid, pid_t tid) : pid_(pid), tid_(tid) {
-    // It may be about to sleep again, as tracing has just held it up.
-    constexpr int most_looks = 20;
-    constexpr std::chrono::milliseconds between_looks(5);
+  BlockedThread(pid_t pid, pid_t tid) : pid_(pid), tid_(tid) {
+    // The thread may be about to sleep again after tracing has interrupted it.
+    constexpr int max_tries = 20;
+    constexpr std::chrono::milliseconds retry_interval(5);
     const std::string place = proc::proc_path(tid, "syscall");
     std::string text = read_file(place, 512);
-    for (int looks = 1; looks < most_looks && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
-         ++looks) {
-      std::this_thread::sleep_for(between_looks);
+    for (int tries = 1; tries < max_tries && (text.compare(0, 7, "running") == 0 || text.compare(0, 2, "-1") == 0);
+         ++tries) {
+      std::this_thread::sleep_for(retry_interval);
       text = read_file(place, 512);
     }
     std::istringstream words(text);
@@ -99,7 +99,7 @@ class Sleeper {
     }
     const auto at =
         std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return is_listed(call_, kind.calls); });
-    // Who makes one call after the other mostly stands still for the tracer's sake when somebody looks.
+    // A busy thread that makes many calls is usually in a ptrace-stop at this moment.
     const bool sleeps = state.starts_with('S') || state.starts_with('D');
     const std::string words = at != kinds.end() ? (this->*at->describe)() : sleeps ? "sleeps in it" : "it runs";
     return "in " + call_ + ": " + words;
@@ -108,12 +108,12 @@ class Sleeper {
  private:
   struct Kind {
     std::string_view calls;
-    std::string (Sleeper::*describe)() const;
+    std::string (BlockedThread::*describe)() const;
   };
   static const std::array<Kind, 15> kinds;
 
-  /// Of the thread's memory; false if it cannot be read.
-  bool peek(std::uint64_t address, void* into, std::size_t size) const {
+  /// Reads the thread's memory; returns false if that fails.
+  bool read_memory(std::uint64_t address, void* into, std::size_t size) const {
     const UniqueFd memory(::open(proc::proc_path(pid_, "mem").c_str(), O_RDONLY | O_CLOEXEC));
     return memory.valid() &&
            ::pread(memory.get(), into, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
@@ -127,10 +127,10 @@ class Sleeper {
                : std::string(bytes.data());
   }
 
-  [[nodiscard]] std::string each(const std::vector<std::int64_t>& fds) const {
+  [[nodiscard]] std::string wait_for_descriptors(const std::vector<std::int64_t>& fds) const {
     std::vector<std::string> names;
     for (const std::int64_t fd : fds) {
-      if (names.size() < most_descriptors) {
+      if (names.size() < max_descriptors) {
         names.push_back(describe_descriptor(pid_, fd));
       }
     }
@@ -143,13 +143,13 @@ class Sleeper {
 
   [[nodiscard]] std::string polled() const {
     std::vector<std::int64_t> fds;
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], most_descriptors); ++i) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], max_descriptors); ++i) {
       pollfd one{};
-      if (peek(args_[0] + i * sizeof one, &one, sizeof one) && one.fd >= 0) {
+      if (read_memory(args_[0] + i * sizeof one, &one, sizeof one) && one.fd >= 0) {
         fds.push_back(one.fd);
       }
     }
-    return each(fds);
+    return wait_for_descriptors(fds);
   }
 
   [[nodiscard]] std::string selected() const {
@@ -157,7 +157,7 @@ class Sleeper {
     for (const std::uint64_t set : {args_[1], args_[2]}) {
       std::array<std::uint8_t, 128> bits{};
       const std::uint64_t count = std::min<std::uint64_t>(args_[0], bits.size() * 8);
-      if (set == 0 || !peek(set, bits.data(), (count + 7) / 8)) {
+      if (set == 0 || !read_memory(set, bits.data(), (count + 7) / 8)) {
         continue;
       }
       for (std::uint64_t fd = 0; fd < count; ++fd) {
@@ -166,7 +166,7 @@ class Sleeper {
         }
       }
     }
-    return each(fds);
+    return wait_for_descriptors(fds);
   }
 
   [[nodiscard]] std::string epoll() const {
@@ -177,7 +177,7 @@ class Sleeper {
         fds.push_back(fd);
       }
     }
-    return each(fds);
+    return wait_for_descriptors(fds);
   }
 
   [[nodiscard]] bool is_thread(std::int64_t tid) const {
@@ -188,7 +188,7 @@ class Sleeper {
   [[nodiscard]] std::string futex() const {
     const auto operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
     std::uint32_t word = 0;
-    const bool readable = peek(args_[0], &word, sizeof word);
+    const bool readable = read_memory(args_[0], &word, sizeof word);
     if (const auto owner = static_cast<std::int64_t>(word & FUTEX_TID_MASK);
         readable && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) && is_thread(owner)) {
       return fmt::format("waits for a mutex that thread {} holds", owner);
@@ -196,11 +196,11 @@ class Sleeper {
     if (readable && args_[2] == word && word != static_cast<std::uint32_t>(tid_) && is_thread(word)) {
       return fmt::format("waits for thread {} to end (pthread_join)", word);
     }
-    // glibc's pthread_mutex_t: lock, count, owner, each 32 bits; 2 is a lock that others wait for.
+    // glibc's pthread_mutex_t has lock, count and owner, each of 32 bits. A lock of 2 has waiters.
     constexpr std::uint64_t owner_at = 8;
     constexpr std::uint32_t contended = 2;
     std::uint32_t owner = 0;
-    if (readable && word == contended && peek(args_[0] + owner_at, &owner, sizeof owner) && is_thread(owner)) {
+    if (readable && word == contended && read_memory(args_[0] + owner_at, &owner, sizeof owner) && is_thread(owner)) {
       return fmt::format("waits for a mutex that thread {} holds{}", owner,
                          owner == static_cast<std::uint32_t>(tid_) ? ": it holds it itself, a deadlock" : "");
     }
@@ -211,8 +211,8 @@ class Sleeper {
     const std::string path = proc::descriptor_path(pid_, static_cast<int>(args_[0]));
     const auto mounted = proc::mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
-    if (struct stat info; !(mounted && proc::may_block(*mounted)) && ::stat(path.c_str(), &info) == 0) {
-      for (const pid_t holder : lockers_of(info.st_dev, info.st_ino)) {
+    if (struct stat info; !(mounted && proc::may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
+      for (const pid_t holder : lock_holders(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
           holders.push_back(describe_process(holder));
         }
@@ -236,16 +236,16 @@ class Sleeper {
     return names.empty() ? "waits for a child" : "waits for its child " + names + " to end";
   }
 
-  /// Of a call that takes a path: `open(path, …)`, but `openat(folder, path, …)`.
+  /// Returns the path argument of the call: the first argument, or the second one of openat(2) and the like.
   [[nodiscard]] std::string path() const {
-    const bool after_folder = is_listed(call_,
-                                        "openat openat2 newfstatat fstatat64 statx faccessat faccessat2 readlinkat "
-                                        "execveat mkdirat unlinkat fchmodat utimensat");
-    return text_at(after_folder ? args_[1] : args_[0]);
+    const bool after_directory = is_listed(call_,
+                                           "openat openat2 newfstatat fstatat64 statx faccessat faccessat2 readlinkat "
+                                           "execveat mkdirat unlinkat fchmodat utimensat");
+    return text_at(after_directory ? args_[1] : args_[0]);
   }
 
-  /// "/mnt/x, on /mnt (fuse.sshfs)". Nobody looks at the file itself: who does would wait, too.
-  [[nodiscard]] std::string placed(const std::string& path) const {
+  /// Returns "/mnt/x, on /mnt (fuse.sshfs)". It does not access the file, because that could block, too.
+  [[nodiscard]] std::string path_with_mount(const std::string& path) const {
     const std::string whole =
         path.empty() || path.front() != '/' ? read_link(proc::proc_path(pid_, "cwd")) + '/' + path : path;
     const auto mounted = proc::mount_of_path(pid_, whole);
@@ -254,18 +254,18 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string opening() const {
-    // Where in the kernel it sleeps; `0` where that is nobody's business. fs/pipe.c has these two.
+    // The kernel function in which it sleeps; `0` if the tracer may not know. The two functions are those of fs/pipe.c.
     const std::string sleeps_in = read_file(proc::proc_path(tid_, "wchan"), 128);
     if (is_listed(sleeps_in, "wait_for_partner fifo_open")) {
       return "waits until somebody opens the other end of the FIFO " + printable(path());
     }
-    return "waits for " + placed(path()) + ", to be opened (" +
+    return "waits for " + path_with_mount(path()) + ", to be opened (" +
            (sleeps_in.size() > 1 ? "" : "a FIFO whose other end nobody has open, ") + "a slow device or file system)";
   }
 
-  [[nodiscard]] std::string asking() const { return "waits for an answer about " + placed(path()); }
+  [[nodiscard]] std::string path_lookup() const { return "waits for an answer about " + path_with_mount(path()); }
 
-  [[nodiscard]] std::string vforked() const {
+  [[nodiscard]] std::string vfork_child() const {
     return "waits until its child " + names_of_children() + " runs another program or ends";
   }
 
@@ -279,19 +279,20 @@ class Sleeper {
   }
 
   [[nodiscard]] std::string sleeping() const { return "sleeps for a time that it chose itself"; }
-  /// A call with a time limit that was interrupted, by our attaching for one, and goes on. Its arguments are where they
-  /// were and tell which it is: poll(fds, count, …), futex(address, operation, …), clock_nanosleep(clock, flags, …).
+  /// Describes a call with a timeout that was interrupted, for example by attaching, and is restarted. The argument
+  /// registers are unchanged and identify it: poll(fds, count, …), futex(address, operation, …), clock_nanosleep(clock,
+  /// flags, …).
   [[nodiscard]] std::string restarted() const {
     constexpr std::uint64_t lowest_address = 0x10000;
-    constexpr std::uint64_t most_polled = 4096;
+    constexpr std::uint64_t max_polled = 4096;
     const std::uint64_t operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
     if (args_[0] < lowest_address || args_[1] >= lowest_address) {
       return sleeping();
     }
     const bool private_futex = (args_[1] & FUTEX_PRIVATE_FLAG) != 0;
     return private_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) ? futex()
-           : args_[1] <= most_polled                                                    ? polled()
-                                     : "goes on with an interrupted call";
+           : args_[1] <= max_polled                                                     ? polled()
+                                    : "goes on with an interrupted call";
   }
   [[nodiscard]] std::string signal() const { return "waits for a signal"; }
 
@@ -301,31 +302,32 @@ class Sleeper {
   std::array<std::uint64_t, 6> args_{};
 };
 
-const std::array<Sleeper::Kind, 15> Sleeper::kinds = {{
-    {"vfork clone clone3", &Sleeper::vforked},
-    {"msgrcv msgsnd", &Sleeper::message},
-    {"semop semtimedop", &Sleeper::semaphores},
-    {"poll ppoll", &Sleeper::polled},
-    {"select pselect6 _newselect", &Sleeper::selected},
-    {"epoll_wait epoll_pwait epoll_pwait2", &Sleeper::epoll},
-    {"futex", &Sleeper::futex},
-    {"flock fcntl fcntl64", &Sleeper::lock},
-    {"wait4 waitid", &Sleeper::children},
-    {"open openat openat2 creat", &Sleeper::opening},
+const std::array<BlockedThread::Kind, 15> BlockedThread::kinds = {{
+    {"vfork clone clone3", &BlockedThread::vfork_child},
+    {"msgrcv msgsnd", &BlockedThread::message},
+    {"semop semtimedop", &BlockedThread::semaphores},
+    {"poll ppoll", &BlockedThread::polled},
+    {"select pselect6 _newselect", &BlockedThread::selected},
+    {"epoll_wait epoll_pwait epoll_pwait2", &BlockedThread::epoll},
+    {"futex", &BlockedThread::futex},
+    {"flock fcntl fcntl64", &BlockedThread::lock},
+    {"wait4 waitid", &BlockedThread::children},
+    {"open openat openat2 creat", &BlockedThread::opening},
     {"stat lstat stat64 lstat64 newfstatat fstatat64 statx access faccessat faccessat2 readlink readlinkat chdir "
      "execve "
      "execveat mkdir mkdirat unlink unlinkat rmdir statfs chmod fchmodat truncate utimensat",
-     &Sleeper::asking},
-    {"nanosleep clock_nanosleep", &Sleeper::sleeping},
-    {"pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64", &Sleeper::signal},
+     &BlockedThread::path_lookup},
+    {"nanosleep clock_nanosleep", &BlockedThread::sleeping},
+    {"pause rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64", &BlockedThread::signal},
     {"read readv pread64 recvfrom recvmsg accept accept4 connect write writev pwrite64 sendto sendmsg ioctl splice "
      "sendfile "
      "mq_timedreceive mq_timedsend fstat fsync fdatasync close ftruncate getdents64",
-     &Sleeper::descriptor},
-    {"restart_syscall", &Sleeper::restarted},
+     &BlockedThread::descriptor},
+    {"restart_syscall", &BlockedThread::restarted},
 }};
 
-/// Empty: it is not stopped by job control. A process that is traced by ptrace does not look so itself.
+/// Describes a group-stop; returns an empty string if there is none. /proc does not show the group-stop of a ptraced
+/// process, so the story has it.
 std::string stopped(const Story& story, pid_t pid) {
   const Process* process = story.find(pid);
   const std::string signal = process == nullptr ? std::string() : process->stopped_by;
@@ -345,7 +347,7 @@ std::vector<std::string> describe_waiting(const Story& story) {
   std::vector<std::string> lines;
   std::vector<pid_t> rest;
   for (const auto& [pid, process] : story.processes()) {
-    if (process.end) {
+    if (process.exit) {
       continue;
     }
     if (story.surroundings() != nullptr && is_alive(pid)) {
@@ -354,12 +356,12 @@ std::vector<std::string> describe_waiting(const Story& story) {
     }
     for (const auto& [tid, last] : process.threads) {
       lines.push_back(fmt::format("{} (pid {}), thread {}{}{}", printable(process.name()), pid, tid,
-                                  last.open ? ", in " : "; its last call was ", spell(last.call, false)));
+                                  last.open ? ", in " : "; its last call was ", to_text(last.call, false)));
     }
   }
-  // With children that are not traced, as an attached process may wait for one.
-  constexpr std::size_t most_processes = 64;
-  for (std::size_t i = 0; i < rest.size() && i < most_processes; ++i) {
+  // Include children that are not traced, as an attached process may wait for one.
+  constexpr std::size_t max_processes = 64;
+  for (std::size_t i = 0; i < rest.size() && i < max_processes; ++i) {
     const pid_t pid = rest[i];
     const std::vector<pid_t> threads = threads_of(pid);
     const std::string stop = stopped(story, pid);
@@ -369,7 +371,7 @@ std::vector<std::string> describe_waiting(const Story& story) {
     }
     for (const pid_t tid : threads) {
       lines.push_back(describe_process(pid) + (threads.size() > 1 ? fmt::format(", thread {}", tid) : std::string()) +
-                      ", " + Sleeper(pid, tid).describe());
+                      ", " + BlockedThread(pid, tid).describe());
       for (const pid_t child : children_of(pid, tid)) {
         if (std::find(rest.begin(), rest.end(), child) == rest.end()) {
           rest.push_back(child);

@@ -1,0 +1,33 @@
+// Searches lines and lists of words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracer::explain {
+
+/// True if `part` is not empty and `text` contains it.
+bool contains(std::string_view text, std::string_view part);
+/// True if `text` contains a file name or path that is not part of another word or of a longer path: "#include" does
+/// not name `include`, and "/etc/hosts" does not name "/etc".
+bool is_named(std::string_view name, std::string_view text);
+/// Removes lines of log messages that report no failure or only a warning.
+std::string without_remarks(const std::string& text);
+/// True if `word` is in `list`, whose words are separated by blanks.
+bool is_listed(std::string_view word, std::string_view list);
+/// Returns the last line of `text` that is not empty, without its newline.
+std::string last_line(std::string_view text);
+/// Returns the first line of `text` that contains `part`, without its newline; empty if none does.
+std::string line_with(const std::string& text, std::string_view part);
+/// Returns the first line of `text`, without its newline.
+std::string first_line(const std::string& text);
+/// Escapes control characters and invalid UTF-8 in a sentence as `\33` and the like, so that it is safe to print.
+std::string escape_unprintable(std::string_view sentence);
+/// Returns the text of `line` before `part`, from the last `: ` or the start of the line.
+std::string word_before(const std::string& line, std::string_view part);
+/// Returns the text of `line` after `part`, up to one of the characters `stops` or the end of the line.
+std::string word_after(const std::string& line, std::string_view part, std::string_view stops);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace tracer::explain
