@@ -35,16 +35,6 @@ constexpr std::initializer_list<const char*> until_7_0 = {"on_enter", "on_exit"}
 constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_perf_exit", "on_fork_again",
                                                           "on_exec_again", "on_end_again"};
 
-void choose_calls(thread_settings& settings, const std::optional<trace::WantedCalls>& wanted) {
-  for (std::size_t abi = 0; abi < abi_count; ++abi) {
-    for (std::size_t number = 0; number < trace::max_filtered_number; ++number) {
-      if (!wanted || (*wanted)[abi].test(number)) {
-        settings.wanted[abi][number / 64] |= std::uint64_t{1} << (number % 64);
-      }
-    }
-  }
-}
-
 Status choose_scope(thread_settings& settings, const process::Scope& scope) {
   if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
     return Error{E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", most_comms, most_cgroups)};
@@ -64,6 +54,17 @@ trace::EventTime time_now() {
 
 }  // namespace
 
+call_set call_set_of(const trace::WantedCalls& calls) {
+  call_set result{};
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    for (std::size_t number = 0; number < numbers_per_abi; ++number) {
+      const std::size_t slot = abi * numbers_per_abi + number;
+      result.bits[slot / 64] |= std::uint64_t{calls[abi].test(number)} << (slot % 64);
+    }
+  }
+  return result;
+}
+
 KernelEngine::KernelEngine(process::EngineOptions options, std::function<void(const std::string&)> complain,
                            KernelPrograms programs)
     : options_(std::move(options)), complain_(std::move(complain)), programs_(std::move(programs)) {}
@@ -71,7 +72,11 @@ KernelEngine::KernelEngine(process::EngineOptions options, std::function<void(co
 KernelEngine::~KernelEngine() = default;
 
 Status KernelEngine::choose_threads(thread_settings& settings) {
-  choose_calls(settings, options_.wanted);
+  if (options_.wanted) {
+    settings.wanted = call_set_of(*options_.wanted);
+  } else {
+    std::memset(&settings.wanted, 0xff, sizeof settings.wanted);
+  }
   settings.times = options_.times ? 1 : 0;
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
   const bool lets_others_run = kernel_version() >= tracepoints_let_others_run_since;

@@ -13,6 +13,9 @@
 
 namespace tracer::bpf {
 
+/// As the programs in the kernel look them up.
+call_set call_set_of(const trace::WantedCalls& calls);
+
 class KernelEngine : public trace::Engine {
  public:
   KernelEngine(process::EngineOptions options, std::function<void(const std::string&)> complain,

@@ -12,9 +12,14 @@ enum {
   most_cgroups = 16,
 };
 
+/* One bit for each call's place in tables. */
+struct call_set {
+  __u64 bits[watched_abis * numbers_per_abi / 64];
+};
+
 /* Written before the programs are loaded, constant for the verifier. */
 struct thread_settings {
-  __u64 wanted[watched_abis][numbers_per_abi / 64]; /* one bit for each call */
+  struct call_set wanted;
   __u32 keeps_cpu; /* programs at tracepoints have to see to it themselves that they keep their CPU */
   __u32 times;     /* when calls begin and end is to be known */
   __u32 cpu_time;  /* time that threads are not on a CPU is to be known */

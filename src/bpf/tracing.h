@@ -15,6 +15,9 @@ enum {
   crash_registers_size = 272,
 };
 
+/* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
+#define registers_address 0x8000000000000000ULL
+
 /* Which calls are wanted by how they end: filter::EndFilter as the programs ask it. */
 struct end_filter {
   __u32 any; /* whether anything is said here */
@@ -28,14 +31,15 @@ struct end_filter {
 struct tracing_settings {
   struct thread_settings threads;
   struct end_filter filter;
-  __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
-  __u32 circumstances; /* of calls that fail, and of deaths, it is told as whom and where the process ran */
-  __u32 blocks;        /* for each CPU, that the reader looks into; a power of two, or 0 */
-  __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
-  __u32 descriptors;   /* what those stand for is told that a call names */
-  __u32 details;       /* and more than a path: of sockets, pidfds and the like */
-  __u32 processes;     /* the same of ids of threads, processes and groups */
-  __u32 commands;      /* what program each thread runs */
+  __u32 stack_bytes;              /* so much of the stack is copied at the entry of a call; 0: nothing */
+  __u32 circumstances;            /* of calls that fail, and of deaths, it is told as whom and where the process ran */
+  __u32 blocks;                   /* for each CPU, that the reader looks into; a power of two, or 0 */
+  __u32 form_mask;                /* places in the table of forms, less 1; they are a power of two */
+  __u32 descriptors;              /* what those stand for is told that a call names */
+  __u32 details;                  /* and more than a path: of sockets, pidfds and the like */
+  __u32 processes;                /* the same of ids of threads, processes and groups */
+  __u32 commands;                 /* what program each thread runs */
+  struct call_set turning_points; /* calls whose circumstances are wanted where they succeed, too */
 };
 
 struct tracing_shared {

@@ -49,19 +49,6 @@ end_filter kernel_filter(const filter::EndFilter& filter) {
   return result;
 }
 
-/// Says of each call, and of each of its forms, whether the circumstances are told where it succeeds, too.
-void mark_telling(capture::CapturePlans& plans, const trace::WantedCalls& wanted) {
-  const auto mark = [&wanted](capture_plan& plan, std::size_t slot) {
-    plan.circumstances = wanted[slot / numbers_per_abi][slot % numbers_per_abi];
-  };
-  for (std::size_t slot = 0; slot < plans.by_slot.size(); ++slot) {
-    mark(plans.by_slot[slot], slot);
-  }
-  for (form_plan& form : plans.forms) {
-    mark(form.plan, form.slot == 0 ? 0 : form.slot - 1);
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables& tables,
@@ -90,10 +77,7 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
   const std::uint32_t in_kernel = std::min(tracing.buffer_size, most_in_kernel);
   backlog_ = Backlog(tracing.buffer_size - in_kernel);
   make_room(in_kernel);
-  capture::CapturePlans plans = capture::make_capture_plans(tables, arch::machine_abis(), tracing.limits);
-  if (tracing.circumstances) {
-    mark_telling(plans, *tracing.circumstances);
-  }
+  const capture::CapturePlans plans = capture::make_capture_plans(tables, arch::machine_abis(), tracing.limits);
   settings.form_mask = static_cast<std::uint32_t>(plans.forms.size() - 1);
   programs_.resize("forms", static_cast<std::uint32_t>(plans.forms.size()));
   if (const Status loaded = programs_.load(); !loaded) {
@@ -124,6 +108,9 @@ void TracingEngine::configure(tracing_settings& settings, const TracingOptions& 
   settings.stack_bytes = stacks_ ? stack_bytes : 0;
   settings.filter = kernel_filter(tracing.filter);
   settings.circumstances = circumstances_ ? 1 : 0;
+  if (tracing.circumstances) {
+    settings.turning_points = call_set_of(*tracing.circumstances);
+  }
   settings.descriptors = tracing.limits.descriptors ? 1 : 0;
   settings.details = tracing.limits.details ? 1 : 0;
   settings.processes = tracing.limits.processes ? 1 : 0;

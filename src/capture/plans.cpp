@@ -16,6 +16,10 @@ namespace {
 
 using namespace spec;
 
+constexpr std::size_t slot_of(Abi abi, std::uint32_t number) {
+  return index_of(abi) * numbers_per_abi + number;
+}
+
 /// Names of parameters that are descriptors of which somebody asks whether they are netlink sockets.
 std::set<std::string_view> sockets_asked_for(const Tables& tables) {
   std::set<std::string_view> names;
@@ -86,7 +90,7 @@ class PlanMaker {
 
   void add(Abi abi, const NumberedCall& numbered) {
     const Call& call = t_.calls[numbered.call];
-    const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + numbered.number);
+    const auto slot = static_cast<std::uint32_t>(slot_of(abi, numbered.number));
     const auto chooser = chooser_of(t_, call, abi);
     capture_plan plan =
         made([&](CapturePhase phase) { return plan_call(setting_, abi, phase, call, chooser.has_value()); });
@@ -187,6 +191,31 @@ class PlanMaker {
 };
 
 }  // namespace
+
+const capture_plan& CapturePlans::choose(Abi abi, std::uint32_t number, const Arguments& arguments) const {
+  const capture_plan& plan = by_slot[slot_of(abi, number)];
+  if (plan.chooser >= most_arguments) {
+    return plan;
+  }
+  const auto value = static_cast<std::uint32_t>(arguments[plan.chooser]) & plan.chooser_bits;
+  const capture_plan* form = this->form(abi, number, value);
+  return form == nullptr ? plan : *form;
+}
+
+const capture_plan* CapturePlans::form(Abi abi, std::uint32_t number, std::uint32_t value) const {
+  const auto slot = static_cast<std::uint32_t>(slot_of(abi, number));
+  const std::uint32_t place = place_of_form(slot, value);
+  for (std::uint32_t i = 0; i < most_form_steps; ++i) {
+    const form_plan& there = forms[(place + i) & (forms.size() - 1)];
+    if (there.slot == slot + 1 && there.value == value) {
+      return &there.plan;
+    }
+    if (there.slot == 0) {
+      break;
+    }
+  }
+  return nullptr;
+}
 
 CapturePlans make_capture_plans(const Tables& tables, AbiMask abis, CaptureLimits limits) {
   const auto sockets = sockets_asked_for(tables);

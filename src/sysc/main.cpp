@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "capture/plan_text.h"
 #include "sysc/arrange.h"
-#include "sysc/capture_plan.h"
 #include "sysc/compile.h"
 #include "sysc/embed.h"
 #include "sysc/emit.h"
@@ -20,9 +20,9 @@ constexpr const char* usage =
     "Usage: sysc check PATH...                 report errors in descriptions\n"
     "       sysc emit [--lenient] -o FILE PATH...  compile them to C++\n"
     "       sysc embed -o FILE PATH...         put their text into C++\n"
-    "       sysc plan NAME PATH...             show what must be captured of a call\n"
+    "       sysc plan NAME PATH...             show what is captured of a call\n"
     "       sysc format [--check] FILE...      rewrite files in the one style\n"
-    "PATH is a .sys or .nr file or a folder of them.\n"
+    "PATH is a .sys or .nr file or a directory of them.\n"
     "  --lenient  report errors, compile the rest, and decode calls without a description as words\n"
     "  --unused   with check: also report types that nothing uses\n"
     "  --numbers  with check: also report numbers of ioctls that have a size and do not say it\n";
@@ -136,7 +136,7 @@ int run(const Arguments& arguments) {
   if (arguments.command == "emit") {
     write_file(arguments.output, emit_cpp(set));
   } else if (arguments.command == "plan") {
-    const auto plan = capture_plan(set.view(), arguments.call);
+    const auto plan = tracer::capture::plan_text(set.view(), arguments.call);
     if (plan.empty()) {
       throw std::runtime_error(arguments.call + ": no call of this name has a number");
     }

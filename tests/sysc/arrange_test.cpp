@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "capture/plan_text.h"
 #include "compiled.h"
-#include "sysc/capture_plan.h"
 
 namespace tracer::sysc::test {
 
@@ -24,7 +24,7 @@ TEST_CASE("arranged tables say the same, with what everyday calls need first") {
 
   CHECK(after.verify().empty());
   for (const std::string call : {"ctl", "last", "first"}) {
-    CHECK(capture_plan(after, call) == capture_plan(before, call));
+    CHECK(capture::plan_text(after, call) == capture::plan_text(before, call));
   }
   CHECK(after.types.size() == before.types.size());
   CHECK(after.strings.size() == before.strings.size());

@@ -22,16 +22,8 @@ const capture_plan& plan_of(const capture::CapturePlans& plans, std::uint32_t nu
   return plans.by_slot[index_of(abi) * numbers_per_abi + number];
 }
 
-/// As the kernel's program looks; null: the form has no plan of its own.
 const capture_plan* form_of(const capture::CapturePlans& plans, std::uint32_t number, std::uint32_t value) {
-  const auto slot = static_cast<std::uint32_t>(index_of(abi) * numbers_per_abi + number);
-  for (std::uint32_t i = 0; i < most_form_steps; ++i) {
-    const form_plan& there = plans.forms[(place_of_form(slot, value) + i) & (plans.forms.size() - 1)];
-    if (there.slot == slot + 1 && there.value == value) {
-      return &there.plan;
-    }
-  }
-  return nullptr;
+  return plans.form(abi, number, value);
 }
 
 }  // namespace

@@ -67,15 +67,19 @@ static __always_inline struct thread_state* state_of(struct task_struct* task) {
   return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-static __always_inline bool is_wanted(struct bpf_call_number call) {
-  if (call.number >= numbers_per_abi || call.abi >= watched_abis) {
-    return false;
-  }
-  return settings.threads.wanted[call.abi][call.number / 64] >> (call.number % 64) & 1;
+static __always_inline bool has_slot(const volatile struct call_set* set, __u32 slot) {
+  __u32 word = slot / 64;
+  asm volatile("" : "+r"(word)); /* one register, so that the verifier sees that what is compared is what is used */
+  return word < watched_abis * numbers_per_abi / 64 && (set->bits[word] >> (slot % 64) & 1);
 }
 
 static __always_inline __u32 slot_of(struct bpf_call_number call) {
   return call.abi * numbers_per_abi + (__u32)call.number;
+}
+
+static __always_inline bool is_wanted(struct bpf_call_number call) {
+  return call.number < numbers_per_abi && call.abi < watched_abis &&
+         has_slot(&settings.threads.wanted, slot_of(call));
 }
 
 static __always_inline bool is_failure(long result, bool is_32_bit) {

@@ -163,7 +163,7 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
       name_wanted(s);
     }
   }
-  if (settings.circumstances && (s->plan.circumstances || failed)) {
+  if (settings.circumstances && (failed || has_slot(&settings.turning_points, slot))) {
     copy_circumstances(s, task, s->slot[0]);
   }
   submit(s);
