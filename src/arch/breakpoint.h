@@ -37,14 +37,15 @@ struct Displaced {
 /// Upper bound of the size of Displaced::code, in bytes.
 inline constexpr std::size_t max_displaced_size = 32;
 
-enum class Under : std::uint8_t {
+/// How a thread steps over a breakpoint.
+enum class StepStrategy : std::uint8_t {
   emulated,   ///< emulate() has the effect of the instruction: a jump, call, return or the like
   displaced,  ///< the instruction can run at another address
   in_place,   ///< the instruction can run at its own address only
 };
 
 /// Returns how to step over a breakpoint at the first instruction of `code`, which may be truncated.
-Under instruction_under(Abi abi, std::span<const std::byte> code);
+StepStrategy step_strategy(Abi abi, std::span<const std::byte> code);
 
 /// Returns code to run at `to` in place of the first instruction of `code`, which is at `address`. Empty if `to` is too
 /// far away.

@@ -129,7 +129,7 @@ bool Breakpoints::pass(const ptrace::Stopped& thread, const trace::Memory& memor
   if (!point->prepared) {
     prepare(thread, pid, address, *point, abi);
   }
-  if (point->under == arch::Under::emulated) {
+  if (point->strategy == arch::StepStrategy::emulated) {
     const auto write = arch::emulate(abi, std::span(point->code).first(point->code_size), address, registers, memory);
     if (!write) {
       return false;
@@ -147,8 +147,8 @@ bool Breakpoints::pass(const ptrace::Stopped& thread, const trace::Memory& memor
 void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& point, Abi abi) {
   point.prepared = true;
   const auto code = std::span(point.code).first(point.code_size);
-  point.under = arch::instruction_under(abi, code);
-  if (point.under != arch::Under::displaced) {
+  point.strategy = arch::step_strategy(abi, code);
+  if (point.strategy != arch::StepStrategy::displaced) {
     return;
   }
   const auto near = place_near(thread, pid, address, abi);

@@ -1,8 +1,9 @@
 // The breakpoints in one address space. Threads share them, and so does a vfork's child; a fork's child has its own
 // copy of all.
 //
-// A breakpoint stays in place while threads run. A thread that ran into one goes on with the instruction under it
-// displaced, that is, copied to a page of its own where a jump back follows it, or emulated if it is itself a jump.
+// A breakpoint stays in place while threads run. A thread that ran into one goes on with the instruction that it
+// covers displaced, that is, copied to a page of its own where a jump back follows it, or emulated if it is itself a
+// jump.
 #pragma once
 
 #include <map>
@@ -53,7 +54,7 @@ struct Breakpoint {
 
   // How to get over it.
   bool prepared = false;
-  arch::Under under = arch::Under::in_place;
+  arch::StepStrategy strategy = arch::StepStrategy::in_place;
   std::uint64_t displaced_at = 0;
   std::size_t jump_back = 0;  ///< from there
 };

@@ -138,11 +138,11 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
   }
   if (options_.launch) {
     const pid_t started_as = ::getpid();
-    std::optional<process::Interruptible> in_front;
+    std::optional<process::Interruptible> proxy;
     if (!filter_.empty() || functions_) {
-      in_front = options_.interruptible;
+      proxy = options_.interruptible;
     }
-    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, in_front);
+    auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, proxy);
     if (!launched) {
       return launched.error();
     }
@@ -150,16 +150,16 @@ Status PtraceEngine::start(const std::function<void(const std::string&)>& compla
       options_.debug(fmt::format("new tracer pid is {}", ::getpid()));
     }
     program_ = launched.value().thread.tid();
-    backstage_ = std::move(launched.value().backstage);
+    proxy_ = std::move(launched.value().proxy);
     launched_ = std::move(launched).value();
   }
   if (functions_ && !options_.launch) {
-    // Killed at once, we would leave breakpoints behind that kill the process. The front can be killed at will.
-    auto behind = Backstage::step_behind_front(options_.interruptible);
-    if (!behind) {
-      return behind.error();
+    // A tracer that is killed leaves breakpoints behind, which kill the process. A proxy can be killed without harm.
+    auto proxy = ForegroundProxy::start(options_.interruptible);
+    if (!proxy) {
+      return proxy.error();
     }
-    backstage_ = std::move(behind).value();
+    proxy_ = std::move(proxy).value();
   }
   complain_ = complain;
   for (const pid_t pid : options_.attach) {

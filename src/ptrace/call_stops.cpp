@@ -65,7 +65,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     return;
   }
   tracee.abi = state.abi;
-  if (tracee.unheard()) {
+  if (tracee.is_suppressed()) {
     hide_untraced(tracee, state);
     tracee.in_call = tracee.hidden_untraced.has_value();
     resume(tracee);

@@ -23,12 +23,7 @@ class TrialChild {
   }
   ~TrialChild() {
     if (pid_ > 0) {
-      kill_process(pid_);
-      while (const auto report = wait_for(pid_)) {
-        if (!WIFSTOPPED(report.value().status)) {
-          break;
-        }
-      }
+      kill_and_collect(pid_);
     }
   }
   TrialChild(const TrialChild&) = delete;
@@ -39,20 +34,18 @@ class TrialChild {
   /// The child at the entry of its call; empty if it cannot be traced.
   [[nodiscard]] std::optional<Stopped> at_entry(unsigned options) const {
     auto seized = Running::seize(pid_, options);
-    if (!seized || !seized.value().interrupt() || !is_stopped()) {
+    if (!seized || !seized.value().interrupt()) {
       return std::nullopt;
     }
-    Running resumed = std::move(seized).value().stopped().resume(Resume::to_next_call, 0);
-    if (!is_stopped()) {
-      return std::nullopt;
-    }
-    return std::move(resumed).stopped();
+    auto interrupted = next_stop(std::move(seized).value());
+    return interrupted ? next_stop(std::move(*interrupted).resume(Resume::to_next_call, 0)) : std::nullopt;
   }
 
  private:
-  [[nodiscard]] bool is_stopped() const {
-    const auto report = wait_for(pid_);
-    return report && WIFSTOPPED(report.value().status);
+  static std::optional<Stopped> next_stop(Running thread) {
+    auto waited = wait_for(std::move(thread));
+    auto* stopped = waited ? std::get_if<Stopped>(&waited.value()) : nullptr;
+    return stopped != nullptr ? std::optional(std::move(*stopped)) : std::nullopt;
   }
 
   pid_t pid_;
@@ -103,7 +96,7 @@ void PtraceEngine::debug_kernel() const {
 
 void PtraceEngine::debug_report(const Report& report) const {
   const int status = report.status;
-  std::string text = fmt::format("[wait({:#08x}) = {}] ", static_cast<unsigned>(status), report.tid);
+  std::string text = fmt::format("[wait({:#08x}) = {}] ", static_cast<unsigned>(status), report.tid());
   if (WIFEXITED(status)) {
     text += fmt::format("WIFEXITED,exitcode={}", WEXITSTATUS(status));
   } else if (WIFSIGNALED(status)) {

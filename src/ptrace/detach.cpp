@@ -11,7 +11,7 @@
 namespace tracer::ptrace {
 
 void PtraceEngine::let_go(Tracee& tracee) {
-  if (tracee.detaching || tracee.visibility == Visibility::silent) {
+  if (tracee.detaching || tracee.visibility == Visibility::suppressed) {
     return;
   }
   if (tracee.filtered) {
@@ -19,7 +19,7 @@ void PtraceEngine::let_go(Tracee& tracee) {
     tracee.call_reported = false;
     tracee.tampering.wish = nullptr;
     const bool was_visible = tracee.visible();
-    tracees_.set_visibility(tracee, Visibility::silent);
+    tracees_.set_visibility(tracee, Visibility::suppressed);
     if (was_visible) {
       emit(tracee, trace::Detached{});
     }
@@ -55,11 +55,12 @@ void PtraceEngine::begin_detach_all() {
   waiter_->expect_reports();
 }
 
-bool PtraceEngine::must_free_silent() {
+bool PtraceEngine::must_free_suppressed() {
   if (!functions_) {
     return false;
   }
-  const auto ours = tracees_.select([](const Tracee& t) { return t.visibility == Visibility::silent && !t.filtered; });
+  const auto ours =
+      tracees_.select([](const Tracee& t) { return t.visibility == Visibility::suppressed && !t.filtered; });
   for (const pid_t tid : ours) {
     Tracee& tracee = *tracees_.find(tid);
     if (const auto* running = std::get_if<Running>(&tracee.thread); running != nullptr && !tracee.detaching) {
@@ -80,7 +81,7 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
     const functions::Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
     signal = leaving.was_at_trap ? 0 : signal;
     if (leaving.when == functions::Leaving::When::after_stop) {
-      tracee.thread = Running::followed(tid);
+      tracee.thread = std::move(*stopped).went_on();
       return;
     }
     if (leaving.when != functions::Leaving::When::now) {
@@ -120,8 +121,8 @@ void PtraceEngine::finish(int wait_status) {
   }
   // From here on nobody may see us: not the terminal, nor a reader that waits for the end of our output.
   waiter_->ignore_signals();
-  if (backstage_) {
-    backstage_->dismiss_front(wait_status);
+  if (proxy_) {
+    proxy_->end(wait_status);
   }
   ::setsid();
   [[maybe_unused]] const int moved = ::chdir("/");
@@ -131,9 +132,9 @@ void PtraceEngine::finish(int wait_status) {
   }
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   while (tracees_.size() != 0) {
-    const Outcome outcome = waiter_->next();
-    if (const auto* report = std::get_if<Report>(&outcome)) {
-      on_report(*report);
+    Outcome outcome = waiter_->next();
+    if (auto* report = std::get_if<Report>(&outcome)) {
+      on_report(std::move(*report));
     } else if (std::holds_alternative<NothingLeft>(outcome)) {
       break;
     } else {

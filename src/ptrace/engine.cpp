@@ -73,7 +73,7 @@ PtraceEngine::PtraceEngine(process::EngineOptions options) : options_(std::move(
 PtraceEngine::~PtraceEngine() = default;
 
 Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
-  waiter_.emplace(options_.interruptible, options_.cpu_time, backstage_ ? Backstage::front_died_signal() : 0);
+  waiter_.emplace(options_.interruptible, options_.cpu_time, proxy_ ? ForegroundProxy::died_signal() : 0);
   handler_ = &handler;
   announce_attached();
   if (launched_) {
@@ -90,10 +90,10 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
 }
 
 void PtraceEngine::serve(trace::EventHandler& handler) {
-  while (tracees_.size() != tracees_.silent() || must_free_silent()) {
-    const Outcome outcome = waiter_->next(next_release(), handler.alarm_at());
-    if (const auto* report = std::get_if<Report>(&outcome)) {
-      on_report(*report);
+  while (tracees_.size() != tracees_.suppressed() || must_free_suppressed()) {
+    Outcome outcome = waiter_->next(next_release(), handler.alarm_at());
+    if (auto* report = std::get_if<Report>(&outcome)) {
+      on_report(std::move(*report));
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
@@ -129,8 +129,8 @@ void PtraceEngine::ring(trace::EventHandler& handler) {
 
 void PtraceEngine::pass_on(int signal) {
   const Tracee* program = options_.signal_program ? tracees_.find(program_) : nullptr;
-  // One that was let go is on its own. Whoever kills the process in front of us means no signal for the program.
-  if (program != nullptr && program->visible() && !program->detaching && signal != Backstage::front_died_signal()) {
+  // A program that we detach from gets no more signals from us, and whoever kills the proxy means none for the program.
+  if (program != nullptr && program->visible() && !program->detaching && signal != ForegroundProxy::died_signal()) {
     process::send_ending_signal(program_, signal);
   }
 }
@@ -152,36 +152,42 @@ void PtraceEngine::start_program() {
   process::open_gate(launched.gate);
 }
 
-void PtraceEngine::on_report(const Report& report) {
+void PtraceEngine::on_report(Report report) {
   if (options_.debug) {
     debug_report(report);
   }
-  const bool stopped = WIFSTOPPED(report.status);
-  const Stop stop = stopped ? stop_of(report.status) : Stop{};
-  Tracee* tracee = stopped && stop.kind == StopKind::exec ? on_exec(report.tid) : tracees_.find(report.tid);
-  if (tracee == nullptr && stopped && stop.kind == StopKind::exit) {
-    // Killed before its parent told of it. The parent may be dead too, and then nobody else lets the thread end, for
-    // which its process' leader waits.
-    early_.erase(report.tid);
-    static_cast<void>(Running::followed(report.tid).stopped().resume(Resume::to_next_call, 0));
+  const pid_t tid = report.tid();
+  auto* stopped = std::get_if<Stopped>(&report.thread);
+  const Stop stop = stopped != nullptr ? stop_of(report.status) : Stop{};
+  const bool execed = stopped != nullptr && stop.kind == StopKind::exec;
+  const pid_t former = execed ? stopped->event_message().value_or(tid) : tid;
+  Tracee* tracee = execed ? find_execed(*stopped, former) : tracees_.find(tid);
+  if (tracee == nullptr && stopped != nullptr && stop.kind == StopKind::exit) {
+    // It was killed before its parent has reported it. The parent may be dead too, and then nobody else lets the thread
+    // end, for which the leader of its process waits.
+    early_.erase(tid);
+    static_cast<void>(std::move(*stopped).resume(Resume::to_next_call, 0));
     return;
   }
   if (tracee == nullptr) {
-    // A child whose parent has not told of it yet; or one that is no tracee, such as the reader of our output.
-    early_[report.tid] = report.status;
+    // A child that its parent has not reported yet; or one that is no tracee, such as the reader of our output.
+    early_.insert_or_assign(tid, std::move(report));
     return;
   }
-  if (!stopped) {
+  if (stopped == nullptr) {
     on_end(*tracee, report.status);
     if (!early_.empty()) {
       adopt_orphans(std::nullopt);
     }
     return;
   }
-  tracee->thread = Running::followed(report.tid).stopped();
+  tracee->thread = std::move(*stopped);
   tracee->held_until.reset();
   if (options_.cpu_time) {
     tracee->system_time = report.system_time;
+  }
+  if (execed) {
+    on_exec(*tracee, former);
   }
   on_stop(*tracee, stop);
 }
@@ -307,10 +313,10 @@ void PtraceEngine::resume(Tracee& tracee, int signal) {
     return;
   }
   tracee.memory.forget();
-  const bool freely =
-      !tracee.tampering.owed && !tracee.hidden_untraced &&
-      (tracee.unheard() || ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
-                            !tracee.in_call && tracee.visibility != Visibility::launching));
+  const bool freely = !tracee.tampering.owed && !tracee.hidden_untraced &&
+                      (tracee.is_suppressed() ||
+                       ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
+                        !tracee.in_call && tracee.visibility != Visibility::launching));
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }
 

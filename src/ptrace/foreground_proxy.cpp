@@ -27,8 +27,9 @@ UniqueFd close_all_but(UniqueFd kept) {
   return moved;
 }
 
-/// Waits for word from the tracer, and passes on to it what it would have got in our place.
-[[noreturn]] void stand_in_front(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible) {
+/// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
+/// place.
+[[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible) {
   sigset_t awaited = process::ending_signals(interruptible).blocked;
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
     sigaddset(&awaited, signal);
@@ -37,11 +38,11 @@ UniqueFd close_all_but(UniqueFd kept) {
   ::fcntl(status_pipe.get(), F_SETOWN, ::getpid());
   ::fcntl(status_pipe.get(), F_SETFL, O_NONBLOCK | O_ASYNC);
   for (;;) {
-    int told = 0;
-    if (::read(status_pipe.get(), &told, sizeof told) == sizeof told) {
-      end_like(told);
+    int reported = 0;
+    if (::read(status_pipe.get(), &reported, sizeof reported) == sizeof reported) {
+      end_like(reported);
     }
-    // The program is our child too, and its end is ours to collect.
+    // The program is our child too, and we have to collect its exit status.
     int status = 0;
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
@@ -51,7 +52,7 @@ UniqueFd close_all_but(UniqueFd kept) {
     }
     siginfo_t info;
     const int signal = sigwaitinfo(&awaited, &info);
-    // What the terminal sends, it sends to the tracer as well.
+    // The terminal sends its signals to the tracer process as well.
     if (signal > 0 && signal != SIGCHLD && signal != SIGIO && info.si_code != SI_KERNEL) {
       ::kill(tracer, signal);
     }
@@ -60,18 +61,18 @@ UniqueFd close_all_but(UniqueFd kept) {
 
 }  // namespace
 
-int Backstage::front_died_signal() {
+int ForegroundProxy::died_signal() {
   return SIGRTMAX;
 }
 
-Result<Backstage> Backstage::step_behind_front(process::Interruptible interruptible) {
+Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interruptible) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) {
     return Error{errno, std::string("pipe2: ") + std::strerror(errno)};
   }
   UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
-  const pid_t front = ::getpid();
+  const pid_t proxy = ::getpid();
   // Where SIGCHLD is ignored, the kernel keeps no exit status for us to end with.
   struct sigaction former;
   struct sigaction by_default {};
@@ -83,23 +84,23 @@ Result<Backstage> Backstage::step_behind_front(process::Interruptible interrupti
   }
   if (tracer > 0) {
     write_end.reset();
-    stand_in_front(tracer, close_all_but(std::move(read_end)), interruptible);
+    run_proxy(tracer, close_all_but(std::move(read_end)), interruptible);
   }
   sigaction(SIGCHLD, &former, nullptr);
-  sigset_t front_died;
-  sigemptyset(&front_died);
-  sigaddset(&front_died, front_died_signal());
-  sigprocmask(SIG_BLOCK, &front_died, nullptr);
-  ::prctl(PR_SET_PDEATHSIG, front_died_signal());
-  if (::getppid() != front) {
-    ::raise(front_died_signal());
+  sigset_t proxy_died;
+  sigemptyset(&proxy_died);
+  sigaddset(&proxy_died, died_signal());
+  sigprocmask(SIG_BLOCK, &proxy_died, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, died_signal());
+  if (::getppid() != proxy) {
+    ::raise(died_signal());
   }
-  return Backstage(std::move(write_end));
+  return ForegroundProxy(std::move(write_end));
 }
 
-void Backstage::dismiss_front(int wait_status) {
+void ForegroundProxy::end(int wait_status) {
   ::prctl(PR_SET_PDEATHSIG, 0);
-  // If it is gone already, nobody waits for this; SIGPIPE is blocked or harmless, as nothing follows.
+  // If it has ended already, nobody waits for this; SIGPIPE is blocked or harmless, as nothing follows.
   [[maybe_unused]] const ssize_t written = ::write(status_.get(), &wait_status, sizeof wait_status);
   status_.reset();
 }

@@ -1,11 +1,11 @@
 // Two processes in the place of one, where tracees have a seccomp filter.
 //
 // A filter cannot be taken off, and without a tracer the calls that it traps fail with ENOSYS. So whoever traces has to
-// stay until the last filtered process ends, though a tracer is expected to go when the program ends, or when it is
-// interrupted or killed. Hence the process that the user started stays in front: it is the program's parent, takes the
-// signals, and ends with the status that it is told. The tracer works behind it. When it has nothing more to report, it
-// lets the front go and serves the filtered processes silently to their end. Killing the front, even by SIGKILL, is
-// an interruption like others: tracing ends and all tracees go on.
+// stay until the last filtered process ends, though a tracer is expected to end when the program ends, or when it is
+// interrupted or killed. Hence there are two processes. The one that the user started becomes the foreground proxy: it
+// is the program's parent, takes the signals, and ends with the status that the tracer process sends it. When the
+// tracer process has nothing more to report, it ends the proxy and serves the filtered processes, unreported, until
+// they end. Killing the proxy, even by SIGKILL, is an interruption like others: tracing ends and all tracees go on.
 #pragma once
 
 #include <sys/types.h>
@@ -16,21 +16,21 @@
 
 namespace tracer::ptrace {
 
-/// The tracer's end of the arrangement.
-class Backstage {
+/// The foreground proxy, as the tracer process has it.
+class ForegroundProxy {
  public:
-  /// Forks. The parent becomes the front and never returns; the child returns. Where the tracer does not stop for the
-  /// terminal (never_tstp), its front does not either.
-  static Result<Backstage> step_behind_front(process::Interruptible interruptible);
+  /// Forks. The parent becomes the proxy and never returns; the child becomes the tracer process and returns. Where the
+  /// tracer does not stop for the terminal (never_tstp), its proxy does not either.
+  static Result<ForegroundProxy> start(process::Interruptible interruptible);
 
-  /// Comes when the front is gone.
-  static int front_died_signal();
+  /// The signal that the tracer process gets when the proxy has died.
+  static int died_signal();
 
-  /// Makes the front end as `wait_status` says (waitpid(2)).
-  void dismiss_front(int wait_status);
+  /// Makes the proxy end as `wait_status` says (waitpid(2)).
+  void end(int wait_status);
 
  private:
-  explicit Backstage(UniqueFd status) : status_(std::move(status)) {}
+  explicit ForegroundProxy(UniqueFd status) : status_(std::move(status)) {}
   UniqueFd status_;
 };
 

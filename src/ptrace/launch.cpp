@@ -1,7 +1,6 @@
 #include "ptrace/launch.h"
 
 #include <fmt/core.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
@@ -19,29 +18,29 @@ Result<Stopped> seize_and_stop(pid_t pid, unsigned ptrace_options) {
   }
   Running running = std::move(seized).value();
   running.interrupt();
-  const auto report = wait_for(pid);
-  if (!report || !WIFSTOPPED(report.value().status)) {
+  auto waited = wait_for(std::move(running));
+  if (!waited || !std::holds_alternative<Stopped>(waited.value())) {
     return Error{ESRCH, "The program was killed before it could start"};
   }
-  return std::move(running).stopped();
+  return std::get<Stopped>(std::move(waited).value());
 }
 
 }  // namespace
 
 Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, std::optional<process::Interruptible> in_front) {
+                        std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy) {
   Result<process::StartedProgram> started = start_program(options, strict, filter);
   if (!started) {
     return started.error();
   }
   process::StartedProgram program = std::move(started).value();
-  std::optional<Backstage> backstage;
-  if (in_front && options.daemonize == process::Daemonize::no) {
-    Result<Backstage> behind = Backstage::step_behind_front(*in_front);
-    if (!behind) {
-      return behind.error();
+  std::optional<ForegroundProxy> foreground;
+  if (proxy && options.daemonize == process::Daemonize::no) {
+    Result<ForegroundProxy> forked = ForegroundProxy::start(*proxy);
+    if (!forked) {
+      return forked.error();
     }
-    backstage = std::move(behind).value();
+    foreground = std::move(forked).value();
   }
   if (const Status waits = process::await_at_gate(program); !waits) {
     return waits.error();
@@ -50,7 +49,7 @@ Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsi
   if (!stopped) {
     return stopped.error();
   }
-  return Launched{std::move(stopped).value(), std::move(program.gate.outer), std::move(backstage)};
+  return Launched{std::move(stopped).value(), std::move(program.gate.outer), std::move(foreground)};
 }
 
 }  // namespace tracer::ptrace

@@ -15,19 +15,19 @@
 
 namespace tracer::ptrace {
 
-/// A process that is seized, stopped, and will exec once it is resumed and told to go. If it is never told, it ends
-/// when `gate` closes.
+/// A process that is seized and stopped. It will exec once it is resumed and open_gate() has opened `gate`, and it ends
+/// if `gate` closes before that.
 struct Launched {
   Stopped thread;
   UniqueFd gate;
-  std::optional<Backstage> backstage;  ///< where it was asked for, and no daemonizing
+  std::optional<ForegroundProxy> proxy;  ///< where it was asked for, and the tracer does not daemonize
 };
 
 /// `filter`, if not empty, is installed just before the execve. The child inherits the signal mask, the signal
-/// dispositions and the CPU affinity of the caller. `in_front`, if not empty: the tracer leaves the place of the
-/// process that the user started to a front, which is as interruptible as this says. Then, and with daemonizing, this
-/// returns in another process.
+/// dispositions and the CPU affinity of the caller. `proxy`, if not empty: the process that the user started becomes a
+/// foreground proxy, which is as interruptible as this says. Then, and with daemonizing, this returns in another
+/// process.
 Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, std::optional<process::Interruptible> in_front);
+                        std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy);
 
 }  // namespace tracer::ptrace

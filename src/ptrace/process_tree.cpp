@@ -44,7 +44,7 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
       !untraced && (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
   const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
   const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
-  Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::silent);
+  Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::suppressed);
   tracee.abi = parent != nullptr ? parent->abi : arch::native_abi();
   tracee.filtered = filtered;
   tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
@@ -61,21 +61,16 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   if (seen && !detaching) {
     emit(tracee, trace::Attached{});
   }
-  const auto early = early_.find(tid);
-  if (early == early_.end()) {
-    return;
-  }
-  const Report report{tid, early->second, {}};
-  early_.erase(early);
-  // The end of an earlier bearer of the id is no news of this one.
-  if (WIFSTOPPED(report.status) || !proc::is_alive(tid)) {
-    on_report(report);
+  auto early = early_.extract(tid);
+  // An earlier owner of the id may have ended, which says nothing of this one.
+  if (early && (early.mapped().is_stop() || !proc::is_alive(tid))) {
+    on_report(std::move(early.mapped()));
   }
 }
 
 void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
   std::vector<pid_t> orphans;
-  for (const auto& [tid, status] : early_) {
+  for (const auto& [tid, report] : early_) {
     const pid_t process = proc::process_of(tid);
     const pid_t parent = proc::parent_of(tid);
     const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
@@ -84,57 +79,55 @@ void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
     }
   }
   for (const pid_t tid : orphans) {
-    if (WIFSTOPPED(early_[tid])) {
+    if (early_.at(tid).is_stop()) {
       adopt(tid, proc::process_of(tid), nullptr);
     }
     early_.erase(tid);
   }
 }
 
-Tracee* PtraceEngine::on_exec(pid_t tid) {
-  Tracee* tracee = tracees_.find(tid);
-  const auto message = Running::followed(tid).stopped().event_message();
-  const pid_t former = message.value_or(tid);
-  if (former != tid) {
-    // A thread other than the leader called execve and takes over the leader's id.
-    if (Tracee* caller = tracees_.find(former); caller != nullptr) {
-      if (tracee != nullptr) {
-        end_call(*tracee);
-        if (functions_) {
-          functions_->end_calls(*tracee);
-        }
-      }
-      const bool end_is_told = tracee != nullptr && tracee->visibility != Visibility::silent;
-      tracee = &tracees_.take_over(*caller, tid);
-      if (end_is_told && tracee->visibility == Visibility::silent) {
-        tracees_.set_visibility(*tracee, Visibility::end_only);
-      }
-    }
+Tracee* PtraceEngine::find_execed(const Stopped& thread, pid_t former) {
+  const pid_t tid = thread.tid();
+  Tracee* leader = tracees_.find(tid);
+  Tracee* caller = former != tid ? tracees_.find(former) : nullptr;
+  if (caller == nullptr) {
+    return leader;
   }
-  if (tracee == nullptr) {
-    return nullptr;
-  }
-  tracee->memory.forget();
-  if (tracee->visible()) {
+  // A thread other than the leader called execve and takes over the leader's id.
+  if (leader != nullptr) {
+    end_call(*leader);
     if (functions_) {
-      functions_->end_calls(*tracee);
+      functions_->end_calls(*leader);
     }
-    const auto registers = Running::followed(tid).stopped().registers();
-    emit(*tracee, trace::Exec{former, registers ? std::optional(registers.value().call_abi({})) : std::nullopt});
+  }
+  const bool reports_exit = leader != nullptr && leader->visibility != Visibility::suppressed;
+  Tracee& tracee = tracees_.take_over(*caller, tid);
+  if (reports_exit && tracee.visibility == Visibility::suppressed) {
+    tracees_.set_visibility(tracee, Visibility::exit_only);
+  }
+  return &tracee;
+}
+
+void PtraceEngine::on_exec(Tracee& tracee, pid_t former) {
+  tracee.memory.forget();
+  if (tracee.visible()) {
+    if (functions_) {
+      functions_->end_calls(tracee);
+    }
+    const auto registers = stopped_thread(tracee).registers();
+    emit(tracee, trace::Exec{former, registers ? std::optional(registers.value().call_abi({})) : std::nullopt});
   }
   if (functions_) {
-    functions_->leave_program(*tracee);
-    if (tracee->visibility == Visibility::silent && !tracee->filtered) {
-      tracee->detaching = true;
-    } else if (tracee->visible() && !tracee->detaching) {
-      tracee->thread = Running::followed(tid).stopped();
-      functions_->begin(*tracee);
+    functions_->leave_program(tracee);
+    if (tracee.visibility == Visibility::suppressed && !tracee.filtered) {
+      tracee.detaching = true;
+    } else if (tracee.visible() && !tracee.detaching) {
+      functions_->begin(tracee);
     }
   }
   if (!early_.empty()) {
-    adopt_orphans(tracee->tgid);  // the threads that the execve ended tell of nothing any more
+    adopt_orphans(tracee.tgid);  // the threads that the execve has ended report nothing any more
   }
-  return tracee;
 }
 
 void PtraceEngine::on_end(Tracee& tracee, int status) {
@@ -149,7 +142,7 @@ void PtraceEngine::on_end(Tracee& tracee, int status) {
   if (tid == program_) {
     end_.program_status = status;
   }
-  if (tracee.visible() || tracee.visibility == Visibility::end_only || (tid == program_ && end_.exec_error != 0)) {
+  if (tracee.visible() || tracee.visibility == Visibility::exit_only || (tid == program_ && end_.exec_error != 0)) {
     emit(tracee, trace::Exited{status});
   }
   tracees_.erase(tid);

@@ -1,4 +1,4 @@
-// The engine behind make_ptrace_engine(). Private to this folder.
+// The engine behind make_ptrace_engine(). Private to this directory.
 #pragma once
 
 #include <map>
@@ -51,7 +51,7 @@ class PtraceEngine final : public trace::Engine {
   void pass_on(int signal);
 
   // One report of the kernel. The tracee may be gone from the table afterwards.
-  void on_report(const Report& report);
+  void on_report(Report report);
   void on_stop(Tracee& tracee, const Stop& stop);
   void on_call_stop(Tracee& tracee, bool by_seccomp);
   void on_entry(Tracee& tracee, const CallState& state);
@@ -59,7 +59,9 @@ class PtraceEngine final : public trace::Engine {
   void on_signal(Tracee& tracee, int signal);
   void on_group_stop(Tracee& tracee, int signal);
   void on_fork(Tracee& parent);
-  Tracee* on_exec(pid_t tid);
+  /// The tracee that has become another program, and whose id was `former` until then; null if it is not known.
+  Tracee* find_execed(const Stopped& thread, pid_t former);
+  void on_exec(Tracee& tracee, pid_t former);
   void on_end(Tracee& tracee, int status);
   void adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optional<HiddenFlag>& untraced = std::nullopt);
   /// Takes in the children whose creator was killed, or ended by the execve of process `execed`, before it told of
@@ -99,7 +101,7 @@ class PtraceEngine final : public trace::Engine {
 
   // Functions.
   /// Begins to let those go that are silent because of our breakpoints. Whether there are any left.
-  bool must_free_silent();
+  bool must_free_suppressed();
 
   // Letting go.
   void begin_detach(pid_t tgid);
@@ -111,12 +113,12 @@ class PtraceEngine final : public trace::Engine {
   process::EngineOptions options_;
   bool call_info_works_ = true;
   TraceeTable tracees_;
-  std::map<pid_t, int> early_;        ///< stops of children whose parent has not told of them yet
+  std::map<pid_t, Report> early_;     ///< of children that their parent has not reported yet
   std::vector<Requested> requested_;  ///< not announced yet
   std::function<void(const std::string&)> complain_;
   std::vector<sock_filter> filter_;  ///< what the launched program has; often empty
   std::optional<Launched> launched_;
-  std::optional<Backstage> backstage_;
+  std::optional<ForegroundProxy> proxy_;
   std::optional<Waiter> waiter_;
   pid_t program_ = 0;
   bool program_started_ = false;

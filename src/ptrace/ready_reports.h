@@ -1,4 +1,4 @@
-// Whose turn it is, of the tracees that have something to report.
+// The order in which tracees that have something to report get their turns.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 namespace tracer::ptrace {
 
 /// wait4(2) looks at the latest tracees first. Where some dozens of them always have something to report, an older one
-/// never had its turn. So all that is there is taken at once now and then, always while that is more than one report,
-/// and each tracee gets one turn before the next look.
+/// would never have its turn. So this takes all reports at once now and then, always while there is more than one, and
+/// each tracee gets one turn before the next look.
 class ReadyReports {
  public:
   explicit ReadyReports(bool with_system_time) : with_system_time_(with_system_time) {}
@@ -21,14 +21,14 @@ class ReadyReports {
   /// The next one that still holds; with none left, as wait_for_any.
   Result<std::optional<Report>> next(Waiting waiting);
   /// Hands this one out again.
-  void put_back(const Report& report);
+  void put_back(Report report);
 
  private:
   /// A look that finds nothing costs a system call.
   static constexpr unsigned reports_between_looks = 32;
 
   void take_all();
-  void take(const Report& report);
+  void take(Report report);
 
   bool with_system_time_;
   unsigned until_look_ = reports_between_looks;

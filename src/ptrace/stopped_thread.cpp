@@ -121,31 +121,37 @@ Stop stop_of(int wait_status) {
 }
 
 Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time) {
-  Report report;
   rusage usage;
   const int flags = __WALL | (waiting == Waiting::poll ? WNOHANG : 0);
-  report.tid = ::wait4(-1, &report.status, flags, with_system_time ? &usage : nullptr);
-  if (report.tid > 0) {
-    if (with_system_time) {
-      report.system_time = nanoseconds_of(usage.ru_stime);
-    }
-    return std::optional<Report>(report);
+  int status = 0;
+  const pid_t tid = ::wait4(-1, &status, flags, with_system_time ? &usage : nullptr);
+  if (tid > 0) {
+    const auto system_time = with_system_time ? nanoseconds_of(usage.ru_stime) : std::chrono::nanoseconds{};
+    return WIFSTOPPED(status) ? std::optional(Report{Stopped(tid), status, system_time})
+                              : std::optional(Report{Exited{tid, status}, status, system_time});
   }
-  if (report.tid < 0 && errno == ECHILD) {
+  if (tid < 0 && errno == ECHILD) {
     return last_error();
   }
   return std::optional<Report>();
 }
 
-Result<Report> wait_for(pid_t tid) {
-  Report report;
+Result<std::variant<Stopped, Exited>> wait_for(Running thread) {
+  int status = 0;
+  pid_t tid = 0;
   do {
-    report.tid = ::wait4(tid, &report.status, __WALL, nullptr);
-  } while (report.tid < 0 && errno == EINTR);
-  if (report.tid < 0) {
+    tid = ::wait4(thread.tid(), &status, __WALL, nullptr);
+  } while (tid < 0 && errno == EINTR);
+  if (tid < 0) {
     return last_error();
   }
-  return report;
+  using Waited = std::variant<Stopped, Exited>;
+  return WIFSTOPPED(status) ? Waited(Stopped(tid)) : Waited(Exited{tid, status});
+}
+
+pid_t Report::tid() const {
+  const auto* stopped = std::get_if<Stopped>(&thread);
+  return stopped != nullptr ? stopped->tid() : std::get_if<Exited>(&thread)->tid;
 }
 
 bool has_report(pid_t tid) {
@@ -161,10 +167,6 @@ Result<Running> Running::seize(pid_t tid, unsigned options) {
 
 bool Running::interrupt() const {
   return ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L) == 0;
-}
-
-Stopped Running::stopped() && {
-  return Stopped(tid_);
 }
 
 Result<CallState> Stopped::call_state() const {
@@ -410,8 +412,13 @@ void Stopped::detach(int signal) && {
   ptrace_call(PTRACE_DETACH, tid_, 0L, static_cast<long>(signal));
 }
 
-void kill_process(pid_t pid) {
+void kill_and_collect(pid_t pid) {
   ::kill(pid, SIGKILL);
+  int status = 0;
+  for (bool more = true; more;) {
+    const pid_t waited = ::wait4(pid, &status, __WALL, nullptr);
+    more = waited < 0 ? errno == EINTR : WIFSTOPPED(status);
+  }
 }
 
 }  // namespace tracer::ptrace

@@ -1,5 +1,5 @@
-// A traced thread is a Running or a Stopped, and only a Stopped has registers. This is the only module that calls
-// ptrace(2), wait4(2) and kill(2).
+// A traced thread is a Running or a Stopped, and only a Stopped has registers. A wait makes the one of the other, and
+// nothing else does. This is the only module that calls ptrace(2), wait4(2) and waitid(2).
 #pragma once
 
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "arch/arch.h"
 #include "base/remote_addr.h"
@@ -23,7 +24,7 @@ namespace tracer::ptrace {
 /// What a wait status says about a stop of a seized thread (ptrace(2), "Stopped states").
 enum class StopKind : std::uint8_t {
   syscall,      ///< at the entry or the exit of a call
-  seccomp,      ///< a filter asked for us: the entry of a call
+  seccomp,      ///< a filter has asked for the tracer at the entry of a call
   signal,       ///< signal-delivery-stop
   group_stop,   ///< the process is stopped by job control
   interrupted,  ///< PTRACE_INTERRUPT, a new thread's first stop, or the end of a group-stop
@@ -40,25 +41,6 @@ struct Stop {
 
 /// Decodes the status of a thread for which WIFSTOPPED holds.
 Stop stop_of(int wait_status);
-
-/// One report of wait4(2).
-struct Report {
-  pid_t tid = 0;
-  int status = 0;
-  std::chrono::nanoseconds system_time{};  ///< of the thread so far; only if asked for
-};
-
-enum class Waiting : std::uint8_t { block, poll };
-
-/// Waits for any tracee or child. Empty if there is nothing to report (poll), or if a signal came in between (block);
-/// an error only for ECHILD: there is nothing left to wait for.
-Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
-
-/// As wait_for_any, for one tracee and blocking; an error if it is gone.
-Result<Report> wait_for(pid_t tid);
-
-/// Whether a wait would report something of this tracee or child at once.
-bool has_report(pid_t tid);
 
 enum class Direction : std::uint8_t { unknown, entry, exit, neither };
 
@@ -83,6 +65,9 @@ enum class Resume : std::uint8_t {
 };
 
 class Stopped;
+struct Exited;
+struct Report;
+enum class Waiting : std::uint8_t { block, poll };
 
 class Running {
  public:
@@ -95,10 +80,8 @@ class Running {
   Running& operator=(Running&&) noexcept = default;
 
   [[nodiscard]] pid_t tid() const { return tid_; }
-  /// PTRACE_INTERRUPT; the stop is reported by a wait. False if the thread is gone.
+  /// PTRACE_INTERRUPT; a wait reports the stop. False if the thread is gone.
   bool interrupt() const;
-  /// Its wait status has been collected.
-  [[nodiscard]] Stopped stopped() &&;
 
  private:
   friend class Stopped;
@@ -106,7 +89,7 @@ class Running {
   pid_t tid_;
 };
 
-/// Any of these may fail because the thread was killed meanwhile; its end is then reported by a wait.
+/// Any of these may fail because the thread was killed meanwhile; a wait reports its end then.
 class Stopped {
  public:
   Stopped(Stopped&&) noexcept = default;
@@ -144,10 +127,13 @@ class Stopped {
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
   Status write(RemoteAddr address, std::span<const std::byte> bytes) const;
 
-  /// Runs one instruction, with the signals held back that it does not raise itself. The thread is stopped again
-  /// afterwards. An error if it stopped for another reason or is gone, which is yet to be waited for: it counts as
-  /// running then. EINTR: it is stopped, but had to wait for something, and has to begin the instruction again.
+  /// Runs one instruction, with the signals blocked that it does not raise itself. The thread is stopped again
+  /// afterwards. An error if it has stopped for another reason or is gone, which is yet to be waited for: it counts as
+  /// running then (went_on). EINTR: it is stopped, but had to wait for something, and has to start the instruction
+  /// again.
   Status step() const;
+  /// What it is after a step() that has failed.
+  [[nodiscard]] Running went_on() && { return Running(tid_); }
 
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.
   [[nodiscard]] std::size_t register_set(unsigned which, std::span<std::byte> into) const;
@@ -158,15 +144,42 @@ class Stopped {
   void detach(int signal) &&;
 
  private:
-  friend class Running;
+  friend Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
+  friend Result<std::variant<Stopped, Exited>> wait_for(Running thread);
   explicit Stopped(pid_t tid) : tid_(tid) {}
   pid_t tid_;
 };
 
-/// PTRACE_PEEKDATA for LiveMemory, which is told the id of a thread that is stopped.
+/// A tracee or child that has ended.
+struct Exited {
+  pid_t tid = 0;
+  int status = 0;  ///< as from waitpid(2)
+};
+
+/// One report of wait4(2).
+struct Report {
+  std::variant<Stopped, Exited> thread;
+  int status = 0;
+  std::chrono::nanoseconds system_time{};  ///< of the thread so far; only if asked for
+
+  [[nodiscard]] pid_t tid() const;
+  [[nodiscard]] bool is_stop() const { return std::holds_alternative<Stopped>(thread); }
+};
+
+/// Waits for any tracee or child. Empty if there is nothing to report (poll), or if a signal came in between (block);
+/// an error only for ECHILD: there is nothing left to wait for.
+Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
+
+/// Waits for this thread to stop or to end; an error if it is gone.
+Result<std::variant<Stopped, Exited>> wait_for(Running thread);
+
+/// Whether a wait would report something of this tracee or child at once.
+bool has_report(pid_t tid);
+
+/// PTRACE_PEEKDATA for LiveMemory, which has the id of a thread that is stopped.
 std::optional<long> peek_word(pid_t tid, RemoteAddr address);
 
-/// SIGKILL to a process that we launched and must not leave behind.
-void kill_process(pid_t pid);
+/// Ends a child of the tracer's own by SIGKILL, and waits for its end.
+void kill_and_collect(pid_t pid);
 
 }  // namespace tracer::ptrace

@@ -20,8 +20,8 @@ namespace tracer::ptrace {
 enum class Visibility : std::uint8_t {
   launching,  ///< between fork and its execve
   visible,
-  silent,    ///< not reported at all: it is traced only because it has our seccomp filter
-  end_only,  ///< was silent, but an execve has made it the first thread of a visible one's process
+  suppressed,  ///< not reported at all: it is traced only because it has our seccomp filter
+  exit_only,   ///< was suppressed, but an execve has made it the leader of a visible one's process
 };
 
 /// What is done to the call that a thread is in.
@@ -46,8 +46,10 @@ struct Tracee {
     return std::visit([](const auto& state) { return state.tid(); }, thread);
   }
   [[nodiscard]] bool visible() const { return visibility == Visibility::visible; }
-  /// Nobody hears of its calls, signals and stops.
-  [[nodiscard]] bool unheard() const { return visibility == Visibility::silent || visibility == Visibility::end_only; }
+  /// Its calls, signals and stops are not reported.
+  [[nodiscard]] bool is_suppressed() const {
+    return visibility == Visibility::suppressed || visibility == Visibility::exit_only;
+  }
 
   std::variant<Running, Stopped> thread;
   LiveMemory memory;
@@ -96,20 +98,20 @@ class TraceeTable {
     const pid_t tid = thread.tid();
     erase(tid);
     auto& place = threads_[tid];
-    silent_ += visibility == Visibility::silent ? 1 : 0;
+    suppressed_ += visibility == Visibility::suppressed ? 1 : 0;
     place = std::make_unique<Tracee>(std::move(thread), tgid, visibility);
     return *place;
   }
 
   void erase(pid_t tid) {
     if (const Tracee* tracee = find(tid); tracee != nullptr) {
-      silent_ -= tracee->visibility == Visibility::silent ? 1 : 0;
+      suppressed_ -= tracee->visibility == Visibility::suppressed ? 1 : 0;
       last_ = nullptr;
       threads_.erase(tid);
     }
   }
 
-  /// `tracee` goes on under the id `tid`, whose bearer is gone.
+  /// `tracee` goes on under the id `tid`, whose former owner is gone.
   Tracee& take_over(Tracee& tracee, pid_t tid) {
     const pid_t former = tracee.tid();
     erase(tid);
@@ -123,14 +125,14 @@ class TraceeTable {
   }
 
   void set_visibility(Tracee& tracee, Visibility visibility) {
-    silent_ -= tracee.visibility == Visibility::silent ? 1 : 0;
-    silent_ += visibility == Visibility::silent ? 1 : 0;
+    suppressed_ -= tracee.visibility == Visibility::suppressed ? 1 : 0;
+    suppressed_ += visibility == Visibility::suppressed ? 1 : 0;
     tracee.visibility = visibility;
   }
 
   [[nodiscard]] std::size_t size() const { return threads_.size(); }
-  /// How many are silent.
-  [[nodiscard]] std::size_t silent() const { return silent_; }
+  /// How many are suppressed.
+  [[nodiscard]] std::size_t suppressed() const { return suppressed_; }
 
   /// The ids of the threads for which `predicate` holds; the table may be changed while walking through them.
   template <typename Predicate>
@@ -146,7 +148,7 @@ class TraceeTable {
 
  private:
   std::unordered_map<pid_t, std::unique_ptr<Tracee>> threads_;
-  std::size_t silent_ = 0;
+  std::size_t suppressed_ = 0;
   Tracee* last_ = nullptr;
   pid_t last_tid_ = 0;
 };

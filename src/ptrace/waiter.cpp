@@ -68,7 +68,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
     if (due && *due <= monotonic_now()) {
       return Due{};
     }
-    const auto got = wait();
+    auto got = wait();
     if (!got) {
       return NothingLeft{};
     }
@@ -79,11 +79,11 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
         // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
         reports_until_look_ = reports_between_looks;
         if (const int signal = pending_signal(); signal != 0) {
-          reports_.put_back(*got.value());
+          reports_.put_back(std::move(*got.value()));
           return Interrupted{signal};
         }
       }
-      return *got.value();
+      return std::move(*got.value());
     }
     if (const int signal = pending_signal(); signal != 0) {
       return Interrupted{signal};

@@ -28,7 +28,7 @@ std::vector<std::byte> code_of(std::initializer_list<std::uint32_t> words) {
 }
 
 struct After {
-  arch::Under under;
+  arch::StepStrategy strategy;
   std::uint64_t to = 0;
   arch::Registers registers;
 };
@@ -36,8 +36,8 @@ struct After {
 After run(std::uint32_t instruction, arch::Registers registers = {}) {
   registers.set_instruction_pointer(here);
   const auto code = code_of({instruction});
-  After after{arch::instruction_under(Abi::aarch64, code), 0, registers};
-  if (after.under == arch::Under::emulated) {
+  After after{arch::step_strategy(Abi::aarch64, code), 0, registers};
+  if (after.strategy == arch::StepStrategy::emulated) {
     const auto write = arch::emulate(Abi::aarch64, code, here, after.registers, OneWord());
     CHECK((write && write->size == 0));
     after.to = after.registers.instruction_pointer();
@@ -111,8 +111,8 @@ TEST_CASE("what counts from its own place is emulated") {
   CHECK(run(0x18000101).registers.general(1) == 0x87654321);          // ldr w1, .+0x20
   CHECK(run(0x98000101).registers.general(1) == 0xffffffff87654321);  // ldrsw x1, .+0x20
   CHECK(run(0xd8000100).to == here + 4);                              // prfm pldl1keep, .+0x20
-  CHECK(run(0x5c000101).under == arch::Under::in_place);              // ldr d1, .+0x20
-  CHECK(run(0xd65f0bff).under == arch::Under::in_place);              // retaa
+  CHECK(run(0x5c000101).strategy == arch::StepStrategy::in_place);    // ldr d1, .+0x20
+  CHECK(run(0xd65f0bff).strategy == arch::StepStrategy::in_place);    // retaa
   arch::Registers registers;
   CHECK_FALSE(
       arch::emulate(Abi::aarch64, code_of({0x58000201}), here, registers, OneWord()));  // ldr x1, .+0x40: unreadable
@@ -125,13 +125,13 @@ TEST_CASE("an emulated instruction leaves no mark of an indirect branch") {
 
 TEST_CASE("other instructions run elsewhere and jump back") {
   const auto code = code_of({0xa9be7bfd});  // stp x29, x30, [sp, #-32]!
-  CHECK(arch::instruction_under(Abi::aarch64, code) == arch::Under::displaced);
+  CHECK(arch::step_strategy(Abi::aarch64, code) == arch::StepStrategy::displaced);
   const auto moved = arch::displace(Abi::aarch64, code, here, here - 0x10000);
   REQUIRE(moved);
   CHECK(moved->code == code_of({0xa9be7bfd, 0x14004000}));  // b .+0x10000, from 4 bytes on to 4 bytes on
   CHECK(moved->jump_back == 4);
   CHECK_FALSE(arch::displace(Abi::aarch64, code, here, here + (std::uint64_t{1} << 28)));
-  CHECK(arch::instruction_under(Abi::aarch64, std::span(code).first(3)) == arch::Under::in_place);
+  CHECK(arch::step_strategy(Abi::aarch64, std::span(code).first(3)) == arch::StepStrategy::in_place);
 }
 
 TEST_CASE("stubs begin where they are called, with their marks; other jumps through a slot are found at the jump") {

@@ -204,18 +204,18 @@ std::uint64_t trap_address(const Registers& registers) {
   return registers.instruction_pointer();
 }
 
-Under instruction_under(Abi, std::span<const std::byte> code) {
+StepStrategy step_strategy(Abi, std::span<const std::byte> code) {
   const auto instruction = instruction_in(code);
   if (!instruction) {
-    return Under::in_place;
+    return StepStrategy::in_place;
   }
   switch (kind_of(*instruction)) {
     case Kind::dependent:
-      return Under::in_place;
+      return StepStrategy::in_place;
     case Kind::independent:
-      return Under::displaced;
+      return StepStrategy::displaced;
     default:
-      return Under::emulated;
+      return StepStrategy::emulated;
   }
 }
 

@@ -10,8 +10,8 @@ Status can_break_at_functions(Abi) {
   return Error{ENOTSUP, "this build has no Zydis: use one that is linked dynamically"};
 }
 
-Under instruction_under(Abi, std::span<const std::byte>) {
-  return Under::in_place;
+StepStrategy step_strategy(Abi, std::span<const std::byte>) {
+  return StepStrategy::in_place;
 }
 
 std::uint64_t displaced_reach() {

@@ -123,21 +123,21 @@ Status can_break_at_functions(Abi) {
   return zydis().status;
 }
 
-Under instruction_under(Abi abi, std::span<const std::byte> code) {
+StepStrategy step_strategy(Abi abi, std::span<const std::byte> code) {
   const auto instruction = decode(abi, code);
   if (!instruction) {
-    return Under::in_place;
+    return StepStrategy::in_place;
   }
   switch (instruction->facts.meta.category) {
     case ZYDIS_CATEGORY_CALL:
     case ZYDIS_CATEGORY_UNCOND_BR:
     case ZYDIS_CATEGORY_RET:
-      return is_far_or_short(*instruction) ? Under::in_place : Under::emulated;
+      return is_far_or_short(*instruction) ? StepStrategy::in_place : StepStrategy::emulated;
     case ZYDIS_CATEGORY_COND_BR:
-      return is_taken(instruction->facts.mnemonic, 0) && !is_far_or_short(*instruction) ? Under::emulated
-                                                                                        : Under::in_place;
+      return is_taken(instruction->facts.mnemonic, 0) && !is_far_or_short(*instruction) ? StepStrategy::emulated
+                                                                                        : StepStrategy::in_place;
     default:
-      return Under::displaced;
+      return StepStrategy::displaced;
   }
 }
 
