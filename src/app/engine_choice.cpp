@@ -25,7 +25,7 @@ bool names_functions(const cli::Options& options) {
 
 /// Whoever counts functions in the kernel; empty where breakpoints have to do it, for the reason in the error.
 Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
-    const cli::Options& options, const process::EngineOptions& engine_options,
+    const cli::Options& options, const functions::Options& function_options,
     const std::function<void(const std::string&)>& complain) {
   if (options.extras.engine == cli::EngineChoice::ptrace) {
     return Error{0, options.ltrace ? "as ltrace does it" : "--engine=ptrace asks for that"};
@@ -36,7 +36,7 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
   if (!options.extras.probes.empty()) {
     return Error{0, "static probes are watched by breakpoints alone"};
   }
-  if (engine_options.functions_one_by_one) {
+  if (function_options.one_by_one) {
     return Error{0,
                  "times and errors are known only where a function returns, and there nobody but ptrace stops; "
                  "-U calls,name -S calls does without"};
@@ -117,7 +117,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
 }  // namespace
 
 Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
-                                   const spec::Tables& tables,
+                                   functions::Options function_options, const spec::Tables& tables,
                                    const std::function<void(const std::string&)>& complain) {
   using cli::EngineChoice;
   const EngineChoice choice = options.extras.engine;
@@ -126,12 +126,15 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       complain(sentence);
     }
   };
+  if (!function_options.selection.empty() && engine_options.interruptible == process::Interruptible::anywhere) {
+    engine_options.interruptible = process::Interruptible::waiting;  // there are breakpoints to be taken away first
+  }
   bool kernel_counts_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {
-    auto counter = choose_function_counter(options, engine_options, complain);
+    auto counter = choose_function_counter(options, function_options, complain);
     kernel_counts_functions = counter.ok();
     if (counter) {
-      engine_options.function_counter = std::move(counter).value();
+      function_options.counter = std::move(counter).value();
       debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
     } else if (choice == EngineChoice::bpf) {
       return Error{0, "--engine=bpf: " + counter.error().message + "; leave the option out to trace with ptrace"};
@@ -169,7 +172,13 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (options.startup.debug) {
     engine_options.debug = complain;
   }
-  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain);
+  ptrace::MakeFunctionHooks make_functions;
+  if (!function_options.selection.empty()) {
+    make_functions = [&function_options](ptrace::EventSink& sink) {
+      return std::make_unique<functions::FunctionTracer>(std::move(function_options), sink);
+    };
+  }
+  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain, make_functions);
   if (!engine) {
     return engine.error();
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/options.h"
+#include "functions/function_tracer.h"
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
@@ -17,8 +18,9 @@ struct ChosenEngine {
   bool in_kernel = false;  ///< its times are those of the calls alone
 };
 
-/// `complain` takes sentences for the user. An error without a message has been told already.
+/// `complain` takes sentences for the user. An error without a message has been reported already.
 Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
-                                   const spec::Tables& tables, const std::function<void(const std::string&)>& complain);
+                                   functions::Options function_options, const spec::Tables& tables,
+                                   const std::function<void(const std::string&)>& complain);
 
 }  // namespace tracer::app

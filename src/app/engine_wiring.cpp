@@ -1,4 +1,4 @@
-// What the engine is told.
+// What the engines and the tracing of functions have to know.
 #include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -168,22 +168,24 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
   result.times = !only_counts(options) || summary_options(options).wants_times();
-  result.functions_one_by_one = !only_counts(options) || summary_options(options).wants_results();
   result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
   if (!options.filters.trace.full()) {
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);
   }
   result.no_filter_because = why_no_filter(options, result.wanted);
-  if (const Status selected = select_functions(options, result.functions); !selected) {
-    return selected.error();
-  }
-  if (!result.functions.empty() && result.interruptible == process::Interruptible::anywhere) {
-    result.interruptible = process::Interruptible::waiting;  // there are breakpoints to be taken away first
-  }
   filter::SyscallSet only_unknown;
   only_unknown.add_unknown(tables);
   result.only_functions = options.filters.trace.empty() || options.filters.trace == only_unknown;
+  return result;
+}
+
+Result<functions::Options> function_options(const cli::Options& options) {
+  functions::Options result;
+  result.one_by_one = !only_counts(options) || summary_options(options).wants_ends();
+  if (const Status selected = select_functions(options, result.selection); !selected) {
+    return selected.error();
+  }
   return result;
 }
 

@@ -206,6 +206,10 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!engine_settings) {
     return failed(engine_settings.error(), speak);
   }
+  auto function_settings = function_options(options);
+  if (!function_settings) {
+    return failed(function_settings.error(), speak);
+  }
   auto channels = open_channels(options, complain);
   if (!channels) {
     return failed(channels.error(), speak);
@@ -213,7 +217,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
     return std::move(*ended);
   }
-  auto chosen = choose_engine(options, std::move(engine_settings).value(), tables, complain);
+  auto chosen = choose_engine(options, std::move(engine_settings).value(), std::move(function_settings).value(), tables,
+                              complain);
   if (!chosen) {
     return failed(chosen.error(), speak);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "functions/function_tracer.h"
 #include "names/descriptor_names.h"
 #include "pipeline/channels.h"
 #include "pipeline/pipeline.h"
@@ -40,6 +41,9 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
 
 /// Looks for the user of -u. The command's path is left to command_path.
 Result<process::EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);
+
+/// The functions to trace; the selection is empty if there are none.
+Result<functions::Options> function_options(const cli::Options& options);
 
 /// Where the command is. The output is opened before, as strace does: no file of an earlier run is left to be taken for
 /// that of this one. Strict messages say no more than strace's.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "functions/inject.h"
 #include "proc/proc_files.h"
 
 namespace tracer::functions {

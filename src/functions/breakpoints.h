@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arch/breakpoint.h"
+#include "functions/goroutine_stacks.h"
 #include "library/modules.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
@@ -20,7 +21,7 @@
 
 namespace tracer::functions {
 
-/// What is to be done where a breakpoint stands.
+/// A breakpoint and the reasons for it.
 struct Breakpoint {
   std::array<std::byte, arch::max_instruction_size> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
@@ -28,7 +29,7 @@ struct Breakpoint {
   bool counted = false;            ///< there is none: the kernel counts who comes here (FunctionCounter)
   std::uint64_t probe_offset = 0;  ///< where in the module's file, if so
 
-  // Why it is there.
+  // The reasons for it.
   trace::LibraryFunction* stub = nullptr;  ///< a module's call of a function
   trace::LibraryFunction* entry =
       nullptr;  ///< the first instruction of a function that was asked for, whoever calls it
@@ -47,41 +48,16 @@ struct Breakpoint {
     const library::StaticProbe* probe = nullptr;
   };
   std::vector<Probe> probes;  ///< static ones
-  bool makes_room = false;    ///< Go's runtime.morestack: the function that calls it will begin again
+  bool makes_room = false;    ///< Go's runtime.morestack: the function that calls it will start again
   bool preempts = false;  ///< Go's runtime.asyncPreempt: so will the one at whose first instruction a signal has come
   bool is_loader_hook = false;
   bool is_program_entry = false;
 
-  // How to get over it.
+  // How a thread gets over it.
   bool prepared = false;
   arch::StepStrategy strategy = arch::StepStrategy::in_place;
   std::uint64_t displaced_at = 0;
   std::size_t jump_back = 0;  ///< from there
-};
-
-/// An open call of a function.
-struct LibraryFrame {
-  const trace::LibraryFunction* function = nullptr;
-  std::uint64_t call = 0;
-  std::uint64_t stack_pointer = 0;  ///< at entry
-  std::uint64_t return_address = 0;
-  bool by_stub = false;
-  trace::LibraryFunction* resolved = nullptr;  ///< not shown: see Breakpoint::resolved
-};
-
-/// What a goroutine of Go is in. It may go on in another thread, and its stack be moved; what has been used of the
-/// stack stays the same.
-struct GoroutineCalls {
-  struct Call {
-    LibraryFrame frame;
-    std::uint64_t used = 0;  ///< of the stack, at entry
-    pid_t thread = 0;        ///< that it began in
-  };
-  std::vector<Call> calls;  ///< the innermost last
-  /// The function that has begun last, and how much of the stack was in use then.
-  std::uint64_t begun = 0;
-  std::uint64_t begun_at = 0;
-  bool begins_again = false;  ///< it has been interrupted before it has done anything
 };
 
 class Breakpoints {
@@ -111,7 +87,7 @@ class Breakpoints {
   /// Takes one away; its record stays, for threads that have run into it already.
   void remove(const ptrace::Stopped& thread, std::uint64_t address);
   void put_again(const ptrace::Stopped& thread, std::uint64_t address);
-  /// Adds us to those who watch a static probe, by its counter of 16 bits.
+  /// Adds us to those that watch a static probe, in its counter of 16 bits.
   void raise_semaphore(const ptrace::Stopped& thread, const ptrace::LiveMemory& memory, std::uint64_t address);
   /// Takes all away, and all traps that may be left of former ones.
   void remove_all(const ptrace::Stopped& thread);
@@ -136,7 +112,7 @@ class Breakpoints {
   /// another reason meanwhile, and has to do the rest later.
   bool unmap(const ptrace::Stopped& thread);
 
-  /// What the modules are for whom they were set, by the start of their code.
+  /// The modules that they were set for, by the start of their code.
   std::map<std::uint64_t, library::Module> modules;
   /// The one of these whose code is at `address`, or null.
   [[nodiscard]] const library::Module* module_at(std::uint64_t address) const;
@@ -148,10 +124,9 @@ class Breakpoints {
   };
   std::vector<Pending> pending;
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
-  bool withdrawn = false;            ///< none shall be here any more
+  bool withdrawn = false;            ///< there must be none any more
   bool hooked = false;
-  bool has_go = false;                                 ///< code that Go's compiler has made
-  std::map<std::uint64_t, GoroutineCalls> goroutines;  ///< by the runtime's records of them
+  GoroutineStacks goroutines;
 
  private:
   struct Page {
@@ -175,33 +150,5 @@ class Breakpoints {
   std::map<std::uint64_t, std::uint64_t> displaced_;  ///< from the address of a displaced instruction to its own
   bool cannot_map_ = false;
 };
-
-/// What tracing of functions knows of a thread.
-struct LibraryThread {
-  std::shared_ptr<Breakpoints> space;
-  std::vector<LibraryFrame> calls;      ///< the innermost last
-  std::vector<LibraryFrame> repeaters;  ///< calls that have returned and may return again (setjmp)
-  /// A breakpoint that has been told of, but whose instruction has yet to run: a signal came in between.
-  struct Told {
-    std::uint64_t address = 0;
-    std::uint64_t stack_pointer = 0;
-  };
-  std::optional<Told> told;
-  /// The stub that it came to last, where calls are only counted.
-  struct Stub {
-    const trace::LibraryFunction* function = nullptr;
-    std::uint64_t stack_pointer = 0;
-    std::uint64_t return_address = 0;
-  };
-  Stub stub;
-  /// Of a new process: what its creator's calls are counted at, and its own are not yet.
-  std::vector<std::uint64_t> inherited;
-};
-
-/// Has the thread make a system call, and puts its registers back. It must not be in a call of its own, whose end would
-/// be taken for that of this one. An error if that did not work: EAGAIN if it has stopped for another reason, which is
-/// yet to be waited for.
-Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std::uint64_t number,
-                                  const std::array<std::uint64_t, 6>& arguments);
 
 }  // namespace tracer::functions

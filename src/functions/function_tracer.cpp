@@ -1,19 +1,18 @@
 #include "functions/function_tracer.h"
 
-#include <elf.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
+#include "functions/landings.h"
+#include "functions/probe_hits.h"
+#include "functions/stopped_context.h"
 #include "proc/proc_files.h"
-#include "ptrace/stopped_context.h"
 
 namespace tracer::functions {
 namespace {
-
-using library::Module;
 
 /// Whether the set of signals that /proc/TID/status shows as `field` has this one.
 bool has_signal(pid_t tid, const std::string& field, int signal) {
@@ -25,84 +24,120 @@ bool is_for_calls(const Breakpoint& point) {
          point.for_other_modules;
 }
 
+/// Reports the calls that end while a thread is stopped.
+class EndReporter final : public CallEnds {
+ public:
+  /// `registers`: null if no call can return now.
+  EndReporter(Placement& placement, ptrace::EventSink& sink, ptrace::Tracee& tracee, const arch::Registers* registers)
+      : placement_(placement), sink_(sink), tracee_(tracee), registers_(registers) {}
+
+  void end(const OpenCall& call, How how) override {
+    if (call.resolved == nullptr) {
+      report_end(call, how, [this](const trace::LibraryExit& exit) { report(sink_, tracee_, exit); });
+    } else if (how == How::returned) {
+      placement_.place_chosen(tracee_, arch::function_result(*registers_)[0], *call.resolved);
+    }
+  }
+  void end_in(pid_t thread, const OpenCall& call, How how) override {
+    report_end(call, how, [&](const trace::LibraryExit& exit) { sink_.emit_for(thread, tracee_, exit); });
+  }
+
+ private:
+  template <typename Emit>
+  void report_end(const OpenCall& call, How how, Emit emit) {
+    trace::LibraryExit exit;
+    exit.function = call.function;
+    exit.call = call.number;
+    exit.how = how;
+    if (how != How::returned && how != How::again) {
+      emit(exit);
+      return;
+    }
+    exit.integers = arch::function_result(*registers_);
+    const StoppedContext context(tracee_, *registers_);
+    exit.context = &context;
+    emit(exit);
+  }
+
+  Placement& placement_;
+  ptrace::EventSink& sink_;
+  ptrace::Tracee& tracee_;
+  const arch::Registers* registers_;
+};
+
 }  // namespace
 
-void LibraryTracer::set_place(trace::LibraryFunction& function, const library::Module& module,
-                              const library::Symbol& symbol) {
-  function.defined_in = {module.path, module.inode, module.range};
-  function.address = symbol.is_resolver ? 0 : symbol.address;
-}
-
-LibraryTracer::LibraryTracer(library::LibrarySelection selection, bool one_by_one,
-                             std::shared_ptr<trace::FunctionCounter> counter, Emit emit, EmitFor emit_for,
-                             Complain complain)
-    : selection_(std::move(selection)),
-      one_by_one_(one_by_one),
-      counter_(std::move(counter)),
-      emit_(std::move(emit)),
-      emit_for_(std::move(emit_for)),
-      complain_(std::move(complain)) {}
+FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
+    : options_(std::move(options)),
+      sink_(sink),
+      functions_(options_.selection.demangler),
+      counter_(options_.counter, functions_, sink),
+      placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
 // ---------------------------------------------------------------------------------------------- whose they are
 
-void LibraryTracer::join(ptrace::Tracee& tracee) {
+void FunctionTracer::join(ptrace::Tracee& tracee) {
   const auto known = spaces_.find(tracee.tgid);
-  if (tracee.library == nullptr && known != spaces_.end() && !known->second.expired()) {
-    tracee.library = std::make_unique<LibraryThread>();
-    tracee.library->space = known->second.lock();
+  if (tracee.functions == nullptr && known != spaces_.end() && !known->second.expired()) {
+    auto state = std::make_unique<ThreadState>();
+    state->space = known->second.lock();
+    tracee.functions = std::move(state);
   }
 }
 
-void LibraryTracer::begin(ptrace::Tracee& tracee) {
+void FunctionTracer::begin(ptrace::Tracee& tracee) {
   join(tracee);
-  count_inherited(tracee);
-  if (tracee.library != nullptr || refused_.contains(tracee.tgid)) {
+  counter_.watch_inherited(tracee);
+  if (tracee.functions != nullptr || refused_.contains(tracee.tgid)) {
     return;
   }
-  tracee.library = std::make_unique<LibraryThread>();
-  tracee.library->space = std::make_shared<Breakpoints>();
-  spaces_[tracee.tgid] = tracee.library->space;
-  update_modules(tracee);
+  auto state = std::make_unique<ThreadState>();
+  state->space = std::make_shared<Breakpoints>();
+  spaces_[tracee.tgid] = state->space;
+  tracee.functions = std::move(state);
+  placement_.update(tracee);
 }
 
-void LibraryTracer::leave_program(ptrace::Tracee& tracee) {
-  end_counts(tracee);
-  tracee.library = nullptr;
+void FunctionTracer::leave_program(ptrace::Tracee& tracee) {
+  counter_.end(tracee);
+  tracee.functions = nullptr;
   spaces_.erase(tracee.tgid);
 }
 
-void LibraryTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool shares_memory) {
+void FunctionTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool shares_memory) {
   join(parent);
-  if (parent.library == nullptr) {
+  const ThreadState* from = thread_state(parent);
+  if (from == nullptr) {
     return;
   }
-  child.library = std::make_unique<LibraryThread>();
+  auto state = std::make_unique<ThreadState>();
   if (shares_memory) {
-    child.library->space = parent.library->space;
+    state->space = from->space;
   } else {
-    child.library->space = std::make_shared<Breakpoints>(*parent.library->space);
-    child.library->space->withdrawn = false;
-    child.library->space->goroutines.clear();
+    state->space = std::make_shared<Breakpoints>(*from->space);
+    state->space->withdrawn = false;
+    state->space->goroutines.forget_calls();
   }
-  if (child.tgid != parent.tgid) {
-    spaces_[child.tgid] = child.library->space;
-    // It returns from the same calls; which of them it shows, it is not the one that began them.
-    auto& repeaters = child.library->repeaters = parent.library->repeaters;
-    repeaters.insert(repeaters.end(), parent.library->calls.begin(), parent.library->calls.end());
-    trace::keep_innermost(repeaters);
-    inherit_counts(parent, child);
+  if (child.tgid == parent.tgid) {
+    child.functions = std::move(state);
+    return;
   }
+  spaces_[child.tgid] = state->space;
+  state->calls.inherit(from->calls);
+  child.functions = std::move(state);
+  counter_.inherit(parent, child);
 }
 
-Leaving LibraryTracer::leave(ptrace::Tracee& tracee, bool at_trap) {
+ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool at_trap) {
+  using When = ptrace::Detachment::When;
   // It may leave at its very first stop, while the other threads of its process still have their breakpoints.
   join(tracee);
-  Leaving leaving;
-  if (tracee.library == nullptr) {
-    return leaving;
+  ptrace::Detachment detachment;
+  if (tracee.functions == nullptr) {
+    return detachment;
   }
-  end_counts(tracee);
-  Breakpoints& space = *tracee.library->space;
+  counter_.end(tracee);
+  Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   if (!space.withdrawn) {
     space.withdrawn = true;
@@ -111,39 +146,40 @@ Leaving LibraryTracer::leave(ptrace::Tracee& tracee, bool at_trap) {
   }
   auto registers = thread.registers();
   if (!registers) {
-    tracee.library = nullptr;
-    return leaving;
+    tracee.functions = nullptr;
+    return detachment;
   }
   arch::Registers& set = registers.value();
   if (space.find_trap(arch::trap_address(set)) != nullptr) {
     if (at_trap) {
       set.set_instruction_pointer(arch::trap_address(set));
       static_cast<void>(thread.set_registers(set));
-      leaving.was_at_trap = true;
+      detachment.was_at_trap = true;
     } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP)) {
-      leaving.when = Leaving::When::after_trap;
-      return leaving;
+      detachment.when = When::after_trap;
+      return detachment;
     }
   }
   put_back(tracee);
-  // The last one out takes the pages along, unless it is about to end.
+  // The last thread takes the pages away, unless it is about to end.
   if (const int event = thread.event();
-      tracee.library->space.use_count() == 1 && space.has_pages() && event != PTRACE_EVENT_EXIT) {
+      thread_state(tracee)->space.use_count() == 1 && space.has_pages() && event != PTRACE_EVENT_EXIT) {
     if (event != PTRACE_EVENT_STOP) {
-      leaving.when = Leaving::When::at_rest;
-      return leaving;
+      detachment.when = When::at_rest;
+      return detachment;
     }
     if (!space.unmap(thread)) {
-      leaving.when = Leaving::When::after_stop;
-      return leaving;
+      detachment.when = When::after_stop;
+      return detachment;
     }
   }
-  tracee.library = nullptr;
-  return leaving;
+  tracee.functions = nullptr;
+  return detachment;
 }
 
-void LibraryTracer::put_back(ptrace::Tracee& tracee) {
-  if (tracee.library == nullptr) {
+void FunctionTracer::put_back(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  if (state == nullptr) {
     return;
   }
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
@@ -151,31 +187,42 @@ void LibraryTracer::put_back(ptrace::Tracee& tracee) {
   if (!registers) {
     return;
   }
-  if (const auto place = tracee.library->space->undisplaced(registers.value().instruction_pointer())) {
-    tracee.library->told = LibraryThread::Told{*place, registers.value().stack_pointer()};
+  if (const auto place = state->space->undisplaced(registers.value().instruction_pointer())) {
+    state->reported = ThreadState::Reported{*place, registers.value().stack_pointer()};
     registers.value().set_instruction_pointer(*place);
     static_cast<void>(thread.set_registers(registers.value()));
   }
 }
 
-bool LibraryTracer::on_fault(ptrace::Tracee& tracee) {
+bool FunctionTracer::on_fault(ptrace::Tracee& tracee) {
   siginfo_t info;
-  if (tracee.library == nullptr || !ptrace::stopped_thread(tracee).signal_info(info) || info.si_code <= 0) {
+  if (tracee.functions == nullptr || !ptrace::stopped_thread(tracee).signal_info(info) || info.si_code <= 0) {
     return false;
   }
   const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
   const auto registers = ptrace::stopped_thread(tracee).registers();
-  if (!registers || registers.value().instruction_pointer() != address || !tracee.library->space->lose_page(address)) {
+  if (!registers || registers.value().instruction_pointer() != address || !space_of(tracee).lose_page(address)) {
     return false;
   }
   put_back(tracee);
   return true;
 }
 
+void FunctionTracer::end_calls(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  if (state == nullptr) {
+    return;
+  }
+  EndReporter ends(placement_, sink_, tracee, nullptr);
+  state->calls.lose_all(ends);
+  state->space->goroutines.lose_calls_of(tracee.tid(), ends);
+}
+
 // ---------------------------------------------------------------------------------------------- events
 
-bool LibraryTracer::on_trap(ptrace::Tracee& tracee) {
-  if (tracee.library == nullptr) {
+bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  if (state == nullptr) {
     return false;
   }
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
@@ -190,7 +237,7 @@ bool LibraryTracer::on_trap(ptrace::Tracee& tracee) {
   const arch::Registers& at_trap = got.value();
   arch::Registers registers = at_trap;
   const std::uint64_t address = arch::trap_address(registers);
-  const std::shared_ptr<Breakpoints> space = tracee.library->space;
+  const std::shared_ptr<Breakpoints> space = state->space;
   const Breakpoint* point = space->find_trap(address);
   if (point == nullptr &&
       (has_signal(tracee.tid(), "SigCgt", SIGTRAP) || !space->mend_copy(thread, tracee.memory, address))) {
@@ -198,207 +245,151 @@ bool LibraryTracer::on_trap(ptrace::Tracee& tracee) {
   }
   registers.set_instruction_pointer(address);
   if (point == nullptr || !point->inserted) {
-    // Ran into it before it was taken away, or has it from before a fork, or in a copy.
+    // It ran into the breakpoint before that was removed, or has it from before a fork, or in a copy.
     space->remove(thread, address);
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
-  const auto told = std::exchange(tracee.library->told, {});
-  if (!told || told->address != address || told->stack_pointer != registers.stack_pointer()) {
+  const auto reported = std::exchange(state->reported, {});
+  if (!reported || reported->address != address || reported->stack_pointer != registers.stack_pointer()) {
     tracee.without_trap = &registers;
-    tell(tracee, registers, address);
+    on_breakpoint(tracee, registers, address);
     tracee.without_trap = nullptr;
   }
-  // If it is about to be let go, leave() does the rest.
-  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tgid, address, registers);
-  static_cast<void>(thread.set_registers(registers, at_trap));
-  if (!passed) {
-    space->remove(thread, address);
-    const Status stepped = thread.step();
-    space->put_again(thread, address);
-    if (!stepped) {
-      tracee.library->told = LibraryThread::Told{address, registers.stack_pointer()};
-      if (stepped.error().number != EINTR) {
-        tracee.thread = ptrace::Running::followed(tracee.tid());
-      }
-    }
-  }
+  pass(tracee, address, registers, at_trap);
   return true;
 }
 
-void LibraryTracer::tell(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
-  Breakpoints& space = *tracee.library->space;
+void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::Registers registers,
+                          const arch::Registers& at_trap) {
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  const std::shared_ptr<Breakpoints> space = thread_state(tracee)->space;
+  // If the engine is about to detach from it, prepare_detach() does the rest.
+  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tgid, address, registers);
+  static_cast<void>(thread.set_registers(registers, at_trap));
+  if (passed) {
+    return;
+  }
+  space->remove(thread, address);
+  const Status stepped = thread.step();
+  space->put_again(thread, address);
+  if (!stepped) {
+    thread_state(tracee)->reported = ThreadState::Reported{address, registers.stack_pointer()};
+    if (stepped.error().number != EINTR) {
+      ptrace::Running running = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
+      tracee.thread = std::move(running);
+    }
+  }
+}
+
+void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
+  Breakpoints& space = space_of(tracee);
   Breakpoint* point = space.find(address);
   if (point->is_loader_hook || point->is_program_entry) {
-    update_modules(tracee);
+    placement_.update(tracee);
     point = space.find(address);  // it may have been in a module that is gone
   }
   if (point != nullptr && point->returns_here) {
-    auto goroutine = goroutine_of(tracee, registers);
-    if (!goroutine || !come_back(tracee, *goroutine, address, registers)) {
-      come_back(tracee, address, registers);
-    }
+    come_back(tracee, registers, address);
   }
   if (point != nullptr && (point->makes_room || point->preempts)) {
     expect_restart(tracee, *point, registers);
   }
   if (point != nullptr && point->is_landing) {
-    drop_unwound(tracee, registers.stack_pointer() + 1);  // a call may have left the stack pointer where it was
+    EndReporter ends(placement_, sink_, tracee, &registers);
+    // A call may have left the stack pointer where it was.
+    thread_state(tracee)->calls.drop_unwound(registers.stack_pointer() + 1, ends);
   }
   if (point != nullptr && (point->unwinds || point->jumps)) {
     expect_landing(tracee, *point, registers);
   }
   if (point != nullptr && !point->probes.empty()) {
-    hit_probes(tracee, *point, address, registers);
+    report_probe_hits(sink_, tracee, *point, address, registers);
   }
   if (point != nullptr && is_for_calls(*point)) {
     enter(tracee, *point, address, registers);
   }
 }
 
-trace::LibraryFunction& LibraryTracer::function_of(std::string_view caller, bool of_program, std::string_view name) {
-  trace::LibraryFunction*& known = by_name_[{std::string(caller), std::string(name)}];
-  if (known == nullptr) {
-    trace::LibraryFunction function;
-    function.name = name;
-    function.caller = caller;
-    function.of_program = of_program;
-    function.number = static_cast<std::uint32_t>(functions_.size());
-    functions_.push_back(std::move(function));
-    known = &functions_.back();
+void FunctionTracer::come_back(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
+  ThreadState& state = *thread_state(tracee);
+  EndReporter ends(placement_, sink_, tracee, &registers);
+  const Abi abi = registers.mode_abi();
+  const auto goroutine = state.space->goroutines.find(registers, tracee.memory);
+  if (!goroutine || !GoroutineStacks::come_back(*goroutine, address, abi, registers.stack_pointer(), ends)) {
+    state.calls.come_back(address, abi, registers.stack_pointer(), ends);
   }
-  return *known;
 }
 
-void LibraryTracer::find_library(const ptrace::Tracee& tracee, trace::LibraryFunction& function) const {
-  if (!function.label.empty()) {
-    return;
+void FunctionTracer::expect_restart(ptrace::Tracee& tracee, const Breakpoint& point, const arch::Registers& registers) {
+  Breakpoints& space = space_of(tracee);
+  const auto place = space.goroutines.find(registers, tracee.memory);
+  const auto entry = arch::function_entry(registers, tracee.memory);
+  const library::Module* module = entry ? space.module_at(entry->return_address) : nullptr;
+  if (place && module != nullptr) {
+    GoroutineStacks::expect_restart(*place, *module, entry->return_address, point.makes_room);
   }
-  for (const auto& [start, module] : tracee.library->space->modules) {
-    const library::Symbol* symbol = function.library.empty() ? module.file->find_exported(function.name) : nullptr;
-    if (symbol != nullptr) {
-      function.library = module.name;
-      function.in_program = module.is_program;
-      set_place(function, module, *symbol);
-    }
-    if (!function.caller.empty() && module.name == function.caller) {
-      function.called_from = {module.path, module.inode, module.range};
-    }
-  }
-  const bool mangled = function.name.starts_with("_Z") || function.name.starts_with("_R");
-  const std::string name = mangled && selection_.demangler
-                               ? library::without_parameters(selection_.demangler(function.name))
-                               : function.name;
-  function.label = function.library.empty() ? name : name + '@' + function.library;
 }
 
-trace::LibraryFunction* LibraryTracer::exported_function(ptrace::Tracee& tracee, const Module& caller,
-                                                         Breakpoint& point, std::uint64_t address) {
-  const Module* callee = tracee.library->space->module_at(address);
-  if (callee == nullptr || callee->start == caller.start) {
-    return nullptr;
-  }
-  const auto [known, is_new] = point.called_by.try_emplace(caller.start, nullptr);
-  if (is_new) {
-    // Of several names for one function, the one that the caller was linked with. If it was linked with none, another
-    // function has ended in a jump to this one.
-    const auto& slots = caller.file->slots();
-    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const library::Slot& s) {
-      const library::Symbol* symbol = callee->file->find_exported(s.symbol);
-      return symbol != nullptr && callee->bias + symbol->address == address;
-    });
-    known->second = slot == slots.end() ? nullptr : &function_of(caller.name, caller.is_program, slot->symbol);
-  }
-  return known->second;
-}
-
-trace::LibraryFunction* LibraryTracer::entered_function(ptrace::Tracee& tracee, Breakpoint& point,
-                                                        std::uint64_t address, std::uint64_t return_address) {
-  if (point.stub != nullptr) {
-    return point.stub;
-  }
-  if (point.entry != nullptr || point.resolved != nullptr) {
-    return point.entry != nullptr ? point.entry : point.resolved;
-  }
-  const Module* caller = tracee.library->space->module_at(return_address);
-  if (caller != nullptr && point.for_other_modules) {
-    if (trace::LibraryFunction* function = exported_function(tracee, *caller, point, address)) {
-      return function;
-    }
-  }
-  if (caller == nullptr ||
-      std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
-    return nullptr;
-  }
-  return &function_of(caller->name, caller->is_program, point.entry_symbol);
-}
-
-void LibraryTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address,
-                          const arch::Registers& registers) {
+void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address,
+                           const arch::Registers& registers) {
+  Breakpoints& space = space_of(tracee);
   auto entry = arch::function_entry(registers, tracee.memory);
   if (!entry) {
     return;
   }
-  trace::LibraryFunction* function = entered_function(tracee, point, address, entry->return_address);
+  trace::LibraryFunction* function = functions_.called_at(space, point, address, entry->return_address);
   if (function == nullptr) {
     return;
   }
   trace::LibraryFunction* const resolved = point.entry == nullptr && point.stub == nullptr ? point.resolved : nullptr;
-  auto goroutine = resolved == nullptr ? goroutine_of(tracee, registers) : std::nullopt;
+  const auto goroutine = resolved == nullptr ? space.goroutines.find(registers, tracee.memory) : std::nullopt;
   if (goroutine) {
-    if (!begins(*goroutine, address)) {
+    if (!GoroutineStacks::start(*goroutine, address)) {
       return;
     }
     entry->integers = arch::goroutine_arguments(registers);
   }
-  if (!one_by_one_ && resolved == nullptr) {
-    count(tracee, *function, point, *entry, registers.mode_abi());
+  if (!options_.one_by_one && resolved == nullptr) {
+    counter_.count_call(tracee, *function, point, *entry, registers.mode_abi());
     return;
   }
-  auto& calls = tracee.library->calls;
-  const bool by_stub = point.stub != nullptr;
+  CallStack& calls = thread_state(tracee)->calls;
+  OpenCall call{function, 0, entry->stack_pointer, entry->return_address, point.stub != nullptr, resolved};
+  EndReporter ends(placement_, sink_, tracee, &registers);
   if (goroutine) {
-    drop_unwound(tracee, *goroutine, *entry, *function);
-  } else {
-    drop_unwound(tracee, entry->stack_pointer);
-  }
-  if (!goroutine && !calls.empty() && calls.back().stack_pointer == entry->stack_pointer) {
-    const LibraryFrame last = calls.back();
-    if (!by_stub && last.by_stub && last.function->name == function->name &&
-        last.return_address == entry->return_address && point.entry == nullptr) {
-      return;  // the stub's jump has come here
-    }
-    if (last.return_address != entry->return_address || last.function == function) {
-      calls.pop_back();
-      finish(tracee, last, trace::LibraryExit::How::unwound, nullptr);
-    }
-  }
-  find_library(tracee, *function);
-  tracee.library->space->add_in_code(ptrace::stopped_thread(tracee), tracee.memory, entry->return_address,
-                                     [](Breakpoint& there) { there.returns_here = true; });
-  const LibraryFrame frame{function, ++calls_, entry->stack_pointer, entry->return_address, by_stub, resolved};
-  if (goroutine) {
-    trace::keep_innermost(goroutine->calls->calls);
-    goroutine->calls->calls.push_back({frame, goroutine->used, tracee.tid()});
-  } else {
-    trace::keep_innermost(calls);
-    calls.push_back(frame);
-  }
-  if (resolved != nullptr) {
+    GoroutineStacks::drop_unwound(*goroutine, call, ends);
+  } else if (!calls.start(call, point.entry != nullptr, ends)) {
     return;
   }
+  functions_.locate(space, *function);
+  space.add_in_code(ptrace::stopped_thread(tracee), tracee.memory, entry->return_address,
+                    [](Breakpoint& there) { there.returns_here = true; });
+  call.number = ++calls_;
+  if (goroutine) {
+    GoroutineStacks::push(*goroutine, call, tracee.tid());
+  } else {
+    calls.push(call);
+  }
+  if (resolved == nullptr) {
+    report_start(tracee, call, *entry, registers);
+  }
+}
+
+void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, const arch::FunctionEntry& entry,
+                                  const arch::Registers& registers) {
   trace::LibraryEnter enter;
-  enter.function = function;
-  enter.call = frame.call;
-  enter.integers = entry->integers;
-  enter.stack_arguments = entry->stack_arguments;
-  enter.result_address = entry->result_address;
-  enter.stack_pointer = entry->stack_pointer;
-  enter.return_address = entry->return_address;
-  const ptrace::StoppedContext context(tracee, registers);
+  enter.function = call.function;
+  enter.call = call.number;
+  enter.integers = entry.integers;
+  enter.stack_arguments = entry.stack_arguments;
+  enter.result_address = entry.result_address;
+  enter.stack_pointer = entry.stack_pointer;
+  enter.return_address = entry.return_address;
+  const StoppedContext context(tracee, registers);
   enter.context = &context;
   tracee.abi = registers.mode_abi();
-  emit_(tracee, enter);
+  report(sink_, tracee, enter);
 }
 
 }  // namespace tracer::functions

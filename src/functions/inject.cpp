@@ -1,8 +1,10 @@
-// Making a stopped thread do a system call of ours.
+#include "functions/inject.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "functions/breakpoints.h"
+#include "arch/breakpoint.h"
+#include "library/modules.h"
 #include "proc/proc_files.h"
 #include "ptrace/live_memory.h"
 

@@ -1,10 +1,10 @@
-// Where breakpoints for calls of functions go.
+#include "functions/placement.h"
+
 #include <elf.h>
 
 #include <algorithm>
 
 #include "debuginfo/tracee_file.h"
-#include "functions/function_tracer.h"
 
 namespace tracer::functions {
 namespace {
@@ -21,32 +21,46 @@ bool has_code_at(const Module& module, std::uint64_t address) {
   return address >= module.start && address < module.end;
 }
 
+/// Sets a breakpoint at the module's function `name`, if it has one.
+template <typename Change>
+bool hook(ptrace::Tracee& tracee, const Module& module, std::string_view name, Change change) {
+  const Symbol* symbol = module.file->find_anywhere(name);
+  if (symbol == nullptr || !has_code_at(module, module.bias + symbol->address)) {
+    return false;
+  }
+  space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + symbol->address, change);
+  return true;
+}
+
 }  // namespace
 
-void LibraryTracer::update_modules(ptrace::Tracee& tracee) {
-  Breakpoints& space = *tracee.library->space;
+std::map<std::uint64_t, Module> Placement::traceable_modules(pid_t process) {
+  std::map<std::uint64_t, Module> modules;
+  for (Module& module : library::modules_of(process, files_)) {
+    if (arch::can_break_at_functions(module.file->abi())) {
+      modules.emplace(module.start, std::move(module));
+    } else if (module.is_program && !std::exchange(complained_, true)) {
+      sink_.complain("the functions of " + module.path + " are not traced: not those of " +
+                     std::string(abi_names[index_of(module.file->abi())]) + " programs");
+    }
+  }
+  return modules;
+}
+
+void Placement::update(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
   if (space.withdrawn) {
     return;
   }
-  std::map<std::uint64_t, Module> now;
-  for (Module& module : library::modules_of(tracee.tgid, files_)) {
-    if (arch::can_break_at_functions(module.file->abi())) {
-      now.emplace(module.start, std::move(module));
-    } else if (complain_ && module.is_program) {
-      std::exchange(complain_, nullptr)("the functions of " + module.path + " are not traced: not those of " +
-                                        std::string(abi_names[index_of(module.file->abi())]) + " programs");
-    }
-  }
-  tell_counts(tracee);  // with the modules that there were until now
+  std::map<std::uint64_t, Module> now = traceable_modules(tracee.tgid);
+  counter_.report_counts(tracee);  // with the modules that there were until now
   const auto is_same = [](const Module& one, const Module& other) {
     return one.file == other.file && one.bias == other.bias && one.end == other.end;
   };
   for (const auto& [start, module] : space.modules) {
     const auto still = now.find(start);
     if (still == now.end() || !is_same(still->second, module)) {
-      if (counter_ != nullptr) {
-        counter_->forget(tracee.tgid, module.start, module.end);
-      }
+      counter_.forget(tracee.tgid, module.start, module.end);
       space.forget(module.start, module.end);
     }
   }
@@ -68,26 +82,29 @@ void LibraryTracer::update_modules(ptrace::Tracee& tracee) {
   }
   place_pending(tracee);
   hook_loader(tracee);
-  count_noted(tracee);
+  counter_.watch_noted(tracee);
 }
 
-void LibraryTracer::place(ptrace::Tracee& tracee, const Module& module) {
+template <typename Change>
+bool Placement::add_for_calls(ptrace::Tracee& tracee, std::uint64_t address, Change change) {
+  found_ = true;
+  Breakpoints& space = space_of(tracee);
+  if (!counter_.in_kernel()) {
+    return space.add(ptrace::stopped_thread(tracee), tracee.memory, address, change);
+  }
+  change(Counter::note(space, address));
+  return true;
+}
+
+void Placement::place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function) {
+  add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
+  counter_.watch_noted(tracee);
+}
+
+void Placement::place(ptrace::Tracee& tracee, const Module& module) {
   const ModuleName name = name_of(module);
   if (!selection_.calls.empty() && selection_.calls.concerns(name)) {
-    for (const library::Stub& stub : module.file->stubs()) {
-      const std::string_view symbol = module.file->slots()[stub.slot].symbol;
-      const std::uint64_t address = module.bias + stub.address;
-      if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
-        trace::LibraryFunction& function = function_of(module.name, module.is_program, symbol);
-        add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
-      }
-    }
-    for (const library::Slot& slot : module.file->slots()) {
-      if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
-        found_ = true;
-        tracee.library->space->pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
-      }
-    }
+    place_calls(tracee, module);
   }
   if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
     place_entries(tracee, module);
@@ -98,11 +115,29 @@ void LibraryTracer::place(ptrace::Tracee& tracee, const Module& module) {
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
   }
-  hook_leaps(tracee, module);
+  hook_jumps(tracee, module);
   hook_goroutines(tracee, module);
 }
 
-void LibraryTracer::place_exports(ptrace::Tracee& tracee, const Module& module) {
+void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
+  const ModuleName name = name_of(module);
+  for (const library::Stub& stub : module.file->stubs()) {
+    const std::string_view symbol = module.file->slots()[stub.slot].symbol;
+    const std::uint64_t address = module.bias + stub.address;
+    if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
+      trace::LibraryFunction& function = functions_.find_or_add(module.name, module.is_program, symbol);
+      add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
+    }
+  }
+  for (const library::Slot& slot : module.file->slots()) {
+    if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
+      found_ = true;
+      space_of(tracee).pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
+    }
+  }
+}
+
+void Placement::place_exports(ptrace::Tracee& tracee, const Module& module) {
   for (const Symbol& symbol : module.file->exported()) {
     const std::uint64_t address = module.bias + symbol.address;
     if (symbol.is_resolver || !has_code_at(module, address) ||
@@ -113,8 +148,7 @@ void LibraryTracer::place_exports(ptrace::Tracee& tracee, const Module& module) 
   }
 }
 
-/// Functions whose code a resolver chooses: it may have any name or none, so at those places where others call them.
-void LibraryTracer::place_resolved_exports(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
+void Placement::place_resolved_exports(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
   const ModuleName name = name_of(callee);
   if (caller.start == callee.start || !selection_.exports.concerns(name)) {
     return;
@@ -126,20 +160,20 @@ void LibraryTracer::place_resolved_exports(ptrace::Tracee& tracee, const Module&
   for (const library::Stub& stub : caller.file->stubs()) {
     const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
     if (has_code_at(caller, caller.bias + stub.address) && is_wanted(symbol)) {
-      trace::LibraryFunction& function = function_of(caller.name, caller.is_program, symbol);
+      trace::LibraryFunction& function = functions_.find_or_add(caller.name, caller.is_program, symbol);
       add_for_calls(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
   for (const library::Slot& slot : caller.file->slots()) {
     if (!slot.by_stub && is_wanted(slot.symbol)) {
       found_ = true;
-      tracee.library->space->pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
+      space_of(tracee).pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
     }
   }
 }
 
-std::shared_ptr<const library::DebugSymbols> LibraryTracer::debug_symbols_of(const ptrace::Tracee& tracee,
-                                                                             const Module& module) {
+std::shared_ptr<const library::DebugSymbols> Placement::debug_symbols_of(const ptrace::Tracee& tracee,
+                                                                         const Module& module) {
   auto& known = debug_symbols_[module.file];
   if (known == nullptr) {
     UniqueFd file;
@@ -153,7 +187,7 @@ std::shared_ptr<const library::DebugSymbols> LibraryTracer::debug_symbols_of(con
   return known;
 }
 
-void LibraryTracer::place_entries(ptrace::Tracee& tracee, const Module& module) {
+void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
   const auto more = debug_symbols_of(tracee, module);
   for (const auto symbols : {module.file->exported(), module.file->all_functions(), more->functions()}) {
     for (const Symbol& symbol : symbols) {
@@ -162,19 +196,19 @@ void LibraryTracer::place_entries(ptrace::Tracee& tracee, const Module& module) 
         continue;
       }
       found_ = true;
-      const Breakpoint* there = tracee.library->space->find(address);
+      const Breakpoint* there = space_of(tracee).find(address);
       // Of several names for one function, the shortest.
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
         continue;
       }
-      trace::LibraryFunction& function = function_of('@' + module.name, false, symbol.name);
+      trace::LibraryFunction& function = functions_.find_or_add('@' + module.name, false, symbol.name);
       function.caller.clear();
       function.library = module.name;
       function.in_program = module.is_program;
-      set_place(function, module, symbol);
+      set_definition(function, module, symbol);
       if (symbol.is_resolver) {
-        tracee.library->space->add(ptrace::stopped_thread(tracee), tracee.memory, address,
-                                   [&](Breakpoint& point) { point.resolved = &function; });
+        space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, address,
+                             [&](Breakpoint& point) { point.resolved = &function; });
         place_resolved(tracee, module, symbol, function);
       } else {
         add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
@@ -183,10 +217,9 @@ void LibraryTracer::place_entries(ptrace::Tracee& tracee, const Module& module) 
   }
 }
 
-/// A function whose code a resolver has chosen already: it stands where the loader has written its address.
-void LibraryTracer::place_resolved(ptrace::Tracee& tracee, const Module& module, const Symbol& symbol,
-                                   trace::LibraryFunction& function) {
-  Breakpoints& space = *tracee.library->space;
+void Placement::place_resolved(ptrace::Tracee& tracee, const Module& module, const Symbol& symbol,
+                               trace::LibraryFunction& function) {
+  Breakpoints& space = space_of(tracee);
   for (const auto& [start, caller] : space.modules) {
     for (const library::Slot& slot : caller.file->slots()) {
       std::uint64_t filled = 0;
@@ -200,16 +233,15 @@ void LibraryTracer::place_resolved(ptrace::Tracee& tracee, const Module& module,
   }
 }
 
-void LibraryTracer::place_pending(ptrace::Tracee& tracee) {
-  Breakpoints& space = *tracee.library->space;
+void Placement::place_pending(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
   std::erase_if(space.pending, [&](const Breakpoints::Pending& pending) {
     return !space.modules.contains(pending.module) || place_pointer(tracee, pending);
   });
 }
 
-/// A function that a module has the address of, at its first instruction.
-bool LibraryTracer::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending) {
-  Breakpoints& space = *tracee.library->space;
+bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending) {
+  Breakpoints& space = space_of(tracee);
   const Module& caller = space.modules.at(pending.module);
   std::uint64_t target = 0;
   // What the loader has put there, if it has been there; else what it will put there.
@@ -239,9 +271,8 @@ bool LibraryTracer::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pen
   });
 }
 
-/// So that we hear of libraries that come and go.
-void LibraryTracer::hook_loader(ptrace::Tracee& tracee) {
-  Breakpoints& space = *tracee.library->space;
+void Placement::hook_loader(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
   if (space.hooked) {
     return;
   }
@@ -260,7 +291,7 @@ void LibraryTracer::hook_loader(ptrace::Tracee& tracee) {
   if (space.hooked || program == nullptr || program->file->debug_entry() == 0) {
     return;
   }
-  // A loader without names: it tells the place itself (r_brk of its r_debug, link.h), but only once it has run.
+  // The loader has no names. It gives the place itself (r_brk of its r_debug, link.h), but only once it has run.
   const unsigned word = word_size(program->file->abi());
   const auto read = [&](std::uint64_t address) {
     std::uint64_t value = 0;
@@ -274,6 +305,51 @@ void LibraryTracer::hook_loader(ptrace::Tracee& tracee) {
   } else if (program->file->has_interpreter()) {
     space.add(ptrace::stopped_thread(tracee), tracee.memory, program->bias + program->file->entry(),
               [](Breakpoint& point) { point.is_program_entry = true; });
+  }
+}
+
+void Placement::place_probes(ptrace::Tracee& tracee, const Module& module) {
+  for (const library::StaticProbe& probe : module.file->probes()) {
+    const std::uint64_t address = module.bias + probe.address;
+    const bool wanted = std::any_of(selection_.probes.begin(), selection_.probes.end(),
+                                    [&](const library::ProbePattern& pattern) { return pattern.matches(probe); });
+    if (!wanted || address < module.start || address >= module.end) {
+      continue;
+    }
+    found_ = true;
+    Breakpoints& space = space_of(tracee);
+    const bool placed = space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [&](Breakpoint& point) {
+      point.probes.push_back({module.file, &probe});
+    });
+    if (placed && probe.semaphore != 0) {
+      space.raise_semaphore(ptrace::stopped_thread(tracee), tracee.memory, module.bias + probe.semaphore);
+    }
+  }
+}
+
+void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
+  if (!one_by_one_ || (selection_.calls.empty() && selection_.entries.empty() && selection_.exports.empty())) {
+    return;
+  }
+  hook(tracee, module, "_Unwind_SetIP", [](Breakpoint& point) { point.unwinds = true; });
+  for (const std::string_view name : {"longjmp", "__longjmp_chk"}) {
+    hook(tracee, module, name, [](Breakpoint& point) { point.jumps = true; });
+  }
+}
+
+void Placement::hook_goroutines(ptrace::Tracee& tracee, const Module& module) {
+  if (counter_.in_kernel()) {
+    return;
+  }
+  bool is_go = false;
+  for (const std::string_view name : {"runtime.morestack", "runtime.morestack.abi0"}) {
+    is_go = hook(tracee, module, name, [](Breakpoint& point) { point.makes_room = true; }) || is_go;
+  }
+  for (const std::string_view name : {"runtime.asyncPreempt", "runtime.asyncPreempt.abi0"}) {
+    is_go = hook(tracee, module, name, [](Breakpoint& point) { point.preempts = true; }) || is_go;
+  }
+  if (is_go) {
+    space_of(tracee).goroutines.expect_goroutines();
   }
 }
 

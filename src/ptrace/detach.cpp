@@ -78,15 +78,16 @@ void PtraceEngine::finish_detach(Tracee& tracee, int signal) {
   }
   const pid_t tid = tracee.tid();
   if (functions_) {
-    const functions::Leaving leaving = functions_->leave(tracee, signal == SIGTRAP);
-    signal = leaving.was_at_trap ? 0 : signal;
-    if (leaving.when == functions::Leaving::When::after_stop) {
+    using When = Detachment::When;
+    const Detachment detachment = functions_->prepare_detach(tracee, signal == SIGTRAP);
+    signal = detachment.was_at_trap ? 0 : signal;
+    if (detachment.when == When::after_stop) {
       tracee.thread = std::move(*stopped).went_on();
       return;
     }
-    if (leaving.when != functions::Leaving::When::now) {
+    if (detachment.when != When::now) {
       Running running = std::move(*stopped).resume(Resume::freely, signal);
-      if (leaving.when == functions::Leaving::When::at_rest) {
+      if (detachment.when == When::at_rest) {
         running.interrupt();
       }
       tracee.thread = std::move(running);
@@ -105,7 +106,7 @@ void PtraceEngine::abandon_stragglers() {
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
     // It may have run into a breakpoint, and would die of that without us. What cannot stop has not.
-    if (tracee.library != nullptr && !proc::status_field(tid, "State").starts_with('D')) {
+    if (tracee.functions != nullptr && !proc::status_field(tid, "State").starts_with('D')) {
       continue;
     }
     if (tracee.visible()) {

@@ -40,35 +40,17 @@ class LiveStack final : public trace::StackSource {
 }  // namespace
 
 Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions options,
-                                                          const std::function<void(const std::string&)>& complain) {
-  auto engine = std::make_unique<PtraceEngine>(std::move(options));
+                                                          const std::function<void(const std::string&)>& complain,
+                                                          const MakeFunctionHooks& functions) {
+  auto engine = std::make_unique<PtraceEngine>(std::move(options), functions);
   if (const Status started = engine->start(complain); !started) {
     return started.error();
   }
   return std::unique_ptr<trace::Engine>(std::move(engine));
 }
 
-PtraceEngine::PtraceEngine(process::EngineOptions options) : options_(std::move(options)) {
-  if (!options_.functions.empty()) {
-    functions_.emplace(
-        options_.functions, options_.functions_one_by_one, options_.function_counter,
-        [this](Tracee& tracee, decltype(trace::Event::what) what) {
-          if (tracee.visible()) {
-            emit(tracee, what);
-          }
-        },
-        [this](pid_t tid, const Tracee& stopped, decltype(trace::Event::what) what) {
-          if (const Tracee* teller = tracees_.find(tid); teller != nullptr && teller->visible()) {
-            hand_out(*teller, event_of(*teller, what), stopped);
-          }
-        },
-        [this](const std::string& sentence) {
-          if (complain_) {
-            complain_(sentence);
-          }
-        });
-  }
-}
+PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions)
+    : options_(std::move(options)), functions_(functions ? functions(*this) : nullptr) {}
 
 PtraceEngine::~PtraceEngine() = default;
 
@@ -270,7 +252,7 @@ void PtraceEngine::on_group_stop(Tracee& tracee, int signal) {
   listen(tracee);
 }
 
-trace::Event PtraceEngine::event_of(const Tracee& tracee, decltype(trace::Event::what) what) {
+trace::Event PtraceEngine::event_of(const Tracee& tracee, What what) {
   trace::Event event;
   event.tid = tracee.tid();
   event.tgid = tracee.tgid;
@@ -281,8 +263,20 @@ trace::Event PtraceEngine::event_of(const Tracee& tracee, decltype(trace::Event:
   return event;
 }
 
-void PtraceEngine::emit(Tracee& tracee, decltype(trace::Event::what) what) {
+void PtraceEngine::emit(Tracee& tracee, What what) {
   hand_out(tracee, event_of(tracee, what), tracee);
+}
+
+void PtraceEngine::emit_for(pid_t tid, const Tracee& stopped, What what) {
+  if (const Tracee* tracee = tracees_.find(tid); tracee != nullptr && tracee->visible()) {
+    hand_out(*tracee, event_of(*tracee, what), stopped);
+  }
+}
+
+void PtraceEngine::complain(const std::string& sentence) {
+  if (complain_) {
+    complain_(sentence);
+  }
 }
 
 void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped) {

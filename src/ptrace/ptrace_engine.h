@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "functions/function_tracer.h"
 #include "ptrace/engine.h"
 #include "ptrace/foreground_proxy.h"
+#include "ptrace/function_hooks.h"
 #include "ptrace/launch.h"
 #include "ptrace/seccomp_filter.h"
 #include "ptrace/tracee.h"
@@ -15,9 +15,9 @@
 
 namespace tracer::ptrace {
 
-class PtraceEngine final : public trace::Engine {
+class PtraceEngine final : public trace::Engine, private EventSink {
  public:
-  explicit PtraceEngine(process::EngineOptions options);
+  PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions);
   ~PtraceEngine() override;
 
   /// Launches and attaches.
@@ -71,8 +71,10 @@ class PtraceEngine final : public trace::Engine {
   std::optional<CallState> call_state(Tracee& tracee, bool by_seccomp);
 
   // What goes out, and going on.
-  static trace::Event event_of(const Tracee& tracee, decltype(trace::Event::what) what);
-  void emit(Tracee& tracee, decltype(trace::Event::what) what);
+  static trace::Event event_of(const Tracee& tracee, What what);
+  void emit(Tracee& tracee, What what) override;
+  void emit_for(pid_t tid, const Tracee& stopped, What what) override;
+  void complain(const std::string& sentence) override;
   /// `stopped`: whose stack the event is about.
   void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);
   void end_call(Tracee& tracee);
@@ -126,7 +128,7 @@ class PtraceEngine final : public trace::Engine {
   bool detaching_all_ = false;
   /// When to look at which thread; it may be gone by then, or held no longer.
   std::multimap<std::chrono::nanoseconds, pid_t> held_;
-  std::optional<functions::LibraryTracer> functions_;
+  std::unique_ptr<FunctionHooks> functions_;  ///< null: no functions are traced
   trace::RunEnd end_;
 };
 

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "functions/breakpoints.h"
+#include "arch/arch.h"
+#include "ptrace/function_hooks.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/tampering.h"
@@ -65,9 +66,9 @@ struct Tracee {
   bool detaching = false;
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
-  std::unique_ptr<functions::LibraryThread> library;  ///< null: its functions are not traced
+  std::unique_ptr<ThreadFunctions> functions;  ///< null: its functions are not traced
   const arch::Registers* without_trap =
-      nullptr;  ///< while a breakpoint is told of: what its registers would be but for that
+      nullptr;  ///< while a breakpoint is reported: what its registers would be but for that
   std::optional<std::chrono::nanoseconds> held_until;  ///< stopped until then, by CLOCK_MONOTONIC
   int held_signal = 0;                                 ///< to be delivered then
   std::chrono::nanoseconds system_time{};              ///< at the last stop

@@ -1,9 +1,10 @@
-// Static probes: breakpoints at their places, the counters of those who watch, and the values of their arguments.
+#include "functions/probe_hits.h"
+
 #include <bit>
 
 #include "arch/register_names.h"
-#include "functions/function_tracer.h"
-#include "ptrace/stopped_context.h"
+#include "functions/stopped_context.h"
+#include "functions/thread_state.h"
 
 namespace tracer::functions {
 
@@ -20,7 +21,7 @@ std::uint64_t extended(std::uint64_t bits, const ProbeArgument& argument) {
 
 class Arguments {
  public:
-  Arguments(const arch::Registers& registers, const trace::Memory& memory, const ptrace::StoppedContext& context,
+  Arguments(const arch::Registers& registers, const trace::Memory& memory, const StoppedContext& context,
             std::uint64_t bias)
       : registers_(registers), memory_(memory), context_(context), bias_(bias) {}
 
@@ -100,36 +101,17 @@ class Arguments {
 
   const arch::Registers& registers_;
   const trace::Memory& memory_;
-  const ptrace::StoppedContext& context_;
+  const StoppedContext& context_;
   std::uint64_t bias_;
 };
 
 }  // namespace
 
-void LibraryTracer::place_probes(ptrace::Tracee& tracee, const Module& module) {
-  for (const library::StaticProbe& probe : module.file->probes()) {
-    const std::uint64_t address = module.bias + probe.address;
-    const bool wanted = std::any_of(selection_.probes.begin(), selection_.probes.end(),
-                                    [&](const library::ProbePattern& pattern) { return pattern.matches(probe); });
-    if (!wanted || address < module.start || address >= module.end) {
-      continue;
-    }
-    found_ = true;
-    Breakpoints& space = *tracee.library->space;
-    const bool placed = space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [&](Breakpoint& point) {
-      point.probes.push_back({module.file, &probe});
-    });
-    if (placed && probe.semaphore != 0) {
-      space.raise_semaphore(ptrace::stopped_thread(tracee), tracee.memory, module.bias + probe.semaphore);
-    }
-  }
-}
-
-void LibraryTracer::hit_probes(ptrace::Tracee& tracee, const Breakpoint& point, std::uint64_t address,
-                               const arch::Registers& registers) {
-  const ptrace::StoppedContext context(tracee, registers);
+void report_probe_hits(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point, std::uint64_t address,
+                       const arch::Registers& registers) {
+  const StoppedContext context(tracee, registers);
   tracee.abi = registers.mode_abi();
-  const auto& modules = tracee.library->space->modules;
+  const auto& modules = space_of(tracee).modules;
   const auto after = modules.upper_bound(address);
   if (after == modules.begin()) {
     return;
@@ -144,7 +126,7 @@ void LibraryTracer::hit_probes(ptrace::Tracee& tracee, const Breakpoint& point, 
     for (const ProbeArgument& argument : probe.arguments) {
       values.push_back(arguments.value(argument));
     }
-    emit_(tracee, trace::ProbeHit{&probe.provider, &probe.name, &module.name, address, values});
+    report(sink, tracee, trace::ProbeHit{&probe.provider, &probe.name, &module.name, address, values});
   }
 }
 

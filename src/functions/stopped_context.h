@@ -1,19 +1,20 @@
-// What a thread that stands still at a call's beginning or end, or at a static probe, can tell when asked.
+// What can be read of a thread that is stopped at the start or the end of a call, or at a static probe.
 #pragma once
 
 #include <algorithm>
 #include <variant>
 
 #include "arch/breakpoint.h"
-#include "functions/breakpoints.h"
+#include "functions/thread_state.h"
 #include "ptrace/tracee.h"
 #include "trace/library_call.h"
 
-namespace tracer::ptrace {
+namespace tracer::functions {
 
 class StoppedContext final : public trace::CallContext {
  public:
-  StoppedContext(const Tracee& tracee, const arch::Registers& registers) : tracee_(tracee), registers_(registers) {}
+  StoppedContext(const ptrace::Tracee& tracee, const arch::Registers& registers)
+      : tracee_(tracee), registers_(registers) {}
 
   [[nodiscard]] std::optional<Value> vector(unsigned index) const override {
     return part(arch::float_layout().vectors + index * sizeof(Value), sizeof(Value));
@@ -23,7 +24,7 @@ class StoppedContext final : public trace::CallContext {
   }
   [[nodiscard]] std::optional<int> error_number() const override {
     const auto thread = arch::thread_pointer(registers_, register_sets());
-    for (const auto& [start, module] : tracee_.library->space->modules) {
+    for (const auto& [start, module] : space_of(tracee_).modules) {
       const library::Symbol* symbol = module.file->find_function("__errno_location");
       const auto place =
           thread && symbol != nullptr
@@ -39,14 +40,15 @@ class StoppedContext final : public trace::CallContext {
   }
 
   [[nodiscard]] arch::ReadRegisterSet register_sets() const {
-    return
-        [this](unsigned which, std::span<std::byte> into) { return stopped_thread(tracee_).register_set(which, into); };
+    return [this](unsigned which, std::span<std::byte> into) {
+      return ptrace::stopped_thread(tracee_).register_set(which, into);
+    };
   }
 
  private:
   [[nodiscard]] std::optional<Value> part(std::size_t at, std::size_t size) const {
     if (size_ == 0) {
-      size_ = stopped_thread(tracee_).register_set(arch::float_layout().register_set, bytes_);
+      size_ = ptrace::stopped_thread(tracee_).register_set(arch::float_layout().register_set, bytes_);
     }
     if (at + size > size_) {
       return std::nullopt;
@@ -56,10 +58,10 @@ class StoppedContext final : public trace::CallContext {
     return value;
   }
 
-  const Tracee& tracee_;
+  const ptrace::Tracee& tracee_;
   const arch::Registers& registers_;
   mutable std::array<std::byte, 1024> bytes_{};
   mutable std::size_t size_ = 0;
 };
 
-}  // namespace tracer::ptrace
+}  // namespace tracer::functions

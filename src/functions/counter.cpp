@@ -1,10 +1,9 @@
-// Calls of functions that are only counted: by breakpoints, or in the kernel (FunctionCounter), where nobody has to
-// stop.
+#include "functions/counter.h"
+
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "functions/function_tracer.h"
 #include "proc/proc_files.h"
 #include "proc/proc_text.h"
 
@@ -36,8 +35,8 @@ std::uint32_t number_of(std::string_view symbol) {
 
 }  // namespace
 
-trace::FunctionCounter::Place LibraryTracer::place_of(ptrace::Tracee& tracee, const Module& module,
-                                                      std::uint64_t address, Breakpoint& point) const {
+trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Module& module, std::uint64_t address,
+                                                Breakpoint& point) {
   trace::FunctionCounter::Place place;
   place.address = address;
   place.is_narrow = word_size(module.file->abi()) == 4;
@@ -59,8 +58,22 @@ trace::FunctionCounter::Place LibraryTracer::place_of(ptrace::Tracee& tracee, co
   return place;
 }
 
-void LibraryTracer::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
-  Breakpoints& space = *tracee.library->space;
+Breakpoint& Counter::note(Breakpoints& space, std::uint64_t address) {
+  Breakpoint& point = space.note(address);
+  if (!point.inserted && !point.counted) {
+    space.noted.push_back(address);
+  }
+  return point;
+}
+
+void Counter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
+  if (kernel_ != nullptr) {
+    kernel_->forget(process, start, end);
+  }
+}
+
+void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  Breakpoints& space = space_of(tracee);
   std::map<std::uint64_t, std::vector<trace::FunctionCounter::Place>> by_module;
   // The kernel looks for the process's memory by its leader's.
   const bool has_leader = !proc::status_field(tracee.tgid, "VmSize").empty();
@@ -76,7 +89,7 @@ void LibraryTracer::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_
     point.counted = false;
   }
   for (auto& [start, places] : by_module) {
-    counter_->watch(tracee.tgid, path_of(tracee.tgid, space.modules.at(start)), places);
+    kernel_->watch(tracee.tgid, path_of(tracee.tgid, space.modules.at(start)), places);
     for (const trace::FunctionCounter::Place& place : places) {
       space.note(place.address).counted = place.counts;
     }
@@ -88,8 +101,8 @@ void LibraryTracer::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_
   }
 }
 
-void LibraryTracer::count_noted(ptrace::Tracee& tracee) {
-  Breakpoints& space = *tracee.library->space;
+void Counter::watch_noted(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
   std::vector<std::uint64_t> addresses = std::exchange(space.noted, {});
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
@@ -100,73 +113,76 @@ void LibraryTracer::count_noted(ptrace::Tracee& tracee) {
   }
 }
 
-/// The child has yet to stop; it has not run.
-void LibraryTracer::inherit_counts(const ptrace::Tracee& parent, ptrace::Tracee& child) {
-  const bool shares_memory = child.library->space == parent.library->space;
-  if (counter_ == nullptr || !child.visible() || (shares_memory && counter_->share(child.tgid, parent.tgid))) {
+void Counter::inherit(const ptrace::Tracee& parent, ptrace::Tracee& child) {
+  ThreadState& state = *thread_state(child);
+  const bool shares_memory = state.space == thread_state(parent)->space;
+  if (kernel_ == nullptr || !child.visible() || (shares_memory && kernel_->share(child.tgid, parent.tgid))) {
     return;
   }
-  for (const auto& [address, point] : child.library->space->records()) {
+  for (const auto& [address, point] : state.space->records()) {
     if (point.counted) {
-      child.library->inherited.push_back(address);
+      state.inherited.push_back(address);
     }
   }
 }
 
-void LibraryTracer::count_inherited(ptrace::Tracee& tracee) {
-  if (tracee.library == nullptr || tracee.library->inherited.empty()) {
+void Counter::watch_inherited(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  if (state == nullptr || state->inherited.empty()) {
     return;
   }
-  const std::vector<std::uint64_t> addresses = std::exchange(tracee.library->inherited, {});
-  if (!tracee.library->space->withdrawn) {
+  const std::vector<std::uint64_t> addresses = std::exchange(state->inherited, {});
+  if (!space_of(tracee).withdrawn) {
     watch(tracee, addresses);
   }
 }
 
-void LibraryTracer::tell_counts(ptrace::Tracee& tracee) {
-  if (counter_ == nullptr) {
+void Counter::report_counts(ptrace::Tracee& tracee) {
+  if (kernel_ == nullptr) {
     return;
   }
   std::map<trace::LibraryFunction*, std::uint64_t> calls;
   std::map<trace::LibraryFunction*, Abi> abis;
-  for (const trace::FunctionCounter::Count& count : counter_->take(tracee.tgid)) {
-    Breakpoint* point = tracee.library->space->find(count.address);
+  Breakpoints& space = space_of(tracee);
+  for (const trace::FunctionCounter::Count& count : kernel_->take(tracee.tgid)) {
+    Breakpoint* point = space.find(count.address);
     trace::LibraryFunction* function =
-        point == nullptr ? nullptr : entered_function(tracee, *point, count.address, count.return_address);
+        point == nullptr ? nullptr : functions_.called_at(space, *point, count.address, count.return_address);
     if (function != nullptr) {
       calls[function] += count.calls;
-      const Module* module = tracee.library->space->module_at(count.address);
+      const Module* module = space.module_at(count.address);
       abis[function] = module != nullptr ? module->file->abi() : tracee.abi;
     }
   }
   for (const auto& [function, count] : calls) {
-    find_library(tracee, *function);
+    functions_.locate(space, *function);
     tracee.abi = abis[function];
-    emit_(tracee, trace::LibraryCalls{function, count});
+    report(sink_, tracee, trace::LibraryCalls{function, count});
   }
 }
 
-void LibraryTracer::end_counts(ptrace::Tracee& tracee) {
-  if (counter_ == nullptr || tracee.library == nullptr) {
+void Counter::end(ptrace::Tracee& tracee) {
+  if (kernel_ == nullptr || thread_state(tracee) == nullptr) {
     return;
   }
   // Another process that shares its memory goes on with the same records.
-  tell_counts(tracee);
-  counter_->forget(tracee.tgid, 0, ~std::uint64_t{0});
+  report_counts(tracee);
+  kernel_->forget(tracee.tgid, 0, ~std::uint64_t{0});
 }
 
-void LibraryTracer::count(ptrace::Tracee& tracee, trace::LibraryFunction& function, const Breakpoint& point,
-                          const arch::FunctionEntry& entry, Abi abi) {
-  const auto stub = std::exchange(tracee.library->stub, {});
+void Counter::count_call(ptrace::Tracee& tracee, trace::LibraryFunction& function, const Breakpoint& point,
+                         const arch::FunctionEntry& entry, Abi abi) {
+  ThreadState& state = *thread_state(tracee);
+  const auto stub = std::exchange(state.stub, {});
   if (point.stub != nullptr) {
-    tracee.library->stub = {&function, entry.stack_pointer, entry.return_address};
+    state.stub = {&function, entry.stack_pointer, entry.return_address};
   } else if (point.entry == nullptr && stub.function != nullptr && stub.stack_pointer == entry.stack_pointer &&
              stub.return_address == entry.return_address && stub.function->name == function.name) {
     return;  // the stub's jump has come here
   }
-  find_library(tracee, function);
+  functions_.locate(*state.space, function);
   tracee.abi = abi;
-  emit_(tracee, trace::LibraryCalls{&function, 1});
+  report(sink_, tracee, trace::LibraryCalls{&function, 1});
 }
 
 }  // namespace tracer::functions

@@ -1,0 +1,90 @@
+#include "functions/function_table.h"
+
+#include <algorithm>
+
+namespace tracer::functions {
+
+using library::Module;
+
+void set_definition(trace::LibraryFunction& function, const Module& module, const library::Symbol& symbol) {
+  function.defined_in = {module.path, module.inode, module.range};
+  function.address = symbol.is_resolver ? 0 : symbol.address;
+}
+
+trace::LibraryFunction& FunctionTable::find_or_add(std::string_view caller, bool of_program, std::string_view name) {
+  trace::LibraryFunction*& known = by_name_[{std::string(caller), std::string(name)}];
+  if (known == nullptr) {
+    trace::LibraryFunction function;
+    function.name = name;
+    function.caller = caller;
+    function.of_program = of_program;
+    function.number = static_cast<std::uint32_t>(functions_.size());
+    functions_.push_back(std::move(function));
+    known = &functions_.back();
+  }
+  return *known;
+}
+
+void FunctionTable::locate(const Breakpoints& space, trace::LibraryFunction& function) const {
+  if (!function.label.empty()) {
+    return;
+  }
+  for (const auto& [start, module] : space.modules) {
+    const library::Symbol* symbol = function.library.empty() ? module.file->find_exported(function.name) : nullptr;
+    if (symbol != nullptr) {
+      function.library = module.name;
+      function.in_program = module.is_program;
+      set_definition(function, module, *symbol);
+    }
+    if (!function.caller.empty() && module.name == function.caller) {
+      function.called_from = {module.path, module.inode, module.range};
+    }
+  }
+  const bool mangled = function.name.starts_with("_Z") || function.name.starts_with("_R");
+  const std::string name =
+      mangled && demangler_ ? library::without_parameters(demangler_(function.name)) : function.name;
+  function.label = function.library.empty() ? name : name + '@' + function.library;
+}
+
+trace::LibraryFunction* FunctionTable::exported_function(const Breakpoints& space, const Module& caller,
+                                                         Breakpoint& point, std::uint64_t address) {
+  const Module* callee = space.module_at(address);
+  if (callee == nullptr || callee->start == caller.start) {
+    return nullptr;
+  }
+  const auto [known, is_new] = point.called_by.try_emplace(caller.start, nullptr);
+  if (is_new) {
+    // Of several names for one function, the one that the caller was linked with. If it was linked with none, another
+    // function has ended in a jump to this one.
+    const auto& slots = caller.file->slots();
+    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const library::Slot& s) {
+      const library::Symbol* symbol = callee->file->find_exported(s.symbol);
+      return symbol != nullptr && callee->bias + symbol->address == address;
+    });
+    known->second = slot == slots.end() ? nullptr : &find_or_add(caller.name, caller.is_program, slot->symbol);
+  }
+  return known->second;
+}
+
+trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Breakpoint& point, std::uint64_t address,
+                                                 std::uint64_t return_address) {
+  if (point.stub != nullptr) {
+    return point.stub;
+  }
+  if (point.entry != nullptr || point.resolved != nullptr) {
+    return point.entry != nullptr ? point.entry : point.resolved;
+  }
+  const Module* caller = space.module_at(return_address);
+  if (caller != nullptr && point.for_other_modules) {
+    if (trace::LibraryFunction* function = exported_function(space, *caller, point, address)) {
+      return function;
+    }
+  }
+  if (caller == nullptr ||
+      std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
+    return nullptr;
+  }
+  return &find_or_add(caller->name, caller->is_program, point.entry_symbol);
+}
+
+}  // namespace tracer::functions

@@ -1,0 +1,71 @@
+// Where breakpoints for calls of functions and for static probes go.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "functions/counter.h"
+#include "functions/function_table.h"
+#include "functions/thread_state.h"
+#include "library/debug_symbols.h"
+#include "library/modules.h"
+#include "library/symbol_filter.h"
+
+namespace tracer::functions {
+
+class Placement {
+ public:
+  /// `one_by_one`: the ends of calls are to be reported.
+  Placement(const library::LibrarySelection& selection, bool one_by_one, FunctionTable& functions, Counter& counter,
+            ptrace::EventSink& sink)
+      : selection_(selection), one_by_one_(one_by_one), functions_(functions), counter_(counter), sink_(sink) {}
+
+  /// The process may have other modules than before: sets the breakpoints that it lacks, and forgets those that are
+  /// gone.
+  void update(ptrace::Tracee& tracee);
+  /// A resolver has chosen the code at `address` for `function`.
+  void place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function);
+  /// Whether there was a program, and nothing in it or its libraries that the selection is about.
+  [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
+
+ private:
+  std::map<std::uint64_t, library::Module> traceable_modules(pid_t process);
+  void place(ptrace::Tracee& tracee, const library::Module& module);
+  /// Sets a breakpoint, or, where the kernel counts calls, notes the place.
+  template <typename Change>
+  bool add_for_calls(ptrace::Tracee& tracee, std::uint64_t address, Change change);
+  void place_calls(ptrace::Tracee& tracee, const library::Module& module);
+  /// A function that a module has the address of, at its first instruction.
+  bool place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending);
+  void place_pending(ptrace::Tracee& tracee);
+  /// Never null; empty if the file has a full symbol table itself.
+  std::shared_ptr<const library::DebugSymbols> debug_symbols_of(const ptrace::Tracee& tracee,
+                                                                const library::Module& module);
+  void place_entries(ptrace::Tracee& tracee, const library::Module& module);
+  /// A function whose code a resolver has chosen already: it stands where the loader has written its address.
+  void place_resolved(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
+                      trace::LibraryFunction& function);
+  void place_exports(ptrace::Tracee& tracee, const library::Module& module);
+  /// Functions whose code a resolver chooses, which may have any name or none: at those places where others call them.
+  void place_resolved_exports(ptrace::Tracee& tracee, const library::Module& caller, const library::Module& callee);
+  void place_probes(ptrace::Tracee& tracee, const library::Module& module);
+  /// These report libraries that come and go, …
+  void hook_loader(ptrace::Tracee& tracee);
+  /// … exceptions and long jumps …
+  void hook_jumps(ptrace::Tracee& tracee, const library::Module& module);
+  /// … and goroutines that start a function again.
+  void hook_goroutines(ptrace::Tracee& tracee, const library::Module& module);
+
+  const library::LibrarySelection& selection_;
+  bool one_by_one_;
+  FunctionTable& functions_;
+  Counter& counter_;
+  ptrace::EventSink& sink_;
+  library::ModuleCache files_;
+  std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
+  bool complained_ = false;
+  bool looked_ = false;
+  bool found_ = false;
+};
+
+}  // namespace tracer::functions

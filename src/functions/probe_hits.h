@@ -1,0 +1,16 @@
+// Static probes that threads come to, and the values of their arguments.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/arch.h"
+#include "functions/breakpoints.h"
+#include "ptrace/function_hooks.h"
+
+namespace tracer::functions {
+
+/// The thread is at `point`, at `address`: reports the static probes there.
+void report_probe_hits(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point, std::uint64_t address,
+                       const arch::Registers& registers);
+
+}  // namespace tracer::functions

@@ -1,0 +1,52 @@
+// What function tracing knows of a thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "functions/breakpoints.h"
+#include "functions/call_stack.h"
+#include "ptrace/function_hooks.h"
+#include "ptrace/tracee.h"
+
+namespace tracer::functions {
+
+struct ThreadState final : ptrace::ThreadFunctions {
+  std::shared_ptr<Breakpoints> space;
+  CallStack calls;
+  /// A breakpoint that has been reported, but whose instruction has yet to run: a signal came in between.
+  struct Reported {
+    std::uint64_t address = 0;
+    std::uint64_t stack_pointer = 0;
+  };
+  std::optional<Reported> reported;
+  /// The stub that it came to last, where calls are only counted.
+  struct Stub {
+    const trace::LibraryFunction* function = nullptr;
+    std::uint64_t stack_pointer = 0;
+    std::uint64_t return_address = 0;
+  };
+  Stub stub;
+  /// In a new process, the places where the kernel counts its creator's calls, but not its own yet.
+  std::vector<std::uint64_t> inherited;
+};
+
+/// Null: its functions are not traced. FunctionTracer alone puts anything there.
+inline ThreadState* thread_state(const ptrace::Tracee& tracee) {
+  return static_cast<ThreadState*>(tracee.functions.get());
+}
+
+/// Of a thread whose functions are traced.
+inline Breakpoints& space_of(const ptrace::Tracee& tracee) {
+  return *thread_state(tracee)->space;
+}
+
+/// Reports what a thread does, if it is visible.
+inline void report(ptrace::EventSink& sink, ptrace::Tracee& tracee, ptrace::EventSink::What what) {
+  if (tracee.visible()) {
+    sink.emit(tracee, what);
+  }
+}
+
+}  // namespace tracer::functions
