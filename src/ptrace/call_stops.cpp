@@ -4,6 +4,8 @@
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
 #include "ptrace/seccomp_filter.h"
+#include "ptrace/tampering.h"
+#include "ptrace/untraced_clones.h"
 
 namespace tracer::ptrace {
 namespace {
@@ -18,33 +20,10 @@ void deny_call(const Stopped& thread) {
 
 }  // namespace
 
-std::optional<CallState> PtraceEngine::call_state(Tracee& tracee, bool by_seccomp) {
-  const auto& stopped = stopped_thread(tracee);
-  if (call_info_works_) {
-    auto state = stopped.call_state();
-    if (state) {
-      return state.value();
-    }
-    if (state.error().number == ESRCH) {
-      return std::nullopt;
-    }
-    call_info_works_ = false;
-  }
-  const Direction expected = by_seccomp                ? Direction::entry
-                             : !tracee.direction_known ? Direction::unknown
-                             : tracee.in_call          ? Direction::exit
-                                                       : Direction::entry;
-  auto state = stopped.call_state_from_registers(expected);
-  if (!state) {
-    return std::nullopt;
-  }
-  return state.value();
-}
-
 void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
-  const auto state = call_state(tracee, by_seccomp);
+  const auto state = call_states_.of(tracee, by_seccomp);
   if (!state || state->direction == Direction::neither) {
-    resume(tracee);
+    threads_.resume(tracee);
     return;
   }
   if (state->filter_data.value_or(our_filter_data) != our_filter_data) {
@@ -61,14 +40,14 @@ void PtraceEngine::on_call_stop(Tracee& tracee, bool by_seccomp) {
 void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
   if (tracee.in_call) {
     // The filter's stop follows the entry's where a thread is stopped at both.
-    resume(tracee);
+    threads_.resume(tracee);
     return;
   }
   tracee.abi = state.abi;
   if (tracee.is_suppressed()) {
     hide_untraced(tracee, state);
     tracee.in_call = tracee.hidden_untraced.has_value();
-    resume(tracee);
+    threads_.resume(tracee);
     return;
   }
   tracee.in_call = true;
@@ -85,15 +64,18 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     enter.stack_pointer = state.stack_pointer;
     tracee.call_reported = true;
     trace::Event event = event_of(tracee, enter);
-    tamper_at_entry(tracee, event);
+    tracee.tampering = {};
+    if (handler_ != nullptr && !is_launching(tracee)) {
+      tamper_at_entry(*handler_, tracee, event);
+    }
     hand_out(tracee, event, tracee);
   }
   hide_untraced(tracee, state);
   const trace::Tampering* wish = tracee.tampering.wish;
   if (wish != nullptr) {
-    resume_after(tracee, wish->delay_enter, wish->signal);
+    threads_.resume_after(tracee, wish->delay_enter, wish->signal);
   } else {
-    resume(tracee);
+    threads_.resume(tracee);
   }
 }
 
@@ -119,7 +101,7 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
       exit.cpu_time = tracee.system_time - tracee.call_system_time;
     }
     emit(tracee, exit);
-    if (tracee.tid() == program_ && !program_started_) {
+    if (is_launching(tracee)) {
       // The one call until then is the execve. Of a child that could not exec, the rest is our own code.
       program_started_ = true;
       if (state.is_error) {
@@ -130,9 +112,9 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
   }
   const CallTampering tampering = std::exchange(tracee.tampering, {});
   if (tampering.wish != nullptr) {
-    resume_after(tracee, tampering.wish->delay_exit, 0);
+    threads_.resume_after(tracee, tampering.wish->delay_exit, 0);
   } else {
-    resume(tracee);
+    threads_.resume(tracee);
   }
 }
 

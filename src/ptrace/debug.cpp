@@ -1,4 +1,5 @@
-// -d: what the engine found, in strace's form where strace says the same.
+#include "ptrace/debug.h"
+
 #include <fmt/core.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -6,12 +7,10 @@
 
 #include <cstring>
 
-#include "ptrace/ptrace_engine.h"
-
 namespace tracer::ptrace {
 namespace {
 
-/// A child that only waits to be tried out; it does not outlive this.
+/// A child that only waits to be traced; it does not outlive this.
 class TrialChild {
  public:
   TrialChild() : pid_(::fork()) {
@@ -79,22 +78,22 @@ const char* event_name(int event) {
 
 }  // namespace
 
-void PtraceEngine::debug_kernel() const {
-  const auto verdict = [this](const char* what, bool works) {
-    options_.debug(std::string(what) + (works ? " works" : " does not work"));
+void debug_kernel(const std::function<void(const std::string&)>& say, unsigned ptrace_options) {
+  const auto verdict = [&say](const char* what, bool works) {
+    say(std::string(what) + (works ? " works" : " does not work"));
   };
-  options_.debug(fmt::format("ptrace_setoptions = {:#x}", ptrace_options()));
+  say(fmt::format("ptrace_setoptions = {:#x}", ptrace_options));
   const TrialChild child;
   const auto stopped = child.at_entry(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   if (!stopped) {
-    options_.debug("a child cannot be traced, so that nothing else can work");
+    say("a child cannot be traced, so that nothing else can work");
   }
   verdict("PTRACE_GET_SYSCALL_INFO", stopped && stopped->call_state().ok());
   verdict("PTRACE_SET_SYSCALL_INFO", stopped && stopped->can_set_call_state());
   verdict("PTRACE_O_EXITKILL", stopped.has_value());
 }
 
-void PtraceEngine::debug_report(const Report& report) const {
+void debug_report(const std::function<void(const std::string&)>& say, const Report& report) {
   const int status = report.status;
   std::string text = fmt::format("[wait({:#08x}) = {}] ", static_cast<unsigned>(status), report.tid());
   if (WIFEXITED(status)) {
@@ -107,7 +106,7 @@ void PtraceEngine::debug_report(const Report& report) const {
       text += fmt::format(",EVENT_{} ({})", event_name(event), event);
     }
   }
-  options_.debug(text);
+  say(text);
 }
 
 }  // namespace tracer::ptrace

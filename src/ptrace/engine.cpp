@@ -1,6 +1,7 @@
 #include "ptrace/engine.h"
 
-#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +9,11 @@
 
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
+#include "base/unique_fd.h"
+#include "ptrace/debug.h"
 #include "ptrace/ptrace_engine.h"
+#include "ptrace/tampering.h"
+#include "ptrace/untraced_clones.h"
 #include "trace/stack.h"
 
 namespace tracer::ptrace {
@@ -50,21 +55,32 @@ Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions
 }
 
 PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions)
-    : options_(std::move(options)), functions_(functions ? functions(*this) : nullptr) {}
+    : options_(std::move(options)),
+      functions_(functions ? functions(*this) : nullptr),
+      attacher_(options_, tracees_, functions_.get()),
+      threads_(options_, tracees_, functions_.get(), *this) {}
 
-PtraceEngine::~PtraceEngine() = default;
+Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
+  complain_ = complain;
+  if (const Status attached = attacher_.attach_all(); !attached) {
+    return attached.error();
+  }
+  if (!options_.launch && tracees_.size() == 0) {
+    attacher_.announce(*this);
+    return Error{ESRCH, {}};
+  }
+  return Done{};
+}
 
 Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
-  waiter_.emplace(options_.interruptible, options_.cpu_time, proxy_ ? ForegroundProxy::died_signal() : 0);
+  waiter_.emplace(options_.interruptible, options_.cpu_time, attacher_.proxy() ? ForegroundProxy::died_signal() : 0);
   handler_ = &handler;
-  announce_attached();
-  if (launched_) {
-    start_program();
-  }
+  attacher_.announce(*this);
+  attacher_.start_program(*this);
   serve(handler);
   handler_ = nullptr;
-  if (functions_ && functions_->found_nothing() && !options_.as_ltrace && complain_) {
-    complain_(
+  if (functions_ && functions_->found_nothing() && !options_.as_ltrace) {
+    complain(
         "no function or probe that is asked for is in the program or its libraries; --list-probes=PROG lists "
         "what there is");
   }
@@ -72,28 +88,28 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
 }
 
 void PtraceEngine::serve(trace::EventHandler& handler) {
-  while (tracees_.size() != tracees_.suppressed() || must_free_suppressed()) {
-    Outcome outcome = waiter_->next(next_release(), handler.alarm_at());
+  while (tracees_.size() != tracees_.suppressed() || threads_.detach_suppressed()) {
+    Outcome outcome = waiter_->next(threads_.next_release(), handler.alarm_at());
     if (auto* report = std::get_if<Report>(&outcome)) {
       on_report(std::move(*report));
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
-      if (detaching_all_) {
-        abandon_stragglers();  // asked twice
+      if (threads_.detaches_from_all()) {
+        threads_.abandon_stragglers();  // asked twice
       } else {
         pass_on(interrupted->signal);
-        begin_detach_all();
+        detach_all();
       }
     } else if (std::holds_alternative<Due>(outcome)) {
-      release_due();
+      threads_.release_due();
       ring(handler);
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
       handler.idle();
-      if (detaching_all_) {
-        // Threads that cannot stop now, such as a vfork's parent, are let go by the kernel when we end.
-        abandon_stragglers();
+      if (threads_.detaches_from_all()) {
+        // The kernel detaches from threads that cannot stop now, such as a vfork's parent, when we end.
+        threads_.abandon_stragglers();
       }
     } else {
       break;
@@ -103,40 +119,32 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
 
 void PtraceEngine::ring(trace::EventHandler& handler) {
   const auto alarm = handler.alarm_at();
-  if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == trace::Verdict::detach_all &&
-      !detaching_all_) {
-    begin_detach_all();
+  if (alarm && *alarm <= clock_now(CLOCK_MONOTONIC) && handler.on_alarm() == trace::Verdict::detach_all) {
+    detach_all();
   }
+}
+
+void PtraceEngine::detach_all() {
+  if (threads_.detach_all()) {
+    waiter_->expect_reports();
+  }
+}
+
+bool PtraceEngine::is_launching(const Tracee& tracee) const {
+  return tracee.tid() == attacher_.program() && !program_started_;
 }
 
 void PtraceEngine::pass_on(int signal) {
-  const Tracee* program = options_.signal_program ? tracees_.find(program_) : nullptr;
+  const Tracee* program = options_.signal_program ? tracees_.find(attacher_.program()) : nullptr;
   // A program that we detach from gets no more signals from us, and whoever kills the proxy means none for the program.
   if (program != nullptr && program->visible() && !program->detaching && signal != ForegroundProxy::died_signal()) {
-    process::send_ending_signal(program_, signal);
+    process::send_ending_signal(program->tid(), signal);
   }
-}
-
-void PtraceEngine::start_program() {
-  Launched launched = std::move(*launched_);
-  launched_.reset();
-  Running running = std::move(launched.thread).resume(Resume::to_next_call, 0);
-  Tracee& tracee = tracees_.add(std::move(running), program_, Visibility::launching);
-  tracee.abi = arch::native_abi();
-  tracee.filtered = !filter_.empty();
-  if (options_.launch->daemonize != process::Daemonize::no) {
-    // The program is no child of ours: it was attached to.
-    trace::Attached attached;
-    attached.command = options_.launch->args.front();
-    attached.by_request = true;
-    emit(tracee, attached);
-  }
-  process::open_gate(launched.gate);
 }
 
 void PtraceEngine::on_report(Report report) {
   if (options_.debug) {
-    debug_report(report);
+    debug_report(options_.debug, report);
   }
   const pid_t tid = report.tid();
   auto* stopped = std::get_if<Stopped>(&report.thread);
@@ -147,13 +155,13 @@ void PtraceEngine::on_report(Report report) {
   if (tracee == nullptr && stopped != nullptr && stop.kind == StopKind::exit) {
     // It was killed before its parent has reported it. The parent may be dead too, and then nobody else lets the thread
     // end, for which the leader of its process waits.
-    early_.erase(tid);
+    early_.forget(tid);
     static_cast<void>(std::move(*stopped).resume(Resume::to_next_call, 0));
     return;
   }
   if (tracee == nullptr) {
     // A child that its parent has not reported yet; or one that is no tracee, such as the reader of our output.
-    early_.insert_or_assign(tid, std::move(report));
+    early_.keep(std::move(report));
     return;
   }
   if (stopped == nullptr) {
@@ -178,7 +186,7 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
   if (tracee.hidden_untraced && stop.kind != StopKind::fork) {
     restore_untraced(tracee);
   }
-  if (functions_ && tracee.visible() && !tracee.detaching && (tracee.tid() != program_ || program_started_)) {
+  if (functions_ && tracee.visible() && !tracee.detaching && !is_launching(tracee)) {
     functions_->begin(tracee);
   }
   if (tracee.detaching) {
@@ -187,7 +195,7 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
     } else if (stop.kind == StopKind::syscall) {
       pay_result(tracee);
     }
-    finish_detach(tracee, stop.kind == StopKind::signal ? stop.signal : 0);
+    threads_.finish_detach(tracee, stop.kind == StopKind::signal ? stop.signal : 0);
     return;
   }
   switch (stop.kind) {
@@ -199,20 +207,23 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
       on_signal(tracee, stop.signal);
       break;
     case StopKind::group_stop:
-      on_group_stop(tracee, stop.signal);
+      if (tracee.visible()) {
+        emit(tracee, trace::GroupStop{stop.signal});
+      }
+      threads_.listen(tracee);
       break;
     case StopKind::fork:
       on_fork(tracee);
-      resume(tracee);
+      threads_.resume(tracee);
       break;
     case StopKind::exit:
       end_call(tracee);
-      resume(tracee);
+      threads_.resume(tracee);
       break;
     case StopKind::exec:
     case StopKind::interrupted:
     case StopKind::other:
-      resume(tracee);
+      threads_.resume(tracee);
       break;
   }
 }
@@ -220,7 +231,7 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
   if (functions_ &&
       ((signal == SIGTRAP && functions_->on_trap(tracee)) || (signal == SIGSEGV && functions_->on_fault(tracee)))) {
-    resume(tracee);
+    threads_.resume(tracee);
     return;
   }
   if (functions_) {
@@ -233,23 +244,16 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
     if (stopped_thread(tracee).signal_info(info)) {
       stop.siginfo = std::as_bytes(std::span(&info, 1));
     }
-    if (const auto state = call_state(tracee, false)) {
+    if (const auto state = call_states_.of(tracee, false)) {
       stop.instruction_pointer = state->instruction_pointer;
     }
     emit(tracee, stop);
     if (tracee.detaching) {
-      finish_detach(tracee, signal);
+      threads_.finish_detach(tracee, signal);
       return;
     }
   }
-  resume(tracee, signal);
-}
-
-void PtraceEngine::on_group_stop(Tracee& tracee, int signal) {
-  if (tracee.visible()) {
-    emit(tracee, trace::GroupStop{signal});
-  }
-  listen(tracee);
+  threads_.resume(tracee, signal);
 }
 
 trace::Event PtraceEngine::event_of(const Tracee& tracee, What what) {
@@ -289,42 +293,41 @@ void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Trac
     case trace::Verdict::go_on:
       break;
     case trace::Verdict::detach:
-      begin_detach(tracee.tgid);
+      threads_.detach_process(tracee.tgid);
       break;
     case trace::Verdict::detach_all:
-      begin_detach_all();
+      detach_all();
       break;
   }
 }
 
-void PtraceEngine::resume(Tracee& tracee, int signal) {
-  auto* stopped = std::get_if<Stopped>(&tracee.thread);
-  if (stopped == nullptr) {
+void PtraceEngine::finish(int wait_status) {
+  if (!attacher_.has_filter() || tracees_.size() == 0) {
     return;
   }
-  if (tracee.detaching && !tracee.tampering.owed) {
-    finish_detach(tracee, signal);
-    return;
+  // From here on nobody may notice us: not the terminal, nor a reader that waits for the end of our output.
+  waiter_->ignore_signals();
+  if (attacher_.proxy()) {
+    attacher_.proxy()->end(wait_status);
   }
-  tracee.memory.forget();
-  const bool freely = !tracee.tampering.owed && !tracee.hidden_untraced &&
-                      (tracee.is_suppressed() ||
-                       ((tracee.filtered || (functions_ && options_.only_functions)) && !tracee.stops_at_all &&
-                        !tracee.in_call && tracee.visibility != Visibility::launching));
-  tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
-}
-
-void PtraceEngine::listen(Tracee& tracee) {
-  auto* stopped = std::get_if<Stopped>(&tracee.thread);
-  if (stopped == nullptr) {
-    return;
+  ::setsid();
+  [[maybe_unused]] const int moved = ::chdir("/");
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(null.get(), standard);
   }
-  if (tracee.detaching) {
-    finish_detach(tracee, 0);
-    return;
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  while (tracees_.size() != 0) {
+    Outcome outcome = waiter_->next();
+    if (auto* report = std::get_if<Report>(&outcome)) {
+      on_report(std::move(*report));
+    } else if (std::holds_alternative<NothingLeft>(outcome)) {
+      break;
+    } else {
+      adopt_orphans(std::nullopt);
+    }
   }
-  tracee.memory.forget();
-  tracee.thread = std::move(*stopped).resume(Resume::listening, 0);
+  ::_exit(0);
 }
 
 }  // namespace tracer::ptrace

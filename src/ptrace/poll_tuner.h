@@ -12,7 +12,8 @@ namespace tracer::ptrace {
 /// what it burns is what the tracee wants. Neither is known beforehand, so both are tried in turns now and then, and
 /// what brought the stops sooner is kept until the next trial. Polling must gain an eighth to be chosen.
 ///
-/// Knows nothing of clocks and waits: it is told of stops and of the time, any clock's that does not run backwards.
+/// It does not read clocks and does not wait: its user reports stops and the time, by any clock that does not run
+/// backwards.
 class PollTuner {
  public:
   using Time = std::chrono::nanoseconds;

@@ -1,12 +1,12 @@
-// Threads come, become another program, and go.
+// How the processes and threads that are traced come from each other, become another program, and end.
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "arch/syscall_abi.h"
 #include "proc/proc_files.h"
 #include "ptrace/ptrace_engine.h"
+#include "ptrace/untraced_clones.h"
 
 namespace tracer::ptrace {
 namespace {
@@ -27,7 +27,7 @@ void PtraceEngine::on_fork(Tracee& parent) {
   const auto untraced = parent.hidden_untraced;
   restore_untraced(parent);
   if (untraced) {
-    // Not even that there is one is told, as without a filter. A silent thread's exit is not waited for any longer.
+    // The child is not even reported, as without a filter. Nobody waits for the end of a suppressed thread's call now.
     parent.in_call = parent.visible();
   } else if (parent.visible() && (options_.follow_forks || (is_thread && functions_))) {
     emit(parent, trace::Fork{*child, is_thread});
@@ -42,8 +42,8 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   const bool is_thread = parent != nullptr && parent->tgid == tgid;
   const bool seen =
       !untraced && (options_.follow_forks || (is_thread && functions_)) && (parent == nullptr || parent->visible());
-  const bool filtered = parent != nullptr ? parent->filtered : !filter_.empty();
-  const bool detaching = (detaching_all_ && !filtered) || (parent != nullptr && parent->detaching);
+  const bool filtered = parent != nullptr ? parent->filtered : attacher_.has_filter();
+  const bool detaching = (threads_.detaches_from_all() && !filtered) || (parent != nullptr && parent->detaching);
   Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::suppressed);
   tracee.abi = parent != nullptr ? parent->abi : arch::native_abi();
   tracee.filtered = filtered;
@@ -55,34 +55,25 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   if (functions_ && parent != nullptr) {
     const bool shares_memory = is_thread || share_memory(parent->tid(), tid);
     functions_->inherit(*parent, tracee, shares_memory);
-    // A copy is cleaned and let go; who shares the memory has to be served until its own execve.
+    // We clean a copy and detach from it; a process that shares the memory needs us until its own execve.
     tracee.detaching = detaching || (!seen && !filtered && !shares_memory);
   }
   if (seen && !detaching) {
     emit(tracee, trace::Attached{});
   }
-  auto early = early_.extract(tid);
+  auto early = early_.take(tid);
   // An earlier owner of the id may have ended, which says nothing of this one.
-  if (early && (early.mapped().is_stop() || !proc::is_alive(tid))) {
-    on_report(std::move(early.mapped()));
+  if (early && (early->is_stop() || !proc::is_alive(tid))) {
+    on_report(std::move(*early));
   }
 }
 
 void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
-  std::vector<pid_t> orphans;
-  for (const auto& [tid, report] : early_) {
-    const pid_t process = proc::process_of(tid);
-    const pid_t parent = proc::parent_of(tid);
-    const auto may_tell = [&](const Tracee& t) { return t.tgid == process || t.tgid == parent; };
-    if ((execed && (process == *execed || parent == *execed)) || tracees_.select(may_tell).empty()) {
-      orphans.push_back(tid);
-    }
-  }
-  for (const pid_t tid : orphans) {
-    if (early_.at(tid).is_stop()) {
+  for (const pid_t tid : early_.orphans(tracees_, execed)) {
+    if (early_.is_stop(tid)) {
       adopt(tid, proc::process_of(tid), nullptr);
     }
-    early_.erase(tid);
+    early_.forget(tid);
   }
 }
 
@@ -136,13 +127,14 @@ void PtraceEngine::on_end(Tracee& tracee, int status) {
   if (functions_) {
     functions_->end_calls(tracee);
     if (tid == tracee.tgid) {
-      functions_->leave_program(tracee);  // the end of a leader is told of last
+      functions_->leave_program(tracee);  // the exit of a leader is reported last
     }
   }
-  if (tid == program_) {
+  if (tid == attacher_.program()) {
     end_.program_status = status;
   }
-  if (tracee.visible() || tracee.visibility == Visibility::exit_only || (tid == program_ && end_.exec_error != 0)) {
+  if (tracee.visible() || tracee.visibility == Visibility::exit_only ||
+      (tid == attacher_.program() && end_.exec_error != 0)) {
     emit(tracee, trace::Exited{status});
   }
   tracees_.erase(tid);

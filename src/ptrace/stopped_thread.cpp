@@ -361,12 +361,12 @@ Status Stopped::step() const {
   while (goes_on && ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
     auto report = next_report(tid_, 0, ticks);
     if (!report) {
-      // In a call, or for memory, and perhaps for somebody whom only we can let go on.
+      // It waits in a call, or for memory, and perhaps for a thread that only we can resume.
       ++waits;
       ptrace_call(PTRACE_INTERRUPT, tid_, 0L, 0L);
       report = next_report(tid_, 0);
     }
-    // Its process was told to stop, or we have interrupted it: the instruction's own stop is still to come.
+    // Job control has stopped its process, or we have interrupted it: the instruction's own stop is still to come.
     goes_on = report && report->si_code == CLD_TRAPPED && report->si_status >> 8 == PTRACE_EVENT_STOP;
     was_held_up = was_held_up || goes_on;
     done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP;

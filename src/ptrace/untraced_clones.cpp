@@ -1,17 +1,15 @@
-// CLONE_UNTRACED keeps a child from its parent's tracer, but not from its parent's seccomp filter: calls that are
-// wanted would fail in it with ENOSYS, as nobody is there to be asked. Nor does it keep breakpoints from it, and it
-// would die of them. So where there are any, or our filter, the kernel does not get to see the flag, if the call stops;
-// the child is traced silently, and whoever the flag is hidden from finds it again where it was.
+#include "ptrace/untraced_clones.h"
+
 #include <linux/sched.h>
 
 #include <cstring>
+#include <utility>
 
 #include "arch/syscall_abi.h"
-#include "ptrace/ptrace_engine.h"
 
 namespace tracer::ptrace {
 
-void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
+void hide_untraced(Tracee& tracee, const CallState& entry) {
   const arch::FilterArch* arch = arch::filter_arch_of(entry.abi);
   if ((!tracee.filtered && tracee.functions == nullptr) || tracee.detaching || tracee.tampering.owed ||
       arch == nullptr) {
@@ -23,7 +21,7 @@ void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
     hidden.flags = entry.args[0];
   } else if (entry.number == arch->clone3_number) {
     hidden.address = RemoteAddr(entry.args[0]);
-    std::uint64_t flags = 0;  // struct clone_args begins with them
+    std::uint64_t flags = 0;  // they are the first member of struct clone_args
     if (tracee.memory.read(hidden.address, std::as_writable_bytes(std::span(&flags, 1))) != sizeof flags) {
       return;
     }
@@ -41,7 +39,7 @@ void PtraceEngine::hide_untraced(Tracee& tracee, const CallState& entry) {
   }
 }
 
-void PtraceEngine::restore_untraced(Tracee& tracee) {
+void restore_untraced(Tracee& tracee) {
   const auto hidden = std::exchange(tracee.hidden_untraced, std::nullopt);
   if (!hidden) {
     return;
@@ -55,7 +53,7 @@ void PtraceEngine::restore_untraced(Tracee& tracee) {
   }
 }
 
-void PtraceEngine::inherit_untraced(const HiddenFlag& parents, Tracee& child) {
+void inherit_untraced(const HiddenFlag& parents, Tracee& child) {
   // Memory in common has been put right already, and may hold something else by now.
   if (parents.address.is_null() || (parents.flags & CLONE_VM) == 0) {
     child.hidden_untraced = parents;

@@ -27,7 +27,7 @@ struct NothingLeft {};
 /// Nothing happened for a moment; the next wait may be long.
 struct Quiet {};
 
-/// The time has come that next() was given.
+/// The time that next() got has come.
 struct Due {};
 
 using Outcome = std::variant<Report, Interrupted, Quiet, Due, NothingLeft>;
@@ -36,8 +36,8 @@ using Outcome = std::variant<Report, Interrupted, Quiet, Due, NothingLeft>;
 ///
 /// Busy, it blocks in wait4, after a moment's polling where that pays (PollTuner), and a timer's tick interrupts that a
 /// few times a second to look for signals and to see whether anything happened since the last tick. If not, it turns
-/// quiet: it stops the timer and sleeps in sigwaitinfo, where SIGCHLD tells of tracees. Nothing is lost between the
-/// two, as all these signals stay blocked.
+/// quiet: it stops the timer and sleeps in sigwaitinfo, where SIGCHLD announces reports of tracees. Nothing is lost
+/// between the two, as all these signals stay blocked.
 class Waiter {
  public:
   /// `also_watched`: one more signal that ends tracing, whatever `interruptible` says; 0 for none.

@@ -1,0 +1,204 @@
+#include "ptrace/attacher.h"
+
+#include <fmt/core.h>
+#include <sys/ptrace.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "arch/syscall_abi.h"
+#include "proc/proc_files.h"
+#include "process/attach_failure.h"
+#include "ptrace/debug.h"
+#include "ptrace/seccomp_filter.h"
+
+namespace tracer::ptrace {
+
+Status Attacher::attach_all() {
+  choose_filter();
+  if (options_.debug) {
+    debug_kernel(options_.debug, ptrace_options());
+  }
+  if (options_.launch) {
+    if (const Status launched = launch_program(); !launched) {
+      return launched.error();
+    }
+  } else if (functions_ != nullptr) {
+    // A tracer that is killed leaves breakpoints behind, which kill the process. A proxy can be killed without harm.
+    auto proxy = ForegroundProxy::start(options_.interruptible);
+    if (!proxy) {
+      return proxy.error();
+    }
+    proxy_ = std::move(proxy).value();
+  }
+  for (const pid_t pid : options_.attach) {
+    if (const Status attached = attach_process(pid); !attached) {
+      requested_.push_back({pid, 0, attached.error().message});
+    }
+  }
+  return Done{};
+}
+
+void Attacher::choose_filter() {
+  std::string reason = options_.wanted ? options_.no_filter_because : "every call is wanted";
+  if (reason.empty() && !options_.attach.empty()) {
+    // They cannot share the options that a filter asks for.
+    reason = "processes are attached to, which outlive the tracer";
+  } else if (reason.empty()) {
+    filter_ = make_seccomp_filter(*options_.wanted);
+    reason = "it would spare no stop, or the kernel has none";
+  }
+  if (options_.debug) {
+    options_.debug(filter_.empty() ? "seccomp filter disabled: " + reason
+                                   : fmt::format("seccomp filter enabled: {} instructions", filter_.size()));
+  }
+}
+
+unsigned Attacher::ptrace_options() const {
+  // TRACEEXIT: an exit is reported before what it wakes: the parent in vfork, and those that wait for the thread.
+  unsigned options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+  if (options_.follow_forks || functions_ != nullptr || !filter_.empty()) {
+    options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+  }
+  if (!filter_.empty()) {
+    options |= PTRACE_O_TRACESECCOMP;
+  }
+  if (options_.kill_on_exit || !filter_.empty()) {
+    options |= PTRACE_O_EXITKILL;
+  }
+  return options;
+}
+
+Status Attacher::launch_program() {
+  const pid_t started_as = ::getpid();
+  std::optional<process::Interruptible> proxy;
+  if (!filter_.empty() || functions_ != nullptr) {
+    proxy = options_.interruptible;
+  }
+  auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, proxy);
+  if (!launched) {
+    return launched.error();
+  }
+  if (options_.debug && ::getpid() != started_as) {
+    options_.debug(fmt::format("new tracer pid is {}", ::getpid()));
+  }
+  program_ = launched.value().thread.tid();
+  proxy_ = std::move(launched.value().proxy);
+  launched_ = std::move(launched).value();
+  return Done{};
+}
+
+void Attacher::start_program(EventSink& sink) {
+  if (!launched_) {
+    return;
+  }
+  Launched launched = std::move(*launched_);
+  launched_.reset();
+  Running running = std::move(launched.thread).resume(Resume::to_next_call, 0);
+  Tracee& tracee = tracees_.add(std::move(running), program_, Visibility::launching);
+  tracee.abi = arch::native_abi();
+  tracee.filtered = !filter_.empty();
+  if (options_.launch->daemonize != process::Daemonize::no) {
+    // The program is no child of ours: it was attached to.
+    trace::Attached attached;
+    attached.command = options_.launch->args.front();
+    attached.by_request = true;
+    sink.emit(tracee, attached);
+  }
+  process::open_gate(launched.gate);
+}
+
+Status Attacher::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
+  auto seized = Running::seize(tid, ptrace_options());
+  if (!seized) {
+    return seized.error();
+  }
+  seized.value().interrupt();
+  Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
+  tracee.abi = arch::native_abi();
+  requested_.push_back({tid, threads, {}});
+  return Done{};
+}
+
+Status Attacher::attach_process(pid_t pid) {
+  if (tracees_.find(pid) != nullptr && !options_.strict) {
+    return Done{};  // named twice, or a thread of a process named before
+  }
+  const pid_t tgid = proc::process_of(pid);
+  if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
+    const int why = attached.error().number;
+    return Error{why, process::attach_failure(pid, why, options_)};
+  }
+  const std::size_t first = requested_.size() - 1;
+  if (options_.follow_forks || functions_ != nullptr) {
+    attach_more_threads(tgid, first);
+  }
+  if (functions_ != nullptr) {
+    claim_all_threads(tgid, first);
+  }
+  return Done{};
+}
+
+void Attacher::attach_more_threads(pid_t tgid, std::size_t first) {
+  // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
+  // is ours, and the kernel attaches what it creates. (Those are met here as "not permitted" and left to their Fork.)
+  for (bool found_new = true; found_new;) {
+    found_new = false;
+    for (const pid_t tid : proc::threads_of(tgid)) {
+      if (tracees_.find(tid) == nullptr && attach_thread(tid, tgid, 0).ok()) {
+        ++requested_[first].threads;
+        found_new = true;
+      }
+    }
+  }
+}
+
+void Attacher::claim_all_threads(pid_t tgid, std::size_t first) {
+  // Another tracer may be just about to detach from some of them.
+  constexpr int most_tries = 200;
+  const timespec moment{0, 10'000'000};
+  for (int tries = 0; !all_threads_are_ours(tgid) && tries < most_tries; ++tries) {
+    ::nanosleep(&moment, nullptr);
+    attach_more_threads(tgid, first);
+  }
+  if (!all_threads_are_ours(tgid)) {
+    functions_->refuse(tgid);
+    requested_.push_back({tgid, 0,
+                          fmt::format("attach: some threads of process {} have another tracer, so its functions are "
+                                      "not traced; end that one first",
+                                      tgid)});
+  }
+}
+
+bool Attacher::all_threads_are_ours(pid_t tgid) {
+  for (const pid_t tid : proc::threads_of(tgid)) {
+    if (tracees_.find(tid) == nullptr && proc::number_field(tid, "TracerPid") != ::getpid() && proc::is_alive(tid)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Attacher::announce(EventSink& sink) {
+  for (const Requested& request : requested_) {
+    if (!request.failure.empty()) {
+      sink.complain(request.failure);
+      continue;
+    }
+    Tracee* tracee = tracees_.find(request.tid);
+    if (tracee == nullptr) {
+      continue;
+    }
+    const std::string command = request.threads != 0 ? proc::command_of(request.tid) : std::string();
+    trace::Attached attached;
+    attached.command = command;
+    attached.by_request = true;
+    attached.threads = request.threads;
+    sink.emit(*tracee, attached);
+  }
+  requested_.clear();
+}
+
+}  // namespace tracer::ptrace

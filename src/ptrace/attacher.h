@@ -1,0 +1,66 @@
+// How tracees come in: the program that is launched, and the processes that run already.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process/engine_options.h"
+#include "ptrace/foreground_proxy.h"
+#include "ptrace/function_hooks.h"
+#include "ptrace/launch.h"
+#include "ptrace/tracee.h"
+
+namespace tracer::ptrace {
+
+class Attacher {
+ public:
+  /// `functions`: null if no functions are traced.
+  Attacher(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions)
+      : options_(options), tracees_(tracees), functions_(functions) {}
+
+  /// Starts the program, up to its execve, and attaches to the processes that are to be attached.
+  Status attach_all();
+  /// Reports the processes that are attached, and complains of those that could not be, in the order of the requests.
+  void announce(EventSink& sink);
+  /// Lets the program go on to its execve, if there is one.
+  void start_program(EventSink& sink);
+
+  /// 0: there is none.
+  [[nodiscard]] pid_t program() const { return program_; }
+  /// Whether the program has a seccomp filter of ours.
+  [[nodiscard]] bool has_filter() const { return !filter_.empty(); }
+  [[nodiscard]] std::optional<ForegroundProxy>& proxy() { return proxy_; }
+
+ private:
+  struct Requested {
+    pid_t tid;
+    unsigned threads;
+    std::string failure;  ///< why it could not be attached; empty if it was
+  };
+
+  void choose_filter();
+  [[nodiscard]] unsigned ptrace_options() const;
+  Status launch_program();
+  Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
+  Status attach_process(pid_t pid);
+  /// Attaches to the threads of the process that are not attached yet, which counts as part of the request `first`.
+  void attach_more_threads(pid_t tgid, std::size_t first);
+  /// As breakpoints kill a thread without us, all threads of the process must be ours.
+  void claim_all_threads(pid_t tgid, std::size_t first);
+  /// Those that the kernel has attached for us among them.
+  [[nodiscard]] bool all_threads_are_ours(pid_t tgid);
+
+  const process::EngineOptions& options_;
+  TraceeTable& tracees_;
+  FunctionHooks* functions_;
+  std::vector<Requested> requested_;  ///< not announced yet
+  std::vector<sock_filter> filter_;   ///< what the launched program has; often empty
+  std::optional<Launched> launched_;
+  std::optional<ForegroundProxy> proxy_;
+  pid_t program_ = 0;
+};
+
+}  // namespace tracer::ptrace

@@ -1,0 +1,30 @@
+// Reports of children that no parent has reported yet.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "ptrace/stopped_thread.h"
+#include "ptrace/tracee.h"
+
+namespace tracer::ptrace {
+
+class EarlyReports {
+ public:
+  [[nodiscard]] bool empty() const { return reports_.empty(); }
+  void keep(Report report);
+  void forget(pid_t tid) { reports_.erase(tid); }
+  std::optional<Report> take(pid_t tid);
+  [[nodiscard]] bool is_stop(pid_t tid) const { return reports_.at(tid).is_stop(); }
+  /// The children that none of the tracees will report any more, as their creator was killed, or ended by the execve of
+  /// process `execed`.
+  [[nodiscard]] std::vector<pid_t> orphans(const TraceeTable& tracees, std::optional<pid_t> execed) const;
+
+ private:
+  std::map<pid_t, Report> reports_;
+};
+
+}  // namespace tracer::ptrace

@@ -1,0 +1,55 @@
+// How stopped threads go on: at once, later, or without the tracer.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "process/engine_options.h"
+#include "ptrace/function_hooks.h"
+#include "ptrace/held_threads.h"
+#include "ptrace/tracee.h"
+
+namespace tracer::ptrace {
+
+class ThreadControl {
+ public:
+  /// `functions`: null if no functions are traced.
+  ThreadControl(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions, EventSink& sink)
+      : options_(options), tracees_(tracees), functions_(functions), sink_(sink) {}
+
+  /// Where the engine is to detach from the thread, this does that. The tracee may be gone from the table afterwards,
+  /// as after each of these.
+  void resume(Tracee& tracee, int signal = 0);
+  /// As resume(), but the thread stays in its group-stop.
+  void listen(Tracee& tracee);
+  /// As resume(), but after `delay`.
+  void resume_after(Tracee& tracee, std::optional<std::chrono::nanoseconds> delay, int signal);
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> next_release() const { return held_.next_release(); }
+  /// Resumes the threads whose delay is over.
+  void release_due();
+
+  /// Starts to detach from all threads of the process.
+  void detach_process(pid_t tgid);
+  /// Starts to detach from all tracees. False if it has done so before.
+  bool detach_all();
+  [[nodiscard]] bool detaches_from_all() const { return detaching_all_; }
+  /// Detaches from a stopped thread, which gets `signal`, as soon as that does no harm.
+  void finish_detach(Tracee& tracee, int signal);
+  /// Starts to detach from the threads that are suppressed, but traced because of breakpoints. Whether there are any.
+  bool detach_suppressed();
+  /// Gives up the threads that do not stop. The kernel detaches from them when the tracer ends.
+  void abandon_stragglers();
+
+ private:
+  void detach(Tracee& tracee);
+  void release(Tracee& tracee);
+
+  const process::EngineOptions& options_;
+  TraceeTable& tracees_;
+  FunctionHooks* functions_;
+  EventSink& sink_;
+  HeldThreads held_;
+  bool detaching_all_ = false;
+};
+
+}  // namespace tracer::ptrace
