@@ -11,7 +11,7 @@
 namespace tracer::functions {
 namespace {
 
-/// Of the result of an mmap; of 32-bit programs the upper half may be missing.
+/// Whether this result of an mmap says so; in 32-bit programs the upper half may be missing.
 bool is_taken(std::uint64_t result) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(result)) == -EEXIST;
 }
@@ -246,7 +246,7 @@ std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) con
   if (offset >= arch::max_displaced_size || point == points_.end()) {
     return std::nullopt;
   }
-  // The way back begins where the instruction ends, here as there.
+  // The jump back stands where the instruction ends, here as there.
   return offset < point->second.jump_back ? at->second : at->second + point->second.jump_back;
 }
 

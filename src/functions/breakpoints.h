@@ -98,18 +98,18 @@ class Breakpoints {
   /// over it in place.
   bool pass(const ptrace::Stopped& thread, const trace::Memory& memory, pid_t pid, std::uint64_t address,
             arch::Registers& registers);
-  /// Code that the program has copied has the traps of breakpoints, too. If there seems to be such a one at `address`,
-  /// puts there what stood in its place. False: there is not, or it is not clear what that was.
+  /// Code that the program has copied has the traps of breakpoints, too. If there seems to be such a trap at `address`,
+  /// puts the code back whose place it took. False: there is no such trap, or it is not clear what that code was.
   bool mend_copy(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address);
-  /// Of an address among the displaced instructions, the one in the code that it stands for.
+  /// The address in the code that an address among the displaced instructions stands for.
   [[nodiscard]] std::optional<std::uint64_t> undisplaced(std::uint64_t address) const;
-  /// Code is no longer at `address`, as the program has taken the memory for itself. If that was ours, its instructions
-  /// run in place from now on; false if it was not.
+  /// There is no code at `address` any more, as the program has taken the memory for itself. If that was ours, the
+  /// instructions of that page run in place from now on; false if it was not.
   bool lose_page(std::uint64_t address);
   /// Whether there are pages for displaced instructions.
   [[nodiscard]] bool has_pages() const { return !pages_.empty(); }
-  /// Gives them back; no thread may be there, and this one must be at rest (inject_call). False: it has stopped for
-  /// another reason meanwhile, and has to do the rest later.
+  /// Unmaps them; no thread may be there, and this one must be at rest (inject_call). False: it has stopped for another
+  /// reason meanwhile, and has to do the rest later.
   bool unmap(const ptrace::Stopped& thread);
 
   /// The modules that they were set for, by the start of their code.

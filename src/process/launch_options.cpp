@@ -21,8 +21,8 @@ Result<std::string> find_program(const std::string& name) {
     std::string_view rest = path != nullptr ? path : "";
     for (;;) {
       const std::size_t colon = rest.find(':');
-      const std::string_view folder = rest.substr(0, colon);
-      candidate = folder.empty() ? name : std::string(folder) + "/" + name;
+      const std::string_view directory = rest.substr(0, colon);
+      candidate = directory.empty() ? name : std::string(directory) + "/" + name;
       if (::stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 0111) != 0) {
         return candidate;
       }

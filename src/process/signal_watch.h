@@ -1,4 +1,4 @@
-// The signals that end tracing, told by a descriptor: for engines that wait by poll(2).
+// The signals that end tracing, by a descriptor, for engines that wait by poll(2).
 #pragma once
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 namespace tracer::process {
 
-/// While one exists, the fatal signals are blocked (EndingSignals), and those that end tracing are told here, as is
+/// While one exists, the fatal signals are blocked (EndingSignals), and this reports those that end tracing, and
 /// SIGCHLD.
 class SignalWatch {
  public:
@@ -17,7 +17,7 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// Readable while next() has something to tell.
+  /// It is readable while next() has something to report.
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// The next one; 0 if there is none.
   [[nodiscard]] int next() const;

@@ -119,7 +119,7 @@ bool install_filter(std::span<const sock_filter> filter) {
   args.push_back(nullptr);
   ::execve(options.path.c_str(), args.data(), environ);
   const int why = errno;
-  [[maybe_unused]] const ssize_t told = ::send(gate.inner.get(), &why, sizeof why, MSG_NOSIGNAL);
+  [[maybe_unused]] const ssize_t sent = ::send(gate.inner.get(), &why, sizeof why, MSG_NOSIGNAL);
   if (strict) {
     die(options, "exec", why, 1);
   }

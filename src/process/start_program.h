@@ -19,7 +19,7 @@ struct Gate {
   UniqueFd outer;
 };
 
-/// A process that will exec once it is told to go. If it is never told, it ends when the outer end closes.
+/// A process that will exec after open_gate(). It ends if the outer end closes before that.
 struct StartedProgram {
   pid_t pid = 0;
   Gate gate;
@@ -40,7 +40,7 @@ void open_gate(UniqueFd& gate);
 int open_gate_and_await_exec(UniqueFd& gate);
 
 /// What a program gets of the signal that ended the tracer: `signal`, and SIGCONT before, so that one that is stopped
-/// hears of it. `pid` must not have been collected yet.
+/// receives it. `pid` must not have been collected yet.
 void send_ending_signal(pid_t pid, int signal);
 
 /// Collects the program's exit status, as from waitpid(2), if it has ended. For those who do not wait by ptrace.
