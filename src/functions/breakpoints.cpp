@@ -208,7 +208,7 @@ bool Breakpoints::mend_copy(const ptrace::Stopped& thread, const trace::Memory& 
   const std::size_t trap_size = arch::trap_instruction().size();
   std::array<std::byte, arch::max_instruction_size> copy{};
   const std::size_t size = memory.read(RemoteAddr(address), copy);
-  // How much of the copy is that of the code at `start`, where there may be traps in it.
+  // Says how much of the copy is the code at `start`, which may have traps in it.
   const auto length_of_match = [&](std::uint64_t start, const Breakpoint& point) {
     auto code = copy;
     for (auto at = points_.find(start); at != points_.end() && at->first - start + trap_size <= size; ++at) {
@@ -257,7 +257,7 @@ bool Breakpoints::lose_page(std::uint64_t address) {
   if (page == pages_.end()) {
     return false;
   }
-  // What stood there stays known: other threads may be there, too.
+  // The records of the instructions there stay, as other threads may be there, too.
   for (auto at = displaced_.lower_bound(page->address);
        at != displaced_.end() && at->first - page->address < page_bytes; ++at) {
     if (Breakpoint* point = find(at->second); point != nullptr) {

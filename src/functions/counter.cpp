@@ -75,7 +75,7 @@ void Counter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
 void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
   std::map<std::uint64_t, std::vector<trace::FunctionCounter::Place>> by_module;
-  // The kernel looks for the process's memory by its leader's.
+  // The kernel finds the memory of a process by its leader.
   const bool has_leader = !proc::status_field(tracee.tgid, "VmSize").empty();
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);

@@ -54,8 +54,8 @@ trace::LibraryFunction* FunctionTable::exported_function(const Breakpoints& spac
   }
   const auto [known, is_new] = point.called_by.try_emplace(caller.start, nullptr);
   if (is_new) {
-    // Of several names for one function, the one that the caller was linked with. If it was linked with none, another
-    // function has ended in a jump to this one.
+    // A function may have several names: this takes the one that the caller was linked with. If it was linked with
+    // none, another function has ended in a jump to this one.
     const auto& slots = caller.file->slots();
     const auto slot = std::find_if(slots.begin(), slots.end(), [&](const library::Slot& s) {
       const library::Symbol* symbol = callee->file->find_exported(s.symbol);

@@ -74,7 +74,7 @@ FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
       counter_(options_.counter, functions_, sink),
       placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
-// ---------------------------------------------------------------------------------------------- whose they are
+// ---------------------------------------------------------------------------------------------- threads and processes
 
 void FunctionTracer::join(ptrace::Tracee& tracee) {
   const auto known = spaces_.find(tracee.tgid);
@@ -218,7 +218,7 @@ void FunctionTracer::end_calls(ptrace::Tracee& tracee) {
   state->space->goroutines.lose_calls_of(tracee.tid(), ends);
 }
 
-// ---------------------------------------------------------------------------------------------- events
+// ---------------------------------------------------------------------------------------------- traps
 
 bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
   ThreadState* state = thread_state(tracee);

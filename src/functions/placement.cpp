@@ -180,7 +180,7 @@ std::shared_ptr<const library::DebugSymbols> Placement::debug_symbols_of(const p
     if (module.file->all_functions().empty()) {
       file = debuginfo::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;
     }
-    // Separate files may have to come from servers: not for every library that there is.
+    // Separate files may have to come from servers, which is too much for every library that there is.
     const bool separate = module.is_program || selection_.entries.names(name_of(module));
     known = library::DebugSymbols::read(std::move(file), module.path, separate);
   }
@@ -197,7 +197,7 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
       }
       found_ = true;
       const Breakpoint* there = space_of(tracee).find(address);
-      // Of several names for one function, the shortest.
+      // A function may have several names: this takes the shortest.
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
         continue;
       }
@@ -244,7 +244,7 @@ bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending
   Breakpoints& space = space_of(tracee);
   const Module& caller = space.modules.at(pending.module);
   std::uint64_t target = 0;
-  // What the loader has put there, if it has been there; else what it will put there.
+  // The target is what the loader has written there, or else what it will write.
   std::uint64_t filled = 0;
   const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
   if (tracee.memory.read(RemoteAddr(pending.slot_address), into) == into.size()) {

@@ -81,7 +81,7 @@ bool install_filter(std::span<const sock_filter> filter) {
          ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/// Runs in the process that becomes the program. None of it is seen by anybody before the execve.
+/// Runs in the process that becomes the program. Nothing that this does before the execve is reported.
 [[noreturn]] void become_program(const LaunchOptions& options, bool strict, std::span<const sock_filter> filter,
                                  Gate gate) {
   gate.outer.reset();
@@ -91,7 +91,7 @@ bool install_filter(std::span<const sock_filter> filter) {
     ::_exit(1);  // the tracer is gone or gave up, and has said why
   }
   ::prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-  // Before the identity changes: root needs no no_new_privs for it.
+  // This comes before the identity changes, as root needs no no_new_privs for it.
   if (!filter.empty() && !install_filter(filter)) {
     die(options, "seccomp", errno, 1);
   }

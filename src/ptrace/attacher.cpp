@@ -44,7 +44,7 @@ Status Attacher::attach_all() {
 void Attacher::choose_filter() {
   std::string reason = options_.wanted ? options_.no_filter_because : "every call is wanted";
   if (reason.empty() && !options_.attach.empty()) {
-    // They cannot share the options that a filter asks for.
+    // The options that a filter asks for are not for them.
     reason = "processes are attached to, which outlive the tracer";
   } else if (reason.empty()) {
     filter_ = make_seccomp_filter(*options_.wanted);

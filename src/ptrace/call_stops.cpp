@@ -10,8 +10,7 @@
 namespace tracer::ptrace {
 namespace {
 
-/// A filter of the program's own wanted a tracer to be asked. Without one the kernel denies that call, but now there is
-/// us.
+/// A filter of the program's own asks for a tracer. Without a tracer the kernel would deny the call, so we do.
 void deny_call(const Stopped& thread) {
   if (thread.set_call_number(~std::uint64_t{0}).ok()) {
     static_cast<void>(thread.set_call_result(-ENOSYS, true));
@@ -85,7 +84,8 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
   tracee.in_call = false;
   tracee.call_reported = false;
   if (tracee.installing_filter && !state.is_error) {
-    // A filter of its own can hide calls from ours; SECCOMP_FILTER_FLAG_TSYNC even those of the other threads.
+    // A filter of its own can hide calls from ours; with SECCOMP_FILTER_FLAG_TSYNC it does so in the other threads,
+    // too.
     for (const pid_t tid : tracees_.select([&](const Tracee& t) { return t.tgid == tracee.tgid; })) {
       tracees_.find(tid)->stops_at_all = true;
     }
@@ -102,7 +102,7 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
     }
     emit(tracee, exit);
     if (is_launching(tracee)) {
-      // The one call until then is the execve. Of a child that could not exec, the rest is our own code.
+      // The only call until now is the execve. If it has failed, the child goes on with our own code.
       program_started_ = true;
       if (state.is_error) {
         end_.exec_error = static_cast<int>(-state.result);

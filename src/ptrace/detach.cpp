@@ -102,7 +102,7 @@ void ThreadControl::finish_detach(Tracee& tracee, int signal) {
 void ThreadControl::abandon_stragglers() {
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
-    // It may have run into a breakpoint, and would die of that without us. What cannot stop has not.
+    // It may have run into a breakpoint, and would die of that without us. One that cannot stop (D) has not done so.
     if (tracee.functions != nullptr && !proc::status_field(tid, "State").starts_with('D')) {
       continue;
     }

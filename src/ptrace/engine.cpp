@@ -19,7 +19,7 @@
 namespace tracer::ptrace {
 namespace {
 
-/// Asked for its registers only while it is stopped, if it is.
+/// Has registers only while the thread is stopped.
 class LiveStack final : public trace::StackSource {
  public:
   explicit LiveStack(const Tracee& tracee) : tracee_(tracee) {}
@@ -160,7 +160,7 @@ void PtraceEngine::on_report(Report report) {
     return;
   }
   if (tracee == nullptr) {
-    // A child that its parent has not reported yet; or one that is no tracee, such as the reader of our output.
+    // This is a child that its parent has not reported yet; or one that is no tracee, such as the reader of our output.
     early_.keep(std::move(report));
     return;
   }

@@ -1,4 +1,4 @@
-// Two processes in the place of one, where tracees have a seccomp filter.
+// Two processes stand in the place of one where tracees have a seccomp filter, or breakpoints.
 //
 // A filter cannot be taken off, and without a tracer the calls that it traps fail with ENOSYS. So whoever traces has to
 // stay until the last filtered process ends, though a tracer is expected to end when the program ends, or when it is

@@ -22,7 +22,7 @@ void PollTuner::batch_over(Time now) {
     polls_ = trial_ % 2 != 0;
     return;
   }
-  // The better one of each: a tracee that slept in between says nothing.
+  // Only the better trial of each kind counts: in the other, the tracee may have slept.
   const Time asleep = std::min(taken_[0], taken_[2]);
   const Time polling = std::min(taken_[1], taken_[3]);
   const bool better = polling < asleep - asleep / 8;

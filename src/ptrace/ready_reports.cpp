@@ -41,7 +41,7 @@ void ReadyReports::take_all() {
 }
 
 void ReadyReports::take(Report report) {
-  // A stop that it has left without us is over.
+  // If the tracee has left a stop without us, that one is over.
   std::erase_if(ready_, [&](const Report& earlier) { return earlier.is_stop() && earlier.tid() == report.tid(); });
   ready_.push_back(std::move(report));
 }

@@ -11,7 +11,7 @@
 
 namespace tracer::ptrace {
 
-/// What our filter gives to SECCOMP_RET_TRACE. With any other value it was one of the program's own.
+/// The data that our filter gives to SECCOMP_RET_TRACE. Any other value comes from a filter of the program's own.
 constexpr std::uint16_t our_filter_data = 0x7ace;
 
 /// The program, or nothing where it would be useless (every call is wanted) or the kernel has no such filters.

@@ -346,7 +346,7 @@ Status Stopped::step() const {
   const bool masked = ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) == 0;
   std::uint64_t held_back = ~std::uint64_t{0};
   for (const int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
-    // Of a blocked one that the instruction itself raises, the kernel would forget the handler.
+    // If the instruction raises a signal that is blocked, the kernel forgets the handler of that signal.
     held_back &= ~(std::uint64_t{1} << (signal - 1));
   }
   if (masked) {
@@ -370,7 +370,7 @@ Status Stopped::step() const {
     goes_on = report && report->si_code == CLD_TRAPPED && report->si_status >> 8 == PTRACE_EVENT_STOP;
     was_held_up = was_held_up || goes_on;
     done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP;
-    // Killed in between, it may be on its way to its end, which is not to be taken here.
+    // If it was killed in between, its exit may be the next report, which must be left for the waiter.
     siginfo_t taken{};
     stopped = (goes_on || done) && ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 &&
               taken.si_pid != 0;

@@ -26,7 +26,7 @@ enum class StopKind : std::uint8_t {
   syscall,      ///< at the entry or the exit of a call
   seccomp,      ///< a filter has asked for the tracer at the entry of a call
   signal,       ///< signal-delivery-stop
-  group_stop,   ///< the process is stopped by job control
+  group_stop,   ///< job control has stopped the process
   interrupted,  ///< PTRACE_INTERRUPT, a new thread's first stop, or the end of a group-stop
   fork,         ///< fork, vfork or clone: a child exists
   exec,
@@ -109,7 +109,7 @@ class Stopped {
   /// The same, of a thread whose registers are `former`. Costs less if only the instruction pointer differs.
   Status set_registers(const arch::Registers& registers, const arch::Registers& former) const;
 
-  /// At the entry of a call: what runs is the call of this number (as in the register), or none with -1.
+  /// At the entry of a call: makes the call of this number run (as in the register), or none with -1.
   Status set_call_number(std::uint64_t raw_number) const;
   /// At a stop in a call.
   Status set_first_argument(Abi abi, std::uint64_t value) const;

@@ -62,7 +62,7 @@ void tamper_at_exit(Tracee& tracee, CallState& state) {
 
 void pay_result(Tracee& tracee) {
   if (const auto owed = std::exchange(tracee.tampering.owed, std::nullopt)) {
-    // Fails only for a thread that was killed meanwhile.
+    // This fails only if the thread was killed meanwhile.
     static_cast<void>(stopped_thread(tracee).set_call_result(register_value(*owed), owed->is_error));
   }
 }

@@ -22,7 +22,7 @@ enum class Visibility : std::uint8_t {
   launching,  ///< between fork and its execve
   visible,
   suppressed,  ///< not reported at all: it is traced only because it has our seccomp filter
-  exit_only,   ///< was suppressed, but an execve has made it the leader of a visible one's process
+  exit_only,   ///< it was suppressed, but an execve has made it the leader of a visible one's process
 };
 
 /// What is done to the call that a thread is in.
@@ -58,11 +58,11 @@ struct Tracee {
   Abi abi{};
   Visibility visibility;
   bool in_call = false;        ///< between the two stops of a call, reported or not
-  bool call_reported = false;  ///< SyscallEnter went out and nothing that ends it
+  bool call_reported = false;  ///< SyscallEnter was reported, and nothing yet that ends it
   bool direction_known = false;
-  bool filtered = false;           ///< has our seccomp filter and stops only where that says so
-  bool stops_at_all = false;       ///< in spite of that, as it has a filter of its own besides
-  bool installing_filter = false;  ///< inside a call that gives it a filter of its own
+  bool filtered = false;           ///< it has our seccomp filter and stops only where that says so
+  bool stops_at_all = false;       ///< it stops at every call all the same, as it has a filter of its own besides
+  bool installing_filter = false;  ///< it is in a call that gives it a filter of its own
   bool detaching = false;
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
@@ -75,7 +75,7 @@ struct Tracee {
   std::chrono::nanoseconds call_system_time{};         ///< at the entry of the call
 };
 
-/// The thread of a tracee that is known to stand still.
+/// The thread of a tracee that is known to be stopped.
 inline const Stopped& stopped_thread(const Tracee& tracee) {
   return std::get<Stopped>(tracee.thread);
 }

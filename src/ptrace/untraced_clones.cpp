@@ -54,7 +54,7 @@ void restore_untraced(Tracee& tracee) {
 }
 
 void inherit_untraced(const HiddenFlag& parents, Tracee& child) {
-  // Memory in common has been put right already, and may hold something else by now.
+  // If both have their memory in common, the flag is back there already, and something else may be there by now.
   if (parents.address.is_null() || (parents.flags & CLONE_VM) == 0) {
     child.hidden_untraced = parents;
   }

@@ -76,7 +76,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
       expect_reports();
       tuner_.came(monotonic_now);
       if (reports_until_look_-- == 0) {
-        // Where something is always ready, wait4 is never interrupted. The report is kept for the next round.
+        // Where reports are always ready, nothing interrupts wait4. We keep this one for the next round.
         reports_until_look_ = reports_between_looks;
         if (const int signal = pending_signal(); signal != 0) {
           reports_.put_back(std::move(*got.value()));
