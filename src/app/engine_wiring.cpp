@@ -182,7 +182,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
 
 Result<functions::Options> function_options(const cli::Options& options) {
   functions::Options result;
-  result.one_by_one = !only_counts(options) || summary_options(options).wants_ends();
+  result.one_by_one = !only_counts(options) || summary_options(options).wants_results();
   if (const Status selected = select_functions(options, result.selection); !selected) {
     return selected.error();
   }
