@@ -102,7 +102,7 @@ bool Walker::waits_for_exit(const Param& param) {
   const Type& target = tables_.types[type.target];
   const std::array lengths = {type.sized_by, target.length, target.budget};
   return std::none_of(lengths.begin(), lengths.end(), [&](spec::ExprId length) {
-    return length != spec::none && !mentions_result(length) && !evaluate(length, nullptr);
+    return length != spec::none && !mentions_result(length) && !evaluate(length, no_context);
   });
 }
 
@@ -126,7 +126,7 @@ void Walker::emit_arguments() {
       out_.end_argument();
       continue;
     }
-    if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, nullptr))) {
+    if (!state_.argument_open && (param.type == spec::none || !holds(param.condition, no_context))) {
       continue;
     }
     const std::uint64_t raw = raw_argument(param);
@@ -174,33 +174,34 @@ void Walker::begin_argument(const Param& param, std::uint64_t raw) {
 
 void Walker::emit_argument(const Param& param, std::uint64_t raw) {
   const Type& type = tables_.types[param.type];
-  slot_ = param.slot[index_of(abi_)];
+  Context context;
+  context.slot = param.slot[index_of(abi_)];
   if (type.kind == TypeKind::structure && state_.entry.function != nullptr) {
-    view_ = View::output;  // all of it went in
-    if (!structure_of(type, std::span(std::as_const(state_.values)).subspan(std::min(slot_, state_.values.size())))) {
+    const auto slot = std::min<std::size_t>(context.slot, state_.values.size());
+    if (!structure_of(type, std::span(std::as_const(state_.values)).subspan(slot))) {
       out_.address(RemoteAddr(raw));
     }
   } else if (type.kind != TypeKind::pointer) {
-    if (!value(type, Place::in_register(raw), nullptr)) {
+    if (!value(type, Place::in_register(raw), context)) {
       out_.address(RemoteAddr(raw));
     }
-  } else if (!holds(param.when, nullptr)) {
+  } else if (!holds(param.when, no_context)) {
     out_.address(RemoteAddr(*load(type, Place::in_register(raw))));
   } else if (outcome_ != nullptr && param.was) {
     emit_as_it_was(type, raw);
   } else if (outcome_ != nullptr && comes_in_halves(param)) {
     emit_both_halves(type, raw);
   } else {
-    view_ = type.direction == Direction::out ? View::output : View::input;
+    Unread unread;
+    context.view = type.direction == Direction::out ? View::output : View::input;
     // A `when` that looks at the result knows better than success or failure whether there is something to see, and
     // `when 1` says that there always is.
-    filled_ = param.when != spec::none &&
-              (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
-    shown_ = true;
-    std::exchange(state_.struct_open, false) ? emit_rest(type, raw)
-                                             : void(follow(type, Place::in_register(raw), nullptr));
-    state_.unreadable = state_.unreadable || (!shown_ && type.direction == Direction::out);
-    filled_ = false;
+    context.filled = param.when != spec::none &&
+                     (mentions_result(param.when) || tables_.exprs[param.when].op == spec::ExprOp::literal);
+    context.unread = &unread;
+    std::exchange(state_.struct_open, false) ? emit_rest(type, raw, context)
+                                             : void(follow(type, Place::in_register(raw), context));
+    state_.unreadable = state_.unreadable || (unread.any && type.direction == Direction::out);
   }
 }
 

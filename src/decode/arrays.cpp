@@ -21,10 +21,10 @@ constexpr std::uint64_t most_like_fields = 4;
 
 }  // namespace
 
-Count Walker::length(const Type& type, const Scope* scope) {
+Count Walker::length(const Type& type, const Context& context) {
   std::uint64_t n = unlimited;
   if (type.length != spec::none) {
-    const auto said = evaluate(type.length, scope);
+    const auto said = evaluate(type.length, context);
     if (!said) {
       return std::nullopt;
     }
@@ -34,12 +34,12 @@ Count Walker::length(const Type& type, const Scope* scope) {
     if (expr.op == spec::ExprOp::deref) {
       n = std::min(n, saved_value(expr.a).value_or(unlimited));
     } else if (expr.op == spec::ExprOp::field) {
-      n = std::min(n, saved_field(expr.a, scope).value_or(unlimited));
+      n = std::min(n, saved_field(expr.a, context.scope).value_or(unlimited));
     }
   }
   if (type.budget != spec::none) {
     const auto index = tables_.exprs[type.budget].a;
-    for (const Scope* s = scope; s != nullptr; s = s->outer) {
+    for (const Scope* s = context.scope; s != nullptr; s = s->outer) {
       if (index < s->params.size()) {
         const auto left = static_cast<std::uint64_t>(std::max<std::int64_t>(s->params[index], 0));
         n = std::min(n, left);
@@ -64,21 +64,21 @@ void Walker::unreadable_rest(RemoteAddr address) {
   out_.comment(text.view());
 }
 
-bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::array(const Type& type, const Place& place, const Context& context) {
   if (place.kind == Place::Kind::reg) {
     return false;
   }
   if (type.brief != spec::none && state_.depth.abbreviate) {
     if (tables_.text(type.brief) == spec::brief_none) {
-      return brief_none(type, scope);
+      return brief_none(type, context);
     }
-    return brief_count(type, place, scope);
+    return brief_count(type, place, context);
   }
   if (type.length_kind == LengthKind::until_zero) {
-    return terminated(type, place, scope);
+    return terminated(type, place, context);
   }
   const Type& element = tables_.types[type.target];
-  auto n = length(type, scope);
+  auto n = length(type, context);
   if (!n) {
     return false;
   }
@@ -86,32 +86,30 @@ bool Walker::array(const Type& type, const Place& place, const Scope* scope) {
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream) {
-      return records(element, place, scope, std::min(*n, rest_));
+      return records(element, place, context, std::min(*n, context.remaining));
     }
     if (element.kind == TypeKind::structure || element.kind == TypeKind::choice || element.kind == TypeKind::custom) {
-      const auto enclosing_rest = rest_;
-      rest_ = *n;
-      const bool done = value(element, place, scope);
-      rest_ = enclosing_rest;
-      return done;
+      Context within = context;
+      within.remaining = *n;
+      return value(element, place, within);
     }
     const auto size = size_of(element);
     n = size == 0 ? 0 : *n / size;
   }
-  return counted(type, place, scope, *n);
+  return counted(type, place, context, *n);
 }
 
 /// Whether the tracee says that there is less of a structure than there has to be.
-bool Walker::says_too_little(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::says_too_little(const Type& type, const Place& place, const Context& context) {
   const spec::Struct& layout = tables_.structs[type.index];
   if (layout.sized_by == spec::none) {
     return false;
   }
   Scope inner;
-  inner.outer = scope;
+  inner.outer = context.scope;
   inner.type = &layout;
   inner.place = place;
-  const auto said = evaluate(layout.sized_by, &inner);
+  const auto said = evaluate(layout.sized_by, context.in(inner));
   return !said || static_cast<std::uint64_t>(*said) < layout.min_size;
 }
 
@@ -149,25 +147,21 @@ Place Walker::fetch(Elements& all) {
   return Place::copied(from.bytes.first(std::min(left, from.bytes.size())), from.address);
 }
 
-void Walker::emit_elements(Elements& all, Place there, const Scope* scope) {
-  const auto enclosing_rest = rest_;
-  const auto enclosing_nth = nth_;
+void Walker::emit_elements(Elements& all, Place there, Context context) {
+  context.remaining = all.size;
   for (; there.bytes.size() >= all.size && !state_.budget.exhausted(); there = there.at(all.size), ++all.next) {
     if (all.next == 0) {
       out_.begin_array();
     }
     out_.begin_element();
-    rest_ = all.size;
-    nth_ = all.next;
+    context.index = all.next;
     const Place one = Place::copied(there.bytes.first(all.size), there.address);
-    const bool done = all.type.kind == TypeKind::structure && spend() ? structure(all.type, one, scope, all.params)
-                                                                      : value(all.type, one, scope);
+    const bool done = all.type.kind == TypeKind::structure && spend() ? structure(all.type, one, context, all.params)
+                                                                      : value(all.type, one, context);
     if (!done) {
       out_.address(one.address);
     }
   }
-  rest_ = enclosing_rest;
-  nth_ = enclosing_nth;
 }
 
 /// What stands for the elements that did not show.
@@ -182,7 +176,7 @@ void Walker::emit_missing(const Elements& all) {
   }
 }
 
-bool Walker::counted(const Type& type, const Place& place, const Scope* scope, std::uint64_t count) {
+bool Walker::counted(const Type& type, const Place& place, const Context& context, std::uint64_t count) {
   const Type& element = tables_.types[type.target];
   const auto size = size_of_any_row(element);
   if (count != 0 && (size == 0 || count > unlimited / size || place.address + count * size < place.address)) {
@@ -195,13 +189,13 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   Elements all{element, place, size, count};
   all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
   if (is_structure) {
-    all.params = evaluate_params(element.args, scope);
+    all.params = evaluate_params(element.args, context);
   }
   if (is_remote && count != 0) {
     const auto at_once = like_fields ? count : std::max<std::uint64_t>(1, chunk_size / size);
     all.buffer = state_.scratch.take(std::min(at_once, all.shown) * size);
   }
-  if (like_fields && is_structure && count == 1 && says_too_little(element, place, scope)) {
+  if (like_fields && is_structure && count == 1 && says_too_little(element, place, context)) {
     return false;
   }
   if (like_fields && all.shown < count && !copy(place.at((count - 1) * size), size)) {
@@ -212,7 +206,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
     if (like_fields && is_remote && !all.readable) {
       return false;
     }
-    emit_elements(all, there, scope);
+    emit_elements(all, there, context);
   }
   if (is_remote && all.readable && all.next == all.shown && all.next < count) {
     all.readable = copy(place.at(all.next * size), size).has_value();
@@ -228,7 +222,7 @@ bool Walker::counted(const Type& type, const Place& place, const Scope* scope, s
   return true;
 }
 
-bool Walker::terminated(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::terminated(const Type& type, const Place& place, const Context& context) {
   const Type& element = tables_.types[type.target];
   const auto size = size_of(element);
   const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
@@ -255,15 +249,15 @@ bool Walker::terminated(const Type& type, const Place& place, const Scope* scope
       break;
     }
     out_.begin_element();
-    value(element, Place::in_register(*bits), scope);
+    value(element, Place::in_register(*bits), context);
   }
   out_.end_array();
   return true;
 }
 
 /// `[...]`, or `[]` if there are no elements, without a look at them.
-bool Walker::brief_none(const Type& type, const Scope* scope) {
-  const auto n = length(type, scope);
+bool Walker::brief_none(const Type& type, const Context& context) {
+  const auto n = length(type, context);
   if (!n) {
     return false;
   }
@@ -273,7 +267,7 @@ bool Walker::brief_none(const Type& type, const Scope* scope) {
   return true;
 }
 
-bool Walker::brief_count(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::brief_count(const Type& type, const Place& place, const Context& context) {
   const Type& element = tables_.types[type.target];
   std::uint64_t n = 0;
   bool unterminated = false;
@@ -290,7 +284,7 @@ bool Walker::brief_count(const Type& type, const Place& place, const Scope* scop
       }
     }
   } else {
-    const auto said = length(type, scope);
+    const auto said = length(type, context);
     if (!said) {
       return false;
     }
@@ -298,7 +292,7 @@ bool Walker::brief_count(const Type& type, const Place& place, const Scope* scop
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream && type.length_kind == LengthKind::byte_count) {
-      n = count_records(element, place, scope, *said);
+      n = count_records(element, place, context, *said);
     } else if (type.length_kind == LengthKind::byte_count) {
       n = *said / std::max<std::uint64_t>(size_of(element), 1);
     }

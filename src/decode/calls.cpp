@@ -82,7 +82,7 @@ void Walker::settle_on_call() {
 }
 
 void Walker::follow_redirect() {
-  const auto chosen = evaluate(state_.call->redirect, nullptr);
+  const auto chosen = evaluate(state_.call->redirect, no_context);
   // Registers as they are: of the old form of a call, an address.
   const bool is_old_form = tables_.exprs[state_.call->redirect].op == spec::ExprOp::literal;
   if (!chosen || (state_.depth.raw && is_old_form)) {
@@ -135,7 +135,7 @@ void Walker::settle_on_signature() {
   for (unsigned i = 0; i < max_signature_depth && state_.signature->selector != spec::none; ++i) {
     const Signature& here = *state_.signature;
     spec::Index next = here.otherwise;
-    if (const auto selected = evaluate(here.selector, nullptr)) {
+    if (const auto selected = evaluate(here.selector, no_context)) {
       const auto row = find_row(here, static_cast<std::uint64_t>(*selected));
       next = row != spec::none ? row : next;
     }

@@ -8,15 +8,15 @@ namespace tracer::decode {
 
 using spec::Type;
 
-bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::custom(const Type& type, const Place& place, const Context& context) {
   const CustomFunction function = setting_.functions[type.custom];
   std::uint64_t size = size_of(type);
   const bool says_length = type.target != spec::none && tables_.types[type.target].length != spec::none;
   if (size == 0 && says_length) {
-    size = length(tables_.types[type.target], scope).value_or(0);
+    size = length(tables_.types[type.target], context).value_or(0);
   }
-  if (rest_ != unlimited && size == 0 && !says_length) {
-    size = rest_;
+  if (context.remaining != unlimited && size == 0 && !says_length) {
+    size = context.remaining;
   }
   Place here = place;
   if (place.kind == Place::Kind::reg) {
@@ -24,10 +24,10 @@ bool Walker::custom(const Type& type, const Place& place, const Scope* scope) {
   }
   if (function == nullptr) {
     static const Type plain = format::scalar_type(8, false, spec::Style::hex);
-    return value(type.target != spec::none ? tables_.types[type.target] : plain, place, scope);
+    return value(type.target != spec::none ? tables_.types[type.target] : plain, place, context);
   }
-  WalkerContext context(*this, &type, here, size);
-  return function(context);
+  WalkerContext custom(*this, &type, here, size, context);
+  return function(custom);
 }
 
 bool WalkerContext::copy(std::span<std::byte> into) const {
@@ -64,6 +64,11 @@ std::string_view WalkerContext::previous_call() const {
     call = walker_.setting().tables.find(walker_.state().entry.abi, 0);
   }
   return call != nullptr ? walker_.setting().tables.text(call->name) : std::string_view{};
+}
+
+std::uint64_t WalkerContext::next_register() const {
+  const auto& args = entry().args;
+  return context_.slot + 1U < args.size() ? args[context_.slot + 1U] : 0;
 }
 
 void WalkerContext::described(std::uint64_t bits) {
@@ -136,7 +141,7 @@ bool WalkerContext::described_at(RemoteAddr address) {
 
 bool WalkerContext::described(const Place& place) {
   return type_ != nullptr && type_->target != spec::none &&
-         walker_.value(walker_.setting().tables.types[type_->target], place, nullptr);
+         walker_.value(walker_.setting().tables.types[type_->target], place, context_);
 }
 
 void WalkerContext::number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) {

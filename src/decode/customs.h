@@ -7,8 +7,10 @@ namespace tracer::decode {
 
 class WalkerContext final : public CustomContext {
  public:
-  WalkerContext(Walker& walker, const spec::Type* type, Place place, std::uint64_t size)
-      : walker_(walker), type_(type), place_(place), size_(size) {}
+  WalkerContext(Walker& walker, const spec::Type* type, Place place, std::uint64_t size, const Context& context)
+      : walker_(walker), type_(type), place_(place), size_(size), context_(context) {
+    context_.scope = nullptr;
+  }
 
   [[nodiscard]] bool in_memory() const override { return place_.kind != Place::Kind::reg; }
   [[nodiscard]] std::uint64_t value() const override { return place_.bits; }
@@ -17,7 +19,7 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] bool copy(std::span<std::byte> into) const override;
   [[nodiscard]] const Entry& entry() const override { return walker_.state().entry; }
   [[nodiscard]] const Outcome* outcome() const override { return walker_.outcome(); }
-  [[nodiscard]] std::uint64_t next_register() const override { return walker_.next_register(); }
+  [[nodiscard]] std::uint64_t next_register() const override;
   [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
   [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
   [[nodiscard]] std::string_view call_numbered(Abi abi, std::uint64_t number) const override;
@@ -46,6 +48,7 @@ class WalkerContext final : public CustomContext {
   const spec::Type* type_;  ///< null outside a description
   Place place_;
   std::uint64_t size_;
+  Context context_;  ///< of what it describes
 };
 
 }  // namespace tracer::decode

@@ -99,7 +99,7 @@ void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid,
 }
 
 bool Walker::siginfo(std::span<const std::byte> raw) {
-  WalkerContext context(*this, nullptr, Place::copied(raw, RemoteAddr()), raw.size());
+  WalkerContext context(*this, nullptr, Place::copied(raw, RemoteAddr()), raw.size(), no_context);
   return setting_.siginfo != nullptr && setting_.siginfo(context);
 }
 

@@ -30,7 +30,7 @@ bool Walker::mentions_result(spec::ExprId id) const {
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
 }
 
-Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
+Value Walker::evaluate(spec::ExprId id, const Context& context) {
   const Expr& e = tables_.exprs[id];
   switch (e.op) {
     case ExprOp::literal:
@@ -48,26 +48,27 @@ Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return saved ? wrapping(*saved) : argument_value(tables_.params[e.a]);
     }
     case ExprOp::field:
-      return field_value(e.a, scope);
+      return field_value(e.a, context.scope);
     case ExprOp::deref_field: {
-      const auto pointer = field_value(e.a, scope);
+      const auto pointer = field_value(e.a, context.scope);
       return pointer ? target_value(tables_.types[tables_.fields[e.a].type], static_cast<std::uint64_t>(*pointer))
                      : std::nullopt;
     }
     case ExprOp::outer:
-      return outer_value(e.a, scope);
+      return outer_value(e.a, context.scope);
     case ExprOp::param:
-      return scope != nullptr && e.a < scope->params.size() ? Value(scope->params[e.a]) : std::nullopt;
+      return context.scope != nullptr && e.a < context.scope->params.size() ? Value(context.scope->params[e.a])
+                                                                            : std::nullopt;
     case ExprOp::ret:
       return outcome_ != nullptr ? Value(outcome_->value) : std::nullopt;
     case ExprOp::ok:
       return succeeded() ? 1 : 0;
     case ExprOp::rest:
-      return wrapping(rest_);
+      return wrapping(context.remaining);
     case ExprOp::word:
       return word_size(abi_);
     case ExprOp::nth:
-      return wrapping(nth_);
+      return wrapping(context.index);
     case ExprOp::full:
       return state_.depth.abbreviate ? 0 : 1;
     case ExprOp::rings:
@@ -76,10 +77,10 @@ Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return wrapping(unlimited);
     case ExprOp::member: {
       const auto offset = tables_.fields[e.b].offset[index_of(abi_)];
-      return field_value(e.a, scope, offset, &tables_.types[tables_.fields[e.b].type]);
+      return field_value(e.a, context.scope, offset, &tables_.types[tables_.fields[e.b].type]);
     }
     case ExprOp::netlink: {
-      const auto number = evaluate(e.a, scope);
+      const auto number = evaluate(e.a, context);
       if (!number) {
         return std::nullopt;
       }
@@ -90,16 +91,16 @@ Value Walker::evaluate(spec::ExprId id, const Scope* scope) {
       return setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
     }
     case ExprOp::generic: {
-      const auto number = evaluate(e.a, scope);
+      const auto number = evaluate(e.a, context);
       return number ? Value(spec::text_number(setting_.names.generic_family(static_cast<std::uint16_t>(*number))))
                     : std::nullopt;
     }
     case ExprOp::sibling: {
-      const auto kind = evaluate(e.a, scope);
-      return kind ? sibling_value(static_cast<std::uint64_t>(*kind), scope) : std::nullopt;
+      const auto kind = evaluate(e.a, context);
+      return kind ? sibling_value(static_cast<std::uint64_t>(*kind), context.scope) : std::nullopt;
     }
     default:
-      return binary(e, scope);
+      return binary(e, context);
   }
 }
 
@@ -123,9 +124,9 @@ bool Walker::is_constant(spec::ExprId id) const {
   }
 }
 
-Value Walker::binary(const Expr& expr, const Scope* scope) {
-  const auto left = evaluate(expr.a, scope);
-  const auto right = evaluate(expr.b, scope);
+Value Walker::binary(const Expr& expr, const Context& context) {
+  const auto left = evaluate(expr.a, context);
+  const auto right = evaluate(expr.b, context);
   if (!left || !right) {
     return std::nullopt;
   }

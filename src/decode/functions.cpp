@@ -224,20 +224,20 @@ bool Walker::returns_address() const {
 void Walker::emit_function_result() {
   const Type& type = tables_.types[state_.signature->result];
   const auto bits = static_cast<std::uint64_t>(outcome_->value);
-  view_ = View::output;
   if (state_.depth.raw) {
     emit_register(bits);
   } else if (type.kind == TypeKind::structure ? outcome_->words.empty() || !structure_of(type, outcome_->words)
-                                              : !value(type, Place::in_register(bits), nullptr)) {
+                                              : !value(type, Place::in_register(bits), Context::of(View::output))) {
     out_.address(RemoteAddr(bits));
   }
 }
 
-/// A structure that is passed by value. False if there are not as many words as it has.
+/// A structure that is passed by value, so that all of it went in. False if there are not as many words as it has.
 bool Walker::structure_of(const Type& type, std::span<const std::uint64_t> words) {
   const std::uint64_t size = size_of(type);
   return words.size() * sizeof(std::uint64_t) >= size &&
-         value(type, Place::copied(std::as_bytes(words).first(static_cast<std::size_t>(size)), RemoteAddr()), nullptr);
+         value(type, Place::copied(std::as_bytes(words).first(static_cast<std::size_t>(size)), RemoteAddr()),
+               Context::of(View::output));
 }
 
 /// What follows the described arguments. The format is read again: if it has changed, so be it; there are as many

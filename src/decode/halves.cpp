@@ -40,9 +40,8 @@ bool Walker::emit_first_half(const Param& param) {
   const Type& type = tables_.types[param.type];
   const auto bits = *load(type, Place::in_register(raw_argument(param)));
   const RemoteAddr address(bits);
-  view_ = View::before;
-  state_.half_deferred = !holds(param.when, nullptr);
-  if (address.is_null() || (!state_.half_deferred && !target(type, address, nullptr))) {
+  state_.half_deferred = !holds(param.when, no_context);
+  if (address.is_null() || (!state_.half_deferred && !target(type, address, Context::of(View::before)))) {
     out_.address(address);
     return false;
   }
@@ -54,9 +53,8 @@ void Walker::emit_second_half(const Param& param) {
   const Type& type = tables_.types[param.type];
   if (state_.half_deferred) {
     const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
-    view_ = View::after;
-    const bool shows = succeeded() && !address.is_null() && holds(param.when, nullptr);
-    if (!shows || !target(type, address, nullptr)) {
+    const bool shows = succeeded() && !address.is_null() && holds(param.when, no_context);
+    if (!shows || !target(type, address, Context::of(View::after))) {
       out_.address(address);
     }
     return;
@@ -64,7 +62,7 @@ void Walker::emit_second_half(const Param& param) {
   // As with what only comes out, `when 1` says that there always is something to see.
   const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
   const bool filled = always ? outcome_->known : succeeded();
-  if (!filled || !holds(param.when, nullptr)) {
+  if (!filled || !holds(param.when, no_context)) {
     return;
   }
   const auto bits = *load(type, Place::in_register(raw_argument(param)));
@@ -81,9 +79,8 @@ void Walker::emit_second_half(const Param& param) {
   if (nothing_after(target_type, address)) {
     return;
   }
-  view_ = View::after;
   out_.changed();
-  if (!target(type, address, nullptr)) {
+  if (!target(type, address, Context::of(View::after))) {
     out_.address(address);
   }
 }
@@ -107,12 +104,9 @@ bool Walker::nothing_after(const Type& type, RemoteAddr address) {
   Scope scope;
   scope.type = &layout;
   scope.place = Place::copied(*bytes, address);
-  scope.params = evaluate_params(type.args, nullptr);
-  view_ = View::after;
-  const auto enclosing_rest = std::exchange(rest_, unlimited);
-  const bool none = std::none_of(fields.begin(), fields.end(), [&](const spec::Field& f) { return wanted(f, scope); });
-  rest_ = enclosing_rest;
-  return none;
+  scope.params = evaluate_params(type.args, no_context);
+  const Context context = Context::of(View::after).in(scope);
+  return std::none_of(fields.begin(), fields.end(), [&](const spec::Field& f) { return wanted(f, context); });
 }
 
 /// An inout argument after one that had to wait for the exit: `[128 => 16]`, or `[16]` if it did not change.
@@ -125,9 +119,9 @@ void Walker::emit_both_halves(const Type& pointer, std::uint64_t bits) {
   }
   const Type& type = tables_.types[pointer.target];
   const Place before = saved_at(address, size_of(type));
-  view_ = View::output;
   if (pointer.direction != Direction::inout || before.kind != Place::Kind::copied) {
-    if (address.is_null() || before.kind != Place::Kind::copied || !target(pointer, address, nullptr)) {
+    if (address.is_null() || before.kind != Place::Kind::copied ||
+        !target(pointer, address, Context::of(View::output))) {
       out_.address(address);
     } else if (succeeded()) {
       emit_after_fields(pointer, bits);
@@ -146,15 +140,13 @@ void Walker::emit_both_halves(const Type& pointer, std::uint64_t bits) {
     out_.end_target();
     return;
   }
-  view_ = View::before;
-  if (!value(type, before, nullptr)) {
+  if (!value(type, before, Context::of(View::before))) {
     out_.address(address);
     return;
   }
   if (succeeded() && !nothing_after(type, address)) {
-    view_ = View::after;
     out_.changed();
-    if (!target(pointer, address, nullptr)) {
+    if (!target(pointer, address, Context::of(View::after))) {
       out_.address(address);
     }
   }
@@ -165,8 +157,8 @@ void Walker::emit_as_it_was(const Type& pointer, std::uint64_t bits) {
   const Type& type = tables_.types[pointer.target];
   const RemoteAddr address(*load(pointer, Place::in_register(bits)));
   const Place before = saved_at(address, size_of(type));
-  view_ = View::input;
-  if (!state_.depth.dereference || before.kind != Place::Kind::copied || !value(type, before, nullptr)) {
+  if (!state_.depth.dereference || before.kind != Place::Kind::copied ||
+      !value(type, before, Context::of(View::input))) {
     out_.address(address);
   }
 }
@@ -188,7 +180,7 @@ void Walker::for_each_after_field(const Type& pointer, std::uint64_t bits, const
   }
   scope.place = Place::copied(*bytes, RemoteAddr(bits));
   for (const spec::Field& field : Tables::slice(tables_.fields, scope.type->fields)) {
-    if (!field.after || !holds(field.condition, &scope)) {
+    if (!field.after || !holds(field.condition, no_context.in(scope))) {
       continue;
     }
     const auto address = load(tables_.types[field.type], scope.place.at(field.offset[index_of(abi_)]));
@@ -214,8 +206,7 @@ void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
     }
     const Type& type = tables_.types[field.type];
     out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-    view_ = View::output;
-    follow(type, Place::in_register(address), &scope);
+    follow(type, Place::in_register(address), Context::of(View::output).in(scope));
   });
   if (any) {
     out_.end_struct();

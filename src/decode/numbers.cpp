@@ -60,7 +60,7 @@ void Walker::emit_wait_status(const Type& type, std::uint64_t bits) {
     out_.scalar(bits, type);
     return;
   }
-  WalkerContext context(*this, nullptr, Place::in_register(bits), 4);
+  WalkerContext context(*this, nullptr, Place::in_register(bits), 4, no_context);
   setting_.wait_status(context);
 }
 
@@ -68,7 +68,7 @@ void Walker::emit_wait_status(const Type& type, std::uint64_t bits) {
 void Walker::emit_thread_area(const Type& type, std::uint64_t bits) {
   if (abi_ == Abi::i386 && bits != 0 && state_.depth.dereference && setting_.user_desc != nullptr) {
     constexpr std::uint64_t user_desc_size = 16;
-    WalkerContext context(*this, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size);
+    WalkerContext context(*this, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size, no_context);
     if (setting_.user_desc(context)) {
       return;
     }

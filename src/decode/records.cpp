@@ -21,7 +21,7 @@ constexpr std::uint64_t smallest_page = 4096;
 
 /// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there. Step 0:
 /// its header alone, which says a length that no record can have, so that nobody knows where the next one is.
-Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Scope* scope, std::uint64_t left,
+Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Context& context, std::uint64_t left,
                                        std::span<std::int64_t> params) {
   const spec::Struct& layout = tables_.structs[type.index];
   const std::uint64_t header = layout.layout.size[index_of(abi_)];
@@ -30,13 +30,14 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
     return {};
   }
   Scope inner;
-  inner.outer = scope;
+  inner.outer = context.scope;
   inner.type = &layout;
   inner.place = Place::copied(*read, place.address);
   inner.params = params;
-  const auto step = evaluate(layout.step, &inner);
+  const Context within = context.in(inner);
+  const auto step = evaluate(layout.step, within);
   const auto& expr = tables_.exprs[layout.step];
-  const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, &inner) : step;
+  const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, within) : step;
   if (!step || !data) {
     return {};
   }
@@ -48,11 +49,11 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
   return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
 
-std::uint64_t Walker::count_records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+std::uint64_t Walker::count_records(const Type& type, const Place& place, const Context& context, std::uint64_t size) {
   std::uint64_t n = 0;
   for (std::uint64_t at = 0; at < size && n < max_counted; ++n) {
     const ScratchGuard guard(state_.scratch);
-    const auto record = record_size(type, place.at(at), scope, size - at, evaluate_params(type.args, scope));
+    const auto record = record_size(type, place.at(at), context, size - at, evaluate_params(type.args, context));
     if (record.step == 0) {
       break;
     }
@@ -77,15 +78,13 @@ bool Walker::is_there(const Place& place, std::uint64_t size) {
   return copy(place.at(size - 1), 1).has_value();
 }
 
-bool Walker::records(const Type& type, const Place& place, const Scope* scope, std::uint64_t size) {
+bool Walker::records(const Type& type, const Place& place, const Context& context, std::uint64_t size) {
   const ScratchGuard guard(state_.scratch);
-  const auto params = evaluate_params(type.args, scope);
-  const auto enclosing_rest = rest_;
-  const auto enclosing_nth = nth_;
+  const auto params = evaluate_params(type.args, context);
   const bool is_list = tables_.structs[type.index].is_list;
   // Records of one size are like the elements of an array, of which those show that are there to their ends.
   const auto step =
-      is_constant(tables_.structs[type.index].step) ? evaluate(tables_.structs[type.index].step, scope) : Value{};
+      is_constant(tables_.structs[type.index].step) ? evaluate(tables_.structs[type.index].step, context) : Value{};
   if (step && *step > 0) {
     if (size > max_records) {
       return false;
@@ -98,14 +97,15 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
   // Records of any size that are no list, such as control messages, show to their end.
   const bool limited = state_.depth.abbreviate && (is_list || step);
   const std::uint64_t limit = limited ? setting_.options.string_limit : max_counted;
+  Context of_record = context;
   bool alone = false;
   bool begun = false;
   std::uint64_t n = 0;
   for (std::uint64_t at = 0; at < size; ++n) {
     const ScratchGuard record_guard(state_.scratch);
     const Place here = place.at(at);
-    nth_ = n;
-    const auto record = record_size(type, here, scope, size - at, params);
+    of_record.index = n;
+    const auto record = record_size(type, here, of_record, size - at, params);
     const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
     const bool is_rest = is_list && record.length == 0;
     if (!bytes && !begun && !is_rest) {
@@ -130,16 +130,16 @@ bool Walker::records(const Type& type, const Place& place, const Scope* scope, s
       break;
     }
     out_.begin_element();
-    rest_ = record.length;
-    record_body({scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place, size});
+    of_record.remaining = record.length;
+    const Scope scope{context.scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place,
+                      size};
+    record_body(of_record.in(scope));
     if (record.step == 0) {
       unreadable_rest(here.address + record.length);
       break;
     }
     at += record.step;
   }
-  rest_ = enclosing_rest;
-  nth_ = enclosing_nth;
   if (!begun && is_list) {
     out_.bytes({}, {});
     return true;

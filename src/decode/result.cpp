@@ -47,7 +47,7 @@ void Walker::emit_result() {
       out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar) {
       emit_scalar(type, *load(type, Place::in_register(bits)));  // whatever the arguments have cost
-    } else if (!value(type, Place::in_register(bits), nullptr)) {
+    } else if (!value(type, Place::in_register(bits), no_context)) {
       out_.scalar(bits, plain);
     }
     if (state_.call != nullptr && state_.signature->note != spec::none && !state_.depth.raw) {
@@ -98,7 +98,7 @@ void Walker::emit_note(std::uint64_t bits) {
     out_.end_note();
     return;
   }
-  value(note, Place::in_register(bits), nullptr);
+  value(note, Place::in_register(bits), no_context);
   out_.end_note();
 }
 

@@ -38,22 +38,14 @@ std::optional<std::span<const std::byte>> Walker::copy(const Place& place, std::
   return into;
 }
 
-/// In a list even bytes in hexadecimal are a string of limited length.
-bool Walker::in_list(const Scope* scope) {
-  while (scope != nullptr && (scope->type == nullptr || !scope->type->is_list)) {
-    scope = scope->outer;
-  }
-  return scope != nullptr;
-}
-
-bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::bytes(const Type& type, const Place& place, const Context& context) {
   if (type.style == spec::Style::mac) {
-    return hardware_address(type, place, scope);
+    return hardware_address(type, place, context);
   }
   if (type.style == spec::Style::inet6) {
     return inet6_address(type, place, {});
   }
-  const auto n = length(type, scope);
+  const auto n = length(type, context);
   if (!n) {
     return false;
   }
@@ -77,7 +69,7 @@ bool Walker::bytes(const Type& type, const Place& place, const Scope* scope) {
     return true;
   }
   render::StringForm form;
-  form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, scope));
+  form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, context));
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data.back() == std::byte{0};
   out_.bytes(data, form);
@@ -100,15 +92,15 @@ bool Walker::terminated_bytes(const Place& place, std::uint64_t size) {
 }
 
 /// Whether the tracee's length goes beyond the type's own limit.
-bool Walker::holds_more(const Type& type, const Scope* scope) {
-  const auto said = type.length != spec::none ? evaluate(type.length, scope) : std::nullopt;
+bool Walker::holds_more(const Type& type, const Context& context) {
+  const auto said = type.length != spec::none ? evaluate(type.length, context) : std::nullopt;
   return said && static_cast<std::uint64_t>(*said) > type.max;
 }
 
-bool Walker::hardware_address(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::hardware_address(const Type& type, const Place& place, const Context& context) {
   constexpr std::size_t max_hardware_address = 32;  // MAX_ADDR_LEN of linux/netdevice.h
   const ScratchGuard guard(state_.scratch);
-  const auto raw = copy(place, std::min<std::uint64_t>(length(type, scope).value_or(0), max_hardware_address));
+  const auto raw = copy(place, std::min<std::uint64_t>(length(type, context).value_or(0), max_hardware_address));
   if (!raw) {
     return false;
   }
@@ -161,14 +153,14 @@ void Walker::network_number(const Type& type, std::uint64_t bits) {
   out_.named_bytes({text.view()}, raw);
 }
 
-bool Walker::text(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::text(const Type& type, const Place& place, const Context& context) {
   const bool is_whole = type.style == spec::Style::path || type.style == spec::Style::whole;
   // `all max N` is no field but a limit of its own.
   const bool is_limited = type.length != spec::none && tables_.exprs[type.length].op == spec::ExprOp::everything;
   const bool is_fixed = type.length != spec::none && !is_limited;
   std::uint64_t capacity = unlimited;
   if (type.length != spec::none) {
-    const auto n = length(type, scope);
+    const auto n = length(type, context);
     if (!n) {
       return false;
     }

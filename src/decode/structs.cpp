@@ -1,7 +1,6 @@
 // Structs and unions: one read, then every field from the copy.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "decode/walker.h"
 #include "format/escape.h"
@@ -23,7 +22,7 @@ constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that
 
 }  // namespace
 
-std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Scope* scope) {
+std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Context& context) {
   if (args.count == 0) {
     return {};
   }
@@ -31,7 +30,7 @@ std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Scope* s
   const std::span params(reinterpret_cast<std::int64_t*>(bytes.data()), args.count);
   const auto expressions = Tables::slice(tables_.expr_lists, args);
   for (std::size_t i = 0; i < params.size(); ++i) {
-    params[i] = evaluate(expressions[i], scope).value_or(0);
+    params[i] = evaluate(expressions[i], context).value_or(0);
   }
   return params;
 }
@@ -93,30 +92,31 @@ bool Walker::is_recursion(const Struct& layout, const Place& place, const Scope*
   return true;
 }
 
-bool Walker::structure(const Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params) {
+bool Walker::structure(const Type& type, const Place& place, const Context& context, std::span<std::int64_t> params) {
   const Struct& layout = tables_.structs[type.index];
   if (place.kind == Place::Kind::reg) {
     return false;
   }
   if (layout.kind == StructKind::stream) {
-    return records(type, place, scope, rest_);
+    return records(type, place, context, context.remaining);
   }
-  const bool in_part = is_part(layout, scope);
+  const bool in_part = is_part(layout, context);
   if (in_part && !layout.has_short) {
     return false;
   }
-  if (is_recursion(layout, place, scope)) {
+  if (is_recursion(layout, place, context.scope)) {
     return true;
   }
   const ScratchGuard guard(state_.scratch);
   Scope inner;
-  inner.outer = scope;
+  inner.outer = context.scope;
   inner.type = &layout;
   inner.params = params;
-  std::uint64_t available = rest_;
+  const Context within = context.in(inner);
+  std::uint64_t available = context.remaining;
   if (layout.sized_by != spec::none) {
     inner.place = place;
-    const auto said = evaluate(layout.sized_by, &inner);
+    const auto said = evaluate(layout.sized_by, within);
     if (!said) {
       return false;
     }
@@ -139,31 +139,29 @@ bool Walker::structure(const Type& type, const Place& place, const Scope* scope,
     return false;
   }
   inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
-  const auto enclosing_rest = rest_;
-  show_part_ = in_part;
-  layout.is_list ? elements(inner, available) : fields(inner, available);
-  rest_ = enclosing_rest;
+  layout.is_list ? elements(within, available) : fields(within, available, in_part);
   return true;
 }
 
 /// Whether of an element of a list only a part is there.
-bool Walker::is_part(const Struct& layout, const Scope* scope) const {
+bool Walker::is_part(const Struct& layout, const Context& context) const {
+  const Scope* scope = context.scope;
   while (scope != nullptr && scope->type == nullptr) {
     scope = scope->outer;
   }
   return scope != nullptr && scope->type->is_list && layout.kind == StructKind::plain && !layout.is_list &&
-         !layout.variable && layout.sized_by == spec::none && rest_ < layout.layout.size[index_of(abi_)];
+         !layout.variable && layout.sized_by == spec::none && context.remaining < layout.layout.size[index_of(abi_)];
 }
 
 /// A record of a stream, all of it copied.
-void Walker::record_body(const Scope& record) {
-  const auto enclosing_rest = rest_;
-  record.type->is_list ? elements(record, record.place.bytes.size()) : fields(record, record.place.bytes.size());
-  rest_ = enclosing_rest;
+void Walker::record_body(const Context& context) {
+  const Scope& record = *context.scope;
+  const std::uint64_t size = record.place.bytes.size();
+  record.type->is_list ? elements(context, size) : fields(context, size, false);
 }
 
 /// The fields of a list: `[{…}, {…}]`, one alone without brackets.
-void Walker::elements(const Scope& scope, std::uint64_t available) {
+void Walker::elements(const Context& context, std::uint64_t available) {
   struct Shown {
     const Field* field = nullptr;
     std::uint64_t offset = 0;
@@ -172,35 +170,37 @@ void Walker::elements(const Scope& scope, std::uint64_t available) {
   std::array<Shown, max_elements> shown;
   std::size_t count = 0;
   std::size_t spliced = 0;
+  const Scope& scope = *context.scope;
+  Context within = context;
+  within.enter_value();
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
-    const auto offset = offset_of(f, scope);
+    const auto offset = offset_of(f, within);
     if (count == max_elements || offset > available) {
       continue;
     }
-    rest_ = available - offset;
-    if (wanted(f, scope)) {
+    within.remaining = available - offset;
+    if (wanted(f, within)) {
       shown[count++] = {&f, offset};
       spliced += f.inlined ? 1 : 0;
     }
   }
   // What is spliced into the list around has no brackets of its own; of what is spliced in, something shows.
-  const bool bare = std::exchange(splicing_, false) || scope.type->is_spliced;
+  const bool bare = context.splice != nullptr || scope.type->is_spliced;
   const bool alone = count == 1 && spliced == 0;
   bare ? void() : out_.begin_series(alone);
   for (std::size_t i = 0; i < count; ++i) {
     const auto [f, offset] = shown[i];
-    rest_ = available - offset;
-    if (f->inlined) {
-      splicing_ = true;
-    } else if (i != 0 || !scope.type->is_spliced) {
+    Splice splice;
+    within.remaining = available - offset;
+    within.splice = f->inlined ? &splice : nullptr;
+    if (!f->inlined && (i != 0 || !scope.type->is_spliced)) {
       out_.begin_element();  // the list around has begun the first one of what is spliced into it
     }
-    if (!value(tables_.types[f->type], scope.place.at(offset), &scope)) {
-      if (std::exchange(splicing_, false)) {
+    if (!value(tables_.types[f->type], scope.place.at(offset), within)) {
+      if (f->inlined && !splice.element_begun) {
         out_.begin_element();
       }
-      rest_ = available - offset;
-      remaining_bytes(scope.place.at(offset), rest_);
+      remaining_bytes(scope.place.at(offset), within.remaining);
     }
   }
   bare ? void() : out_.end_series(alone);
@@ -221,34 +221,34 @@ void Walker::remaining_bytes(const Place& place, std::uint64_t size) {
   out_.bytes(*data, form);
 }
 
-void Walker::fields(const Scope& scope, std::uint64_t available) {
-  // Unless these are shown as the enclosing struct's own.
-  const bool braces = std::exchange(inlined_, {}).empty();
-  const Portion portion = std::exchange(portion_, Portion::whole);
+void Walker::fields(Context context, std::uint64_t available, bool in_part) {
+  const Scope& scope = *context.scope;
+  const bool braces = context.inline_into.empty();  // else these are shown as the enclosing struct's own
+  const Portion portion = context.portion;
+  context.enter_value();
   braces&& portion != Portion::rest ? out_.begin_struct() : void();
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
-  const bool part = std::exchange(show_part_, false);
-  bool left_out = part;
+  bool left_out = in_part;
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
   for (spec::Index i = 0; i < all.size(); ++i) {
     const Field& f = all[i];
-    const auto offset = offset_of(f, scope);
+    const auto offset = offset_of(f, context);
     const bool begins = offset < available && is_filled_up(*scope.type);
     const bool there = offset <= available && (begins || size_of(tables_.types[f.type]) <= available - offset);
-    if ((part && !f.in_short) || !there) {
+    if ((in_part && !f.in_short) || !there) {
       continue;
     }
     if (brief && !f.in_brief) {
-      left_out = left_out || wanted(f, scope);
+      left_out = left_out || wanted(f, context);
       continue;
     }
-    rest_ = available == unlimited ? unlimited : available - offset;
+    context.remaining = available == unlimited ? unlimited : available - offset;
     if (portion == Portion::beginning && f.at_exit) {
       state_.fields_emitted = i;
-      state_.field_emitted_once = emit_field_once(f, scope);
+      state_.field_emitted_once = emit_field_once(f, context);
       return;
     }
-    if ((portion == Portion::rest && i < state_.fields_emitted) || !wanted(f, scope)) {
+    if ((portion == Portion::rest && i < state_.fields_emitted) || !wanted(f, context)) {
       continue;
     }
     if (state_.budget.exhausted()) {
@@ -256,7 +256,7 @@ void Walker::fields(const Scope& scope, std::uint64_t available) {
       break;
     }
     const bool again = portion == Portion::rest && i == state_.fields_emitted && state_.field_emitted_once;
-    again ? emit_field_again(f, scope) : void(field(f, scope));
+    again ? emit_field_again(f, context) : void(field(f, context));
   }
   if (portion == Portion::beginning) {
     state_.fields_emitted = static_cast<spec::Index>(all.size());
@@ -312,33 +312,34 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
 }
 
 /// In bytes from the begin of its struct; beyond any end if that cannot be told.
-std::uint64_t Walker::offset_of(const Field& field, const Scope& scope) {
+std::uint64_t Walker::offset_of(const Field& field, const Context& context) {
   return field.at == spec::none ? field.offset[index_of(abi_)]
-                                : static_cast<std::uint64_t>(evaluate(field.at, &scope).value_or(-1));
+                                : static_cast<std::uint64_t>(evaluate(field.at, context).value_or(-1));
 }
 
-bool Walker::wanted(const Field& field, const Scope& scope) {
-  if (field.hidden || (field.direction == Direction::out && (view_ == View::input || view_ == View::before))) {
+bool Walker::wanted(const Field& field, const Context& context) {
+  if (field.hidden ||
+      (field.direction == Direction::out && (context.view == View::input || context.view == View::before))) {
     return false;
   }
-  if (view_ == View::after && field.direction == Direction::in) {
-    const auto all = Tables::slice(tables_.fields, scope.type->fields);
+  if (context.view == View::after && field.direction == Direction::in) {
+    const auto all = Tables::slice(tables_.fields, context.scope->type->fields);
     if (std::any_of(all.begin(), all.end(), [](const Field& f) { return f.direction != Direction::in; })) {
       return false;
     }
   }
-  if (!holds(field.condition, &scope)) {
+  if (!holds(field.condition, context)) {
     return false;
   }
-  if (tables_.types[field.type].kind == spec::TypeKind::choice && !has_row(tables_.types[field.type], scope)) {
+  if (tables_.types[field.type].kind == spec::TypeKind::choice && !has_row(tables_.types[field.type], context)) {
     return false;
   }
   if (field.together != 0) {
-    for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
+    for (const Field& f : Tables::slice(tables_.fields, context.scope->type->fields)) {
       if (f.together != field.together) {
         continue;
       }
-      const auto bytes = copy(scope.place.at(offset_of(f, scope)), size_of_any_row(tables_.types[f.type]));
+      const auto bytes = copy(context.scope->place.at(offset_of(f, context)), size_of_any_row(tables_.types[f.type]));
       if (bytes && std::any_of(bytes->begin(), bytes->end(), [](std::byte b) { return b != std::byte{0}; })) {
         return true;
       }
@@ -349,46 +350,45 @@ bool Walker::wanted(const Field& field, const Scope& scope) {
 }
 
 /// Whether what a field was at entry shows beside what it is.
-bool Walker::has_changed(const Field& field, const Scope& scope) {
+bool Walker::has_changed(const Field& field, const Context& context) {
   if (field.direction != Direction::inout) {
     return false;
   }
   const Type& type = tables_.types[field.type];
-  const Place place = scope.place.at(offset_of(field, scope));
+  const Place place = context.scope->place.at(offset_of(field, context));
   const Place before = saved_at(place.address, size_of(type));
   const auto old_bits = load(type, before);
-  const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, &scope);
+  const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, context);
   return before.kind == Place::Kind::copied && old_bits && (always || old_bits != load(type, place));
 }
 
-bool Walker::field(const Field& field, const Scope& scope) {
+bool Walker::field(const Field& field, const Context& context) {
   const Type& type = tables_.types[field.type];
-  Place place = scope.place.at(offset_of(field, scope));
-  if (rest_ == unlimited && place.kind == Place::Kind::copied && place.bytes.empty()) {
+  Place place = context.scope->place.at(offset_of(field, context));
+  if (context.remaining == unlimited && place.kind == Place::Kind::copied && place.bytes.empty()) {
     // What follows the part whose size is known; nobody says where it ends.
     place = Place::remote(place.address);
   }
   if (field.inlined) {
-    inlined_ = tables_.text(field.name);
-    const bool done = value(type, place, &scope);
-    inlined_ = {};
-    return done;
+    Context within = context;
+    within.inline_into = tables_.text(field.name);
+    return value(type, place, within);
   }
   if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
     inet6_address(type, place, tables_.text(field.name)) ? void() : out_.address(place.address);
     return true;
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-  const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, &scope));
+  const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, context));
   if (address_only) {
     out_.address(RemoteAddr(load(type, place).value_or(0)));
     return true;
   }
-  if (view_ == View::output && has_changed(field, scope)) {
-    value(type, saved_at(place.address, size_of(type)), &scope);
+  if (context.view == View::output && has_changed(field, context)) {
+    value(type, saved_at(place.address, size_of(type)), context);
     out_.changed();
   }
-  if (!value(type, place, &scope)) {
+  if (!value(type, place, context)) {
     out_.address(place.address);
   }
   return true;

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include <utility>
-
 #include "decode/customs.h"
 #include "format/constants.h"
 #include "format/floating.h"
@@ -110,55 +108,50 @@ std::optional<std::uint64_t> Walker::load_long_double(const Place& place, unsign
   return format::double_of_long_double(into, abi_);
 }
 
-bool Walker::value(const Type& type, const Place& place, const Scope* scope) {
-  if (!spend() || depth_ >= max_depth) {
+bool Walker::value(const Type& type, const Place& place, Context context) {
+  if (!spend() || context.depth >= max_depth) {
     out_.symbol("...");
     return true;
   }
-  if (type.kind == TypeKind::custom) {
-    inlined_ = {};  // it emits the fields
-  } else if (!inlined_.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
-    out_.begin_field(std::exchange(inlined_, {}), tables_.text(type.name));
+  // A custom emits the fields itself.
+  if (!context.inline_into.empty() && type.kind != TypeKind::choice && type.kind != TypeKind::structure &&
+      type.kind != TypeKind::custom) {
+    out_.begin_field(context.inline_into, tables_.text(type.name));
   }
-  if (splicing_ && type.kind != TypeKind::choice &&
+  if (context.splice != nullptr && type.kind != TypeKind::choice &&
       !(type.kind == TypeKind::structure && tables_.structs[type.index].is_list &&
         tables_.structs[type.index].kind == spec::StructKind::plain)) {
-    splicing_ = false;
+    context.splice->element_begun = true;
+    context.splice = nullptr;
     out_.begin_element();
   }
-  ++depth_;
-  bool done = false;
+  if (type.kind != TypeKind::choice && type.kind != TypeKind::structure) {
+    context.enter_value();
+  }
+  ++context.depth;
   switch (type.kind) {
     case TypeKind::scalar:
       if (const auto bits = load(type, place)) {
         emit_scalar(type, *bits);
-        done = true;
+        return true;
       }
-      break;
+      return false;
     case TypeKind::pointer:
-      done = follow(type, place, scope);
-      break;
+      return follow(type, place, context);
     case TypeKind::array:
-      done = array(type, place, scope);
-      break;
+      return array(type, place, context);
     case TypeKind::bytes:
-      done = bytes(type, place, scope);
-      break;
+      return bytes(type, place, context);
     case TypeKind::cstr:
-      done = text(type, place, scope);
-      break;
+      return text(type, place, context);
     case TypeKind::structure:
-      done = structure(type, place, scope, evaluate_params(type.args, scope));
-      break;
+      return structure(type, place, context, evaluate_params(type.args, context));
     case TypeKind::choice:
-      done = choice(type, place, scope);
-      break;
+      return choice(type, place, context);
     case TypeKind::custom:
-      done = custom(type, place, scope);
-      break;
+      return custom(type, place, context);
   }
-  --depth_;
-  return done;
+  return false;
 }
 
 /// `NULL /* 0 entries */`: what a call fills with as many bytes as it says needs no address if there are none.
@@ -167,60 +160,58 @@ bool Walker::counts_nothing(const Type& type) const {
          outcome_->value == 0;
 }
 
-bool Walker::follow(const Type& pointer, const Place& place, const Scope* scope) {
+bool Walker::follow(const Type& pointer, const Place& place, const Context& context) {
   const auto bits = load(pointer, place);
   if (!bits) {
     return false;
   }
   const RemoteAddr address(*bits);
-  const bool unfilled = pointer.direction == Direction::out && !succeeded() && !filled_;
+  const bool unfilled = pointer.direction == Direction::out && !succeeded() && !context.filled;
   const Type& pointed = tables_.types[pointer.target];
   const bool nothing = address.is_null() && !counts_nothing(pointed);
   if (nothing && pointed.budget != spec::none) {
-    length(pointed, scope);  // uses up its share nevertheless
+    length(pointed, context);  // uses up its share nevertheless
   }
-  if (nothing || unfilled || !target(pointer, address, scope)) {
+  if (nothing || unfilled || !target(pointer, address, context)) {
     out_.address(address);
-    shown_ = shown_ && address.is_null();
+    if (context.unread != nullptr && !address.is_null()) {
+      context.unread->any = true;
+    }
   }
   return true;
 }
 
-bool Walker::target(const Type& pointer, RemoteAddr address, const Scope* scope) {
+bool Walker::target(const Type& pointer, RemoteAddr address, Context context) {
   const Type& type = tables_.types[pointer.target];
-  if (!state_.depth.dereference && !is_text(type, scope)) {
+  if (!state_.depth.dereference && !is_text(type, context)) {
     // There is nothing to look at in an array of no elements.
     const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
-    if (!counted || type.brief != spec::none || length(type, scope).value_or(1) != 0) {
+    if (!counted || type.brief != spec::none || length(type, context).value_or(1) != 0) {
       return false;
     }
     out_.begin_array();
     out_.end_array();
     return true;
   }
-  const auto enclosing_rest = rest_;
-  rest_ = unlimited;
+  context.remaining = unlimited;
   if (pointer.sized_by != spec::none) {
-    const auto size = evaluate(pointer.sized_by, scope);
-    rest_ = size && *size >= 0 ? static_cast<std::uint64_t>(*size) : 0;
+    const auto size = evaluate(pointer.sized_by, context);
     if (!size || *size < 0) {
-      rest_ = enclosing_rest;
       return false;
     }
+    context.remaining = static_cast<std::uint64_t>(*size);
   }
-  bool done = false;
-  if (type.kind == TypeKind::scalar || type.kind == TypeKind::pointer) {
-    if (const auto bits = load(type, Place::remote(address))) {
-      out_.begin_target();
-      value(type, Place::in_register(*bits), scope);
-      out_.end_target();
-      done = true;
-    }
-  } else {
-    done = value(type, Place::remote(address), scope);
+  if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer) {
+    return value(type, Place::remote(address), context);
   }
-  rest_ = enclosing_rest;
-  return done;
+  const auto bits = load(type, Place::remote(address));
+  if (!bits) {
+    return false;
+  }
+  out_.begin_target();
+  value(type, Place::in_register(*bits), context);
+  out_.end_target();
+  return true;
 }
 
 /// How many bytes there must be for it to show: fewer than it has if it is `sized by` and says so.
@@ -230,7 +221,7 @@ std::uint64_t Walker::least_of(const Type& type) const {
 }
 
 /// The row of a table that its values choose; nullptr: none.
-const Type* Walker::chosen(const Type& type, const Scope& inner) {
+const Type* Walker::chosen(const Type& type, const Context& inner) {
   const spec::Choice& table = tables_.choices[type.index];
   for (const spec::ChoiceRow& row : Tables::slice(tables_.choice_rows, table.rows)) {
     bool matches = true;
@@ -238,10 +229,11 @@ const Type* Walker::chosen(const Type& type, const Scope& inner) {
       if (row.keys[i] == spec::none) {
         continue;
       }
-      const auto key = evaluate(row.keys[i], &inner);
-      matches = matches && key && i < inner.params.size() && *key == inner.params[i];
+      const auto key = evaluate(row.keys[i], inner);
+      const auto& params = inner.scope->params;
+      matches = matches && key && i < params.size() && *key == params[i];
     }
-    matches = matches && (!row.whole || rest_ >= least_of(tables_.types[row.type]));
+    matches = matches && (!row.whole || inner.remaining >= least_of(tables_.types[row.type]));
     if (matches) {
       return row.type == spec::none ? nullptr : &tables_.types[row.type];
     }
@@ -250,55 +242,58 @@ const Type* Walker::chosen(const Type& type, const Scope& inner) {
 }
 
 /// Whether a table says what to make of the bytes that are left, and there are enough.
-bool Walker::has_row(const Type& type, const Scope& scope) {
+bool Walker::has_row(const Type& type, const Context& context) {
   const ScratchGuard guard(state_.scratch);
+  const Scope& scope = *context.scope;
   Scope inner;
   inner.outer = &scope;
-  inner.params = evaluate_params(type.args, &scope);
-  const Type* found = chosen(type, inner);
+  inner.params = evaluate_params(type.args, context);
+  const Type* found = chosen(type, context.in(inner));
   // Of a list those elements show that are there; what is too short for an element shows as bytes.
-  const bool of_list = scope.type != nullptr && scope.type->is_list && rest_ != 0;
-  return found != nullptr && (of_list || size_of(*found) <= rest_);
+  const bool of_list = scope.type != nullptr && scope.type->is_list && context.remaining != 0;
+  return found != nullptr && (of_list || size_of(*found) <= context.remaining);
 }
 
-bool Walker::choice(const Type& type, const Place& place, const Scope* scope) {
+bool Walker::choice(const Type& type, const Place& place, const Context& context) {
   const ScratchGuard guard(state_.scratch);
   Scope inner;
-  inner.outer = scope;
+  inner.outer = context.scope;
   inner.place = place;
-  inner.params = evaluate_params(type.args, scope);
-  const Type* found = chosen(type, inner);
+  inner.params = evaluate_params(type.args, context);
+  const Context within = context.in(inner);
+  const Type* found = chosen(type, within);
   if (found == nullptr) {
     return false;
   }
   if (place.kind == Place::Kind::reg || found->kind != TypeKind::scalar) {
-    return value(*found, place, &inner);
+    return value(*found, place, within);
   }
   const auto bits = load(*found, place);
-  if (!bits || rest_ < scalar_width(*found)) {
+  if (!bits || context.remaining < scalar_width(*found)) {
     return false;
   }
   const bool bare = place.kind == Place::Kind::copied;
   bare ? void() : out_.begin_target();
-  value(*found, Place::in_register(*bits), &inner);
+  value(*found, Place::in_register(*bits), within);
   bare ? void() : out_.end_target();
   return true;
 }
 
 /// Whether a type is text, by what its table chooses if it is one.
-bool Walker::is_text(const Type& type, const Scope* scope) {
+bool Walker::is_text(const Type& type, const Context& context) {
   if (type.kind == TypeKind::array && type.length_kind == spec::LengthKind::byte_count) {
-    return is_text(tables_.types[type.target], scope);
+    return is_text(tables_.types[type.target], context);
   }
   if (type.kind != TypeKind::choice) {
     return type.kind == TypeKind::bytes || type.kind == TypeKind::cstr;
   }
   const ScratchGuard guard(state_.scratch);
   Scope inner;
-  inner.outer = scope;
-  inner.params = evaluate_params(type.args, scope);
-  const Type* found = chosen(type, inner);
-  return found != nullptr && found->kind != TypeKind::choice && is_text(*found, &inner);
+  inner.outer = context.scope;
+  inner.params = evaluate_params(type.args, context);
+  const Context within = context.in(inner);
+  const Type* found = chosen(type, within);
+  return found != nullptr && found->kind != TypeKind::choice && is_text(*found, within);
 }
 
 }  // namespace tracer::decode

@@ -5,10 +5,10 @@
 // whoever followed the pointer shows the address instead.
 #pragma once
 
-#include <limits>
 #include <optional>
 
 #include "decode/call_state.h"
+#include "decode/context.h"
 #include "decode/custom.h"
 #include "decode/value.h"
 
@@ -29,43 +29,6 @@ struct Setting {
   CustomFunction user_desc = nullptr;
 };
 
-/// Where a value is.
-struct Place {
-  enum class Kind : std::uint8_t {
-    reg,     ///< `bits`
-    copied,  ///< `bytes`, up to the end of what was copied; they came from `address`
-    remote,  ///< at `address`
-  };
-  Kind kind = Kind::reg;
-  std::uint64_t bits = 0;
-  std::span<const std::byte> bytes;
-  RemoteAddr address;
-
-  static Place in_register(std::uint64_t bits) { return {Kind::reg, bits, {}, {}}; }
-  static Place copied(std::span<const std::byte> bytes, RemoteAddr address) {
-    return {Kind::copied, 0, bytes, address};
-  }
-  static Place remote(RemoteAddr address) { return {Kind::remote, 0, {}, address}; }
-
-  /// The place `offset` bytes on. Past the end of a copy it is remote.
-  [[nodiscard]] Place at(std::uint64_t offset) const {
-    if (kind == Kind::copied && offset <= bytes.size()) {
-      return copied(bytes.subspan(offset), address + offset);
-    }
-    return remote(address + offset);
-  }
-};
-
-/// A struct, union, stream or table that is being decoded; they nest.
-struct Scope {
-  const Scope* outer = nullptr;
-  const spec::Struct* type = nullptr;  ///< null for a table
-  Place place;                         ///< the struct's copy
-  std::span<std::int64_t> params;
-  Place series;                   ///< of a stream's record: where the first one begins
-  std::uint64_t series_size = 0;  ///< in bytes, of all records
-};
-
 class Walker {
  public:
   Walker(const Setting& setting, CallState& state, const trace::Memory& memory, render::Emitter& out,
@@ -84,7 +47,7 @@ class Walker {
   [[nodiscard]] const Outcome* outcome() const { return outcome_; }
   [[nodiscard]] std::optional<std::uint64_t> argument_named(std::string_view name);
   void emit_scalar(const spec::Type& type, std::uint64_t bits);
-  bool value(const spec::Type& type, const Place& place, const Scope* scope);
+  bool value(const spec::Type& type, const Place& place, Context context);
   [[nodiscard]] spec::SetId find_set(std::string_view name) const;
   /// Whether one more value may be emitted: charges the budget with it and with what was written since.
   bool spend() {
@@ -93,19 +56,8 @@ class Walker {
     written_ = written;
     return state_.budget.spend_value();
   }
-  [[nodiscard]] std::uint64_t next_register() const {
-    const auto& args = state_.entry.args;
-    return slot_ + 1U < args.size() ? args[slot_ + 1U] : 0;
-  }
 
  private:
-  static constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
-
-  /// Which of a struct's fields show: those that go in, or those that came out.
-  enum class View : std::uint8_t { input, output, before, after };
-  /// How much of a struct shows now: what stands before the first field that has to wait for the exit, or what is left.
-  enum class Portion : std::uint8_t { whole, beginning, rest };
-
   // calls.cpp
   void settle_on_call();
   void follow_redirect();
@@ -157,9 +109,9 @@ class Walker {
   // beginnings.cpp
   [[nodiscard]] bool shows_beginning(const spec::Param& param);
   bool emit_beginning(const spec::Param& param, std::uint64_t bits);
-  void emit_rest(const spec::Type& pointer, std::uint64_t bits);
-  bool emit_field_once(const spec::Field& field, const Scope& scope);
-  void emit_field_again(const spec::Field& field, const Scope& scope);
+  void emit_rest(const spec::Type& pointer, std::uint64_t bits, Context context);
+  bool emit_field_once(const spec::Field& field, const Context& context);
+  void emit_field_again(const spec::Field& field, const Context& context);
 
   // result.cpp
   void emit_result();
@@ -179,8 +131,8 @@ class Walker {
   // evaluate.cpp
   [[nodiscard]] Count saved_value(spec::ParamId param) const;
   [[nodiscard]] Count saved_field(spec::FieldId id, const Scope* scope) const;
-  Value evaluate(spec::ExprId id, const Scope* scope);
-  Value binary(const spec::Expr& expr, const Scope* scope);
+  Value evaluate(spec::ExprId id, const Context& context);
+  Value binary(const spec::Expr& expr, const Context& context);
   Value field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset = 0,
                     const spec::Type* type = nullptr);
   Value outer_value(spec::StringRef name, const Scope* scope);
@@ -188,24 +140,24 @@ class Walker {
   Value sibling_value(std::uint64_t kind, const Scope* scope);
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   [[nodiscard]] bool is_constant(spec::ExprId id) const;
-  bool holds(spec::ExprId condition, const Scope* scope) {
+  bool holds(spec::ExprId condition, const Context& context) {
     if (condition == spec::none) {
       return true;
     }
-    const auto result = evaluate(condition, scope);
+    const auto result = evaluate(condition, context);
     return result && *result != 0;
   }
   [[nodiscard]] std::int64_t argument_value(const spec::Param& param) const;
 
   // values.cpp
   [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
-  bool follow(const spec::Type& pointer, const Place& place, const Scope* scope);
+  bool follow(const spec::Type& pointer, const Place& place, const Context& context);
   [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
-  bool target(const spec::Type& pointer, RemoteAddr address, const Scope* scope);
-  bool choice(const spec::Type& type, const Place& place, const Scope* scope);
-  [[nodiscard]] bool has_row(const spec::Type& type, const Scope& scope);
-  const spec::Type* chosen(const spec::Type& type, const Scope& inner);
-  bool is_text(const spec::Type& type, const Scope* scope);
+  bool target(const spec::Type& pointer, RemoteAddr address, Context context);
+  bool choice(const spec::Type& type, const Place& place, const Context& context);
+  [[nodiscard]] bool has_row(const spec::Type& type, const Context& context);
+  const spec::Type* chosen(const spec::Type& type, const Context& inner);
+  bool is_text(const spec::Type& type, const Context& context);
   [[nodiscard]] Count load(const spec::Type& type, const Place& place) const {
     // Returned as it is from a function of its own, an optional is read wider than it was written: slow enough to see.
     std::uint64_t bits = 0;
@@ -231,66 +183,65 @@ class Walker {
   void emit_thread_area(const spec::Type& type, std::uint64_t bits);
 
   // customs.cpp
-  bool custom(const spec::Type& type, const Place& place, const Scope* scope);
+  bool custom(const spec::Type& type, const Place& place, const Context& context);
 
   // structs.cpp
-  bool structure(const spec::Type& type, const Place& place, const Scope* scope, std::span<std::int64_t> params);
+  bool structure(const spec::Type& type, const Place& place, const Context& context, std::span<std::int64_t> params);
   bool is_recursion(const spec::Struct& layout, const Place& place, const Scope* scope);
-  void record_body(const Scope& record);
-  void fields(const Scope& scope, std::uint64_t available);
-  void elements(const Scope& scope, std::uint64_t available);
+  void record_body(const Context& context);
+  void fields(Context context, std::uint64_t available, bool in_part);
+  void elements(const Context& context, std::uint64_t available);
   void remaining_bytes(const Place& place, std::uint64_t size);
-  [[nodiscard]] bool is_part(const spec::Struct& layout, const Scope* scope) const;
-  bool field(const spec::Field& field, const Scope& scope);
-  [[nodiscard]] bool has_changed(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] bool is_part(const spec::Struct& layout, const Context& context) const;
+  bool field(const spec::Field& field, const Context& context);
+  [[nodiscard]] bool has_changed(const spec::Field& field, const Context& context);
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
   void unknown_bytes(const Scope& scope, std::uint64_t available);
-  [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Scope& scope);
+  [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Context& context);
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
   [[nodiscard]] bool has_unnamed_rest(const spec::Struct& layout) const;
   [[nodiscard]] bool is_filled_up(const spec::Struct& layout) const;
   std::span<const std::byte> filled_up(std::span<const std::byte> given, std::uint64_t size);
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;
-  bool wanted(const spec::Field& field, const Scope& scope);
-  std::span<std::int64_t> evaluate_params(spec::Range args, const Scope* scope);
+  bool wanted(const spec::Field& field, const Context& context);
+  std::span<std::int64_t> evaluate_params(spec::Range args, const Context& context);
 
   // arrays.cpp
   static constexpr std::uint64_t max_counted = 1U << 20;  ///< elements or records; a bound for endless ones
-  bool array(const spec::Type& type, const Place& place, const Scope* scope);
+  bool array(const spec::Type& type, const Place& place, const Context& context);
   struct Elements;
   [[nodiscard]] bool is_like_fields(const spec::Type& type, std::uint64_t count) const;
   Place fetch(Elements& all);
-  void emit_elements(Elements& all, Place there, const Scope* scope);
+  void emit_elements(Elements& all, Place there, Context context);
   void emit_missing(const Elements& all);
-  bool counted(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t count);
-  bool terminated(const spec::Type& type, const Place& place, const Scope* scope);
-  bool brief_count(const spec::Type& type, const Place& place, const Scope* scope);
-  [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Scope* scope);
-  bool brief_none(const spec::Type& type, const Scope* scope);
+  bool counted(const spec::Type& type, const Place& place, const Context& context, std::uint64_t count);
+  bool terminated(const spec::Type& type, const Place& place, const Context& context);
+  bool brief_count(const spec::Type& type, const Place& place, const Context& context);
+  [[nodiscard]] bool says_too_little(const spec::Type& type, const Place& place, const Context& context);
+  bool brief_none(const spec::Type& type, const Context& context);
   void unreadable_rest(RemoteAddr address);
   /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
-  Count length(const spec::Type& type, const Scope* scope);
+  Count length(const spec::Type& type, const Context& context);
 
   // records.cpp
   struct RecordSize {
     std::uint64_t length = 0;  ///< bytes of data
     std::uint64_t step = 0;    ///< bytes to the next record
   };
-  RecordSize record_size(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t left,
+  RecordSize record_size(const spec::Type& type, const Place& place, const Context& context, std::uint64_t left,
                          std::span<std::int64_t> params);
   bool is_there(const Place& place, std::uint64_t size);
-  bool records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
-  std::uint64_t count_records(const spec::Type& type, const Place& place, const Scope* scope, std::uint64_t size);
+  bool records(const spec::Type& type, const Place& place, const Context& context, std::uint64_t size);
+  std::uint64_t count_records(const spec::Type& type, const Place& place, const Context& context, std::uint64_t size);
 
   // strings.cpp
-  static bool in_list(const Scope* scope);
-  bool bytes(const spec::Type& type, const Place& place, const Scope* scope);
-  bool holds_more(const spec::Type& type, const Scope* scope);
-  bool hardware_address(const spec::Type& type, const Place& place, const Scope* scope);
+  bool bytes(const spec::Type& type, const Place& place, const Context& context);
+  bool holds_more(const spec::Type& type, const Context& context);
+  bool hardware_address(const spec::Type& type, const Place& place, const Context& context);
   bool terminated_bytes(const Place& place, std::uint64_t size);
   bool inet6_address(const spec::Type& type, const Place& place, std::string_view field);
   void network_number(const spec::Type& type, std::uint64_t bits);
-  bool text(const spec::Type& type, const Place& place, const Scope* scope);
+  bool text(const spec::Type& type, const Place& place, const Context& context);
   std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted);
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
   std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size);
@@ -302,17 +253,6 @@ class Walker {
   render::Emitter& out_;
   const Outcome* outcome_;
   Abi abi_;
-  View view_ = View::input;
-  std::uint64_t rest_ = unlimited;    ///< bytes left in the enclosing sized region
-  bool filled_ = false;               ///< an `out` argument holds something, whatever the result
-  bool shown_ = true;                 ///< no pointer showed as an address since this was set
-  std::string_view inlined_;          ///< name of the field whose own fields show as its struct's; empty: none
-  bool splicing_ = false;             ///< the elements of the next value show as its list's own
-  bool show_part_ = false;            ///< of the next struct only a part is there
-  Portion portion_ = Portion::whole;  ///< of the next struct
-  std::uint64_t nth_ = 0;             ///< which element of its array is being decoded
-  std::size_t slot_ = 0;              ///< register of the argument that is being emitted
-  unsigned depth_ = 0;
   std::size_t written_;  ///< by the emitter, as far as the budget is charged with it
 };
 
