@@ -1,7 +1,7 @@
 // Arrays by count, by bytes, terminated.
 #include <algorithm>
 
-#include "decode/walker.h"
+#include "decode/values.h"
 
 namespace tracer::decode {
 
@@ -21,37 +21,7 @@ constexpr std::uint64_t most_like_fields = 4;
 
 }  // namespace
 
-Count Walker::length(const Type& type, const Context& context) {
-  std::uint64_t n = unlimited;
-  if (type.length != spec::none) {
-    const auto said = evaluate(type.length, context);
-    if (!said) {
-      return std::nullopt;
-    }
-    n = static_cast<std::uint64_t>(*said);
-    // Where the tracee says how much room there is and the call how much there would be, the smaller counts.
-    const auto& expr = tables_.exprs[type.length];
-    if (expr.op == spec::ExprOp::deref) {
-      n = std::min(n, saved_value(expr.a).value_or(unlimited));
-    } else if (expr.op == spec::ExprOp::field) {
-      n = std::min(n, saved_field(expr.a, context.scope).value_or(unlimited));
-    }
-  }
-  if (type.budget != spec::none) {
-    const auto index = tables_.exprs[type.budget].a;
-    for (const Scope* s = context.scope; s != nullptr; s = s->outer) {
-      if (index < s->params.size()) {
-        const auto left = static_cast<std::uint64_t>(std::max<std::int64_t>(s->params[index], 0));
-        n = std::min(n, left);
-        s->params[index] = left == unlimited ? s->params[index] : static_cast<std::int64_t>(left - n);
-        break;
-      }
-    }
-  }
-  return type.max != 0 ? std::min<std::uint64_t>(n, type.max) : n;
-}
-
-void Walker::unreadable_rest(RemoteAddr address) {
+void ArrayDecoder::unreadable_rest(RemoteAddr address) const {
   if (state_.budget.exhausted()) {
     out_.more();
     return;
@@ -64,7 +34,7 @@ void Walker::unreadable_rest(RemoteAddr address) {
   out_.comment(text.view());
 }
 
-bool Walker::array(const Type& type, const Place& place, const Context& context) {
+bool ArrayDecoder::array(const Type& type, const Place& place, const Context& context) const {
   if (place.kind == Place::Kind::reg) {
     return false;
   }
@@ -78,7 +48,7 @@ bool Walker::array(const Type& type, const Place& place, const Context& context)
     return terminated(type, place, context);
   }
   const Type& element = tables_.types[type.target];
-  auto n = length(type, context);
+  auto n = evaluator_.length(type, context);
   if (!n) {
     return false;
   }
@@ -86,21 +56,21 @@ bool Walker::array(const Type& type, const Place& place, const Context& context)
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream) {
-      return records(element, place, context, std::min(*n, context.remaining));
+      return values_.records().records(element, place, context, std::min(*n, context.remaining));
     }
     if (element.kind == TypeKind::structure || element.kind == TypeKind::choice || element.kind == TypeKind::custom) {
       Context within = context;
       within.remaining = *n;
-      return value(element, place, within);
+      return values_.value(element, place, within);
     }
-    const auto size = size_of(element);
+    const auto size = session_.size_of(element);
     n = size == 0 ? 0 : *n / size;
   }
   return counted(type, place, context, *n);
 }
 
 /// Whether the tracee says that there is less of a structure than there has to be.
-bool Walker::says_too_little(const Type& type, const Place& place, const Context& context) {
+bool ArrayDecoder::says_too_little(const Type& type, const Place& place, const Context& context) const {
   const spec::Struct& layout = tables_.structs[type.index];
   if (layout.sized_by == spec::none) {
     return false;
@@ -109,12 +79,12 @@ bool Walker::says_too_little(const Type& type, const Place& place, const Context
   inner.outer = context.scope;
   inner.type = &layout;
   inner.place = place;
-  const auto said = evaluate(layout.sized_by, context.in(inner));
+  const auto said = evaluator_.evaluate(layout.sized_by, context.in(inner));
   return !said || static_cast<std::uint64_t>(*said) < layout.min_size;
 }
 
 /// The elements of an array whose number is known, and how far they have been shown.
-struct Walker::Elements {
+struct ArrayDecoder::Elements {
   const Type& type;        ///< of each
   Place place;             ///< of the first
   std::uint64_t size = 0;  ///< of each, in bytes
@@ -127,18 +97,18 @@ struct Walker::Elements {
   bool ends_here = false;  ///< the structure around them says that it is smaller
 };
 
-bool Walker::is_like_fields(const Type& type, std::uint64_t count) const {
+bool ArrayDecoder::is_like_fields(const Type& type, std::uint64_t count) const {
   return tables_.types[type.target].kind != TypeKind::scalar && type.length != spec::none &&
          count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
 }
 
 /// The next elements, as many as there is a copy of or one read fetches.
-Place Walker::fetch(Elements& all) {
+Place ArrayDecoder::fetch(Elements& all) const {
   const Place from = all.place.at(all.next * all.size);
   const std::uint64_t left = (all.shown - all.next) * all.size;
   if (from.kind == Place::Kind::remote) {
     const auto into = all.buffer.first(std::min(left, all.buffer.size()));
-    const auto got = memory_.read(from.address, into);
+    const auto got = session_.memory.read(from.address, into);
     all.readable = got == into.size();
     return Place::copied(into.first(got - got % all.size), from.address);
   }
@@ -147,7 +117,7 @@ Place Walker::fetch(Elements& all) {
   return Place::copied(from.bytes.first(std::min(left, from.bytes.size())), from.address);
 }
 
-void Walker::emit_elements(Elements& all, Place there, Context context) {
+void ArrayDecoder::emit_elements(Elements& all, Place there, Context context) const {
   context.remaining = all.size;
   for (; there.bytes.size() >= all.size && !state_.budget.exhausted(); there = there.at(all.size), ++all.next) {
     if (all.next == 0) {
@@ -156,8 +126,9 @@ void Walker::emit_elements(Elements& all, Place there, Context context) {
     out_.begin_element();
     context.index = all.next;
     const Place one = Place::copied(there.bytes.first(all.size), there.address);
-    const bool done = all.type.kind == TypeKind::structure && spend() ? structure(all.type, one, context, all.params)
-                                                                      : value(all.type, one, context);
+    const bool done = all.type.kind == TypeKind::structure && session_.spend()
+                          ? values_.structs().structure(all.type, one, context, all.params)
+                          : values_.value(all.type, one, context);
     if (!done) {
       out_.address(one.address);
     }
@@ -165,20 +136,21 @@ void Walker::emit_elements(Elements& all, Place there, Context context) {
 }
 
 /// What stands for the elements that did not show.
-void Walker::emit_missing(const Elements& all) {
+void ArrayDecoder::emit_missing(const Elements& all) const {
   const RemoteAddr end = all.place.address + all.next * all.size;
   if (!all.readable && !all.ends_here) {
     unreadable_rest(end);
   } else if (all.next < all.count) {
     std::byte next{};
-    const bool goes_on = all.next * all.size < all.place.bytes.size() || memory_.read(end, std::span(&next, 1)) == 1;
+    const bool goes_on =
+        all.next * all.size < all.place.bytes.size() || session_.memory.read(end, std::span(&next, 1)) == 1;
     goes_on ? out_.more() : unreadable_rest(end);
   }
 }
 
-bool Walker::counted(const Type& type, const Place& place, const Context& context, std::uint64_t count) {
+bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& context, std::uint64_t count) const {
   const Type& element = tables_.types[type.target];
-  const auto size = size_of_any_row(element);
+  const auto size = session_.size_of_any_row(element);
   if (count != 0 && (size == 0 || count > unlimited / size || place.address + count * size < place.address)) {
     return false;
   }
@@ -187,9 +159,9 @@ bool Walker::counted(const Type& type, const Place& place, const Context& contex
   const bool is_remote = place.kind == Place::Kind::remote;
   const bool like_fields = is_like_fields(type, count);
   Elements all{element, place, size, count};
-  all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, setting_.options.string_limit) : count;
+  all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, session_.setting.options.string_limit) : count;
   if (is_structure) {
-    all.params = evaluate_params(element.args, context);
+    all.params = evaluator_.evaluate_params(element.args, context);
   }
   if (is_remote && count != 0) {
     const auto at_once = like_fields ? count : std::max<std::uint64_t>(1, chunk_size / size);
@@ -198,7 +170,7 @@ bool Walker::counted(const Type& type, const Place& place, const Context& contex
   if (like_fields && is_structure && count == 1 && says_too_little(element, place, context)) {
     return false;
   }
-  if (like_fields && all.shown < count && !copy(place.at((count - 1) * size), size)) {
+  if (like_fields && all.shown < count && !session_.copy(place.at((count - 1) * size), size)) {
     return false;
   }
   while (all.next < all.shown && all.readable && !state_.budget.exhausted()) {
@@ -209,7 +181,7 @@ bool Walker::counted(const Type& type, const Place& place, const Context& contex
     emit_elements(all, there, context);
   }
   if (is_remote && all.readable && all.next == all.shown && all.next < count) {
-    all.readable = copy(place.at(all.next * size), size).has_value();
+    all.readable = session_.copy(place.at(all.next * size), size).has_value();
   }
   if (all.next == 0) {
     if (!all.readable) {
@@ -222,14 +194,14 @@ bool Walker::counted(const Type& type, const Place& place, const Context& contex
   return true;
 }
 
-bool Walker::terminated(const Type& type, const Place& place, const Context& context) {
+bool ArrayDecoder::terminated(const Type& type, const Place& place, const Context& context) const {
   const Type& element = tables_.types[type.target];
-  const auto size = size_of(element);
-  const std::uint64_t limit = state_.depth.abbreviate ? setting_.options.string_limit : max_counted;
+  const auto size = session_.size_of(element);
+  const std::uint64_t limit = state_.depth.abbreviate ? session_.setting.options.string_limit : max_counted;
   bool begun = false;
   for (std::uint64_t i = 0;; ++i) {
     const Place one = place.at(i * size);
-    const auto bits = load(element, one);
+    const auto bits = session_.load(element, one);
     if (!bits && i == 0) {
       return false;
     }
@@ -249,15 +221,15 @@ bool Walker::terminated(const Type& type, const Place& place, const Context& con
       break;
     }
     out_.begin_element();
-    value(element, Place::in_register(*bits), context);
+    values_.value(element, Place::in_register(*bits), context);
   }
   out_.end_array();
   return true;
 }
 
 /// `[...]`, or `[]` if there are no elements, without a look at them.
-bool Walker::brief_none(const Type& type, const Context& context) {
-  const auto n = length(type, context);
+bool ArrayDecoder::brief_none(const Type& type, const Context& context) const {
+  const auto n = evaluator_.length(type, context);
   if (!n) {
     return false;
   }
@@ -267,14 +239,14 @@ bool Walker::brief_none(const Type& type, const Context& context) {
   return true;
 }
 
-bool Walker::brief_count(const Type& type, const Place& place, const Context& context) {
+bool ArrayDecoder::brief_count(const Type& type, const Place& place, const Context& context) const {
   const Type& element = tables_.types[type.target];
   std::uint64_t n = 0;
   bool unterminated = false;
   if (type.length_kind == LengthKind::until_zero) {
-    const auto size = size_of(element);
+    const auto size = session_.size_of(element);
     for (;; ++n) {
-      const auto bits = load(element, place.at(n * size));
+      const auto bits = session_.load(element, place.at(n * size));
       if (!bits && n == 0) {
         return false;
       }
@@ -284,7 +256,7 @@ bool Walker::brief_count(const Type& type, const Place& place, const Context& co
       }
     }
   } else {
-    const auto said = length(type, context);
+    const auto said = evaluator_.length(type, context);
     if (!said) {
       return false;
     }
@@ -292,9 +264,9 @@ bool Walker::brief_count(const Type& type, const Place& place, const Context& co
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream && type.length_kind == LengthKind::byte_count) {
-      n = count_records(element, place, context, *said);
+      n = values_.records().count_records(element, place, context, *said);
     } else if (type.length_kind == LengthKind::byte_count) {
-      n = *said / std::max<std::uint64_t>(size_of(element), 1);
+      n = *said / std::max<std::uint64_t>(session_.size_of(element), 1);
     }
   }
   const auto word = tables_.text(type.brief);

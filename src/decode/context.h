@@ -93,6 +93,10 @@ struct Context {
     context.scope = &inner;
     return context;
   }
+  /// Whether something holds for the value itself and not for the values within it.
+  [[nodiscard]] bool is_in_place() const {
+    return !inline_into.empty() || splice != nullptr || portion != Portion::whole;
+  }
   /// Ends what holds for a value itself and not for the values within it.
   void enter_value() {
     inline_into = {};

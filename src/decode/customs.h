@@ -1,14 +1,14 @@
-// The walker as custom decoders see it.
+// A value as its custom decoder sees it.
 #pragma once
 
-#include "decode/walker.h"
+#include "decode/values.h"
 
 namespace tracer::decode {
 
-class WalkerContext final : public CustomContext {
+class CustomValue final : public CustomContext {
  public:
-  WalkerContext(Walker& walker, const spec::Type* type, Place place, std::uint64_t size, const Context& context)
-      : walker_(walker), type_(type), place_(place), size_(size), context_(context) {
+  CustomValue(ValueDecoder& values, const spec::Type* type, Place place, std::uint64_t size, const Context& context)
+      : values_(values), session_(values.session()), type_(type), place_(place), size_(size), context_(context) {
     context_.scope = nullptr;
   }
 
@@ -17,19 +17,19 @@ class WalkerContext final : public CustomContext {
   [[nodiscard]] RemoteAddr address() const override { return place_.address; }
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   [[nodiscard]] bool copy(std::span<std::byte> into) const override;
-  [[nodiscard]] const Entry& entry() const override { return walker_.state().entry; }
-  [[nodiscard]] const Outcome* outcome() const override { return walker_.outcome(); }
+  [[nodiscard]] const Entry& entry() const override { return session_.state.entry; }
+  [[nodiscard]] const Outcome* outcome() const override { return session_.outcome; }
   [[nodiscard]] std::uint64_t next_register() const override;
-  [[nodiscard]] Depth depth() const override { return walker_.state().depth; }
-  [[nodiscard]] const Options& options() const override { return walker_.setting().options; }
+  [[nodiscard]] Depth depth() const override { return session_.state.depth; }
+  [[nodiscard]] const Options& options() const override { return session_.setting.options; }
   [[nodiscard]] std::string_view call_numbered(Abi abi, std::uint64_t number) const override;
   [[nodiscard]] std::string_view call_name() const override;
   [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
-  bool spend() override { return walker_.spend(); }
-  [[nodiscard]] const trace::Memory& memory() const override { return walker_.memory(); }
-  [[nodiscard]] Names& names() const override { return walker_.setting().names; }
-  [[nodiscard]] render::Emitter& out() const override { return walker_.out(); }
+  bool spend() override { return session_.spend(); }
+  [[nodiscard]] const trace::Memory& memory() const override { return session_.memory; }
+  [[nodiscard]] Names& names() const override { return session_.setting.names; }
+  [[nodiscard]] render::Emitter& out() const override { return session_.out; }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;
   [[nodiscard]] std::string_view described_name() const override;
@@ -44,7 +44,8 @@ class WalkerContext final : public CustomContext {
  private:
   bool described(const Place& place);
 
-  Walker& walker_;
+  ValueDecoder& values_;
+  Session& session_;
   const spec::Type* type_;  ///< null outside a description
   Place place_;
   std::uint64_t size_;

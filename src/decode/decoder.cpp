@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "decode/customs.h"
+#include "decode/calls.h"
 
 namespace tracer::decode {
 namespace {
@@ -51,7 +51,9 @@ std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
 
 void Decoder::settle(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const {
   state.entry = entry;
-  Walker(implementation_->setting, state, memory, unused, nullptr).settle();
+  Session session(implementation_->setting, state, memory, unused, nullptr);
+  const Evaluator evaluator(session);
+  CallResolver(session, evaluator).resolve();
 }
 
 void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const trace::Memory& memory,
@@ -60,11 +62,11 @@ void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const tra
   state.values.assign(entry.values.begin(), entry.values.end());
   state.entry.values = {};
   state.depth = depth;
-  Walker(implementation_->setting, state, memory, out, nullptr).enter();
+  CallDecoder(implementation_->setting, state, memory, out, nullptr).enter();
 }
 
 void Decoder::exit(CallState& state, const Outcome& outcome, const trace::Memory& memory, render::Emitter& out) const {
-  Walker(implementation_->setting, state, memory, out, &outcome).exit();
+  CallDecoder(implementation_->setting, state, memory, out, &outcome).exit();
 }
 
 const spec::Call* Decoder::call_of(const CallState& state) {
@@ -95,12 +97,7 @@ void Decoder::siginfo(std::span<const std::byte> raw, Abi abi, std::int32_t tid,
   CallState state;
   state.entry.abi = abi;
   state.entry.tid = tid;
-  Walker(implementation_->setting, state, memory, out, nullptr).siginfo(raw);
-}
-
-bool Walker::siginfo(std::span<const std::byte> raw) {
-  WalkerContext context(*this, nullptr, Place::copied(raw, RemoteAddr()), raw.size(), no_context);
-  return setting_.siginfo != nullptr && setting_.siginfo(context);
+  CallDecoder(implementation_->setting, state, memory, out, nullptr).siginfo(raw);
 }
 
 }  // namespace tracer::decode

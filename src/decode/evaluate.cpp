@@ -1,5 +1,7 @@
-// Expressions of the descriptions, evaluated over one call.
-#include "decode/walker.h"
+#include "decode/evaluate.h"
+
+#include <algorithm>
+
 #include "format/constants.h"
 
 namespace tracer::decode {
@@ -19,7 +21,7 @@ std::int64_t wrapping(std::uint64_t value) {
 
 }  // namespace
 
-bool Walker::mentions_result(spec::ExprId id) const {
+bool Evaluator::mentions_result(spec::ExprId id) const {
   const Expr& e = tables_.exprs[id];
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
@@ -30,13 +32,13 @@ bool Walker::mentions_result(spec::ExprId id) const {
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
 }
 
-Value Walker::evaluate(spec::ExprId id, const Context& context) {
+Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
   const Expr& e = tables_.exprs[id];
   switch (e.op) {
     case ExprOp::literal:
       return e.value;
     case ExprOp::variable_literal:
-      return tables_.abi_values[e.a + index_of(abi_)];
+      return tables_.abi_values[e.a + index_of(session_.abi)];
     case ExprOp::arg:
       return argument_value(tables_.params[e.a]);
     case ExprOp::deref: {
@@ -60,23 +62,23 @@ Value Walker::evaluate(spec::ExprId id, const Context& context) {
       return context.scope != nullptr && e.a < context.scope->params.size() ? Value(context.scope->params[e.a])
                                                                             : std::nullopt;
     case ExprOp::ret:
-      return outcome_ != nullptr ? Value(outcome_->value) : std::nullopt;
+      return session_.outcome != nullptr ? Value(session_.outcome->value) : std::nullopt;
     case ExprOp::ok:
-      return succeeded() ? 1 : 0;
+      return session_.succeeded() ? 1 : 0;
     case ExprOp::rest:
       return wrapping(context.remaining);
     case ExprOp::word:
-      return word_size(abi_);
+      return word_size(session_.abi);
     case ExprOp::nth:
       return wrapping(context.index);
     case ExprOp::full:
       return state_.depth.abbreviate ? 0 : 1;
     case ExprOp::rings:
-      return setting_.options.rings ? 1 : 0;
+      return session_.setting.options.rings ? 1 : 0;
     case ExprOp::everything:
       return wrapping(unlimited);
     case ExprOp::member: {
-      const auto offset = tables_.fields[e.b].offset[index_of(abi_)];
+      const auto offset = tables_.fields[e.b].offset[index_of(session_.abi)];
       return field_value(e.a, context.scope, offset, &tables_.types[tables_.fields[e.b].type]);
     }
     case ExprOp::netlink: {
@@ -88,12 +90,13 @@ Value Walker::evaluate(spec::ExprId id, const Context& context) {
       if (!state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
         return no_messages;
       }
-      return setting_.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
+      return session_.setting.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
     }
     case ExprOp::generic: {
       const auto number = evaluate(e.a, context);
-      return number ? Value(spec::text_number(setting_.names.generic_family(static_cast<std::uint16_t>(*number))))
-                    : std::nullopt;
+      return number
+                 ? Value(spec::text_number(session_.setting.names.generic_family(static_cast<std::uint16_t>(*number))))
+                 : std::nullopt;
     }
     case ExprOp::sibling: {
       const auto kind = evaluate(e.a, context);
@@ -105,7 +108,7 @@ Value Walker::evaluate(spec::ExprId id, const Context& context) {
 }
 
 /// Whether it says the same of all memory on an ABI.
-bool Walker::is_constant(spec::ExprId id) const {
+bool Evaluator::is_constant(spec::ExprId id) const {
   if (id == spec::none) {
     return false;
   }
@@ -124,7 +127,7 @@ bool Walker::is_constant(spec::ExprId id) const {
   }
 }
 
-Value Walker::binary(const Expr& expr, const Context& context) {
+Value Evaluator::binary(const Expr& expr, const Context& context) const {
   const auto left = evaluate(expr.a, context);
   const auto right = evaluate(expr.b, context);
   if (!left || !right) {
@@ -159,21 +162,22 @@ Value Walker::binary(const Expr& expr, const Context& context) {
 }
 
 /// A field, or what of the given type is `offset` bytes into it.
-Value Walker::field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset, const Type* type) {
+Value Evaluator::field_value(spec::FieldId field, const Scope* scope, std::uint64_t offset, const Type* type) const {
   for (; scope != nullptr; scope = scope->outer) {
     if (scope->type != nullptr && field - scope->type->fields.first < scope->type->fields.count) {
       const spec::Field& f = tables_.fields[field];
       // What hangs on other fields is not followed: it could hang on itself.
       const bool placed = f.at != spec::none && tables_.exprs[f.at].op == ExprOp::literal;
-      const auto begin = placed ? static_cast<std::uint64_t>(tables_.exprs[f.at].value) : f.offset[index_of(abi_)];
-      const auto bits = load(type != nullptr ? *type : tables_.types[f.type], scope->place.at(begin + offset));
+      const auto begin =
+          placed ? static_cast<std::uint64_t>(tables_.exprs[f.at].value) : f.offset[index_of(session_.abi)];
+      const auto bits = session_.load(type != nullptr ? *type : tables_.types[f.type], scope->place.at(begin + offset));
       return bits ? Value(wrapping(*bits)) : std::nullopt;
     }
   }
   return std::nullopt;
 }
 
-Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
+Value Evaluator::outer_value(spec::StringRef name, const Scope* scope) const {
   for (scope = scope != nullptr ? scope->outer : nullptr; scope != nullptr; scope = scope->outer) {
     if (scope->type == nullptr) {
       continue;
@@ -193,7 +197,7 @@ Value Walker::outer_value(spec::StringRef name, const Scope* scope) {
   return std::nullopt;
 }
 
-Value Walker::target_value(const Type& pointer, std::uint64_t address) {
+Value Evaluator::target_value(const Type& pointer, std::uint64_t address) const {
   if (pointer.kind != TypeKind::pointer || address == 0) {
     return std::nullopt;
   }
@@ -204,13 +208,13 @@ Value Walker::target_value(const Type& pointer, std::uint64_t address) {
   if (target->kind == TypeKind::structure && tables_.structs[target->index].fields.count != 0) {
     target = &tables_.types[tables_.fields[tables_.structs[target->index].fields.first].type];
   }
-  const auto bits = load(*target, Place::remote(RemoteAddr(address)));
+  const auto bits = session_.load(*target, Place::remote(RemoteAddr(address)));
   return bits ? Value(wrapping(*bits)) : std::nullopt;
 }
 
 /// The begin of an attribute of that type, among the first ones of the attributes that are being decoded: as many as
 /// any honest message has, so that a long one costs no more than its length. linux/netlink.h: struct nlattr.
-Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
+Value Evaluator::sibling_value(std::uint64_t kind, const Scope* scope) const {
   constexpr std::size_t most_siblings = 64;
   constexpr std::uint64_t header_size = 4;
   constexpr std::uint64_t type_mask = 0x3fff;
@@ -224,7 +228,7 @@ Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < most_siblings && at < scope->series_size; ++i) {
     const auto left = scope->series_size - at;
-    const auto header = left >= header_size ? copy(scope->series.at(at), header_size) : std::nullopt;
+    const auto header = left >= header_size ? session_.copy(scope->series.at(at), header_size) : std::nullopt;
     if (!header) {
       break;
     }
@@ -237,7 +241,7 @@ Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
     }
     if ((word(2) & type_mask) == kind) {
       const auto size = std::min<std::uint64_t>(length - header_size, sizeof(std::uint64_t));
-      const auto begin = copy(scope->series.at(at + header_size), size);
+      const auto begin = session_.copy(scope->series.at(at + header_size), size);
       return begin ? Value(spec::text_number({reinterpret_cast<const char*>(begin->data()), begin->size()}))
                    : std::nullopt;
     }
@@ -247,19 +251,20 @@ Value Walker::sibling_value(std::uint64_t kind, const Scope* scope) {
 }
 
 /// The scalar that a pointer argument pointed to at entry.
-Count Walker::saved_value(spec::ParamId param) const {
+Count Evaluator::saved_value(spec::ParamId param) const {
   for (const SavedTarget& saved : state_.saved) {
     if (saved.param == param) {
       const auto& pointer = tables_.types[tables_.params[param].type];
-      return load(tables_.types[pointer.target],
-                  Place::copied(std::span(state_.saved_bytes).subspan(saved.offset, saved.size), saved.address));
+      return session_.load(
+          tables_.types[pointer.target],
+          Place::copied(std::span(state_.saved_bytes).subspan(saved.offset, saved.size), saved.address));
     }
   }
   return std::nullopt;
 }
 
 /// What a field that the call changes was at entry.
-Count Walker::saved_field(spec::FieldId id, const Scope* scope) const {
+Count Evaluator::saved_field(spec::FieldId id, const Scope* scope) const {
   const spec::Field& field = tables_.fields[id];
   while (scope != nullptr && (scope->type == nullptr || id - scope->type->fields.first >= scope->type->fields.count)) {
     scope = scope->outer;
@@ -268,19 +273,20 @@ Count Walker::saved_field(spec::FieldId id, const Scope* scope) const {
     return std::nullopt;
   }
   const Type& type = tables_.types[field.type];
-  const Place before = saved_at(scope->place.address + field.offset[index_of(abi_)], size_of(type));
-  return before.kind == Place::Kind::copied ? load(type, before) : std::nullopt;
+  const Place before =
+      session_.saved_at(scope->place.address + field.offset[index_of(session_.abi)], session_.size_of(type));
+  return before.kind == Place::Kind::copied ? session_.load(type, before) : std::nullopt;
 }
 
-std::int64_t Walker::argument_value(const spec::Param& param) const {
+std::int64_t Evaluator::argument_value(const spec::Param& param) const {
   const auto raw = raw_argument(param);
   if (param.type == spec::none) {
     return wrapping(raw);
   }
-  return wrapping(load(tables_.types[param.type], Place::in_register(raw)).value_or(raw));
+  return wrapping(session_.load(tables_.types[param.type], Place::in_register(raw)).value_or(raw));
 }
 
-std::optional<std::uint64_t> Walker::argument_named(std::string_view name) {
+std::optional<std::uint64_t> Evaluator::argument_named(std::string_view name) const {
   if (state_.signature != nullptr) {
     for (const spec::Param& param : Tables::slice(tables_.params, state_.signature->params)) {
       if (tables_.text(param.name) == name) {
@@ -289,6 +295,70 @@ std::optional<std::uint64_t> Walker::argument_named(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+Count Evaluator::length(const Type& type, const Context& context) const {
+  std::uint64_t n = unlimited;
+  if (type.length != spec::none) {
+    const auto said = evaluate(type.length, context);
+    if (!said) {
+      return std::nullopt;
+    }
+    n = static_cast<std::uint64_t>(*said);
+    // Where the tracee says how much room there is and the call how much there would be, the smaller counts.
+    const auto& expr = tables_.exprs[type.length];
+    if (expr.op == spec::ExprOp::deref) {
+      n = std::min(n, saved_value(expr.a).value_or(unlimited));
+    } else if (expr.op == spec::ExprOp::field) {
+      n = std::min(n, saved_field(expr.a, context.scope).value_or(unlimited));
+    }
+  }
+  if (type.budget != spec::none) {
+    const auto index = tables_.exprs[type.budget].a;
+    for (const Scope* s = context.scope; s != nullptr; s = s->outer) {
+      if (index < s->params.size()) {
+        const auto left = static_cast<std::uint64_t>(std::max<std::int64_t>(s->params[index], 0));
+        n = std::min(n, left);
+        s->params[index] = left == unlimited ? s->params[index] : static_cast<std::int64_t>(left - n);
+        break;
+      }
+    }
+  }
+  return type.max != 0 ? std::min<std::uint64_t>(n, type.max) : n;
+}
+
+std::span<std::int64_t> Evaluator::evaluate_params(spec::Range args, const Context& context) const {
+  if (args.count == 0) {
+    return {};
+  }
+  const auto bytes = state_.scratch.take(args.count * sizeof(std::int64_t));
+  const std::span params(reinterpret_cast<std::int64_t*>(bytes.data()), args.count);
+  const auto expressions = Tables::slice(tables_.expr_lists, args);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    params[i] = evaluate(expressions[i], context).value_or(0);
+  }
+  return params;
+}
+
+/// The row of a table that its values choose; nullptr: none.
+const Type* Evaluator::chosen(const Type& type, const Context& inner) const {
+  const spec::Choice& table = tables_.choices[type.index];
+  for (const spec::ChoiceRow& row : Tables::slice(tables_.choice_rows, table.rows)) {
+    bool matches = true;
+    for (std::size_t i = 0; i < row.keys.size(); ++i) {
+      if (row.keys[i] == spec::none) {
+        continue;
+      }
+      const auto key = evaluate(row.keys[i], inner);
+      const auto& params = inner.scope->params;
+      matches = matches && key && i < params.size() && *key == params[i];
+    }
+    matches = matches && (!row.whole || inner.remaining >= session_.least_of(tables_.types[row.type]));
+    if (matches) {
+      return row.type == spec::none ? nullptr : &tables_.types[row.type];
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace tracer::decode

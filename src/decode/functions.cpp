@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "decode/calls.h"
 #include "decode/format.h"
 #include "decode/function_values.h"
-#include "decode/walker.h"
 #include "decode/wide_text.h"
 #include "format/scalars.h"
 
@@ -212,7 +212,7 @@ spec::PassedValue result_of(const Tables& tables, const spec::Call& function, Ab
   return passed_value(tables, tables.types[result], abi);
 }
 
-bool Walker::returns_address() const {
+bool CallDecoder::returns_address() const {
   if (state_.call == nullptr || state_.signature->result == spec::none) {
     return false;
   }
@@ -221,66 +221,69 @@ bool Walker::returns_address() const {
          (type.kind == TypeKind::pointer || (type.kind == TypeKind::scalar && type.style == spec::Style::address));
 }
 
-void Walker::emit_function_result() {
+void CallDecoder::emit_function_result() {
   const Type& type = tables_.types[state_.signature->result];
-  const auto bits = static_cast<std::uint64_t>(outcome_->value);
+  const auto bits = static_cast<std::uint64_t>(session_.outcome->value);
   if (state_.depth.raw) {
-    emit_register(bits);
-  } else if (type.kind == TypeKind::structure ? outcome_->words.empty() || !structure_of(type, outcome_->words)
-                                              : !value(type, Place::in_register(bits), Context::of(View::output))) {
+    emit_register(out_, bits);
+  } else if (type.kind == TypeKind::structure
+                 ? session_.outcome->words.empty() || !structure_of(type, session_.outcome->words)
+                 : !values_.value(type, Place::in_register(bits), Context::of(View::output))) {
     out_.address(RemoteAddr(bits));
   }
 }
 
 /// A structure that is passed by value, so that all of it went in. False if there are not as many words as it has.
-bool Walker::structure_of(const Type& type, std::span<const std::uint64_t> words) {
-  const std::uint64_t size = size_of(type);
+bool CallDecoder::structure_of(const Type& type, std::span<const std::uint64_t> words) {
+  const std::uint64_t size = session_.size_of(type);
   return words.size() * sizeof(std::uint64_t) >= size &&
-         value(type, Place::copied(std::as_bytes(words).first(static_cast<std::size_t>(size)), RemoteAddr()),
-               Context::of(View::output));
+         values_.value(type, Place::copied(std::as_bytes(words).first(static_cast<std::size_t>(size)), RemoteAddr()),
+                       Context::of(View::output));
 }
 
 /// What follows the described arguments. The format is read again: if it has changed, so be it; there are as many
 /// values as were fetched.
-void Walker::emit_variable_arguments() {
+void CallDecoder::emit_variable_arguments() {
   const spec::Call& function = *state_.call;
-  if (function.varargs == Varargs::none || std::exchange(state_.variable_emitted, true)) {
+  if (function.varargs == Varargs::none || state_.variable_emitted) {
     return;
   }
+  state_.variable_emitted = true;
   const auto values = std::span(std::as_const(state_.values));
-  const std::size_t fixed = slot_of_format(tables_, function, abi_) + 1;
+  const std::size_t fixed = slot_of_format(tables_, function, session_.abi) + 1;
   if (values.size() <= fixed) {
     return;
   }
   const ScratchGuard guard(state_.scratch);
-  const RemoteAddr format(format::cut(values[fixed - 1], word_size(abi_), false));
-  const auto text = read_format(tables_, function, memory_, format, state_.scratch.take(longest_format));
-  const auto arguments = format_arguments(function.varargs, text, abi_, fixed);
+  const RemoteAddr format(format::cut(values[fixed - 1], word_size(session_.abi), false));
+  const auto text = read_format(tables_, function, session_.memory, format, state_.scratch.take(longest_format));
+  const auto arguments = format_arguments(function.varargs, text, session_.abi, fixed);
   const auto more = values.subspan(fixed);
-  for (std::size_t i = 0; i < std::min(arguments.size(), more.size()) && spend(); ++i) {
+  for (std::size_t i = 0; i < std::min(arguments.size(), more.size()) && session_.spend(); ++i) {
     out_.begin_argument({}, {}, more[i]);
     // scanf's result says how many of its pointers it has followed.
-    const bool is_stored = !arguments[i].stored || (outcome_ != nullptr && outcome_->value > static_cast<int>(i));
+    const bool is_stored =
+        !arguments[i].stored || (session_.outcome != nullptr && session_.outcome->value > static_cast<int>(i));
     if (!is_stored || !emit_format_argument(arguments[i], more, i)) {
-      out_.address(RemoteAddr(format::cut(more[i], word_size(abi_), false)));
+      out_.address(RemoteAddr(format::cut(more[i], word_size(session_.abi), false)));
     }
     out_.end_argument();
   }
 }
 
-bool Walker::emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values,
-                                  std::size_t index) {
-  const RemoteAddr address(format::cut(values[index], word_size(abi_), false));
+bool CallDecoder::emit_format_argument(const FormatArgument& argument, std::span<const std::uint64_t> values,
+                                       std::size_t index) {
+  const RemoteAddr address(format::cut(values[index], word_size(session_.abi), false));
   switch (argument.kind) {
     case FormatArgument::Kind::scalar: {
       if (!argument.stored) {
-        emit_scalar(argument.type, *load(argument.type, Place::in_register(values[index])));
+        values_.numbers().emit_scalar(argument.type, *session_.load(argument.type, Place::in_register(values[index])));
         return true;
       }
-      const auto bits = address.is_null() ? std::nullopt : load(argument.type, Place::remote(address));
+      const auto bits = address.is_null() ? std::nullopt : session_.load(argument.type, Place::remote(address));
       if (bits) {
         out_.begin_target();
-        emit_scalar(argument.type, *bits);
+        values_.numbers().emit_scalar(argument.type, *bits);
         out_.end_target();
       }
       return bits.has_value();
@@ -294,7 +297,7 @@ bool Walker::emit_format_argument(const FormatArgument& argument, std::span<cons
   RemoteAddr from = address;
   if (argument.is_allocated) {
     const auto allocated =
-        load(format::scalar_type(spec::word_wide, false, spec::Style::address), Place::remote(address));
+        session_.load(format::scalar_type(spec::word_wide, false, spec::Style::address), Place::remote(address));
     from = RemoteAddr(allocated.value_or(0));
   }
   std::uint64_t most = argument.limit.value_or(unlimited);
@@ -305,36 +308,8 @@ bool Walker::emit_format_argument(const FormatArgument& argument, std::span<cons
   if (from.is_null()) {
     return false;
   }
-  return argument.kind == FormatArgument::Kind::wide_text ? limited_wide_text(from, most) : limited_text(from, most);
-}
-
-/// Text up to a NUL, of which the function itself looks at `most` bytes only.
-bool Walker::limited_text(RemoteAddr address, std::uint64_t most) {
-  const std::uint64_t shown = std::min<std::uint64_t>(most, setting_.options.string_limit);
-  const ScratchGuard guard(state_.scratch);
-  const auto data = read_text(address, std::min(most, shown + 1));
-  if (!data) {
-    return false;
-  }
-  const auto end = std::find(data->begin(), data->end(), std::byte{0});
-  const auto found = static_cast<std::uint64_t>(end - data->begin());
-  render::StringForm form;
-  form.cut = found > shown;
-  out_.bytes(data->first(std::min(found, shown)), form);
-  return true;
-}
-
-bool Walker::limited_wide_text(RemoteAddr address, std::uint64_t most) {
-  const auto shown = std::min<std::uint64_t>({most, setting_.options.string_limit, most_wide_characters});
-  const ScratchGuard guard(state_.scratch);
-  const auto room = state_.scratch.take(4 * static_cast<std::size_t>(shown));
-  const auto text = read_wide_text(memory_, address, most, room);
-  if (text) {
-    render::StringForm form;
-    form.cut = text->is_cut;
-    out_.bytes(room.first(text->size), form);
-  }
-  return text.has_value();
+  return argument.kind == FormatArgument::Kind::wide_text ? values_.strings().limited_wide_text(from, most)
+                                                          : values_.strings().limited_text(from, most);
 }
 
 }  // namespace tracer::decode

@@ -1,4 +1,7 @@
 // Single numbers, and what they stand for.
+#include <arpa/inet.h>
+
+#include <array>
 #include <limits>
 
 #include "decode/customs.h"
@@ -9,44 +12,44 @@ namespace tracer::decode {
 using spec::Style;
 using spec::Type;
 
-void Walker::annotate_descriptor(std::int64_t fd) {
+void NumberDecoder::annotate_descriptor(std::int64_t fd) const {
   if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    const auto name = setting_.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd));
+    const auto name = session_.setting.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd));
     if (!name.text.empty()) {
       out_.annotation(name.text, name.deleted ? "(deleted)" : "");
     }
-    show_context(setting_.names.descriptor_context(state_.entry.tid, static_cast<std::int32_t>(fd)));
+    show_context(session_.setting.names.descriptor_context(state_.entry.tid, static_cast<std::int32_t>(fd)));
   }
 }
 
-void Walker::show_context(std::string_view context) {
+void NumberDecoder::show_context(std::string_view context) const {
   if (!context.empty()) {
     out_.security_context(context);
   }
 }
 
-void Walker::annotate_directory(std::int64_t fd) {
+void NumberDecoder::annotate_directory(std::int64_t fd) const {
   state_.directory = static_cast<std::int32_t>(fd);
   if (state_.directory != current_directory) {
     annotate_descriptor(fd);
-  } else if (const auto path = setting_.names.current_directory(state_.entry.tid); !path.empty()) {
+  } else if (const auto path = session_.setting.names.current_directory(state_.entry.tid); !path.empty()) {
     out_.annotation(path, {});
   }
 }
 
-void Walker::annotate_process(std::int64_t pid, bool group) {
+void NumberDecoder::annotate_process(std::int64_t pid, bool group) const {
   if (pid <= 0 || pid > std::numeric_limits<std::int32_t>::max()) {
     return;
   }
   const auto tid = state_.entry.tid;
   const auto number = static_cast<std::int32_t>(pid);
-  if (const auto name = group ? std::string_view{} : setting_.names.process(tid, number); !name.empty()) {
+  if (const auto name = group ? std::string_view{} : session_.setting.names.process(tid, number); !name.empty()) {
     out_.annotation(name, {});
   }
   if (!group) {
-    show_context(setting_.names.process_context(tid, number));
+    show_context(session_.setting.names.process_context(tid, number));
   }
-  if (const auto here = setting_.names.process_here(tid, number, group); here != 0) {
+  if (const auto here = session_.setting.names.process_here(tid, number, group); here != 0) {
     TextBuffer& text = state_.words;
     text.clear();
     text.decimal(std::int64_t{here});
@@ -55,30 +58,30 @@ void Walker::annotate_process(std::int64_t pid, bool group) {
   }
 }
 
-void Walker::emit_wait_status(const Type& type, std::uint64_t bits) {
-  if (setting_.wait_status == nullptr) {
+void NumberDecoder::emit_wait_status(const Type& type, std::uint64_t bits) const {
+  if (session_.setting.wait_status == nullptr) {
     out_.scalar(bits, type);
     return;
   }
-  WalkerContext context(*this, nullptr, Place::in_register(bits), 4, no_context);
-  setting_.wait_status(context);
+  CustomValue value(values_, nullptr, Place::in_register(bits), 4, no_context);
+  session_.setting.wait_status(value);
 }
 
 /// Where threads have segments, a description of one; elsewhere an address.
-void Walker::emit_thread_area(const Type& type, std::uint64_t bits) {
-  if (abi_ == Abi::i386 && bits != 0 && state_.depth.dereference && setting_.user_desc != nullptr) {
+void NumberDecoder::emit_thread_area(const Type& type, std::uint64_t bits) const {
+  if (session_.abi == Abi::i386 && bits != 0 && state_.depth.dereference && session_.setting.user_desc != nullptr) {
     constexpr std::uint64_t user_desc_size = 16;
-    WalkerContext context(*this, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size, no_context);
-    if (setting_.user_desc(context)) {
+    CustomValue value(values_, nullptr, Place::remote(RemoteAddr(bits)), user_desc_size, no_context);
+    if (session_.setting.user_desc(value)) {
       return;
     }
   }
   out_.scalar(bits, type);
 }
 
-void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
+void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
   if (type.set != spec::none) {
-    out_.constant(bits, type, abi_);
+    out_.constant(bits, type, session_.abi);
     if (type.style == Style::dirfd) {
       annotate_directory(static_cast<std::int64_t>(bits));
     } else if (type.style == Style::fd) {
@@ -87,7 +90,7 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
     return;
   }
   if (!format::is_signed_style(type.style)) {
-    bits = format::cut(bits, scalar_width(type), false);
+    bits = format::cut(bits, session_.scalar_width(type), false);
   }
   const auto number = static_cast<std::int64_t>(bits);
   switch (type.style) {
@@ -112,7 +115,7 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       emit_thread_area(type, bits);
       return;
     case Style::ifindex:
-      if (const auto name = setting_.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
+      if (const auto name = session_.setting.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
         out_.named({"if_nametoindex(", name, ")"}, bits, type);
       } else {
         out_.scalar(bits, type);
@@ -123,8 +126,8 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       out_.scalar(bits, type);
       // The handler of a system call shows as strace shows it.
       const bool named = type.style == Style::code || state_.entry.function != nullptr;
-      if (const auto name =
-              named && bits != 0 ? setting_.names.function(state_.entry.tid, RemoteAddr(bits)) : std::string_view{};
+      if (const auto name = named && bits != 0 ? session_.setting.names.function(state_.entry.tid, RemoteAddr(bits))
+                                               : std::string_view{};
           !name.empty()) {
         out_.annotation(name, {});
       }
@@ -138,6 +141,23 @@ void Walker::emit_scalar(const Type& type, std::uint64_t bits) {
       out_.scalar(bits, type);
       return;
   }
+}
+
+/// A port or an IPv4 address, whose bytes are in network order: `htons(80)`, `inet_addr("127.0.0.1")`.
+void NumberDecoder::network_number(const Type& type, std::uint64_t bits) const {
+  const auto raw = std::as_bytes(std::span(&bits, 1)).first(session_.scalar_width(type));  // on a little-endian machine
+  if (type.style == spec::Style::inet4) {
+    std::array<char, INET_ADDRSTRLEN> dotted{};
+    inet_ntop(AF_INET, raw.data(), dotted.data(), dotted.size());
+    out_.named_bytes({"inet_addr(", dotted.data(), ")"}, raw);
+    return;
+  }
+  TextBuffer& text = state_.words;
+  text.clear();
+  text.append("htons(");
+  text.decimal(std::uint64_t{ntohs(static_cast<std::uint16_t>(bits))});
+  text.append(')');
+  out_.named_bytes({text.view()}, raw);
 }
 
 }  // namespace tracer::decode

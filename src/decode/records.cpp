@@ -1,7 +1,7 @@
 // Streams of records that say their own length.
 #include <algorithm>
 
-#include "decode/walker.h"
+#include "decode/values.h"
 
 namespace tracer::decode {
 
@@ -21,11 +21,11 @@ constexpr std::uint64_t smallest_page = 4096;
 
 /// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there. Step 0:
 /// its header alone, which says a length that no record can have, so that nobody knows where the next one is.
-Walker::RecordSize Walker::record_size(const Type& type, const Place& place, const Context& context, std::uint64_t left,
-                                       std::span<std::int64_t> params) {
+RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Place& place, const Context& context,
+                                                     std::uint64_t left, std::span<std::int64_t> params) const {
   const spec::Struct& layout = tables_.structs[type.index];
-  const std::uint64_t header = layout.layout.size[index_of(abi_)];
-  const auto read = header <= left ? copy(place, header) : std::nullopt;
+  const std::uint64_t header = layout.layout.size[index_of(session_.abi)];
+  const auto read = header <= left ? session_.copy(place, header) : std::nullopt;
   if (!read || layout.step == spec::none) {
     return {};
   }
@@ -35,9 +35,9 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
   inner.place = Place::copied(*read, place.address);
   inner.params = params;
   const Context within = context.in(inner);
-  const auto step = evaluate(layout.step, within);
+  const auto step = evaluator_.evaluate(layout.step, within);
   const auto& expr = tables_.exprs[layout.step];
-  const auto data = expr.op == spec::ExprOp::align ? evaluate(expr.a, within) : step;
+  const auto data = expr.op == spec::ExprOp::align ? evaluator_.evaluate(expr.a, within) : step;
   if (!step || !data) {
     return {};
   }
@@ -49,11 +49,13 @@ Walker::RecordSize Walker::record_size(const Type& type, const Place& place, con
   return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
 
-std::uint64_t Walker::count_records(const Type& type, const Place& place, const Context& context, std::uint64_t size) {
+std::uint64_t RecordDecoder::count_records(const Type& type, const Place& place, const Context& context,
+                                           std::uint64_t size) const {
   std::uint64_t n = 0;
   for (std::uint64_t at = 0; at < size && n < max_counted; ++n) {
     const ScratchGuard guard(state_.scratch);
-    const auto record = record_size(type, place.at(at), context, size - at, evaluate_params(type.args, context));
+    const auto record =
+        record_size(type, place.at(at), context, size - at, evaluator_.evaluate_params(type.args, context));
     if (record.step == 0) {
       break;
     }
@@ -63,7 +65,7 @@ std::uint64_t Walker::count_records(const Type& type, const Place& place, const 
 }
 
 /// As with any other piece of memory: records that are not there to their end show as an address.
-bool Walker::is_there(const Place& place, std::uint64_t size) {
+bool RecordDecoder::is_there(const Place& place, std::uint64_t size) const {
   if (size == 0) {
     return true;
   }
@@ -71,20 +73,21 @@ bool Walker::is_there(const Place& place, std::uint64_t size) {
     return false;
   }
   for (std::uint64_t at = 0; at < std::min(size, max_record); at += smallest_page) {
-    if (!copy(place.at(at), 1)) {
+    if (!session_.copy(place.at(at), 1)) {
       return false;
     }
   }
-  return copy(place.at(size - 1), 1).has_value();
+  return session_.copy(place.at(size - 1), 1).has_value();
 }
 
-bool Walker::records(const Type& type, const Place& place, const Context& context, std::uint64_t size) {
+bool RecordDecoder::records(const Type& type, const Place& place, const Context& context, std::uint64_t size) const {
   const ScratchGuard guard(state_.scratch);
-  const auto params = evaluate_params(type.args, context);
+  const auto params = evaluator_.evaluate_params(type.args, context);
   const bool is_list = tables_.structs[type.index].is_list;
   // Records of one size are like the elements of an array, of which those show that are there to their ends.
-  const auto step =
-      is_constant(tables_.structs[type.index].step) ? evaluate(tables_.structs[type.index].step, context) : Value{};
+  const auto step = evaluator_.is_constant(tables_.structs[type.index].step)
+                        ? evaluator_.evaluate(tables_.structs[type.index].step, context)
+                        : Value{};
   if (step && *step > 0) {
     if (size > max_records) {
       return false;
@@ -96,7 +99,7 @@ bool Walker::records(const Type& type, const Place& place, const Context& contex
   }
   // Records of any size that are no list, such as control messages, show to their end.
   const bool limited = state_.depth.abbreviate && (is_list || step);
-  const std::uint64_t limit = limited ? setting_.options.string_limit : max_counted;
+  const std::uint64_t limit = limited ? session_.setting.options.string_limit : max_counted;
   Context of_record = context;
   bool alone = false;
   bool begun = false;
@@ -106,7 +109,7 @@ bool Walker::records(const Type& type, const Place& place, const Context& contex
     const Place here = place.at(at);
     of_record.index = n;
     const auto record = record_size(type, here, of_record, size - at, params);
-    const auto bytes = record.length != 0 ? copy(here, record.length) : std::nullopt;
+    const auto bytes = record.length != 0 ? session_.copy(here, record.length) : std::nullopt;
     const bool is_rest = is_list && record.length == 0;
     if (!bytes && !begun && !is_rest) {
       return false;
@@ -116,26 +119,26 @@ bool Walker::records(const Type& type, const Place& place, const Context& contex
       is_list ? out_.begin_series(alone) : out_.begin_array();
       begun = true;
     }
-    if ((n >= limit && !(is_rest && n == 0)) || !spend()) {
+    if ((n >= limit && !(is_rest && n == 0)) || !session_.spend()) {
       out_.more();
       break;
     }
     if (is_rest) {
       out_.begin_element();
-      remaining_bytes(here, size - at);
+      values_.structs().remaining_bytes(here, size - at);
       break;
     }
     if (!bytes) {
-      unreadable_rest(here.address);
+      values_.arrays().unreadable_rest(here.address);
       break;
     }
     out_.begin_element();
     of_record.remaining = record.length;
     const Scope scope{context.scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place,
                       size};
-    record_body(of_record.in(scope));
+    values_.structs().record_body(of_record.in(scope));
     if (record.step == 0) {
-      unreadable_rest(here.address + record.length);
+      values_.arrays().unreadable_rest(here.address + record.length);
       break;
     }
     at += record.step;

@@ -1,7 +1,7 @@
 // The result of a call, and the note behind it.
 #include <algorithm>
 
-#include "decode/walker.h"
+#include "decode/calls.h"
 #include "format/constants.h"
 #include "format/dates.h"
 #include "format/scalars.h"
@@ -12,14 +12,30 @@ using render::CallResult;
 using spec::Type;
 using spec::TypeKind;
 
-void Walker::emit_result() {
+namespace {
+
+/// Whether any of the bits has a name.
+bool has_flag(const spec::Tables& tables, const spec::ConstantSet& set, std::uint64_t bits) {
+  for (const spec::ConstantGroup& group : spec::Tables::slice(tables.groups, set.groups)) {
+    const auto constants = spec::Tables::slice(tables.constants, group.constants);
+    if (std::any_of(constants.begin(), constants.end(),
+                    [&](const spec::Constant& c) { return (c.value & bits) != 0; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void CallDecoder::emit_result() {
   CallResult result;
-  result.value = outcome_->value;
-  if (!outcome_->known) {
+  result.value = session_.outcome->value;
+  if (!session_.outcome->known) {
     result.kind = CallResult::Kind::unknown;
-  } else if (outcome_->is_error) {
+  } else if (session_.outcome->is_error) {
     result.kind = CallResult::Kind::error;
-    result.error = static_cast<int>(-outcome_->value);
+    result.error = static_cast<int>(-session_.outcome->value);
     result.raw = state_.depth.raw;
     result.is_address = returns_address();
   } else if (state_.entry.function != nullptr && state_.signature->result == spec::none) {
@@ -34,20 +50,22 @@ void Walker::emit_result() {
     }
     // What is no error is no negative number either, whatever the type says: -2 shows as a register's worth of bits.
     static const Type plain = format::scalar_type(8, false, spec::Style::number);
-    const auto bits = register_size(abi_) == 4 ? static_cast<std::uint32_t>(outcome_->value)
-                                               : static_cast<std::uint64_t>(outcome_->value);
+    const auto bits = register_size(session_.abi) == 4 ? static_cast<std::uint32_t>(session_.outcome->value)
+                                                       : static_cast<std::uint64_t>(session_.outcome->value);
     const bool described = state_.call != nullptr && state_.signature->result != spec::none;
     const Type& type = described ? tables_.types[state_.signature->result] : plain;
     const bool of_unknown_call = state_.call == nullptr && state_.entry.function_name.empty();
     if (state_.depth.raw || of_unknown_call) {
-      emit_register(bits);
+      emit_register(out_, bits);
     } else if (!described && !state_.entry.function_name.empty()) {
-      emit_guess(register_size(abi_) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
+      emit_guess(out_,
+                 register_size(session_.abi) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
     } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
       out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar) {
-      emit_scalar(type, *load(type, Place::in_register(bits)));  // whatever the arguments have cost
-    } else if (!value(type, Place::in_register(bits), no_context)) {
+      values_.numbers().emit_scalar(
+          type, *session_.load(type, Place::in_register(bits)));  // whatever the arguments have cost
+    } else if (!values_.value(type, Place::in_register(bits), no_context)) {
       out_.scalar(bits, plain);
     }
     if (state_.call != nullptr && state_.signature->note != spec::none && !state_.depth.raw) {
@@ -57,34 +75,22 @@ void Walker::emit_result() {
   out_.end_result();
 }
 
-/// Whether any of the bits has a name.
-bool Walker::has_flag(const spec::ConstantSet& set, std::uint64_t bits) const {
-  for (const spec::ConstantGroup& group : spec::Tables::slice(tables_.groups, set.groups)) {
-    const auto constants = spec::Tables::slice(tables_.constants, group.constants);
-    if (std::any_of(constants.begin(), constants.end(),
-                    [&](const spec::Constant& c) { return (c.value & bits) != 0; })) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// A number without a name: `= 0`, not `= 0 (flags 0)`.
-bool Walker::explains_nothing(const Type& note, std::uint64_t bits) const {
+bool CallDecoder::explains_nothing(const Type& note, std::uint64_t bits) const {
   if (note.kind != TypeKind::scalar) {
     return false;
   }
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
     const bool says = state_.signature->note_prefix != spec::none || state_.signature->note_styled;
-    return set.is_flags
-               ? !format::has_name_for_zero(tables_, note.set) && (bits == 0 || (!says && !has_flag(set, bits)))
-               : format::constant_name(tables_, note.set, bits, abi_).empty();
+    return set.is_flags ? !format::has_name_for_zero(tables_, note.set) &&
+                              (bits == 0 || (!says && !has_flag(tables_, set, bits)))
+                        : format::constant_name(tables_, note.set, bits, session_.abi).empty();
   }
   return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
 }
 
-void Walker::emit_note(std::uint64_t bits) {
+void CallDecoder::emit_note(std::uint64_t bits) {
   const Type& note = tables_.types[state_.signature->note];
   if ((state_.unreadable && note.kind == TypeKind::scalar) || explains_nothing(note, bits)) {
     return;
@@ -98,7 +104,7 @@ void Walker::emit_note(std::uint64_t bits) {
     out_.end_note();
     return;
   }
-  value(note, Place::in_register(bits), no_context);
+  values_.value(note, Place::in_register(bits), no_context);
   out_.end_note();
 }
 

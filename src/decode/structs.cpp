@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "decode/walker.h"
+#include "decode/values.h"
 #include "format/escape.h"
 
 namespace tracer::decode {
@@ -22,26 +22,13 @@ constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that
 
 }  // namespace
 
-std::span<std::int64_t> Walker::evaluate_params(spec::Range args, const Context& context) {
-  if (args.count == 0) {
-    return {};
-  }
-  const auto bytes = state_.scratch.take(args.count * sizeof(std::int64_t));
-  const std::span params(reinterpret_cast<std::int64_t*>(bytes.data()), args.count);
-  const auto expressions = Tables::slice(tables_.expr_lists, args);
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    params[i] = evaluate(expressions[i], context).value_or(0);
-  }
-  return params;
-}
-
 /// With less than this there is nothing to show.
-std::uint64_t Walker::size_of_first_field(const Struct& layout) const {
-  return layout.fields.count != 0 ? size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
+std::uint64_t StructDecoder::size_of_first_field(const Struct& layout) const {
+  return layout.fields.count != 0 ? session_.size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
 }
 
 /// The field that says how large its structure is, alone or plus something; null: none does.
-const spec::Field* Walker::own_size(const Struct& layout) const {
+const spec::Field* StructDecoder::own_size(const Struct& layout) const {
   const auto* said = layout.sized_by != spec::none ? &tables_.exprs[layout.sized_by] : nullptr;
   if (said != nullptr && said->op == spec::ExprOp::add) {
     said = &tables_.exprs[said->a];
@@ -50,7 +37,7 @@ const spec::Field* Walker::own_size(const Struct& layout) const {
 }
 
 /// Whether it ends with `_: bytes[rest]`: there may be more, of which nothing is known.
-bool Walker::has_unnamed_rest(const Struct& layout) const {
+bool StructDecoder::has_unnamed_rest(const Struct& layout) const {
   const auto fields = Tables::slice(tables_.fields, layout.fields);
   const Type* last = fields.empty() || !fields.back().hidden ? nullptr : &tables_.types[fields.back().type];
   return last != nullptr && last->kind == spec::TypeKind::bytes && last->length != spec::none &&
@@ -58,22 +45,22 @@ bool Walker::has_unnamed_rest(const Struct& layout) const {
 }
 
 /// Whether an argument says how large it is, so that the kernel takes for zero what the program does not give of it.
-bool Walker::is_filled_up(const Struct& layout) const {
+bool StructDecoder::is_filled_up(const Struct& layout) const {
   return layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer && !layout.variable;
 }
 
-std::span<const std::byte> Walker::filled_up(std::span<const std::byte> given, std::uint64_t size) {
+std::span<const std::byte> StructDecoder::filled_up(std::span<const std::byte> given, std::uint64_t size) const {
   const auto all = state_.scratch.take(size);
   std::fill(std::copy(given.begin(), given.end(), all.begin()), all.end(), std::byte{0});
   return all;
 }
 
-std::uint64_t Walker::end_of(const Field& field) const {
-  return field.offset[index_of(abi_)] + size_of(tables_.types[field.type]);
+std::uint64_t StructDecoder::end_of(const Field& field) const {
+  return field.offset[index_of(session_.abi)] + session_.size_of(tables_.types[field.type]);
 }
 
 /// Says so, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
-bool Walker::is_recursion(const Struct& layout, const Place& place, const Scope* scope) {
+bool StructDecoder::is_recursion(const Struct& layout, const Place& place, const Scope* scope) const {
   std::uint32_t around = 0;
   std::string ups;
   for (const Scope* outer = scope; outer != nullptr; outer = outer->outer) {
@@ -85,20 +72,21 @@ bool Walker::is_recursion(const Struct& layout, const Place& place, const Scope*
     }
     ups += '^';
   }
-  if (around < setting_.options.most_nested) {
+  if (around < session_.setting.options.most_nested) {
     return false;
   }
   out_.symbol("...");
   return true;
 }
 
-bool Walker::structure(const Type& type, const Place& place, const Context& context, std::span<std::int64_t> params) {
+bool StructDecoder::structure(const Type& type, const Place& place, const Context& context,
+                              std::span<std::int64_t> params) const {
   const Struct& layout = tables_.structs[type.index];
   if (place.kind == Place::Kind::reg) {
     return false;
   }
   if (layout.kind == StructKind::stream) {
-    return records(type, place, context, context.remaining);
+    return values_.records().records(type, place, context, context.remaining);
   }
   const bool in_part = is_part(layout, context);
   if (in_part && !layout.has_short) {
@@ -116,7 +104,7 @@ bool Walker::structure(const Type& type, const Place& place, const Context& cont
   std::uint64_t available = context.remaining;
   if (layout.sized_by != spec::none) {
     inner.place = place;
-    const auto said = evaluate(layout.sized_by, within);
+    const auto said = evaluator_.evaluate(layout.sized_by, within);
     if (!said) {
       return false;
     }
@@ -128,13 +116,13 @@ bool Walker::structure(const Type& type, const Place& place, const Context& cont
   if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout)) && !layout.is_list) {
     return false;
   }
-  const std::uint64_t full = layout.layout.size[index_of(abi_)];
+  const std::uint64_t full = layout.layout.size[index_of(session_.abi)];
   std::uint64_t wanted = std::min(full, available);
   // What is always of one size is there to its end, whatever of it is described.
-  if ((layout.variable && available != unlimited) || is_constant(layout.sized_by)) {
+  if ((layout.variable && available != unlimited) || evaluator_.is_constant(layout.sized_by)) {
     wanted = std::min(available, max_struct_size);
   }
-  const auto read = copy(place, wanted);
+  const auto read = session_.copy(place, wanted);
   if (!read) {
     return false;
   }
@@ -144,24 +132,25 @@ bool Walker::structure(const Type& type, const Place& place, const Context& cont
 }
 
 /// Whether of an element of a list only a part is there.
-bool Walker::is_part(const Struct& layout, const Context& context) const {
+bool StructDecoder::is_part(const Struct& layout, const Context& context) const {
   const Scope* scope = context.scope;
   while (scope != nullptr && scope->type == nullptr) {
     scope = scope->outer;
   }
   return scope != nullptr && scope->type->is_list && layout.kind == StructKind::plain && !layout.is_list &&
-         !layout.variable && layout.sized_by == spec::none && context.remaining < layout.layout.size[index_of(abi_)];
+         !layout.variable && layout.sized_by == spec::none &&
+         context.remaining < layout.layout.size[index_of(session_.abi)];
 }
 
 /// A record of a stream, all of it copied.
-void Walker::record_body(const Context& context) {
+void StructDecoder::record_body(const Context& context) const {
   const Scope& record = *context.scope;
   const std::uint64_t size = record.place.bytes.size();
   record.type->is_list ? elements(context, size) : fields(context, size, false);
 }
 
 /// The fields of a list: `[{…}, {…}]`, one alone without brackets.
-void Walker::elements(const Context& context, std::uint64_t available) {
+void StructDecoder::elements(const Context& context, std::uint64_t available) const {
   struct Shown {
     const Field* field = nullptr;
     std::uint64_t offset = 0;
@@ -196,7 +185,7 @@ void Walker::elements(const Context& context, std::uint64_t available) {
     if (!f->inlined && (i != 0 || !scope.type->is_spliced)) {
       out_.begin_element();  // the list around has begun the first one of what is spliced into it
     }
-    if (!value(tables_.types[f->type], scope.place.at(offset), within)) {
+    if (!values_.value(tables_.types[f->type], scope.place.at(offset), within)) {
       if (f->inlined && !splice.element_begun) {
         out_.begin_element();
       }
@@ -207,10 +196,10 @@ void Walker::elements(const Context& context, std::uint64_t available) {
 }
 
 /// Bytes that make no element of a list.
-void Walker::remaining_bytes(const Place& place, std::uint64_t size) {
+void StructDecoder::remaining_bytes(const Place& place, std::uint64_t size) const {
   const ScratchGuard guard(state_.scratch);
-  const auto length = std::min<std::uint64_t>(size, setting_.options.string_limit);
-  const auto data = copy(place, length);
+  const auto length = std::min<std::uint64_t>(size, session_.setting.options.string_limit);
+  const auto data = session_.copy(place, length);
   if (!data) {
     out_.address(place.address);
     return;
@@ -221,7 +210,7 @@ void Walker::remaining_bytes(const Place& place, std::uint64_t size) {
   out_.bytes(*data, form);
 }
 
-void Walker::fields(Context context, std::uint64_t available, bool in_part) {
+void StructDecoder::fields(Context context, std::uint64_t available, bool in_part) const {
   const Scope& scope = *context.scope;
   const bool braces = context.inline_into.empty();  // else these are shown as the enclosing struct's own
   const Portion portion = context.portion;
@@ -234,7 +223,7 @@ void Walker::fields(Context context, std::uint64_t available, bool in_part) {
     const Field& f = all[i];
     const auto offset = offset_of(f, context);
     const bool begins = offset < available && is_filled_up(*scope.type);
-    const bool there = offset <= available && (begins || size_of(tables_.types[f.type]) <= available - offset);
+    const bool there = offset <= available && (begins || session_.size_of(tables_.types[f.type]) <= available - offset);
     if ((in_part && !f.in_short) || !there) {
       continue;
     }
@@ -272,9 +261,9 @@ void Walker::fields(Context context, std::uint64_t available, bool in_part) {
 }
 
 /// `/* bytes 24..31 */ "\x05\x00"`: what a program says to have in a struct beyond what we know of, if it is not 0.
-void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
+void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) const {
   const Struct& layout = *scope.type;
-  const std::uint64_t known = layout.layout.size[index_of(abi_)];
+  const std::uint64_t known = layout.layout.size[index_of(session_.abi)];
   if (has_unnamed_rest(layout) && available != unlimited && available > known) {
     out_.more();
     return;
@@ -288,15 +277,16 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
     return;
   }
   const ScratchGuard guard(state_.scratch);
-  const auto data =
-      available <= max_struct_size ? copy(Place::remote(scope.place.address + known), available - known) : std::nullopt;
+  const auto data = available <= max_struct_size
+                        ? session_.copy(Place::remote(scope.place.address + known), available - known)
+                        : std::nullopt;
   if (data && std::all_of(data->begin(), data->end(), [](std::byte b) { return b == std::byte{0}; })) {
     return;
   }
   TextBuffer& text = state_.words;
   text.clear();
   if (data) {
-    const auto shown = data->first(std::min<std::size_t>(data->size(), setting_.options.string_limit));
+    const auto shown = data->first(std::min<std::size_t>(data->size(), session_.setting.options.string_limit));
     text.append("/* bytes ");
     text.decimal(known);
     text.append("..");
@@ -312,12 +302,12 @@ void Walker::unknown_bytes(const Scope& scope, std::uint64_t available) {
 }
 
 /// In bytes from the begin of its struct; beyond any end if that cannot be told.
-std::uint64_t Walker::offset_of(const Field& field, const Context& context) {
-  return field.at == spec::none ? field.offset[index_of(abi_)]
-                                : static_cast<std::uint64_t>(evaluate(field.at, context).value_or(-1));
+std::uint64_t StructDecoder::offset_of(const Field& field, const Context& context) const {
+  return field.at == spec::none ? field.offset[index_of(session_.abi)]
+                                : static_cast<std::uint64_t>(evaluator_.evaluate(field.at, context).value_or(-1));
 }
 
-bool Walker::wanted(const Field& field, const Context& context) {
+bool StructDecoder::wanted(const Field& field, const Context& context) const {
   if (field.hidden ||
       (field.direction == Direction::out && (context.view == View::input || context.view == View::before))) {
     return false;
@@ -328,7 +318,7 @@ bool Walker::wanted(const Field& field, const Context& context) {
       return false;
     }
   }
-  if (!holds(field.condition, context)) {
+  if (!evaluator_.holds(field.condition, context)) {
     return false;
   }
   if (tables_.types[field.type].kind == spec::TypeKind::choice && !has_row(tables_.types[field.type], context)) {
@@ -339,7 +329,8 @@ bool Walker::wanted(const Field& field, const Context& context) {
       if (f.together != field.together) {
         continue;
       }
-      const auto bytes = copy(context.scope->place.at(offset_of(f, context)), size_of_any_row(tables_.types[f.type]));
+      const auto bytes = session_.copy(context.scope->place.at(offset_of(f, context)),
+                                       session_.size_of_any_row(tables_.types[f.type]));
       if (bytes && std::any_of(bytes->begin(), bytes->end(), [](std::byte b) { return b != std::byte{0}; })) {
         return true;
       }
@@ -350,19 +341,20 @@ bool Walker::wanted(const Field& field, const Context& context) {
 }
 
 /// Whether what a field was at entry shows beside what it is.
-bool Walker::has_changed(const Field& field, const Context& context) {
+bool StructDecoder::has_changed(const Field& field, const Context& context) const {
   if (field.direction != Direction::inout) {
     return false;
   }
   const Type& type = tables_.types[field.type];
   const Place place = context.scope->place.at(offset_of(field, context));
-  const Place before = saved_at(place.address, size_of(type));
-  const auto old_bits = load(type, before);
-  const bool always = field.when != spec::none && type.kind != spec::TypeKind::pointer && holds(field.when, context);
-  return before.kind == Place::Kind::copied && old_bits && (always || old_bits != load(type, place));
+  const Place before = session_.saved_at(place.address, session_.size_of(type));
+  const auto old_bits = session_.load(type, before);
+  const bool always =
+      field.when != spec::none && type.kind != spec::TypeKind::pointer && evaluator_.holds(field.when, context);
+  return before.kind == Place::Kind::copied && old_bits && (always || old_bits != session_.load(type, place));
 }
 
-bool Walker::field(const Field& field, const Context& context) {
+bool StructDecoder::field(const Field& field, const Context& context) const {
   const Type& type = tables_.types[field.type];
   Place place = context.scope->place.at(offset_of(field, context));
   if (context.remaining == unlimited && place.kind == Place::Kind::copied && place.bytes.empty()) {
@@ -372,26 +364,61 @@ bool Walker::field(const Field& field, const Context& context) {
   if (field.inlined) {
     Context within = context;
     within.inline_into = tables_.text(field.name);
-    return value(type, place, within);
+    return values_.value(type, place, within);
   }
   if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
-    inet6_address(type, place, tables_.text(field.name)) ? void() : out_.address(place.address);
+    values_.strings().inet6_address(type, place, tables_.text(field.name)) ? void() : out_.address(place.address);
     return true;
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-  const bool address_only = field.after || (type.kind == spec::TypeKind::pointer && !holds(field.when, context));
+  const bool address_only =
+      field.after || (type.kind == spec::TypeKind::pointer && !evaluator_.holds(field.when, context));
   if (address_only) {
-    out_.address(RemoteAddr(load(type, place).value_or(0)));
+    out_.address(RemoteAddr(session_.load(type, place).value_or(0)));
     return true;
   }
   if (context.view == View::output && has_changed(field, context)) {
-    value(type, saved_at(place.address, size_of(type)), context);
+    values_.value(type, session_.saved_at(place.address, session_.size_of(type)), context);
     out_.changed();
   }
-  if (!value(type, place, context)) {
+  if (!values_.value(type, place, context)) {
     out_.address(place.address);
   }
   return true;
+}
+
+/// The value at entry of a field that may have another at the exit. False: it waits until then.
+bool StructDecoder::emit_field_once(const Field& field, const Context& context) const {
+  const Type& type = tables_.types[field.type];
+  const Place place = context.scope->place.at(offset_of(field, context));
+  if (field.direction != Direction::inout || field.inlined || !wanted(field, context) || !session_.load(type, place)) {
+    return false;
+  }
+  out_.begin_field(tables_.text(field.name), tables_.text(type.name));
+  if (!values_.value(type, place, context)) {
+    out_.address(place.address);
+  }
+  return true;
+}
+
+void StructDecoder::emit_field_again(const Field& field, const Context& context) const {
+  if (has_changed(field, context)) {
+    out_.changed();
+    values_.value(tables_.types[field.type], context.scope->place.at(offset_of(field, context)), context);
+  }
+}
+
+/// Whether a table says what to make of the bytes that are left, and there are enough.
+bool StructDecoder::has_row(const Type& type, const Context& context) const {
+  const ScratchGuard guard(state_.scratch);
+  const Scope& scope = *context.scope;
+  Scope inner;
+  inner.outer = &scope;
+  inner.params = evaluator_.evaluate_params(type.args, context);
+  const Type* found = evaluator_.chosen(type, context.in(inner));
+  // Of a list those elements show that are there; what is too short for an element shows as bytes.
+  const bool of_list = scope.type != nullptr && scope.type->is_list && context.remaining != 0;
+  return found != nullptr && (of_list || session_.size_of(*found) <= context.remaining);
 }
 
 }  // namespace tracer::decode

@@ -1,8 +1,7 @@
 // Arguments that show twice: what went in and what came out.
-#include <algorithm>
-#include <utility>
+#include "decode/in_out_arguments.h"
 
-#include "decode/walker.h"
+#include <algorithm>
 
 namespace tracer::decode {
 
@@ -19,7 +18,7 @@ constexpr std::uint64_t max_saved = 4096;
 
 }  // namespace
 
-bool Walker::comes_in_halves(const Param& param) const {
+bool InOutArguments::includes(const Param& param) const {
   const Type& type = tables_.types[param.type];
   if (type.kind != TypeKind::pointer || type.direction == Direction::out) {
     return false;
@@ -35,13 +34,12 @@ bool Walker::comes_in_halves(const Param& param) const {
   return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.after; });
 }
 
-/// False if there is no second half to come.
-bool Walker::emit_first_half(const Param& param) {
+bool InOutArguments::emit_before(const Param& param) const {
   const Type& type = tables_.types[param.type];
-  const auto bits = *load(type, Place::in_register(raw_argument(param)));
+  const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
   const RemoteAddr address(bits);
-  state_.half_deferred = !holds(param.when, no_context);
-  if (address.is_null() || (!state_.half_deferred && !target(type, address, Context::of(View::before)))) {
+  state_.half_deferred = !evaluator_.holds(param.when, no_context);
+  if (address.is_null() || (!state_.half_deferred && !values_.target(type, address, Context::of(View::before)))) {
     out_.address(address);
     return false;
   }
@@ -49,23 +47,23 @@ bool Walker::emit_first_half(const Param& param) {
   return state_.half_emitted;
 }
 
-void Walker::emit_second_half(const Param& param) {
+void InOutArguments::emit_after(const Param& param) const {
   const Type& type = tables_.types[param.type];
   if (state_.half_deferred) {
-    const RemoteAddr address(*load(type, Place::in_register(raw_argument(param))));
-    const bool shows = succeeded() && !address.is_null() && holds(param.when, no_context);
-    if (!shows || !target(type, address, Context::of(View::after))) {
+    const RemoteAddr address(*session_.load(type, Place::in_register(evaluator_.raw_argument(param))));
+    const bool shows = session_.succeeded() && !address.is_null() && evaluator_.holds(param.when, no_context);
+    if (!shows || !values_.target(type, address, Context::of(View::after))) {
       out_.address(address);
     }
     return;
   }
   // As with what only comes out, `when 1` says that there always is something to see.
   const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
-  const bool filled = always ? outcome_->known : succeeded();
-  if (!filled || !holds(param.when, no_context)) {
+  const bool filled = always ? session_.outcome->known : session_.succeeded();
+  if (!filled || !evaluator_.holds(param.when, no_context)) {
     return;
   }
-  const auto bits = *load(type, Place::in_register(raw_argument(param)));
+  const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
   if (type.direction != Direction::inout) {
     emit_after_fields(type, bits);
     return;
@@ -73,20 +71,21 @@ void Walker::emit_second_half(const Param& param) {
   const RemoteAddr address(bits);
   const Type& target_type = tables_.types[type.target];
   if (target_type.kind == TypeKind::scalar &&
-      load(target_type, saved_at(address, size_of(target_type))) == load(target_type, Place::remote(address))) {
+      session_.load(target_type, session_.saved_at(address, session_.size_of(target_type))) ==
+          session_.load(target_type, Place::remote(address))) {
     return;
   }
   if (nothing_after(target_type, address)) {
     return;
   }
   out_.changed();
-  if (!target(type, address, Context::of(View::after))) {
+  if (!values_.target(type, address, Context::of(View::after))) {
     out_.address(address);
   }
 }
 
 /// Whether the call has filled in nothing of a structure that says what it fills in.
-bool Walker::nothing_after(const Type& type, RemoteAddr address) {
+bool InOutArguments::nothing_after(const Type& type, RemoteAddr address) const {
   if (type.kind != TypeKind::structure || !state_.depth.dereference) {
     return false;
   }
@@ -95,77 +94,77 @@ bool Walker::nothing_after(const Type& type, RemoteAddr address) {
   const bool says =
       std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.direction != Direction::in; });
   const ScratchGuard guard(state_.scratch);
-  const auto bytes = says && layout.kind == spec::StructKind::plain
-                         ? copy(Place::remote(address), layout.min_size != 0 ? layout.min_size : size_of(type))
-                         : std::nullopt;
+  const auto bytes =
+      says && layout.kind == spec::StructKind::plain
+          ? session_.copy(Place::remote(address), layout.min_size != 0 ? layout.min_size : session_.size_of(type))
+          : std::nullopt;
   if (!bytes) {
     return false;
   }
   Scope scope;
   scope.type = &layout;
   scope.place = Place::copied(*bytes, address);
-  scope.params = evaluate_params(type.args, no_context);
+  scope.params = evaluator_.evaluate_params(type.args, no_context);
   const Context context = Context::of(View::after).in(scope);
-  return std::none_of(fields.begin(), fields.end(), [&](const spec::Field& f) { return wanted(f, context); });
+  return std::none_of(fields.begin(), fields.end(),
+                      [&](const spec::Field& f) { return values_.structs().wanted(f, context); });
 }
 
-/// An inout argument after one that had to wait for the exit: `[128 => 16]`, or `[16]` if it did not change.
-void Walker::emit_both_halves(const Type& pointer, std::uint64_t bits) {
-  bits = *load(pointer, Place::in_register(bits));
+void InOutArguments::emit_both(const Type& pointer, std::uint64_t bits) const {
+  bits = *session_.load(pointer, Place::in_register(bits));
   const RemoteAddr address(bits);
   if (!state_.depth.dereference) {
     out_.address(address);
     return;
   }
   const Type& type = tables_.types[pointer.target];
-  const Place before = saved_at(address, size_of(type));
+  const Place before = session_.saved_at(address, session_.size_of(type));
   if (pointer.direction != Direction::inout || before.kind != Place::Kind::copied) {
     if (address.is_null() || before.kind != Place::Kind::copied ||
-        !target(pointer, address, Context::of(View::output))) {
+        !values_.target(pointer, address, Context::of(View::output))) {
       out_.address(address);
-    } else if (succeeded()) {
+    } else if (session_.succeeded()) {
       emit_after_fields(pointer, bits);
     }
     return;
   }
   if (type.kind == TypeKind::scalar) {
-    const auto old_bits = load(type, before);
-    const auto new_bits = succeeded() ? load(type, Place::remote(address)) : old_bits;
+    const auto old_bits = session_.load(type, before);
+    const auto new_bits = session_.succeeded() ? session_.load(type, Place::remote(address)) : old_bits;
     out_.begin_target();
-    emit_scalar(type, old_bits.value_or(0));
+    values_.numbers().emit_scalar(type, old_bits.value_or(0));
     if (new_bits && new_bits != old_bits) {
       out_.changed();
-      emit_scalar(type, *new_bits);
+      values_.numbers().emit_scalar(type, *new_bits);
     }
     out_.end_target();
     return;
   }
-  if (!value(type, before, Context::of(View::before))) {
+  if (!values_.value(type, before, Context::of(View::before))) {
     out_.address(address);
     return;
   }
-  if (succeeded() && !nothing_after(type, address)) {
+  if (session_.succeeded() && !nothing_after(type, address)) {
     out_.changed();
-    if (!target(pointer, address, Context::of(View::after))) {
+    if (!values_.target(pointer, address, Context::of(View::after))) {
       out_.address(address);
     }
   }
 }
 
-/// What the pointer of an argument led to at entry.
-void Walker::emit_as_it_was(const Type& pointer, std::uint64_t bits) {
+void InOutArguments::emit_as_it_was(const Type& pointer, std::uint64_t bits) const {
   const Type& type = tables_.types[pointer.target];
-  const RemoteAddr address(*load(pointer, Place::in_register(bits)));
-  const Place before = saved_at(address, size_of(type));
+  const RemoteAddr address(*session_.load(pointer, Place::in_register(bits)));
+  const Place before = session_.saved_at(address, session_.size_of(type));
   if (!state_.depth.dereference || before.kind != Place::Kind::copied ||
-      !value(type, before, Context::of(View::input))) {
+      !values_.value(type, before, Context::of(View::input))) {
     out_.address(address);
   }
 }
 
 /// Calls `found(field, address, scope)` for each field that points to what the call fills in.
 template <typename Found>
-void Walker::for_each_after_field(const Type& pointer, std::uint64_t bits, const Found& found) {
+void InOutArguments::for_each_after_field(const Type& pointer, std::uint64_t bits, const Found& found) const {
   const Type& type = tables_.types[pointer.target];
   if (type.kind != TypeKind::structure) {
     return;
@@ -173,47 +172,48 @@ void Walker::for_each_after_field(const Type& pointer, std::uint64_t bits, const
   const ScratchGuard guard(state_.scratch);
   Scope scope;
   scope.type = &tables_.structs[type.index];
-  const auto bytes =
-      copy(Place::remote(RemoteAddr(bits)), scope.type->min_size != 0 ? scope.type->min_size : size_of(type));
+  const auto bytes = session_.copy(Place::remote(RemoteAddr(bits)),
+                                   scope.type->min_size != 0 ? scope.type->min_size : session_.size_of(type));
   if (!bytes) {
     return;
   }
   scope.place = Place::copied(*bytes, RemoteAddr(bits));
   for (const spec::Field& field : Tables::slice(tables_.fields, scope.type->fields)) {
-    if (!field.after || !holds(field.condition, no_context.in(scope))) {
+    if (!field.after || !evaluator_.holds(field.condition, no_context.in(scope))) {
       continue;
     }
-    const auto address = load(tables_.types[field.type], scope.place.at(field.offset[index_of(abi_)]));
+    const auto address = session_.load(tables_.types[field.type], scope.place.at(field.offset[index_of(session_.abi)]));
     if (address && *address != 0) {
       found(field, *address, scope);
     }
   }
 }
 
-bool Walker::has_after_fields(const Type& pointer, std::uint64_t bits) {
+bool InOutArguments::has_after_fields(const Type& pointer, std::uint64_t bits) const {
   bool any = false;
   for_each_after_field(pointer, bits, [&](const auto&...) { any = true; });
   return any;
 }
 
 /// ` => {parent_tid=[123]}`
-void Walker::emit_after_fields(const Type& pointer, std::uint64_t bits) {
+void InOutArguments::emit_after_fields(const Type& pointer, std::uint64_t bits) const {
   bool any = false;
   for_each_after_field(pointer, bits, [&](const spec::Field& field, std::uint64_t address, const Scope& scope) {
-    if (!std::exchange(any, true)) {
+    if (!any) {
+      any = true;
       out_.changed();
       out_.begin_struct();
     }
     const Type& type = tables_.types[field.type];
     out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-    follow(type, Place::in_register(address), Context::of(View::output).in(scope));
+    values_.follow(type, Place::in_register(address), Context::of(View::output).in(scope));
   });
   if (any) {
     out_.end_struct();
   }
 }
 
-void Walker::save_targets() {
+void InOutArguments::save_targets() const {
   const auto params = Tables::slice(tables_.params, state_.signature->params);
   for (spec::Index i = 0; i < params.size(); ++i) {
     const Param& param = params[i];
@@ -221,34 +221,24 @@ void Walker::save_targets() {
       continue;
     }
     const Type& pointer = tables_.types[param.type];
-    const RemoteAddr address(*load(pointer, Place::in_register(raw_argument(param))));
+    const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
     const Type& target = tables_.types[pointer.target];
     // Of what the call fills in, how much that will be may be for the exit to say: what there is room for is kept.
     const bool open = target.kind == TypeKind::array && pointer.direction == Direction::out;
-    const auto unit = open ? size_of(tables_.types[target.target]) : size_of(target);
+    const auto unit = open ? session_.size_of(tables_.types[target.target]) : session_.size_of(target);
     const auto size = open && unit != 0 ? max_saved / unit * unit : std::min(unit, max_saved);
     if (address.is_null() || size == 0) {
       continue;
     }
     const auto offset = state_.saved_bytes.size();
     state_.saved_bytes.resize(offset + size);
-    const auto read = memory_.read(address, std::span(state_.saved_bytes).subspan(offset, size));
+    const auto read = session_.memory.read(address, std::span(state_.saved_bytes).subspan(offset, size));
     const auto kept = open ? read / unit * unit : read == size ? size : 0;
     state_.saved_bytes.resize(offset + kept);
     if (kept != 0) {
       state_.saved.push_back({state_.signature->params.first + i, address, offset, kept});
     }
   }
-}
-
-Place Walker::saved_at(RemoteAddr address, std::size_t size) const {
-  for (const SavedTarget& saved : state_.saved) {
-    const auto offset = address.value() - saved.address.value();
-    if (offset < saved.size && size <= saved.size - offset) {
-      return Place::copied(std::span(state_.saved_bytes).subspan(saved.offset + offset, saved.size - offset), address);
-    }
-  }
-  return Place::remote(address);
 }
 
 }  // namespace tracer::decode

@@ -1,0 +1,32 @@
+// Single numbers, and what they stand for.
+#pragma once
+
+#include "decode/evaluate.h"
+
+namespace tracer::decode {
+
+class ValueDecoder;
+
+class NumberDecoder {
+ public:
+  NumberDecoder(Session& session, ValueDecoder& values)
+      : session_(session), state_(session.state), out_(session.out), values_(values) {}
+
+  void emit_scalar(const spec::Type& type, std::uint64_t bits) const;
+  void show_context(std::string_view context) const;
+
+ private:
+  void annotate_descriptor(std::int64_t fd) const;
+  void annotate_directory(std::int64_t fd) const;
+  void annotate_process(std::int64_t pid, bool group) const;
+  void emit_wait_status(const spec::Type& type, std::uint64_t bits) const;
+  void emit_thread_area(const spec::Type& type, std::uint64_t bits) const;
+  void network_number(const spec::Type& type, std::uint64_t bits) const;
+
+  Session& session_;
+  CallState& state_;
+  render::Emitter& out_;
+  ValueDecoder& values_;  ///< for customs
+};
+
+}  // namespace tracer::decode

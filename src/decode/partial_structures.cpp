@@ -1,0 +1,51 @@
+// Structures whose beginning is known at the entry of a call that fills in the rest: `{ifr_name="lo"`, and at its exit
+// `, ifr_addr=…}`.
+#include "decode/calls.h"
+
+namespace tracer::decode {
+
+using spec::Direction;
+using spec::Field;
+using spec::Param;
+using spec::Type;
+using spec::TypeKind;
+
+/// Whether something of what the argument leads to stands there before the call is over.
+bool CallDecoder::shows_at_entry(const Param& param) const {
+  if (!param.begins || !out_.shows_unfinished() || !state_.depth.dereference) {
+    return false;
+  }
+  const Type* target = &tables_.types[tables_.types[param.type].target];
+  const ScratchGuard guard(state_.scratch);
+  if (target->kind == TypeKind::choice) {
+    Scope inner;
+    inner.params = evaluator_.evaluate_params(target->args, no_context);
+    target = evaluator_.chosen(*target, no_context.in(inner));
+  }
+  return target != nullptr && target->kind == TypeKind::structure && tables_.structs[target->index].has_beginning;
+}
+
+/// False if there is an address, and nothing to come.
+bool CallDecoder::emit_partial(const Param& param, std::uint64_t bits) {
+  const Type& type = tables_.types[param.type];
+  const RemoteAddr address(*session_.load(type, Place::in_register(bits)));
+  Context context = Context::of(View::output);
+  context.portion = Portion::beginning;
+  context.slot = param.slot[index_of(session_.abi)];
+  state_.struct_open = !address.is_null() && values_.target(type, address, context);
+  if (!state_.struct_open) {
+    out_.address(address);
+  }
+  return state_.struct_open;
+}
+
+void CallDecoder::emit_rest(const Type& pointer, std::uint64_t bits, Context context) {
+  context.portion = Portion::rest;
+  state_.struct_open = false;
+  if (!values_.target(pointer, RemoteAddr(*session_.load(pointer, Place::in_register(bits))), context)) {
+    out_.more();  // it has gone meanwhile
+    out_.end_struct();
+  }
+}
+
+}  // namespace tracer::decode

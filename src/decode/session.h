@@ -1,0 +1,86 @@
+// One enter() or exit() of a call: what is decoded, what it is read from, and where it is emitted.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "decode/call_state.h"
+#include "decode/context.h"
+#include "decode/custom.h"
+#include "decode/value.h"
+
+namespace tracer::decode {
+
+/// What all calls have in common.
+struct Setting {
+  const spec::Tables& tables;
+  Options options;
+  Names& names;
+  std::span<const Custom> customs;
+  std::vector<CustomFunction> functions;  ///< by CustomId
+  std::string_view missing_custom;
+  CustomFunction wait_status = nullptr;
+  CustomFunction siginfo = nullptr;
+  CustomFunction user_desc = nullptr;
+};
+
+/// What every part of the decoder works with. What must outlive it is in the CallState.
+struct Session {
+  Session(const Setting& settings, CallState& call_state, const trace::Memory& traced, render::Emitter& emitter,
+          const Outcome* call_outcome)
+      : setting(settings),
+        tables(settings.tables),
+        state(call_state),
+        memory(traced, call_state.budget),
+        out(emitter),
+        outcome(call_outcome),
+        abi(call_state.entry.abi),
+        written(emitter.written()) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Whether one more value may be emitted: charges the budget with it and with what was written since.
+  bool spend() {
+    const std::size_t now = out.written();
+    state.budget.spend_written(now - std::min(written, now));
+    written = now;
+    return state.budget.spend_value();
+  }
+  [[nodiscard]] bool succeeded() const { return outcome != nullptr && !outcome->is_error && outcome->known; }
+
+  [[nodiscard]] unsigned scalar_width(const spec::Type& type) const {
+    if (type.kind == spec::TypeKind::pointer) {
+      return type.wide_pointer ? 8 : word_size(abi);
+    }
+    return spec::bytes_of(type.width, abi);
+  }
+  [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
+  [[nodiscard]] std::uint64_t size_of_any_row(const spec::Type& type) const;
+  [[nodiscard]] std::uint64_t least_of(const spec::Type& type) const;
+
+  [[nodiscard]] Count load(const spec::Type& type, const Place& place) const {
+    // Returned as it is from a function of its own, an optional is read wider than it was written: slow enough to see.
+    std::uint64_t bits = 0;
+    return load(type, place, bits) ? Count(bits) : Count();
+  }
+  bool load(const spec::Type& type, const Place& place, std::uint64_t& bits) const;
+  [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
+  /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
+  [[nodiscard]] std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size) const;
+  [[nodiscard]] std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted) const;
+  /// What the memory at an address was at the entry, if that was saved, else the memory itself.
+  [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;
+
+  const Setting& setting;
+  const spec::Tables& tables;
+  CallState& state;
+  MeteredMemory memory;
+  render::Emitter& out;
+  const Outcome* outcome;  ///< null before the exit
+  Abi abi;
+  std::size_t written;  ///< by the emitter, as far as the budget is charged with it
+};
+
+}  // namespace tracer::decode

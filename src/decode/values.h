@@ -1,0 +1,64 @@
+// Values of every kind.
+//
+// A function that emits a value returns false if the value could not be read; it has then emitted nothing, and
+// whoever followed the pointer shows the address instead.
+#pragma once
+
+#include "decode/arrays.h"
+#include "decode/numbers.h"
+#include "decode/records.h"
+#include "decode/strings.h"
+#include "decode/structs.h"
+
+namespace tracer::decode {
+
+class ValueDecoder {
+ public:
+  ValueDecoder(Session& session, const Evaluator& evaluator)
+      : session_(session),
+        tables_(session.tables),
+        state_(session.state),
+        out_(session.out),
+        evaluator_(evaluator),
+        numbers_(session, *this),
+        strings_(session, evaluator, *this),
+        arrays_(session, evaluator, *this),
+        records_(session, evaluator, *this),
+        structs_(session, evaluator, *this) {}
+  ValueDecoder(const ValueDecoder&) = delete;
+  ValueDecoder& operator=(const ValueDecoder&) = delete;
+
+  bool value(const spec::Type& type, const Place& place, Context context);
+  /// A pointer and what it leads to.
+  bool follow(const spec::Type& pointer, const Place& place, const Context& context);
+  /// What a pointer leads to.
+  bool target(const spec::Type& pointer, RemoteAddr address, Context context);
+
+  [[nodiscard]] Session& session() const { return session_; }
+  [[nodiscard]] const Evaluator& evaluator() const { return evaluator_; }
+  [[nodiscard]] const NumberDecoder& numbers() const { return numbers_; }
+  [[nodiscard]] const StringDecoder& strings() const { return strings_; }
+  [[nodiscard]] const ArrayDecoder& arrays() const { return arrays_; }
+  [[nodiscard]] const RecordDecoder& records() const { return records_; }
+  [[nodiscard]] const StructDecoder& structs() const { return structs_; }
+
+ private:
+  void begin(const spec::Type& type, Context& context) const;
+  [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
+  bool choice(const spec::Type& type, const Place& place, const Context& context);
+  bool custom(const spec::Type& type, const Place& place, const Context& context);
+  [[nodiscard]] bool is_text(const spec::Type& type, const Context& context) const;
+
+  Session& session_;
+  const spec::Tables& tables_;
+  CallState& state_;
+  render::Emitter& out_;
+  const Evaluator& evaluator_;
+  NumberDecoder numbers_;
+  StringDecoder strings_;
+  ArrayDecoder arrays_;
+  RecordDecoder records_;
+  StructDecoder structs_;
+};
+
+}  // namespace tracer::decode
