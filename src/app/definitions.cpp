@@ -17,7 +17,7 @@ namespace tracer::app {
 
 namespace {
 
-constexpr std::size_t most_errors = 20;  // more than that have one cause, such as a folder that is not meant
+constexpr std::size_t most_errors = 20;  // more errors have one cause, such as a wrong directory
 
 Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
   sysc::CompileOptions options;
@@ -36,7 +36,7 @@ Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
 
 constexpr std::size_t most_bytes = 8U << 20;
 
-/// Empty if there is none that can be read.
+/// Returns the contents of a file; empty if it cannot be read.
 std::optional<std::string> content(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
@@ -50,10 +50,10 @@ std::optional<std::string> content(const std::filesystem::path& path) {
   return file.bad() ? std::nullopt : std::optional(std::move(text));
 }
 
-void read_folder(const std::filesystem::path& folder, std::vector<std::filesystem::path>& into) {
+void list_directory(const std::filesystem::path& directory, std::vector<std::filesystem::path>& into) {
   std::error_code error;
   const std::size_t before = into.size();
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (entry.path().extension() == ".conf") {
       into.push_back(entry.path());
     }
@@ -74,19 +74,19 @@ std::vector<std::filesystem::path> usual_files() {
   }
   if (!home.empty()) {
     files.emplace_back(home + "/.ltrace.conf");
-    read_folder(home + "/.ltrace", files);
+    list_directory(home + "/.ltrace", files);
   }
   if (!own.empty()) {
-    read_folder(own + "/ltrace", files);
+    list_directory(own + "/ltrace", files);
   }
   std::string systems = variable("XDG_CONFIG_DIRS");
   for (std::string_view rest = systems; !rest.empty();) {
     const auto colon = rest.find(':');
-    read_folder(std::string(rest.substr(0, colon)) + "/ltrace", files);
+    list_directory(std::string(rest.substr(0, colon)) + "/ltrace", files);
     rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
   }
   files.emplace_back("/etc/ltrace.conf");
-  read_folder("/usr/share/ltrace", files);
+  list_directory("/usr/share/ltrace", files);
   return files;
 }
 
@@ -110,7 +110,7 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
       rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
       std::error_code error;
       if (std::filesystem::is_directory(path, error)) {
-        read_folder(path, files);
+        list_directory(path, files);
       } else if (std::filesystem::exists(path, error)) {
         files.push_back(path);
       } else {
@@ -136,8 +136,8 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
   if (prototypes.empty()) {
     return std::optional<spec::TableSet>{};
   }
-  // Of the descriptions that the program was built with, prototypes use these types alone: to compile all of them would
-  // take longer than many a program runs.
+  // Prototypes use only these types of the built-in descriptions. Compiling all descriptions would take longer than
+  // many programs run.
   const std::vector<sysc::Source> sources = {
       {"ltrace.conf", prototypes.descriptions()},
       {"types.sys", "type ptr = ulong as address\ntype str = *cstr\ntype wstr = *custom wide_text : i32\n"}};

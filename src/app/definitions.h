@@ -1,4 +1,4 @@
-// --define: the descriptions of the program with more of them.
+// --define and the prototype files of ltrace: compiles descriptions at run time.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace tracer::app {
 
-/// Compiles the built-in descriptions together with `files` (*.sys, *.nr, or folders of them). What `files` say of a
-/// number counts before what the built-in ones say. The error's message may have several lines.
+/// Compiles the built-in descriptions together with `files` (*.sys, *.nr, or directories of them). The row of a number
+/// in `files` replaces the built-in one. The message of an error may have several lines.
 Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files);
 
-/// Tables of functions alone, from what ltrace takes prototypes from: the files and folders `given` (-F), the user's
-/// and the system's. Empty if there are none. Lines that cannot be understood are left out and told to `complain`.
-/// ENOENT for what is given and missing.
+/// Compiles the prototypes of ltrace into tables of functions: those of the files and directories `given` (-F), of the
+/// user and of the system. Empty if there are none. Lines that cannot be parsed are skipped and reported to `complain`.
+/// Fails with ENOENT if a given file is missing.
 Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::string>& given,
                                                          const std::function<void(const std::string&)>& complain);
 

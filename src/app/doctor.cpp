@@ -30,7 +30,7 @@ struct Finding {
   std::string remedy;  ///< empty if nothing is to be done
 };
 
-/// A small file of /proc or /sys without its line end; empty if it cannot be read.
+/// Reads a small file of /proc or /sys without its newline; empty if it cannot be read.
 std::string line_of(const char* path) {
   std::ifstream file(path);
   std::string line;
@@ -42,7 +42,7 @@ bool is_there(const char* path) {
   return ::access(path, R_OK) == 0;
 }
 
-/// Counts what comes and shows nothing.
+/// Counts events and shows nothing.
 class Counter final : public trace::EventHandler {
  public:
   trace::Verdict handle(const trace::Event& event, const trace::Memory&) override {
@@ -56,7 +56,7 @@ class Counter final : public trace::EventHandler {
   unsigned calls_ = 0;
 };
 
-/// What a run of the ptrace engine says of itself, as with -d.
+/// The messages of a run of the ptrace engine, as with -d.
 struct Trial {
   std::string error;  ///< empty: a program was traced to its end
   std::vector<std::string> said;
@@ -80,7 +80,7 @@ Trial trace_something() {
   options.launch->path = path.value();
   options.launch->args = {"true"};
   options.debug = listen;
-  // One call alone, so that there is something to filter.
+  // With one call to trace, the engine installs a seccomp filter.
   options.wanted.emplace();
   for (auto& numbers : *options.wanted) {
     numbers.set(0);
@@ -96,7 +96,7 @@ Trial trace_something() {
   return trial;
 }
 
-// ---------------------------------------------------------------------------------------------- what is asked
+// ---------------------------------------------------------------------------------------------- the findings
 
 Finding ptrace_works(const Trial& trial) {
   if (trial.error.empty()) {

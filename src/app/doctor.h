@@ -1,11 +1,12 @@
-// --doctor: one screen about what this machine lets a tracer do, and the remedy for what it does not.
+// --doctor: reports what a tracer may do on this machine, with a remedy for each thing that it may not.
 #pragma once
 
 #include <string>
 
 namespace tracer::app {
 
-/// Tries things out: traces a program that does nothing, loads and unloads the BPF engine. Changes nothing that lasts.
+/// Returns the report. Traces a program that does nothing, and loads and unloads the BPF engine; changes nothing
+/// permanently.
 std::string doctor_report();
 
 }  // namespace tracer::app

@@ -20,7 +20,7 @@ namespace tracer::app {
 
 namespace {
 
-/// Names are the file's, and go to a terminal.
+/// Escapes a name: it comes from a file and goes to a terminal.
 std::string printable(std::string_view name) {
   TextBuffer text;
   pipeline::append_printable(text, name);

@@ -7,7 +7,8 @@
 
 namespace tracer::app {
 
-/// `program`: its name or path, or the id of a process. A line each: `usdt=…`, `library=…`, `symbol=…`.
+/// Returns one line for each probe and function: `usdt=…`, `library=…`, `symbol=…`. `program` is a name, a path or a
+/// process id.
 Result<std::string> list_of_probes(const std::string& program);
 
 }  // namespace tracer::app

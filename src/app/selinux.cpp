@@ -15,14 +15,14 @@
 namespace tracer::app {
 namespace {
 
-/// selinuxfs is mounted wherever SELinux runs.
+/// SELinux is enabled if selinuxfs is mounted.
 bool selinux_is_on() {
   return ::access("/sys/fs/selinux/enforce", F_OK) == 0;
 }
 
 #ifdef TRACER_SELINUX
 
-/// What we use of the library.
+/// The functions of the library that the tracer uses.
 struct Library {
   decltype(&::getfilecon) getfilecon = nullptr;
   decltype(&::getpidcon) getpidcon = nullptr;

@@ -8,8 +8,9 @@
 
 namespace tracer::app {
 
-/// Null where SELinux is off. An error says why contexts cannot be shown where it is on: this build knows nothing of
-/// it, or the library is not installed. The library is loaded now: linked, it would look for SELinux at every start.
+/// Returns null if SELinux is disabled. An error says why contexts cannot be shown although it is enabled: this build
+/// does not support it, or libselinux is not installed. The library is loaded at run time because a linked one would
+/// probe for SELinux at every start.
 Result<std::unique_ptr<names::ContextSource>> open_selinux();
 
 }  // namespace tracer::app

@@ -9,7 +9,7 @@
 
 #include "base/unique_fd.h"
 #ifdef TRACER_TERMINFO
-// Last: it defines short words as macros.
+// This header comes last: it defines short words as macros.
 #include <curses.h>
 #include <term.h>
 #endif
@@ -30,7 +30,7 @@ bool is_color_terminal(int fd) {
 bool is_color_terminal(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISCHR(info.st_mode)) {
-    return false;  // nothing else is opened: that alone may block, or rewind a tape
+    return false;  // other files are not opened: that may block, or rewind a tape
   }
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
   return fd.valid() && is_color_terminal(fd.get());

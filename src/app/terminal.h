@@ -1,16 +1,16 @@
-// What the terminal at the other end can do, by terminfo(5).
+// Properties of the terminal, by terminfo(5).
 #pragma once
 
 #include <string>
 
 namespace tracer::app {
 
-/// Whether the descriptor is a terminal with eight colours at least. False if TERM is unknown.
+/// Returns whether the descriptor is a terminal with at least eight colours; false if TERM is unknown.
 bool is_color_terminal(int fd);
-/// The same of what a file name stands for.
+/// Returns the same for a file.
 bool is_color_terminal(const std::string& path);
 
-/// COLUMNS of the environment, or the width of the terminal on standard input, output or error; 0: unknown.
+/// Returns COLUMNS of the environment, or the width of the terminal on standard input, output or error; 0: unknown.
 unsigned terminal_columns();
 
 }  // namespace tracer::app

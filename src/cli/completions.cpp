@@ -9,11 +9,11 @@ namespace tracer::cli {
 
 namespace {
 
-/// What stands in for an argument, as its placeholder in options.def tells.
+/// The kind of an argument, by its placeholder in options.def.
 enum class Completion : std::uint8_t {
   none,
-  words,  ///< `a|b|c`: one of them
-  list,   ///< `a|b|c[,...]`: several, separated by commas
+  words,  ///< `a|b|c`: one word of these
+  list,   ///< `a|b|c[,...]`: several words, separated by commas
   calls,
   expression,
   file,
@@ -58,7 +58,7 @@ void for_each_part(std::string_view text, char separator, Visit visit) {
   }
 }
 
-/// `a b c` of the placeholder `a|b|c`.
+/// Returns `a b c` for the placeholder `a|b|c`.
 std::string words_of(const OptionRow& row) {
   std::string_view placeholder = row.placeholder;
   if (placeholder.ends_with(list_end)) {
@@ -96,7 +96,7 @@ std::string joined(const Words& words, std::string_view separator = " ") {
   return text;
 }
 
-/// In single quotes, with `also` escaped by a backslash for what reads it after the shell.
+/// Puts text into single quotes; the characters `also` get a backslash, for the program that reads it after the shell.
 std::string quoted(std::string_view text, std::string_view quote, std::string_view also = {}) {
   std::string result;
   for (const char c : text) {
@@ -320,7 +320,7 @@ std::string fish_list(const std::string& words) {
   return "(__tracer_list " + words + ")";
 }
 
-/// `-x -a '…'`, or nothing.
+/// Returns `-x -a '…'`, or nothing.
 std::string fish_argument(const OptionRow& row) {
   const auto with = [](const std::string& words) { return " -x -a " + quoted(words, "\\'"); };
   switch (completion_of(row)) {
@@ -375,7 +375,7 @@ std::string fish(std::span<const std::string_view> calls) {
       line += " -l " + name.substr(2);
     }
     if (row.letter == 0 && row.long_name.empty()) {
-      continue;  // a qualifier of -e and nothing else
+      continue;  // it is only a qualifier of -e
     }
     line += " -d " + quoted(row.help, "\\'", "\\");
     if (row.form == ArgumentForm::required) {

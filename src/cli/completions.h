@@ -1,4 +1,4 @@
-// Completions of the command line for shells, made from options.def when the program is built.
+// Generates the completions of the command line for shells from options.def, at build time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tracer::cli {
 
 enum class Shell : std::uint8_t { bash, zsh, fish };
 
-/// The script for a shell. `calls` is what may stand in a set of system calls: names and classes.
+/// Returns the script for a shell. `calls`: the members of a set of system calls, which are names and classes.
 [[nodiscard]] std::string completions(Shell shell, std::span<const std::string_view> calls);
 
 }  // namespace tracer::cli

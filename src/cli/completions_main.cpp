@@ -1,4 +1,4 @@
-// Writes the completions of a shell; run when the program is built: completions bash|zsh|fish ABI > FILE
+// Writes the completions of a shell, at build time: completions bash|zsh|fish ABI > FILE
 #include <algorithm>
 #include <cstdio>
 #include <set>

@@ -1,4 +1,4 @@
-// The state of parsing: the options so far, and what only the final checks need to know. For src/cli only.
+// The state of the parser: the options so far, and what only the final checks need. Private to this directory.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ namespace tracer::cli {
 
 struct Failure {
   std::string message;      ///< without the program's name
-  bool hint = false;        ///< add the line that points to -h
-  std::string remedy = {};  ///< `; it takes A|B`, or nothing: what strace does not say
+  bool hint = false;        ///< add the line that refers to -h
+  std::string remedy = {};  ///< `; it takes A|B`, or nothing; strace has no such text
 };
-/// Empty: all is well.
+/// Empty: there is no error.
 using Applied = std::optional<Failure>;
 
 struct Draft {
   Options options;
   filter::SyscallNames names;
 
-  // How often the short form was given, and whether the long one was.
+  // How often the short form was given, and whether the long form was given.
   unsigned short_daemonize = 0;
   bool long_daemonize = false;
   unsigned short_follow_forks = 0;
@@ -51,17 +51,17 @@ struct Draft {
   void warn(const std::string& message) { options.warnings.push_back(options.program_name + ": " + message + "\n"); }
 };
 
-/// With what the option takes, if it failed.
+/// Adds the remedy of the option to an error.
 Applied with_remedy(Applied applied, const OptionRow& row);
 
-/// Takes the value of an option that is also a qualifier of -e.
+/// Applies an option that is also a qualifier of -e.
 Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value);
 
-/// -e
+/// Applies the argument of -e.
 Applied apply_expression(Draft& draft, std::string_view text);
 
-/// Checks what contradicts what, in strace's order, and applies the defaults that depend on other options. `user` is
-/// who runs the tracer.
+/// Checks for contradictions in strace's order, and applies the defaults that depend on other options. `user` is the
+/// user that runs the tracer.
 Applied finish(Draft& draft, uid_t user);
 
 }  // namespace tracer::cli

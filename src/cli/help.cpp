@@ -26,11 +26,11 @@ std::string long_form(const OptionRow& row, std::string_view before, std::string
   return name;
 }
 
-/// `-s, --string-limit=SIZE`
+/// Returns `-s, --string-limit=SIZE`.
 std::string form_of(const OptionRow& row) {
   const std::string name = long_form(row, "", "");
   if (row.letter == 0) {
-    // Qualifiers of -e without an option of their own say all in their help.
+    // A qualifier of -e may have no option of its own.
     return row.long_name.empty() ? "-e " + std::string(row.qualifiers) + "=" + std::string(row.placeholder)
                                  : "    " + name;
   }
@@ -57,7 +57,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent)
   out += '\n';
 }
 
-/// For roff: hyphens that a reader may copy.
+/// Escapes text for roff; hyphens become minus signs, which can be copied.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -92,7 +92,7 @@ std::string help_text(std::string_view program_name) {
     append_wrapped(out, row.help, help_column);
   }
   out +=
-      "\nSets are lists of names or numbers, `all` or `none`; `!` in front turns them inside out.\n"
+      "\nSets are lists of names or numbers, `all` or `none`; `!` in front negates them.\n"
       "The long options that take SET are qualifiers too: --trace=SET is -e trace=SET.\n";
   return out;
 }
@@ -104,7 +104,7 @@ std::string version_text(unsigned asked, bool strict) {
                             : "tracer -- version " TRACER_VERSION
                               "\nA tracer of system calls and of functions of libraries for Linux.\n";
   text += "Engines: ptrace, bpf. Output: text, json, folded.\n";
-  // Who asks that often gets a caterpillar, and a longer one for each time more.
+  // Many -V print a caterpillar, which grows with their number.
   constexpr unsigned patience = 5;
   constexpr unsigned longest = 100;
   if (asked > patience) {

@@ -1,4 +1,4 @@
-// What -h and -V print.
+// The texts of -h and -V.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace tracer::cli {
 
-/// The whole of --help, made from options.def.
+/// Returns the text of --help, generated from options.def.
 [[nodiscard]] std::string help_text(std::string_view program_name);
 
 [[nodiscard]] std::string version_text(unsigned asked, bool strict);  ///< `asked`: how often -V was given
 
-/// The section OPTIONS of the manual page, in roff, made from options.def.
+/// Returns the section OPTIONS of the manual page in roff, generated from options.def.
 [[nodiscard]] std::string manual_options();
 
 }  // namespace tracer::cli

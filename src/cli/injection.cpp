@@ -18,7 +18,7 @@ constexpr std::size_t max_poke_digits = 2048;
 constexpr unsigned max_poke_argument = 7;
 constexpr std::uint64_t max_error = 4095;
 
-/// What follows `key=` in `action`.
+/// Returns what follows `key=` in `action`.
 std::optional<std::string_view> value_of(std::string_view action, std::string_view key) {
   if (action.size() > key.size() && action.starts_with(key) && action[key.size()] == '=') {
     return action.substr(key.size() + 1);
@@ -26,7 +26,7 @@ std::optional<std::string_view> value_of(std::string_view action, std::string_vi
   return std::nullopt;
 }
 
-/// A number as strtoull(3) with base 0 reads it; `-1` is the largest.
+/// Parses a number as strtoull(3) with base 0 does; `-1` is the largest.
 std::optional<std::uint64_t> read_any_base(std::string_view text) {
   const bool plus = text.find('+') != std::string_view::npos;
   text = filter::skip_space_and_plus(text);
@@ -48,13 +48,13 @@ std::optional<std::uint64_t> read_any_base(std::string_view text) {
   return negative ? ~*number + 1 : *number;
 }
 
-/// `FIRST[..LAST][+[STEP]]`
+/// Parses `FIRST[..LAST][+[STEP]]`.
 bool read_when(std::string_view text, Injection& injection) {
   const auto plus = text.find('+');
   const auto range = text.substr(0, plus);
   const auto dots = range.find("..");
   const auto first = read_number(range.substr(0, dots), 1, max_count);
-  if (plus == 0) {  // `+N` is N with a sign in front
+  if (plus == 0) {  // `+N` is a signed N
     const auto only = read_number(text, 1, max_count);
     injection.first = injection.last = static_cast<std::uint16_t>(only.value_or(0));
     injection.step = 1;
@@ -85,7 +85,7 @@ bool read_when(std::string_view text, Injection& injection) {
   return true;
 }
 
-/// `@argN=HEX`
+/// Parses `@argN=HEX`.
 std::optional<Poke> read_poke(std::string_view text) {
   constexpr std::string_view lead = "@arg";
   const auto equals = text.find('=');
@@ -175,7 +175,7 @@ class ActionReader {
     return kind_ == Tampering::inject && read_inject_only(action);
   }
 
-  /// Applies defaults; false if nothing is asked for.
+  /// Applies defaults; returns false if there is no action.
   bool finish() {
     if (kind_ == Tampering::fault && !result.error) {
       result.error = ENOSYS;

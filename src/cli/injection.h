@@ -1,4 +1,4 @@
-// -e inject= and -e fault=.
+// Parses -e inject= and -e fault=.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace tracer::cli {
 
 enum class Tampering : std::uint8_t { inject, fault };
 
-/// Reads `SET[:ACTION]…`. Notes worth a warning go to `warnings`, without the program's name.
+/// Parses `SET[:ACTION]…`. Warnings are added to `warnings`, without the program's name.
 [[nodiscard]] Result<Injection> parse_injection(std::string_view text, Tampering kind,
                                                 const filter::SyscallNames& names, std::vector<std::string>& warnings);
 

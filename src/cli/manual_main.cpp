@@ -1,4 +1,4 @@
-// Makes the manual page from its template; run when the program is built: manual TEMPLATE VERSION > tracer.1
+// Writes the manual page from its template, at build time: manual TEMPLATE VERSION > tracer.1
 #include <cstdio>
 #include <fstream>
 #include <sstream>

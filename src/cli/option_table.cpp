@@ -13,7 +13,7 @@ constexpr std::array headings = {
 #include "cli/options.def"
 };
 
-// GROUP lines stand for the group of all that follow, so the rows are counted through once at start-up.
+// A GROUP line sets the group of the rows that follow, so the rows are numbered once at start-up.
 std::vector<OptionRow> make_rows() {
   std::vector<OptionRow> rows;
   OptionGroup group{};
@@ -47,8 +47,8 @@ struct LongName {
   std::string_view name;
 };
 
-/// The options that `name` may mean: the one of that name, or those of which it is a prefix. strace's come before
-/// ours, so that ours do not make its prefixes ambiguous.
+/// Returns the options that `name` may mean: the option of that name, or those that start with it. Options of strace
+/// precede the others, so that the others do not make a prefix ambiguous.
 std::vector<LongName> find_long(std::string_view name) {
   std::vector<LongName> theirs;
   std::vector<LongName> ours;
@@ -66,7 +66,7 @@ std::vector<LongName> find_long(std::string_view name) {
     return exact;
   }
   auto& found = theirs.empty() ? ours : theirs;
-  // Other names of the first option are no contradiction.
+  // Other names of the same option are not ambiguous.
   if (!found.empty()) {
     const OptionRow* const first = found.front().row;
     found.erase(std::remove_if(found.begin() + 1, found.end(), [&](const LongName& f) { return f.row == first; }),

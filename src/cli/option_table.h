@@ -1,4 +1,4 @@
-// The rows of options.def as data, and the reading of argv by them.
+// The rows of options.def, and the parser of argv that uses them.
 #pragma once
 
 #include <cstdint>
@@ -39,34 +39,34 @@ struct OptionRow {
 [[nodiscard]] std::span<const OptionRow> option_rows();
 [[nodiscard]] std::string_view heading_of(OptionGroup group);
 
-/// `; it takes A|B`, where an option takes one of a few words; else nothing.
+/// Returns `; it takes A|B` if the option takes one of a few words; else nothing.
 [[nodiscard]] std::string what_it_takes(const OptionRow& row);
 
-/// The option that `QUALIFIER=` after -e stands for, or nullptr.
+/// Returns the option that `QUALIFIER=` after -e stands for, or null.
 [[nodiscard]] const OptionRow* find_qualifier(std::string_view qualifier);
 
-/// An option as it stands on the command line.
+/// An option of the command line.
 struct GivenOption {
   const OptionRow* row = nullptr;
   bool is_long = false;
-  std::string spelling;  ///< "-s" or "--string-limit": unique prefixes are completed
+  std::string spelling;  ///< "-s" or "--string-limit"; a unique prefix is completed
   std::optional<std::string> argument;
 };
 
-/// Why a word cannot be read.
+/// The error of a word that cannot be parsed.
 struct BadWord {
-  std::string message;     ///< as getopt_long(3) of glibc words it, without the program's name
+  std::string message;     ///< the text of getopt_long(3) in glibc, without the program's name
   std::string suggestion;  ///< `; did you mean X?`, or nothing
 };
 
-/// Reads options from left to right, up to the first word that is none or past `--`.
+/// Parses options from left to right, up to `--` or the first word that is not an option.
 class OptionReader {
  public:
   explicit OptionReader(std::span<const std::string> words) : words_(words) {}
 
-  /// The next option; monostate: no more.
+  /// Returns the next option; monostate: there is no more.
   [[nodiscard]] std::variant<std::monostate, GivenOption, BadWord> next();
-  /// What next() has left: the command.
+  /// Returns the words that next() has left: the command.
   [[nodiscard]] std::span<const std::string> rest() const { return words_; }
 
  private:
@@ -76,7 +76,7 @@ class OptionReader {
   std::string take_word();
 
   std::span<const std::string> words_;
-  std::string_view bundle_;  // letters that are left of the first word
+  std::string_view bundle_;  // the letters of the first word that are still to be parsed
 };
 
 }  // namespace tracer::cli

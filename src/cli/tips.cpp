@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 14> tips = {
     "--doctor says what this machine lets a tracer do, and how to get the rest.",
 };
 
-/// The lines between a head and a foot.
+/// Returns the lines in a frame.
 std::string framed(std::string_view text) {
   constexpr std::string_view line =
       "  ----------------------------------------------------------------------------------\n";

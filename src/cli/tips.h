@@ -1,4 +1,4 @@
-// --tips: a hint at the end.
+// --tips: prints a tip at the end.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tracer::cli {
 
-/// The tip that was asked for, ended lines. Numbers beyond the last tip begin again from the first.
+/// Returns the lines of the tip that the options ask for. Numbers beyond the last tip start again from the first.
 [[nodiscard]] std::string tip_text(const Tips& tips);
 
 }  // namespace tracer::cli

@@ -13,10 +13,10 @@
 namespace tracer::names {
 namespace {
 
-/// State of such sockets, of linux/tcp_states.h; older headers do not have it.
+/// The state of such sockets (linux/tcp_states.h); older headers do not define it.
 constexpr unsigned tcp_bound_inactive = 13;
 
-/// Packets of an answer that are read at most: some ten thousand sockets.
+/// The most packets of an answer that are read; they hold some ten thousand sockets.
 constexpr unsigned max_packets = 1024;
 
 bool ask(int diag, bool is_v6) {
@@ -27,7 +27,7 @@ bool ask(int diag, bool is_v6) {
   return proc::send_sock_diag_request(diag, request, NLM_F_DUMP);
 }
 
-/// Looks through one packet; `done` at the end of the whole answer.
+/// Searches one packet; sets `done` at the end of the whole answer.
 std::optional<LocalAddress> find_in(std::span<const char> packet, std::uint32_t inode, bool& done) {
   while (packet.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header{};
@@ -60,7 +60,7 @@ std::optional<LocalAddress> find_bound_socket(int diag, bool is_v6, std::uint32_
   alignas(nlmsghdr) std::array<char, 16384> packet{};
   std::optional<LocalAddress> address;
   bool done = false;
-  // To the end even when it is found: what is left would be taken for the answer to the next question.
+  // The answer is read to its end even if the socket is found: the rest would be taken for the next answer.
   for (unsigned i = 0; i < max_packets && !done; ++i) {
     const auto length = recv(diag, packet.data(), packet.size(), MSG_DONTWAIT);
     if (length <= 0) {

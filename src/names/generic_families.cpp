@@ -19,7 +19,7 @@ struct Query {
   std::uint16_t padding;
 };
 
-/// The name in the answer about one family: attributes after two headers.
+/// Returns the name in the answer about one family, which consists of two headers and attributes.
 std::string_view name_in(std::span<const char> answer) {
   nlmsghdr header{};
   if (answer.size() < sizeof(header)) {
@@ -71,7 +71,7 @@ std::string GenericFamilies::ask(std::uint16_t number) {
   if (send(socket_.get(), &query, sizeof(query), 0) != static_cast<ssize_t>(sizeof(query))) {
     return {};
   }
-  // The kernel answers while it is asked.
+  // The kernel answers during the send.
   const auto length = recv(socket_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
   return length <= 0 ? std::string() : std::string(name_in(std::span(answer).first(static_cast<std::size_t>(length))));
 }

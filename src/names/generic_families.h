@@ -1,4 +1,4 @@
-// Names of generic netlink families, whose numbers the kernel gives out as they come. genetlink(7), linux/genetlink.h.
+// Names of generic netlink families. The kernel assigns their numbers dynamically (linux/genetlink.h).
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace tracer::names {
 
 class GenericFamilies {
  public:
-  /// The family of a number, which is the same in all network namespaces; empty if there is none. Valid as long as
-  /// this.
+  /// Returns the name of a family; empty if there is none. The numbers are the same in all network namespaces. Valid as
+  /// long as this.
   std::string_view name(std::uint16_t number);
 
  private:
   std::string ask(std::uint16_t number);
 
-  UniqueFd socket_;  ///< opened at the first question
-  /// What the kernel has said; a number that had no family may get one.
+  UniqueFd socket_;  ///< opened by the first call
+  /// The answers of the kernel. A number without a family is not stored, as it may get one.
   std::unordered_map<std::uint16_t, std::string> known_;
 };
 

@@ -1,11 +1,11 @@
-// What is to be told of descriptors and process ids beside their numbers.
+// What to show of descriptors and process ids beside their numbers.
 #pragma once
 
 namespace tracer::names {
 
 /// --decode-fds and --decode-pids.
 struct NameOptions {
-  bool paths = false;       ///< path: what the descriptor's link in /proc says
+  bool paths = false;       ///< path: the link of the descriptor in /proc
   bool sockets = false;     ///< socket: protocol and addresses
   bool devices = false;     ///< dev: `<char 1:3>`
   bool pidfds = false;      ///< pidfd: `pid:17391`

@@ -19,12 +19,12 @@
 namespace tracer::names {
 namespace {
 
-/// How many answers are remembered: enough for the processes that talk to each other, and bounded.
+/// The most lookups that are cached.
 constexpr std::size_t most_witnesses = 1024;
-/// PID namespaces nest no deeper (pid_namespaces(7)).
+/// The nesting limit of PID namespaces (pid_namespaces(7)).
 constexpr std::size_t most_levels = 33;
 
-/// The numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
+/// Returns the numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
 std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
   const std::string status = read_file(proc::proc_path(tid, "status"), 16384);
   const std::string_view line = proc::find_field(status, label);
@@ -42,7 +42,7 @@ std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
   return numbers;
 }
 
-/// Whether the namespace of `tid` or, `up` levels above it, that namespace's ancestor is `name`.
+/// Returns whether the namespace of `tid`, or its ancestor `up` levels above, is `name`.
 bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
   const std::string path = proc::proc_path(tid, "ns/pid");
   if (up == 0) {
@@ -56,11 +56,11 @@ bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
   return space.valid() && fstat(space.get(), &info) == 0 && fmt::format("pid:[{}]", info.st_ino) == name;
 }
 
-/// Calls `visit` with each number that is a name in a folder of /proc until it returns true.
+/// Calls `visit` with each numeric name in a directory of /proc until it returns true.
 template <typename Visit>
-bool any_number_in(const std::string& folder, Visit visit) {
+bool any_number_in(const std::string& directory, Visit visit) {
   bool found = false;
-  for_each_entry(folder, [&](std::string_view name) {
+  for_each_entry(directory, [&](std::string_view name) {
     const auto number = whole_number<std::int32_t>(name);
     found = number && visit(*number);
     return !found;

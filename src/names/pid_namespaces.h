@@ -1,5 +1,5 @@
-// Process ids of other PID namespaces, in terms of the tracer's own. From /proc: kernels before 6.11 have no call for
-// it.
+// Translates process ids of other PID namespaces into those of the tracer's. Uses /proc, as kernels before 6.11 have no
+// ioctl for it.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,32 @@
 namespace tracer::names {
 
 enum class PidKind : std::uint8_t {
-  process,  ///< or a thread
-  group,    ///< or a session
+  process,  ///< a process or a thread
+  group,    ///< a process group or a session
 };
 
 class PidNamespaces {
  public:
   PidNamespaces();
 
-  /// What `number` is here if thread `tid` means it; `number` itself if that thread shares the tracer's namespace; 0 if
-  /// nothing has that number, or /proc does not tell.
+  /// Returns the id in the tracer's namespace of what has the id `number` in the namespace of thread `tid`. Returns
+  /// `number` if the namespaces are equal, and 0 if nothing has that id or /proc does not show it.
   std::int32_t here(std::int32_t tid, std::int32_t number, PidKind kind);
 
  private:
-  /// A namespace as one of its threads shows it.
+  /// A namespace and its depth.
   struct Home {
-    std::string name;       ///< `pid:[4026531836]`
-    std::size_t level = 0;  ///< index of its number in the lists of /proc/PID/status, which go from the outside in
+    std::string name;  ///< `pid:[4026531836]`
+    std::size_t level =
+        0;  ///< index of its ids in the lists of /proc/PID/status, which start with the outermost namespace
   };
   [[nodiscard]] static bool answers(const Home& home, std::int32_t candidate, std::int32_t number, PidKind kind,
                                     std::int32_t& found);
   static std::int32_t search(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness);
 
   std::string own_;
-  std::unordered_map<std::string, std::int32_t> witnesses_;  ///< who answered the last time; asked first
+  std::unordered_map<std::string, std::int32_t>
+      witnesses_;  ///< the process that had the id at the last lookup; it is tried first
 };
 
 }  // namespace tracer::names

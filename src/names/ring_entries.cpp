@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
   return number_at<std::uint64_t>(text, base);
 }
 
-/// A line `LABEL:\t1` of fdinfo.
+/// Returns the number of a line `LABEL:\t1` of fdinfo.
 bool take(std::string_view line, std::string_view label, std::optional<std::uint64_t>& value, int base = 10) {
   if (line.substr(0, label.size()) != label) {
     return false;
@@ -39,10 +39,10 @@ bool take(std::string_view line, std::string_view label, std::optional<std::uint
   return true;
 }
 
-/// The queue as the kernel describes it.
+/// The queue as fdinfo describes it.
 struct Queue {
   std::uint64_t mask = 0;
-  std::vector<std::uint64_t> slots;  ///< of the entries that wait
+  std::vector<std::uint64_t> slots;  ///< of the pending entries
   bool wide = false;                 ///< at least one entry has 128 bytes
 };
 
@@ -60,7 +60,7 @@ std::optional<Queue> queue_of(std::int32_t tid, std::int32_t fd, std::uint64_t m
   }
   Queue queue;
   queue.mask = *mask;
-  // The tracee writes head and tail; what the kernel reads of them is never more than the ring has.
+  // The tracee writes head and tail; the kernel reads at most as many entries as the ring has.
   const std::uint64_t count = std::min({*waiting, most, *mask + 1});
   // `    3: opcode:NOP, fd:0, ...`, with 128 bytes `, e0:0x0` and so on at the end.
   while (queue.slots.size() < count && std::getline(info, line) && line.find(": opcode:") != std::string::npos) {
@@ -71,7 +71,7 @@ std::optional<Queue> queue_of(std::int32_t tid, std::int32_t fd, std::uint64_t m
     queue.wide = queue.wide || line.find(", e0:0x") != std::string::npos;
     queue.slots.push_back(*slot);
   }
-  // A ring without an array of slots (IORING_SETUP_NO_SQARRAY) uses them in order; older kernels do not list those.
+  // Without an index array (IORING_SETUP_NO_SQARRAY) the slots are used in order; older kernels do not list them then.
   for (std::uint64_t i = 0; queue.slots.size() < count && (i != 0 || queue.slots.empty()); ++i) {
     queue.slots.push_back((*head + i) & *mask);
   }
@@ -83,8 +83,8 @@ struct Mapping {
   std::uint64_t size = 0;
 };
 
-/// Where a thread has the entries of a ring: `7f00-7f10 rw-s 10000000 00:10 8254817  anon_inode:[io_uring]`. Each ring
-/// has an inode of its own.
+/// Finds the mapping of the entries of a ring: `7f00-7f10 rw-s 10000000 00:10 8254817  anon_inode:[io_uring]`. Each
+/// ring has an inode of its own.
 std::optional<Mapping> mapping_of(std::int32_t tid, std::int32_t fd) {
   struct statx status;
   if (statx(AT_FDCWD, proc::descriptor_path(tid, fd).c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO,
@@ -116,8 +116,8 @@ std::optional<std::span<const RemoteAddr>> RingEntries::waiting(std::int32_t tid
   if (!mapping) {
     return std::nullopt;
   }
-  // Where the kernel does not list the entries, only the size of the mapping tells how wide they are; where either
-  // would fill the same pages, they are taken for the usual ones.
+  // If the kernel does not list the entries, only the size of the mapping shows how wide they are. If both widths take
+  // the same number of pages, the usual width is assumed.
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t slots = queue->mask + 1;
   const bool has_room = mapping->size >= slots * wide_entry_size;

@@ -1,4 +1,4 @@
-// What waits in the submission queue of an io_uring (--io-uring).
+// The submission queue of an io_uring (--io-uring).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace tracer::names {
 
-/// The kernel tells in /proc/PID/fdinfo which entries of a ring wait, and in /proc/PID/maps where the tracee has mapped
-/// them. Nothing hangs on what has been seen of the ring before.
+/// Finds submission queue entries: /proc/PID/fdinfo lists the pending ones, and /proc/PID/maps shows where the tracee
+/// has mapped them. Earlier calls do not matter.
 class RingEntries {
  public:
-  /// Where the first of the waiting entries are in the memory of `tid`, in the order of their submission, no more than
-  /// `most`. Nothing if that cannot be told: `fd` is no ring, the kernel is older than 6.0, or the program gave the
-  /// memory itself (IORING_SETUP_NO_MMAP). Valid until the next question.
+  /// Returns the addresses of the first pending entries in the memory of `tid`, in the order of their submission, at
+  /// most `most`. Nothing if `fd` is not an io_uring, the kernel is older than 6.0, or the program allocated the memory
+  /// itself (IORING_SETUP_NO_MMAP). Valid until the next call.
   std::optional<std::span<const RemoteAddr>> waiting(std::int32_t tid, std::int32_t fd, std::uint64_t most);
 
  private:

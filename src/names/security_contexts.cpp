@@ -17,10 +17,10 @@
 namespace tracer::names {
 namespace {
 
-/// Of a context; the kernel's have a page at most.
+/// The most bytes of a context; the kernel's limit is a page.
 constexpr std::size_t longest = 4096;
 
-/// The third of the parts that colons part; all of what has fewer.
+/// Returns the third of the parts between colons, or the whole context if it has fewer.
 std::string_view type_of(std::string_view context) {
   for (int part = 0; part < 2; ++part) {
     const auto colon = context.find(':');
@@ -32,7 +32,7 @@ std::string_view type_of(std::string_view context) {
   return context.substr(0, context.find(':'));
 }
 
-/// What is to be shown of a context as the kernel keeps it: with a NUL or a line end behind it, sometimes.
+/// Returns the part of a context that is shown. The kernel may append a NUL or a newline.
 std::string_view shown_part(std::string_view context, bool full) {
   context = context.substr(0, std::min(context.find('\0'), longest));
   while (context.ends_with('\n')) {
@@ -45,14 +45,14 @@ void append(TextBuffer& text, std::string_view part) {
   format::append_escaped(text, std::as_bytes(std::span(part)), "[]");
 }
 
-/// A descriptor for nothing but to know which file it is. A path from the root does not leave the tracee's root.
+/// Opens a file with O_PATH. An absolute path does not leave the tracee's root directory.
 UniqueFd find(const std::string& start, std::string_view path) {
-  const UniqueFd folder(::open(start.c_str(), O_PATH | O_CLOEXEC));
+  const UniqueFd directory(::open(start.c_str(), O_PATH | O_CLOEXEC));
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = path.starts_with('/') ? RESOLVE_IN_ROOT : 0;
   const std::string name(path);
-  const long fd = folder.valid() ? ::syscall(SYS_openat2, folder.get(), name.c_str(), &how, sizeof how) : -1;
+  const long fd = directory.valid() ? ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how) : -1;
   return UniqueFd(static_cast<int>(fd));
 }
 
@@ -95,7 +95,7 @@ void SecurityContexts::of_link(TextBuffer& text, const std::string& link) const 
   struct stat status {};
   const std::string target = options_.mismatch ? read_link(link) : std::string{};
   if (!target.starts_with('/') || ::stat(link.c_str(), &status) != 0) {
-    return;  // not asked for, or no file with a name
+    return;  // not asked for, or the file has no name
   }
   const auto recorded = source_->recorded(target, status.st_mode);
   const auto wanted = recorded ? shown_part(*recorded, options_.full) : now;

@@ -1,4 +1,4 @@
-// Where each thread's lines go: one sink for all, or a file for each thread.
+// The sinks of the lines: one for all threads, or a file for each thread.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace tracer::pipeline {
 
-/// Opens the sink of one thread (FILE.TID). It never fails: a sink that drops everything stands for what could not
-/// be opened.
+/// Opens the sink of one thread (FILE.TID). It never fails: a file that cannot be opened is replaced by a sink that
+/// drops everything.
 using OpenForThread = std::function<std::unique_ptr<sink::Sink>(pid_t)>;
 
 class Channels {
@@ -42,7 +42,7 @@ class Channels {
     channel.sink->write(text);
     touch(channel);
   }
-  /// Something is to be flushed: written, or begun by the owner.
+  /// Marks the channel for flush(): something was written to it, or its owner has started a line.
   void touch(Channel& channel) {
     if (!channel.unflushed) {
       channel.unflushed = true;
@@ -60,17 +60,17 @@ class Channels {
     }
     unflushed_.clear();
   }
-  /// Writes text that belongs to no thread. Where each thread has a file, none of them is the place for it.
+  /// Writes text that belongs to no thread. If each thread has a file, the text is dropped.
   void write_common(std::string_view text) {
     if (!separate()) {
       write(common_, text);
     }
   }
-  /// The thread that has begun the last line of the common sink without ending it; null if there is none.
+  /// Returns the thread whose unfinished line is the last of the common sink; null if there is none.
   [[nodiscard]] Thread* common_owner() const { return common_.owner; }
 
  private:
-  Channel common_;  ///< without a sink where each thread has a file
+  Channel common_;  ///< has no sink if each thread has a file
   OpenForThread open_;
   std::vector<Channel*> unflushed_;
 };

@@ -1,4 +1,4 @@
-// Looks for descriptors in what a call's arguments point to: an emitter that forgets all but them.
+// Finds the descriptors in the arguments of a call: an emitter that drops everything else.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace tracer::pipeline {
 
-/// Hands every descriptor of a decoded call to `Function`.
+/// Calls `Function` with each descriptor of a decoded call.
 template <typename Function>
 class FdFinder final : public render::Emitter {
  public:

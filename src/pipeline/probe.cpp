@@ -19,7 +19,7 @@ struct Pointed {
   bool cut = false;
 };
 
-/// Nobody says that an argument points to text; it does if what is there is printable up to a NUL.
+/// Probes do not declare which arguments point to text: it is text if it is printable up to a NUL.
 Pointed text_at(std::uint64_t address, const trace::Memory& memory, std::size_t limit) {
   std::array<std::byte, 256> buffer{};
   const auto read = std::span(buffer).first(

@@ -1,4 +1,4 @@
-// Static probes in the output.
+// Formats static probes (USDT).
 #pragma once
 
 #include "base/text_buffer.h"
@@ -7,11 +7,11 @@
 
 namespace tracer::pipeline {
 
-/// `provider:name@module(1, 0x7ffe… /* "text" */)`. What an argument points to shows if it reads as text, of at most
-/// `limit` characters.
+/// Appends `provider:name@module(1, 0x7ffe… /* "text" */)`. At most `limit` characters of what an argument points to
+/// are shown, if it is text.
 void append_probe(TextBuffer& text, const trace::ProbeHit& hit, const trace::Memory& memory, unsigned limit);
 
-/// `,"provider":…,"name":…,"module":…,"args":[…]`
+/// Appends `,"provider":…,"name":…,"module":…,"args":[…]`.
 void append_json_probe(TextBuffer& text, const trace::ProbeHit& hit, const trace::Memory& memory);
 
 }  // namespace tracer::pipeline

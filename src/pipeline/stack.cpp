@@ -6,7 +6,7 @@ namespace tracer::pipeline {
 
 namespace {
 
-/// The length of the character that `text` begins with if it is UTF-8 (RFC 3629) and no control character; else 0.
+/// Returns the length of the first character of `text` if it is UTF-8 (RFC 3629) and not a control character; else 0.
 std::size_t printable(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -29,7 +29,7 @@ std::size_t printable(std::string_view text) {
   return overlong || beyond || control ? 0 : length;
 }
 
-/// As `%#lx` but for zero.
+/// Appends a number as `%#lx` does, but zero as 0x0.
 void append_offset(TextBuffer& text, std::uint64_t value) {
   text.hex_padded(value, 1);
 }

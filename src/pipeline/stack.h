@@ -1,4 +1,4 @@
-// Stack traces in the output, and one that has to wait until it is written.
+// Formats stack traces, and stores one until it is written.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tracer::pipeline {
 
-/// Frames that stay after the next ones have been asked for.
+/// A copy of frames, which stays valid when others are unwound.
 class KeptStack {
  public:
   void keep(std::span<const trace::StackFrame> frames);
@@ -24,20 +24,20 @@ class KeptStack {
 
  private:
   std::vector<trace::StackFrame> frames_;
-  std::vector<char> text_;  ///< what they point into; a string might move its characters when it is moved itself
+  std::vector<char> text_;  ///< the texts of the frames; a std::string might move its characters when it is moved
 };
 
-/// strace writes a frame without a known function differently where the stack was taken at the entry of the call.
+/// strace formats a frame without a known function differently if the stack was taken at the entry of the call.
 enum class StackTaken : std::uint8_t { now, at_entry };
 
-/// The name of a file or a function, which a tracee chooses, so that it does not command the terminal: what is no
-/// printable character in UTF-8 becomes three octal digits.
+/// Appends the name of a file or a function. A tracee chooses it, so bytes that are not printable UTF-8 are written as
+/// three octal digits.
 void append_printable(TextBuffer& text, std::string_view name);
 
-/// A line a frame: ` > /usr/lib/libc.so.6(write+0x10) [0xf8350]`.
+/// Appends one line for each frame: ` > /usr/lib/libc.so.6(write+0x10) [0xf8350]`.
 void append_stack(TextBuffer& text, std::span<const trace::StackFrame> frames, StackTaken taken);
 
-/// `[{"file":"…","offset":…,…},…]`; pipeline_json.h says what there is.
+/// Appends `[{"file":"…","offset":…,…},…]`; views/json.h lists the members.
 void append_json_stack(TextBuffer& text, std::span<const trace::StackFrame> frames);
 
 }  // namespace tracer::pipeline

@@ -6,7 +6,7 @@ namespace tracer::pipeline {
 
 namespace {
 
-/// Leaves the pokes of arguments that are there, and adds the others to `missing`.
+/// Removes the pokes of arguments that the call does not have, and adds those arguments to `missing`.
 void keep_existing(std::vector<trace::Poke>& pokes, std::size_t argument_count, std::vector<std::size_t>& missing) {
   const auto absent = [&](const trace::Poke& poke) { return poke.argument >= argument_count; };
   for (const trace::Poke& poke : pokes) {
@@ -28,7 +28,7 @@ TamperRules::TamperRules(std::vector<TamperRule> rules, const spec::Tables& tabl
     for (std::size_t a = 0; a < abi_count; ++a) {
       const auto abi = static_cast<Abi>(a);
       for (const spec::NumberedCall& row : tables.numbers[a]) {
-        // A call without a description is not tampered with, as it is in no set that can be named.
+        // A call without a description is in no set that the user can name.
         if (row.call != spec::none) {
           add(i, abi, row.number, tables.register_count(tables.signatures[tables.calls[row.call].signature], abi));
         }

@@ -1,4 +1,4 @@
-// Which calls are tampered with: -e inject= and -e fault=.
+// Selects the calls to tamper with: -e inject= and -e fault=.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,35 @@ namespace tracer::pipeline {
 struct TamperRule {
   filter::SyscallSet calls;
   trace::Tampering what;
-  // Which calls of a kind, counted for each thread from 1: first, first + step, … up to last.
+  // Counted for each call and each thread from 1: first, first + step, … up to last.
   std::uint32_t first = 1;
   std::uint32_t last = ~std::uint32_t{0};
   std::uint32_t step = 1;
 };
 
-/// How often a thread has entered each call that there is a rule for.
+/// How often a thread has entered each call that has a rule.
 using CallCounts = std::unordered_map<std::uint64_t, std::uint32_t>;
 
 class TamperRules {
  public:
-  /// Of several rules for a call the last one counts, alone.
+  /// If several rules match a call, only the last one applies.
   explicit TamperRules(std::vector<TamperRule> rules, const spec::Tables& tables);
 
   struct Choice {
-    const trace::Tampering* what = nullptr;  ///< as long as the rules; null: nothing this time
-    /// From 0; arguments that were to be poked and that the call does not have. They are not in `what`.
+    const trace::Tampering* what = nullptr;  ///< valid as long as the rules; null: do nothing
+    /// The arguments, counted from 0, that have a poke and that the call does not have. They are not in `what`.
     const std::vector<std::size_t>* missing_arguments = nullptr;
-    std::size_t argument_count = 0;  ///< in registers: none of a sub-call
+    std::size_t argument_count = 0;  ///< those in registers; a sub-call has none
   };
 
   [[nodiscard]] bool empty() const { return plans_.empty(); }
-  /// Whether some call of this number may be chosen.
+  /// Returns whether a call of this number may be chosen.
   [[nodiscard]] bool mention(Abi abi, std::uint64_t number) const { return find(abi, number) != nullptr; }
-  /// Counts the call.
+  /// Counts the call and chooses what to do to it.
   Choice choose(Abi abi, std::uint64_t number, CallCounts& counts) const;
 
  private:
-  /// What a rule means for one call.
+  /// A rule, applied to one call.
   struct Plan {
     std::size_t rule = 0;
     trace::Tampering what;

@@ -1,4 +1,4 @@
-// All calls of one kind that an engine has counted.
+// The counts of one call, from an engine that counts.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ struct CallTotals {
   std::uint64_t number = 0;
   std::uint64_t calls = 0;  ///< never 0
   std::uint64_t errors = 0;
-  TimeTotals cpu;  ///< on a CPU inside the call; zero where the engine was not asked for it
+  TimeTotals cpu;  ///< CPU time inside the call; zero if the engine was not asked for it
   TimeTotals wall;
-  /// How many calls took how long by the wall clock, one number for each latency_bucket_of(); empty where the engine
-  /// was not asked for it.
+  /// The histogram of the elapsed times, one count for each latency_bucket_of(); empty if the engine was not asked for
+  /// it.
   std::vector<std::uint64_t> latencies;
 };
 

@@ -1,4 +1,4 @@
-// The seam between engines and everything else: events and a memory go out, a verdict comes back.
+// The interface between engines and the rest: the engine passes events and memory, and gets a verdict.
 #pragma once
 
 #include <bitset>
@@ -14,11 +14,11 @@
 
 namespace tracer::trace {
 
-/// What the engine shall do with the thread that an event came from.
+/// What the engine does with the thread of an event.
 enum class Verdict : std::uint8_t {
   go_on,
-  detach,      ///< this process
-  detach_all,  ///< end tracing; every tracee goes on unharmed
+  detach,      ///< detach from this process
+  detach_all,  ///< detach from all tracees and end tracing
 };
 
 class EventHandler {
@@ -28,39 +28,39 @@ class EventHandler {
   EventHandler& operator=(const EventHandler&) = delete;
   virtual ~EventHandler() = default;
 
-  /// A thread is about to enter a call: `enter` is the SyscallEnter that handle() will get when this is done. What
-  /// comes back outlives the engine's run; nullptr: nothing.
+  /// Called before the SyscallEnter `enter` is passed to handle(). Returns what to do to the call, which outlives the
+  /// engine's run; null: nothing.
   virtual const Tampering* tamper([[maybe_unused]] const Event& enter, [[maybe_unused]] const Memory& memory) {
     return nullptr;
   }
 
-  /// `memory` is the tracee's and is valid only during the call. A fork's child has its events only after Fork.
+  /// `memory` is that of the tracee; it is valid only during the call. Events of a child follow the Fork of its parent.
   virtual Verdict handle(const Event& event, const Memory& memory) = 0;
 
-  /// From an engine that counts calls instead of reporting them, before its run ends.
+  /// Called by an engine that counts calls instead of reporting them, before its run ends.
   virtual void totals([[maybe_unused]] std::span<const CallTotals> calls) {}
 
   /// `events` events are missing between the last one and the next. An engine that loses some reports their number on
   /// standard error when it ends.
   virtual void lost([[maybe_unused]] std::uint64_t events) {}
 
-  /// The engine is about to wait with nothing to do: the time to flush output that a person may be watching.
+  /// Called before the engine waits for events: output should be flushed, as a person may be watching.
   virtual void idle() = 0;
 
-  /// When on_alarm() is to be called, by CLOCK_MONOTONIC, whatever else happens; empty: never.
+  /// Returns the time (CLOCK_MONOTONIC) at which on_alarm() has to be called; empty: never.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> alarm_at() const { return std::nullopt; }
   virtual Verdict on_alarm() { return Verdict::go_on; }
 };
 
-/// Call numbers that an engine may leave unreported, one set for each ABI. Numbers past the end are always wanted.
+/// The call numbers that an engine has to report, one set for each ABI. Numbers past the end are always wanted.
 inline constexpr std::size_t max_filtered_number = 1024;
 using WantedCalls = std::array<std::bitset<max_filtered_number>, abi_count>;
 
-/// How a run ended, for the tracer's own exit.
+/// How a run ended, for the exit status of the tracer.
 struct RunEnd {
-  /// Wait status of the launched program; empty with -p only, or when we detached from it.
+  /// The wait status of the launched program; empty with -p only, or if the tracer detached from it.
   std::optional<int> program_status;
-  /// Why the launched program could not be executed (its process has said so on standard error); 0 if it could.
+  /// The errno of the execve of the launched program, which its process has reported on standard error; 0: success.
   int exec_error = 0;
   bool interrupted_by_signal = false;
   int interrupting_signal = 0;
@@ -76,9 +76,9 @@ class Engine {
   /// Traces until no tracee is left or the handler says detach_all.
   virtual Result<RunEnd> run(EventHandler& handler) = 0;
 
-  /// The tracer is about to end: main calls this last, with all output written and closed, and then ends itself as
-  /// `wait_status` (waitpid(2)) says. An engine whose tracees cannot be left alone yet reports that end in another way
-  /// and stays in the background until they can; then this does not return.
+  /// Called last, with all output written and closed, before the tracer ends as `wait_status` (waitpid(2)) says. An
+  /// engine that cannot detach from its tracees yet reports that status through another process, stays in the
+  /// background until it can, and does not return.
   virtual void finish([[maybe_unused]] int wait_status) {}
 };
 

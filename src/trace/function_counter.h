@@ -1,5 +1,5 @@
-// Counting of function calls inside the kernel, where no thread stops for them. The engine that knows where functions
-// are says which places count.
+// Counts function calls in the kernel, without stopping threads. The engine that knows the addresses of functions
+// passes the places to count at.
 #pragma once
 
 #include <sys/types.h>
@@ -18,16 +18,16 @@ class FunctionCounter {
   FunctionCounter& operator=(const FunctionCounter&) = delete;
   virtual ~FunctionCounter() = default;
 
-  /// The first instruction of a function or of a stub that leads to one.
+  /// The start of a function, or of a PLT stub of one.
   struct Place {
     std::uint64_t address = 0;  ///< in the process
     std::uint64_t offset = 0;   ///< in the file, of the instruction to be watched: the first or one soon behind it
-    bool by_caller = false;     ///< who called is to be known as well
+    bool by_caller = false;     ///< calls are counted by return address
     /// Who comes from here does not count again at the place by_caller with the same `symbol`, where it goes to.
     bool is_stub = false;
     std::uint32_t symbol = 0;
     bool is_narrow = false;  ///< return addresses have 4 bytes
-    bool counts = false;     ///< filled in by watch()
+    bool counts = false;     ///< set by watch()
   };
 
   /// Counts from now on when a thread of `process` comes to one of these places of `file`, a path for the kernel to
@@ -44,7 +44,7 @@ class FunctionCounter {
     std::uint64_t return_address = 0;  ///< only of places by_caller
     std::uint64_t calls = 0;           ///< never 0
   };
-  /// What has been counted in `process` since this was last asked for.
+  /// Returns the counts of `process` since the last call.
   virtual std::vector<Count> take(pid_t process) = 0;
 
   /// The memory from `start` to `end` holds another file now, or none: places there do not count any more, nor do

@@ -1,5 +1,4 @@
-// Calls of functions: what an engine tells about them. Plain values and what can be asked for while the thread stands
-// still.
+// Events of function calls. They are plain values, and a context that reads registers and memory of the stopped thread.
 #pragma once
 
 #include <array>
@@ -12,27 +11,27 @@ namespace tracer::trace {
 
 /// A file that is mapped in a process.
 struct MappedFile {
-  std::string path;         ///< as the process has it
+  std::string path;         ///< as the process sees it
   std::uint64_t inode = 0;  ///< 0: no file
-  std::string range;        ///< of code in it: its name in /proc/PID/map_files
+  std::string range;        ///< a mapping of its code, as named in /proc/PID/map_files
 };
 
-/// A function as one module calls it. Lives as long as the engine's run.
+/// A function, as one module calls it. Valid during the engine's run.
 struct LibraryFunction {
   std::string name;
   std::string library;       ///< where it is defined (soname or file name); empty if unknown
-  std::string caller;        ///< the module that calls it; empty: any, as the function's own entry was asked for
+  std::string caller;        ///< the module that calls it; empty: any module, as the entry of the function is traced
   std::string label;         ///< the two together: `puts@libc.so.6`
-  std::uint32_t number = 0;  ///< from 0 on, each once
+  std::uint32_t number = 0;  ///< a unique number, starting with 0
   bool in_program = false;   ///< `library` is the program itself
   bool of_program = false;   ///< `caller` is the program itself
-  // For its debugging information, as it was found first.
+  // These locate its debugging information, in the process in which it was found first.
   MappedFile defined_in;
   MappedFile called_from;
-  std::uint64_t address = 0;  ///< of its code, as the file counts that it is defined in; 0: unknown
+  std::uint64_t address = 0;  ///< of its code, as in the ELF file that defines it; 0: unknown
 };
 
-/// What else a thread at a call's beginning or end can tell, read when asked for.
+/// Reads further registers of a thread at the entry or exit of a call.
 class CallContext {
  public:
   CallContext() = default;
@@ -41,19 +40,18 @@ class CallContext {
   virtual ~CallContext() = default;
 
   using Value = std::array<std::byte, 16>;
-  /// xmm0 to xmm7, v0 to v7; empty if it cannot be read.
+  /// Returns xmm0 to xmm7, or v0 to v7; empty if they cannot be read.
   [[nodiscard]] virtual std::optional<Value> vector(unsigned index) const = 0;
-  /// st(0) or st(1), in 10 bytes; empty on processors without such a thing.
+  /// Returns st(0) or st(1), in 10 bytes; empty on processors without an x87 FPU.
   [[nodiscard]] virtual std::optional<Value> x87(unsigned index) const = 0;
-  /// The thread's errno; empty if it is not known where that is.
+  /// Returns the thread's errno; empty if its address is unknown.
   [[nodiscard]] virtual std::optional<int> error_number() const = 0;
 };
 
-/// No more open calls of a thread are followed: it can pretend to be in any number of them.
+/// The most open calls of a thread that are followed: a tracee can fake any number of them.
 inline constexpr std::size_t most_open_calls = 65536;
 
-/// If there is no room for one more of `calls`, whose innermost is last, gives up all but the inner ones. Whether it
-/// has.
+/// Drops the outer ones of `calls`, whose innermost is last, if there is no room for one more. Returns whether it did.
 template <typename Calls>
 bool keep_innermost(Calls& calls) {
   const bool crowded = calls.size() >= most_open_calls;
@@ -63,38 +61,38 @@ bool keep_innermost(Calls& calls) {
   return crowded;
 }
 
-/// The beginning of a call. Valid only while the event is handled, as is all that it points to.
+/// The entry of a call. It is valid only while the event is handled, as is all that it points to.
 struct LibraryEnter {
   const LibraryFunction* function = nullptr;
-  std::uint64_t call = 0;  ///< tells this call from all others of the run
+  std::uint64_t call = 0;  ///< identifies the call in the run
   std::array<std::uint64_t, 8>
-      integers{};                     ///< the registers for integer arguments; of i386, the first words on the stack
+      integers{};                     ///< the registers for integer arguments; on i386, the first words of the stack
   std::uint64_t stack_arguments = 0;  ///< address of the first argument in memory
-  std::uint64_t result_address = 0;   ///< where a big result goes, if a register of its own says so (aarch64)
+  std::uint64_t result_address = 0;   ///< the address of a large result, if a register has it (aarch64: x8)
   std::uint64_t stack_pointer = 0;
   std::uint64_t return_address = 0;
   const CallContext* context = nullptr;
 };
 
-/// Calls that were counted without being told of one by one.
+/// Calls that were counted and not reported one by one.
 struct LibraryCalls {
   const LibraryFunction* function = nullptr;
   std::uint64_t count = 0;
 };
 
-/// The end of a call, or, of a function that returns twice, its second return.
+/// The exit of a call, or the second return of a function that returns twice.
 struct LibraryExit {
   enum class How : std::uint8_t {
     returned,
-    again,    ///< a second time: setjmp, or fork in the child. The call may be one that this thread did not begin
+    again,    ///< a second return: setjmp, or fork in the child. This thread may not have entered the call
     unwound,  ///< longjmp or an exception left it
-    lost,     ///< the thread ended, or became another program
+    lost,     ///< the thread ended, or executed another program
   };
   const LibraryFunction* function = nullptr;
   std::uint64_t call = 0;
   How how = How::returned;
   std::array<std::uint64_t, 2> integers{};  ///< the registers for an integer result
-  const CallContext* context = nullptr;     ///< of a call that returned
+  const CallContext* context = nullptr;     ///< null if the call did not return
 };
 
 }  // namespace tracer::trace

@@ -1,4 +1,4 @@
-// Where descriptions of functions come from that the tables do not have.
+// A source of descriptions of functions that the tables do not have.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,8 @@ class PrototypeSource {
   PrototypeSource& operator=(const PrototypeSource&) = delete;
   virtual ~PrototypeSource() = default;
 
-  /// What the tables have from now on; null if nobody knows. Asked at every call. `tid`: of a thread that calls it.
+  /// Returns the description, which it adds to the tables; null if it finds none. Called for each call. `tid` is a
+  /// thread that calls the function.
   virtual const spec::Call* find(const LibraryFunction& function, pid_t tid) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Stack traces: what an engine contributes, the frames that come out, and who makes the one into the other.
+// Stack traces: what an engine knows of a stack, the frames, and the interface of the unwinder.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tracer::trace {
 
 struct Event;
 
-/// What an engine knows of the stack of the thread that an event is about. To be asked during EventHandler::handle().
+/// What an engine knows of the stack of the thread of an event. Valid during EventHandler::handle().
 class StackSource {
  public:
   StackSource() = default;
@@ -22,36 +22,36 @@ class StackSource {
   StackSource& operator=(const StackSource&) = delete;
   virtual ~StackSource() = default;
 
-  /// The general registers as the kernel hands them out (NT_PRSTATUS). How many bytes they are; 0 if there are none.
+  /// Copies the general registers (NT_PRSTATUS). Returns their size in bytes; 0 if they are unknown.
   [[nodiscard]] virtual std::size_t registers(std::span<std::byte> into) const = 0;
-  /// Instruction pointers that the engine has captured itself, innermost first; empty: unwind from the registers.
+  /// Returns instruction pointers that the engine has captured, innermost first; empty: unwind from the registers.
   [[nodiscard]] virtual std::span<const std::uint64_t> addresses() const { return {}; }
-  /// Where code was mapped, by address, if the engine has captured that: nobody needs to look at the process.
+  /// Returns the mappings of code, sorted by address, if the engine has captured them; then /proc is not needed.
   [[nodiscard]] virtual std::span<const proc::MappedRange> mappings() const { return {}; }
-  /// Whether the thread has gone on since, so that its process may be gone before it can be looked at.
+  /// Returns whether the thread has run on since the event, so that its process may have ended.
   [[nodiscard]] virtual bool is_past() const { return false; }
 };
 
-/// One function that a thread is in. All text is the tracee's and not escaped.
+/// A stack frame. All text comes from the tracee and is not escaped.
 struct StackFrame {
   enum class Kind : std::uint8_t {
     code,     ///< somewhere in `file`
-    unknown,  ///< `address` is in no file: the last frame
-    limit,    ///< no address: more frames than asked for
-    cycle,    ///< no address: the stack leads back into itself
+    unknown,  ///< `address` is not in a file; this is the last frame
+    limit,    ///< no address: there are more frames
+    cycle,    ///< no address: the stack is a cycle
   };
   Kind kind = Kind::code;
-  std::string_view file;            ///< as /proc/PID/maps names it; "[vdso]"
+  std::string_view file;            ///< its name in /proc/PID/maps; "[vdso]"
   std::string_view symbol;          ///< function, demangled; empty: unknown
   std::uint64_t symbol_offset = 0;  ///< from its start to `address`
-  std::uint64_t file_offset = 0;    ///< place in `file` that `address` is mapped from
-  std::uint64_t address = 0;        ///< instruction pointer: of the frame itself, or where a call will return to
-  bool inlined = false;             ///< has no frame of its own: part of the next one
-  std::string_view source;          ///< file name as the compiler saw it; empty: unknown
+  std::uint64_t file_offset = 0;    ///< the offset in `file` that is mapped at `address`
+  std::uint64_t address = 0;        ///< the instruction pointer, or in an outer frame the return address
+  bool inlined = false;             ///< inlined into the function of the next frame
+  std::string_view source;          ///< the file name in the debugging information; empty: unknown
   unsigned line = 0;                ///< 0: unknown
 };
 
-/// Follows the events to know whose memory looks like what, and walks stacks when asked to.
+/// Follows the events to know the mappings of each process, and unwinds stacks.
 class StackTracer {
  public:
   StackTracer() = default;
@@ -59,10 +59,10 @@ class StackTracer {
   StackTracer& operator=(const StackTracer&) = delete;
   virtual ~StackTracer() = default;
 
-  /// Every event, in order, before it is asked for.
+  /// Has to be called for each event, in order, before frames().
   virtual void observe(const Event& event, const Memory& memory) = 0;
-  /// The frames of the event's thread, innermost first, where a function is called from its caller on; empty if nothing
-  /// is known. Valid until the next call of this.
+  /// Returns the frames of the thread of the event, innermost first; at the entry of a function, those of its callers.
+  /// Empty if they are unknown. Valid until the next call.
   virtual std::span<const StackFrame> frames(const Event& event, const Memory& memory) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A thread ran over a static probe.
+// The event of a static probe (USDT).
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 namespace tracer::trace {
 
 struct ProbeValue {
-  bool known = false;  ///< false: it cannot be read
+  bool known = false;  ///< false: it could not be read
   bool is_signed = false;
   bool is_floating = false;
-  unsigned size = 8;       ///< bytes, of the type that the program's author gave
-  std::uint64_t bits = 0;  ///< extended as the type says
+  unsigned size = 8;       ///< in bytes, from the argument string of the probe
+  std::uint64_t bits = 0;  ///< extended to 64 bits by its signedness
 };
 
-/// Valid only while the event is handled, as is all that it points to.
+/// It is valid only while the event is handled, as is all that it points to.
 struct ProbeHit {
   const std::string* provider = nullptr;
   const std::string* name = nullptr;

@@ -1,4 +1,4 @@
-// What a handler may ask an engine to do to a call besides watching it (-e inject=, -e fault=).
+// What an engine can change in a call (-e inject=, -e fault=).
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace tracer::trace {
 
-/// Bytes for where an argument points to.
+/// Bytes to write where an argument points to.
 struct Poke {
   std::size_t argument = 0;  ///< from 0
   std::vector<std::byte> data;
 };
 
 struct Tampering {
-  /// The number of no call: the kernel runs none and fails with ENOSYS.
+  /// An invalid call number: the kernel fails with ENOSYS.
   static constexpr std::uint64_t no_call = ~std::uint64_t{0};
 
   struct Result {
@@ -27,24 +27,24 @@ struct Tampering {
     bool is_error = false;
   };
 
-  /// What the call seems to return. It does not run; `instead` does, and what that returns is lost.
+  /// The result that replaces the call's. The call does not run; `instead` does, and its result is discarded.
   std::optional<Result> result;
   std::array<std::uint64_t, abi_count> instead = {no_call, no_call, no_call, no_call, no_call};
-  int signal = 0;  ///< sent at the entry, so that it interrupts a call that blocks; 0: none
-  /// How long the thread is held at the stops; zero marks the call and holds nothing.
+  int signal = 0;  ///< sent at the entry, so that it interrupts a blocking call; 0: none
+  /// How long the thread is kept stopped; zero marks the call as delayed without a delay.
   std::optional<std::chrono::nanoseconds> delay_enter;
   std::optional<std::chrono::nanoseconds> delay_exit;
   std::vector<Poke> poke_enter;
   std::vector<Poke> poke_exit;
 };
 
-/// What an engine did of it.
+/// What an engine has changed.
 struct Tampered {
   bool arguments = false;  ///< at least one poke was written
   bool result = false;
   bool signal = false;
   bool delayed = false;
-  bool poke_failed = false;  ///< since the last event, at least one could not be written
+  bool poke_failed = false;  ///< at least one poke since the last event failed
 
   [[nodiscard]] bool any() const { return arguments || result || signal || delayed; }
 };

@@ -10,13 +10,14 @@ namespace tracer::pipeline::views {
 
 namespace {
 
-/// Never more than this of one call: lengths are the tracee's word, and thousands of them may point to one buffer.
+/// The most bytes that are dumped of one call: the tracee chooses the lengths, and thousands of iovecs may share a
+/// buffer.
 constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
-constexpr std::uint64_t header_cost = 64;  // what the line above a buffer counts for, also above an unreadable one
+constexpr std::uint64_t header_cost = 64;  // the cost of the line above a buffer, even if the buffer is unreadable
 constexpr std::size_t row = 16;
-constexpr std::uint64_t everything = ~std::uint64_t{0};  // that a call was given to write
+constexpr std::uint64_t everything = ~std::uint64_t{0};  // all that a call was given to write
 
-/// How a call carries its data.
+/// How a call passes its data.
 enum class Carrier : std::uint8_t { buffer, vector, message, messages };
 
 struct DumpedCall {
@@ -25,7 +26,7 @@ struct DumpedCall {
   bool reads;
 };
 
-// What strace dumps; the buffer is always the second argument and its length the third.
+// The calls that strace dumps; the buffer is always the second argument and its length the third.
 constexpr std::array<DumpedCall, 24> dumped_calls = {{
     {"read", Carrier::buffer, true},
     {"pread64", Carrier::buffer, true},
@@ -58,7 +59,7 @@ class Dumper {
   Dumper(TextBuffer& text, const EndedCall& call)
       : text_(text), memory_(call.memory), word_(word_size(call.state.entry.abi)) {}
 
-  /// All of it or, where not all of it is there, nothing.
+  /// Dumps a buffer, or nothing if not all of it is readable.
   void buffer(RemoteAddr address, std::uint64_t length) {
     std::array<std::byte, 256 * row> chunk;
     if (length == 0 || memory_.read(address + (length - 1), std::span(chunk).first(1)) != 1) {
@@ -80,7 +81,7 @@ class Dumper {
     }
   }
 
-  /// Up to `total` bytes, in the buffers of an array of struct iovec.
+  /// Dumps up to `total` bytes of the buffers of an array of struct iovec.
   void vector(RemoteAddr array, std::uint64_t count, std::uint64_t total) {
     if (count == 0 || count > everything / (2 * word_) || !word(array + (count - 1) * 2 * word_)) {
       return;
@@ -103,7 +104,7 @@ class Dumper {
     }
   }
 
-  /// struct msghdr: name, its length (padded to a word), iov, iovlen, …
+  /// Dumps a struct msghdr: name, its length (padded to a word), iov, iovlen, …
   void message(RemoteAddr address, std::uint64_t total) {
     const auto array = word(address + 2 * word_);
     const auto count = word(address + 3 * word_);
@@ -112,7 +113,7 @@ class Dumper {
     }
   }
 
-  /// struct mmsghdr: a msghdr of seven words and the bytes transferred, padded to a word.
+  /// Dumps struct mmsghdrs: a msghdr of seven words and the bytes transferred, padded to a word.
   void messages(RemoteAddr address, std::uint64_t count) {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && left_ > 0; ++i) {
       const RemoteAddr header = address + i * 8 * word_;
@@ -171,12 +172,12 @@ void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet&
   if (fd < 0 || !wanted.contains(static_cast<std::uint32_t>(fd))) {
     return;
   }
-  // A failed call has read nothing; what a call was given to write shows all the same, of several messages those sent.
+  // A failed call has read nothing. Data to write is dumped even if the call failed; of several messages, those sent.
   if (call.outcome.is_error && found->reads) {
     return;
   }
-  const bool tells = !call.outcome.is_error && (found->reads || found->carrier == Carrier::messages);
-  const auto carried = tells ? static_cast<std::uint64_t>(call.outcome.value) : everything;
+  const bool has_length = !call.outcome.is_error && (found->reads || found->carrier == Carrier::messages);
+  const auto carried = has_length ? static_cast<std::uint64_t>(call.outcome.value) : everything;
   Dumper dumper(text, call);
   switch (found->carrier) {
     case Carrier::buffer:

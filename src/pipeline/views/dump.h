@@ -1,4 +1,4 @@
-// -e read= and -e write=: the bytes that a call carried, below its line.
+// -e read= and -e write=: dumps the data of a call below its line.
 #pragma once
 
 #include "base/text_buffer.h"
