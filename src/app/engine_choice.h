@@ -1,4 +1,4 @@
-// Which engine watches: the one that --engine names, or the cheapest that can do what was asked for.
+// Chooses the engine: the one that --engine names, or the cheapest that can do what the options ask for.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace tracer::app {
 
 struct ChosenEngine {
   std::unique_ptr<trace::Engine> engine;
-  bool in_kernel = false;  ///< its times are those of the calls alone
+  bool in_kernel = false;  ///< its times do not include the tracer's own
 };
 
 /// `complain` takes sentences for the user. An error without a message has been reported already.

@@ -80,11 +80,10 @@ std::span<const trace::StackFrame> DeathStacks::frames(const trace::Event& event
 Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
                        bool alters_privileges)
     : options_(options),
-      past_(surroundings_),
-      story_(&past_, options.output.to != cli::Output::To::standard_error, alters_privileges),
+      story_(true, options.output.to != cli::Output::To::standard_error, alters_privileges),
       no_names_({}),
-      decoder_(tables, decoder_settings(), no_names_, decoders::all()),
-      view_(tables, decoder_, story_, past_, native) {
+      decoder_(tables, decoder_settings(), no_names_.names(), decoders::all()),
+      view_(tables, decoder_, story_, system_, native) {
   if (trace != nullptr) {
     both_.emplace(*trace, view_);
   }
@@ -102,14 +101,14 @@ void Explaining::report_end() {
   }
 }
 
-void Explaining::tell_missing_program(const std::string& name) {
+void Explaining::explain_missing_program(const std::string& name) {
   constexpr int not_found = 127;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const pid_t self = ::getpid();
   const char* path = std::getenv("PATH");
-  std::string_view folders = name.find('/') == std::string::npos && path != nullptr ? path : "";
+  std::string_view directories = name.find('/') == std::string::npos && path != nullptr ? path : "";
   do {
-    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    const std::size_t colon = std::min(directories.find(':'), directories.size());
     explain::Call call;
     call.name = "execve";
     call.outcome = explain::CallOutcome::failed;
@@ -118,11 +117,11 @@ void Explaining::tell_missing_program(const std::string& name) {
     argument.name = "pathname";
     argument.type = "path";
     argument.value.kind = explain::Value::Kind::text;
-    argument.value.text = (colon == 0 ? "" : std::string(folders.substr(0, colon)) + '/') + name;
+    argument.value.text = (colon == 0 ? "" : std::string(directories.substr(0, colon)) + '/') + name;
     story_.begin_call(self, self, now, call);
-    story_.end_call(self, self, now, std::move(call));
-    folders.remove_prefix(std::min(colon + 1, folders.size()));
-  } while (!folders.empty());
+    story_.end_call(self, {self, now, &system_}, std::move(call));
+    directories.remove_prefix(std::min(colon + 1, directories.size()));
+  } while (!directories.empty());
   explain::ExitInfo end;
   end.status = not_found;
   story_.command(self, name);
@@ -136,7 +135,7 @@ int explain_recorded(const cli::Options& options) {
     static_cast<void>(write_all(STDERR_FILENO, fmt::format("{}: --explain={}: {}\n", options.program_name, name, why)));
     return EXIT_FAILURE;
   };
-  explain::Story story(nullptr, true, true);
+  explain::Story story(false, true, true);
   UniqueFd file;
   if (name != "-") {
     file.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// --explain: the parts of it, wired.
+// Builds the parts of --explain.
 #pragma once
 
 #include <memory>
@@ -7,21 +7,20 @@
 #include "cli/options.h"
 #include "decode/decoder.h"
 #include "explain/story.h"
-#include "names/descriptor_names.h"
-#include "pipeline/snapshot_lookup.h"
+#include "names/proc_names.h"
 #include "pipeline/views/explain.h"
 #include "pipeline/views/tee.h"
 #include "trace/stack.h"
 
 namespace tracer::app {
 
-/// Bytes that --explain wants to see of each text: of what is written to standard error, and of everything else.
+/// How many bytes of each string --explain reads, including what is written to standard error.
 constexpr std::uint32_t explained_text = 1024;
 
-/// What the command line asks for, with what --explain needs of it: the calls to watch, the notes to keep back.
+/// Adds to the options what --explain needs: the calls to watch and the notes to suppress.
 cli::Options with_explaining(cli::Options options, const spec::Tables& tables);
 
-/// Walks the stack where a signal kills, and nowhere else: so it costs nothing before.
+/// Unwinds the stack only at signals that kill, so that it costs nothing before.
 class DeathStacks final : public trace::StackTracer {
  public:
   explicit DeathStacks(const spec::Tables& tables) : tables_(tables) {}
@@ -29,14 +28,14 @@ class DeathStacks final : public trace::StackTracer {
   std::span<const trace::StackFrame> frames(const trace::Event& event, const trace::Memory& memory) override;
 
  private:
-  static constexpr unsigned most_walks = 256;  // there are programs that live on SIGSEGV
+  static constexpr unsigned most_walks = 256;  // some programs handle SIGSEGV as a matter of course
 
   const spec::Tables& tables_;
-  std::unique_ptr<trace::StackTracer> walker_;  ///< made anew for each walk, as it has not seen what changed
+  std::unique_ptr<trace::StackTracer> walker_;  ///< created for each walk, as it does not observe the events in between
   unsigned walks_ = 0;
 };
 
-/// Watches a live run, and tells at the end.
+/// Watches a live run and explains it at the end.
 class Explaining {
  public:
   /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
@@ -47,24 +46,23 @@ class Explaining {
   [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
   /// Writes the explanation to standard error.
   void report(bool still_running);
-  /// The same when tracing is over. Says nothing where a process that was let go has been reported on already.
+  /// Writes it at the end of the run, unless it was already written and the process has not ended since.
   void report_end();
-  /// The program could not even be looked for.
-  void tell_missing_program(const std::string& name);
+  /// Explains why the program was not found.
+  void explain_missing_program(const std::string& name);
 
  private:
   const cli::Options& options_;
-  explain::ProcSurroundings surroundings_;
-  pipeline::PastSurroundings past_;
+  explain::ProcSystemView system_;
   explain::Story story_;
-  names::DescriptorNames no_names_;
+  names::ProcNames no_names_;
   decode::Decoder decoder_;
   pipeline::views::ExplainView view_;
-  std::optional<pipeline::views::TeeView> both_;  ///< where a trace is written as well
+  std::optional<pipeline::views::TeeView> both_;  ///< if a trace is written as well
   bool reported_ = false;
 };
 
-/// --explain=FILE. The exit status.
+/// Explains a recorded trace (--explain=FILE). Returns the exit status.
 int explain_recorded(const cli::Options& options);
 
 }  // namespace tracer::app

@@ -1,4 +1,4 @@
-// Wiring only: the command line chooses the parts, the engine drives the pipeline, the exit status is the program's.
+// Builds the parts as the command line asks, lets the engine drive the pipeline, and exits with the program's status.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,11 +39,11 @@ namespace tracer::app {
 namespace {
 
 void say(std::string_view text) {
-  // Nobody is left to tell if even this fails.
+  // There is no other place to report an error of this to.
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
-/// `strace: SENTENCE`, as one write, so that it is not torn by what tracees write.
+/// Writes `strace: SENTENCE` with one write(2), so that output of tracees does not split it.
 class Speaker {
  public:
   explicit Speaker(std::string name) : name_(std::move(name)) {}
@@ -53,7 +53,7 @@ class Speaker {
   std::string name_;
 };
 
-/// What a run for information only prints. Its exit status.
+/// Prints information such as --help. Returns the exit status.
 int print(std::string_view text, const Speaker& speak) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error != 0) {
@@ -62,7 +62,7 @@ int print(std::string_view text, const Speaker& speak) {
   return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/// As a shell would put it, unless scripts expect strace.
+/// Returns the exit status that a shell would use, or that of strace where scripts expect it.
 int status_of_failed_launch(const cli::Options& options, int number) {
   constexpr int not_found = 127;
   constexpr int not_executable = 126;
@@ -72,26 +72,26 @@ int status_of_failed_launch(const cli::Options& options, int number) {
   return number == ENOENT || number == ENOTDIR ? not_found : not_executable;
 }
 
-/// What tracing came to: a status as from waitpid(2).
+/// Encodes an exit code as a wait status (waitpid(2)).
 constexpr int exit_status(int code) {
   return code << 8;
 }
 
 int wait_status_of(const cli::Options& options, const trace::RunEnd& end) {
-  // An execve that fails when there is no way back any more kills.
+  // An execve that fails after the point of no return kills the process.
   if (end.exec_error != 0 && !WIFSIGNALED(end.program_status.value_or(0))) {
     return exit_status(status_of_failed_launch(options, end.exec_error));
   }
   if (options.ltrace && (end.interrupting_signal == SIGINT || end.interrupting_signal == SIGTERM)) {
-    return EXIT_SUCCESS;  // it takes these two for a wish like others
+    return EXIT_SUCCESS;  // ltrace exits with 0 after these two
   }
   return end.interrupted_by_signal ? end.interrupting_signal : end.program_status.value_or(0);
 }
 
-/// Null where nothing but an explanation is asked for. The others outlive it.
+/// Returns null if only an explanation is asked for. The arguments outlive the view.
 std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spec::Tables& tables,
-                                          const decode::Decoder& decoder, decode::Names& names,
-                                          decode::Names& plain_names, pipeline::Channels channels,
+                                          const decode::Decoder& decoder, const names::Names& names,
+                                          const names::Names& plain_names, pipeline::Channels channels,
                                           pipeline::views::TextViewOptions settings) {
   if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
     return nullptr;
@@ -99,10 +99,10 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
   switch (options.format.output) {
     case cli::OutputFormat::json:
       return std::make_unique<pipeline::views::JsonView>(
-          tables, decoder, plain_names, std::move(channels),
+          tables, decoder, plain_names.processes, std::move(channels),
           pipeline::views::JsonViewOptions{settings.native, settings.flush_each_event});
     case cli::OutputFormat::folded:
-      return std::make_unique<pipeline::views::FoldedView>(tables, decoder, plain_names, std::move(channels),
+      return std::make_unique<pipeline::views::FoldedView>(tables, decoder, plain_names.processes, std::move(channels),
                                                            app::folded_weight(options));
     case cli::OutputFormat::text:
       break;
@@ -115,18 +115,18 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
 }
 
 struct Ended {
-  std::unique_ptr<trace::Engine> engine;  ///< has the last word
+  std::unique_ptr<trace::Engine> engine;  ///< its finish() is called last
   int wait_status = 0;
 };
 
 Ended failed(const Error& error, const Speaker& speak) {
-  if (!error.message.empty()) {  // else it has been told
+  if (!error.message.empty()) {  // an empty message has been reported already
     speak(error.message);
   }
   return {nullptr, exit_status(EXIT_FAILURE)};
 }
 
-/// Has the engine start the file that the program's name means. If there is none, says so, and what to end with.
+/// Sets the path of the program that the engine starts. If there is none, reports it and returns what to exit with.
 std::optional<Ended> find_program(const cli::Options& options, const spec::Tables& tables,
                                   process::EngineOptions& engine, const Speaker& speak) {
   if (!engine.launch) {
@@ -139,14 +139,14 @@ std::optional<Ended> find_program(const cli::Options& options, const spec::Table
   }
   if (options.extras.explain) {
     app::Explaining(options, tables, arch::native_abi(), nullptr, true)
-        .tell_missing_program(options.startup.program.front());
+        .explain_missing_program(options.startup.program.front());
   } else {
     speak(path.error().message);
   }
   return Ended{nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
 }
 
-/// What numbers in calls stand for.
+/// Builds the names of descriptors, processes and addresses.
 class Naming {
  public:
   Naming(const cli::Options& options, names::SecurityContexts contexts)
@@ -158,10 +158,10 @@ class Naming {
   Naming(const Naming&) = delete;
   Naming& operator=(const Naming&) = delete;
 
-  /// As -y, -Y and the like say.
-  [[nodiscard]] names::DescriptorNames& names() { return names_; }
-  /// For -P and for records, whatever they say.
-  [[nodiscard]] names::DescriptorNames& plain_names() { return plain_names_; }
+  /// The names that -y, -Y and the like ask for.
+  [[nodiscard]] names::Names names() { return names_.names(); }
+  /// The paths and commands that -P and records need whatever the options say.
+  [[nodiscard]] names::Names plain_names() { return plain_names_.names(); }
 
  private:
   static names::NameOptions plain() {
@@ -172,8 +172,8 @@ class Naming {
   }
 
   stack::FunctionNames functions_;
-  names::DescriptorNames names_;
-  names::DescriptorNames plain_names_{plain()};
+  names::ProcNames names_;
+  names::ProcNames plain_names_{plain()};
 };
 
 std::optional<render::Summary> make_summary(const cli::Options& options, const spec::Tables& tables, bool in_kernel) {
@@ -187,7 +187,7 @@ std::optional<render::Summary> make_summary(const cli::Options& options, const s
   return render::Summary(tables, std::move(settings));
 }
 
-/// Has the pipeline report when --explain-after has passed.
+/// Has the pipeline report after the time of --explain-after.
 void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options, Explaining* explaining) {
   if (!options.extras.explain_after) {
     return;
@@ -199,7 +199,7 @@ void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options,
   };
 }
 
-/// `more`: what `tables` may gain meanwhile.
+/// `more`: the prototypes that `tables` may gain at run time.
 Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
   auto engine_settings = engine_options(options, tables);
@@ -257,7 +257,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   library::DebugPrototypes prototypes(more);
   settings.prototypes = &prototypes;
   set_alarm(settings, options, explaining.get());
-  pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names(),
+  pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names().descriptors,
                               explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
 
   auto run = chosen.value().engine->run(pipeline);
@@ -278,7 +278,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   return ended;
 }
 
-/// What takes no tracing, if that is what the options ask for: the exit status.
+/// Does what needs no tracing. Returns the exit status, or nothing if the options ask for tracing.
 std::optional<int> run_errand(const cli::Options& options, const Speaker& speak) {
   if (!options.extras.explain_trace.empty()) {
     return explain_recorded(options);
@@ -302,10 +302,10 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
 }
 
 int run(const std::vector<std::string>& words) {
-  cli::Surroundings surroundings;
-  surroundings.user = ::geteuid();
-  surroundings.abis = arch::machine_abis();
-  // The names of calls on the command line may be those of --define, so that comes first.
+  cli::Surroundings environment;
+  environment.user = ::geteuid();
+  environment.abis = arch::machine_abis();
+  // The command line may name calls of --define, so those files are loaded first.
   spec::TableSet defined;
   spec::Tables tables = spec::builtin_tables();
   if (const auto files = cli::is_ltrace(words) ? std::vector<std::string>{} : cli::defined_files(words);
@@ -318,9 +318,9 @@ int run(const std::vector<std::string>& words) {
     defined = std::move(compiled).value();
     tables = defined.view();
   }
-  surroundings.columns = terminal_columns();
-  auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, surroundings)
-                                       : cli::parse_command_line(words, tables, surroundings);
+  environment.columns = terminal_columns();
+  auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, environment)
+                                       : cli::parse_command_line(words, tables, environment);
   if (const auto* information = std::get_if<cli::Information>(&outcome)) {
     return print(information->text, Speaker(words.front()));
   }

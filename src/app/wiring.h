@@ -1,10 +1,10 @@
-// From what the command line asked for to what the parts want to know. Translation only, no decisions of its own but
-// those that need two parts at once.
+// Translates the command line into the options of the parts. It decides only what needs the options of two parts.
 #pragma once
 
 #include "cli/options.h"
 #include "functions/function_tracer.h"
-#include "names/descriptor_names.h"
+#include "names/name_options.h"
+#include "names/security_contexts.h"
 #include "pipeline/channels.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/views/folded.h"
@@ -20,33 +20,33 @@ namespace tracer::app {
 decode::Options decoder_options(const cli::Options& options);
 names::NameOptions name_options(const cli::Options& options);
 pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables);
-/// What is wrong with STRACE_COLORS is told to `note`.
+/// Errors in STRACE_COLORS are reported to `note`.
 pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note);
-/// Of options that came by the name `ltrace`.
+/// The options must come from ltrace's command line.
 pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& options);
 pipeline::views::FoldedWeight folded_weight(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 
-/// The paths of -P and, where they differ, what they resolve to. Each such finding is told to `note`.
+/// Returns the paths of -P and, if they differ, the resolved ones. Each of the latter is reported to `note`.
 filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note);
 
-/// --secontext; none where SELinux is off.
+/// Returns the source of --secontext; it is empty if SELinux is disabled.
 Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 
-/// Null where no stacks are shown.
+/// Returns null if no stacks are shown.
 Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables);
 
-/// The sinks that the output goes to.
+/// Opens the sinks of the output.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);
 
-/// Looks for the user of -u. The command's path is left to command_path.
+/// Looks up the user of -u. The path of the command is left to command_path().
 Result<process::EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);
 
-/// The functions to trace; the selection is empty if there are none.
+/// Returns the functions to trace; the selection is empty if there are none.
 Result<functions::Options> function_options(const cli::Options& options);
 
-/// Where the command is. The output is opened before, as strace does: no file of an earlier run is left to be taken for
-/// that of this one. Strict messages say no more than strace's.
+/// Looks up the command in PATH. The output is opened before, as strace does, so that no file of an earlier run is
+/// taken for that of this one. Strict messages are those of strace.
 Result<std::string> command_path(const cli::Options& options);
 
 }  // namespace tracer::app

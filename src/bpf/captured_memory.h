@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "bpf/captured_names.h"
+#include "bpf/captured_snapshot.h"
 #include "trace/memory.h"
 
 namespace tracer::bpf {
@@ -15,19 +15,20 @@ namespace tracer::bpf {
 class CapturedMemory final : public trace::Memory {
  public:
   using Area = std::span<const std::byte>;
-  /// `commands`: see CapturedNames.
-  explicit CapturedMemory(Area area, Area more = {}, const KnownCommands* commands = nullptr)
-      : areas_{area, more}, names_(area, more, commands) {}
+  /// `commands` and `state`: see CapturedSnapshot.
+  explicit CapturedMemory(Area area, Area more = {}, const KnownCommands* commands = nullptr,
+                          const trace::TaskState* state = nullptr)
+      : areas_{area, more}, snapshot_(area, more, commands, state) {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
-  [[nodiscard]] const trace::Capture* capture() const override { return &names_; }
+  [[nodiscard]] const trace::TaskSnapshot* snapshot() const override { return &snapshot_; }
 
  private:
   /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.
   [[nodiscard]] Area find(std::uint64_t address) const;
 
   std::array<Area, 2> areas_;
-  CapturedNames names_;
+  CapturedSnapshot snapshot_;
 };
 
 }  // namespace tracer::bpf

@@ -36,8 +36,8 @@ struct TracingOptions {
   bool signals = true;            ///< somebody wants to hear of signals; deaths by them are told in any case
   bool group_stops = true;        ///< and of processes that they stop
   bool commands = false;          ///< somebody wants to know the names of the threads' programs
-  /// Event::circumstances are told of calls that fail, of those of this set also if they succeed, and where a signal
-  /// kills as a crash does, with a stack; empty: nowhere.
+  /// TaskSnapshot::state() is captured for calls that fail, for calls of this set also if they succeed, and, with a
+  /// stack, for signals that kill as a crash does; empty: never.
   std::optional<trace::WantedCalls> circumstances;
 };
 

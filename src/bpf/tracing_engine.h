@@ -15,8 +15,8 @@
 #include "bpf/record_stream.h"
 #include "bpf/tracing.h"
 #include "capture/plans.h"
-#include "trace/circumstances.h"
 #include "trace/stack.h"
+#include "trace/task_snapshot.h"
 
 namespace tracer::bpf {
 
@@ -99,12 +99,12 @@ class TracingEngine final : public KernelEngine {
   void on_signal_generated(trace::Event& event, const Signal& signal);
   /// A signal that has killed its thread; `record`: what that looked like then.
   void on_crash(trace::Event& event, const Signal& signal, Bytes record);
-  void signal_stop(trace::Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0, Bytes memory = {});
+  void signal_stop(trace::Event& event, const Signal& signal, std::uint64_t instruction_pointer = 0, Bytes memory = {},
+                   const trace::TaskState* state = nullptr);
 
   tracing_shared* shared_ = nullptr;
   bool stacks_ = false;
   bool circumstances_ = false;
-  const trace::Circumstances unknown_{};  ///< of events that tell none
   std::optional<RecordStream> records_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;

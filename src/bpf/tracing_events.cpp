@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "arch/syscall_abi.h"
-#include "bpf/captured_circumstances.h"
 #include "bpf/captured_memory.h"
-#include "bpf/captured_names.h"
+#include "bpf/captured_state.h"
 #include "bpf/record_front.h"
 #include "bpf/tracing_engine.h"
 
@@ -50,7 +49,6 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
   event.time.monotonic = std::chrono::nanoseconds(head.time);
   event.time.realtime = event.time.monotonic + realtime_offset_;
   event.stack = nullptr;
-  event.circumstances = &unknown_;
   switch (head.kind) {
     case record_enter:
       return on_enter(event, record, late);
@@ -140,14 +138,11 @@ void TracingEngine::on_exit(trace::Event& event, Bytes record) {
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
-    const CapturedMemory memory(chunks, state.entry, &commands_);
     if (circumstances_) {
-      const trace::Circumstances then = bpf::circumstances_of(all, state.first_argument);
-      event.circumstances = &then;
-      hand_out(event, memory);
-      event.circumstances = &unknown_;
+      const trace::TaskState captured = state_of(all, state.first_argument);
+      hand_out(event, CapturedMemory(chunks, state.entry, &commands_, &captured));
     } else {
-      hand_out(event, memory);
+      hand_out(event, CapturedMemory(chunks, state.entry, &commands_));
     }
   }
   if (!state.ignored.empty()) {
@@ -226,14 +221,13 @@ void TracingEngine::on_signal_generated(trace::Event& event, const Signal& signa
 void TracingEngine::on_crash(trace::Event& event, const Signal& signal, Bytes record) {
   on_their_way_.erase({event.tgid, signal.number});
   const CapturedCrash crash = crash_of(record);
-  const CapturedStack stack(crash.memory, crash.circumstances.mappings);
+  const CapturedStack stack(crash.memory, crash.state.mappings);
   event.stack = &stack;
-  event.circumstances = &crash.circumstances;
-  signal_stop(event, signal, crash.instruction_pointer, crash.memory);
+  signal_stop(event, signal, crash.instruction_pointer, crash.memory, &crash.state);
 }
 
 void TracingEngine::signal_stop(trace::Event& event, const Signal& signal, std::uint64_t instruction_pointer,
-                                Bytes memory) {
+                                Bytes memory, const trace::TaskState* state) {
   trace::SignalStop stop;
   stop.instruction_pointer = instruction_pointer;
   stop.signal = signal.number;
@@ -243,7 +237,7 @@ void TracingEngine::signal_stop(trace::Event& event, const Signal& signal, std::
     stop.siginfo = signal.info;
   }
   event.what = stop;
-  hand_out(event, CapturedMemory(memory, signal.names, &commands_));
+  hand_out(event, CapturedMemory(memory, signal.names, &commands_, state));
 }
 
 }  // namespace tracer::bpf

@@ -69,7 +69,7 @@ class MeteredMemory final : public trace::Memory {
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
     return budget_.spend_read(into.size()) ? memory_.read(address, into) : 0;
   }
-  [[nodiscard]] const trace::Capture* capture() const override { return memory_.capture(); }
+  [[nodiscard]] const trace::TaskSnapshot* snapshot() const override { return memory_.snapshot(); }
 
  private:
   const trace::Memory& memory_;

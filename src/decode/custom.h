@@ -44,7 +44,8 @@ class CustomContext {
   /// it is false, what is left shows as `...`.
   virtual bool spend() = 0;
   [[nodiscard]] virtual const trace::Memory& memory() const = 0;
-  [[nodiscard]] virtual Names& names() const = 0;
+  [[nodiscard]] virtual names::Task task() const = 0;  ///< that makes the call, for questions to names()
+  [[nodiscard]] virtual const names::Names& names() const = 0;
   [[nodiscard]] virtual render::Emitter& out() const = 0;
   /// Emits a constant of the named set; a number if the tables have no such set.
   virtual void constant(std::string_view set, std::uint64_t bits, unsigned width) = 0;

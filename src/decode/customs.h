@@ -28,7 +28,8 @@ class CustomValue final : public CustomContext {
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
   bool spend() override { return session_.spend(); }
   [[nodiscard]] const trace::Memory& memory() const override { return session_.memory; }
-  [[nodiscard]] Names& names() const override { return session_.setting.names; }
+  [[nodiscard]] names::Task task() const override { return walker_.session_.task(); }
+  [[nodiscard]] const names::Names& names() const override { return session_.setting.names; }
   [[nodiscard]] render::Emitter& out() const override { return session_.out; }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;
   void number(std::uint64_t bits, spec::Style style, unsigned width, bool is_signed) override;

@@ -18,7 +18,7 @@ struct Decoder::Implementation {
   Setting setting;
 };
 
-Decoder::Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs)
+Decoder::Decoder(const spec::Tables& tables, Options options, const names::Names& names, std::span<const Custom> customs)
     : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
   Setting& setting = implementation_->setting;
   setting.options.string_limit = std::min(setting.options.string_limit, Budget::most_string_bytes);
@@ -39,10 +39,6 @@ Decoder::~Decoder() = default;
 
 std::string_view Decoder::missing_custom() const {
   return implementation_->setting.missing_custom;
-}
-
-Names& Decoder::names() const {
-  return implementation_->setting.names;
 }
 
 std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {

@@ -8,121 +8,12 @@
 #include <span>
 #include <string_view>
 
+#include "names/names.h"
 #include "render/emitter.h"
 #include "spec/spec.h"
 #include "trace/memory.h"
 
 namespace tracer::decode {
-
-/// `</tmp/x>(deleted)`
-struct DescriptorName {
-  std::string_view text;  ///< for between the angle brackets, escaped; empty: none
-  bool deleted = false;
-  operator std::string_view() const { return text; }  // NOLINT(google-explicit-constructor)
-};
-
-/// What a descriptor or a process id stands for, by the tracee's own view (-y, -yy, -Y). Implemented over /proc;
-/// faked in tests.
-class Names {
- public:
-  virtual ~Names() = default;
-  /// From now on questions are about a moment that has passed, of which `capture` tells; null: about now. It has to
-  /// outlive them.
-  void look_back(const trace::Capture* capture) { capture_ = capture; }
-  // What these return stays valid until the next question.
-  virtual DescriptorName descriptor(std::int32_t tid, std::int32_t fd) = 0;
-  /// The same of a descriptor of the process that `pidfd` of `tid` stands for.
-  virtual DescriptorName descriptor_behind(std::int32_t tid, std::int32_t pidfd, std::int32_t fd) {
-    static_cast<void>(tid);
-    static_cast<void>(pidfd);
-    static_cast<void>(fd);
-    return {};
-  }
-  /// The same of a descriptor of the process that has the id `pid` where `tid` lives.
-  virtual DescriptorName descriptor_of(std::int32_t tid, std::int32_t pid, std::int32_t fd) {
-    static_cast<void>(tid);
-    static_cast<void>(pid);
-    static_cast<void>(fd);
-    return {};
-  }
-  /// The path that a descriptor was opened with, as it is, whatever the user wants to see; for -P.
-  virtual std::string_view path(std::int32_t tid, std::int32_t fd) {
-    static_cast<void>(tid);
-    static_cast<void>(fd);
-    return {};
-  }
-  /// Name of the program of a process that `tid` calls `pid`, escaped; empty for none.
-  virtual std::string_view process(std::int32_t tid, std::int32_t pid) = 0;
-  /// The same of a thread by its own id.
-  virtual std::string_view command(std::int32_t tid) { return process(tid, tid); }
-  /// What a process, or with `group` a process group, that `tid` calls `pid` is in the tracer's PID namespace; 0 if
-  /// that is another way to say `pid`, is unknown or is not wanted.
-  virtual std::int32_t process_here(std::int32_t tid, std::int32_t pid, bool group) {
-    static_cast<void>(tid);
-    static_cast<void>(pid);
-    static_cast<void>(group);
-    return 0;
-  }
-  /// Name of the function whose code begins at an address, escaped; empty if unknown.
-  virtual std::string_view function(std::int32_t tid, RemoteAddr address) {
-    static_cast<void>(tid);
-    static_cast<void>(address);
-    return {};
-  }
-  /// Name of a network interface, as it is; empty if unknown.
-  virtual std::string_view interface(std::uint32_t index) = 0;
-  /// The protocol (NETLINK_ROUTE, ...) of a descriptor that is a netlink socket (255 if it cannot be told), else -1.
-  virtual std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd) {
-    static_cast<void>(tid);
-    static_cast<void>(fd);
-    return -1;
-  }
-  /// What the kernel calls the generic netlink family of a number; empty if unknown.
-  virtual std::string_view generic_family(std::uint16_t number) {
-    static_cast<void>(number);
-    return {};
-  }
-  /// Where the tracee has mapped what KVM tells of the virtual processor behind a descriptor; 0 if it has not, or that
-  /// is not wanted.
-  virtual RemoteAddr vcpu_area(std::int32_t tid, std::int32_t fd) {
-    static_cast<void>(tid);
-    static_cast<void>(fd);
-    return {};
-  }
-  /// Where the first entries that wait in the ring behind a descriptor are, no more than `most`; nothing if that cannot
-  /// be told.
-  virtual std::optional<std::span<const RemoteAddr>> ring_entries(std::int32_t tid, std::int32_t fd,
-                                                                  std::uint64_t most) {
-    static_cast<void>(tid);
-    static_cast<void>(fd);
-    static_cast<void>(most);
-    return std::nullopt;
-  }
-  /// What a link in /proc/PID/ns says, such as `uts:[4026531838]`, of a process that `tid` calls `pid`, or with 0 of
-  /// `tid` itself; empty if unknown or not wanted.
-  virtual std::string_view name_space(std::int32_t tid, std::int32_t pid, std::string_view link) {
-    static_cast<void>(tid);
-    static_cast<void>(pid);
-    static_cast<void>(link);
-    return {};
-  }
-  // SELinux contexts, escaped; empty if there are none or they are not wanted. `pid` is as `tid` calls it, and 0 for
-  // `tid` itself; a path starts at the descriptor `directory`, or AT_FDCWD.
-  virtual std::string_view descriptor_context(std::int32_t /*tid*/, std::int32_t /*fd*/) { return {}; }
-  virtual std::string_view process_context(std::int32_t /*tid*/, std::int32_t /*pid*/) { return {}; }
-  virtual std::string_view path_context(std::int32_t /*tid*/, std::int32_t /*directory*/, std::string_view /*path*/) {
-    return {};
-  }
-  /// Path of the tracee's current directory, for AT_FDCWD under -y.
-  virtual std::string_view current_directory(std::int32_t tid) = 0;
-
- protected:
-  /// What look_back() was told last.
-  [[nodiscard]] const trace::Capture* capture() const { return capture_; }
-
- private:
-  const trace::Capture* capture_ = nullptr;
-};
 
 /// What the user asked for that decides what is read and in which depth (not how it is spelled).
 struct Options {
@@ -171,17 +62,14 @@ struct Custom;
 class Decoder {
  public:
   /// `customs` is what src/decoders offers (decoders::all()); it must outlive the decoder, as must `tables` and
-  /// `names`.
-  Decoder(const spec::Tables& tables, Options options, Names& names, std::span<const Custom> customs);
+  /// what `names` refers to.
+  Decoder(const spec::Tables& tables, Options options, const names::Names& names, std::span<const Custom> customs);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
   /// A custom that the tables ask for and that is not there (its values then show as their plain type); empty: none.
   [[nodiscard]] std::string_view missing_custom() const;
-
-  /// Whom it asks.
-  [[nodiscard]] Names& names() const;
 
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 

@@ -90,13 +90,12 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
       if (!state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
         return no_messages;
       }
-      return session_.setting.names.netlink_protocol(state_.entry.tid, static_cast<std::int32_t>(*number));
+      return session_.setting.names.descriptors.netlink_protocol(session_.task(), static_cast<std::int32_t>(*number));
     }
     case ExprOp::generic: {
       const auto number = evaluate(e.a, context);
-      return number
-                 ? Value(spec::text_number(session_.setting.names.generic_family(static_cast<std::uint16_t>(*number))))
-                 : std::nullopt;
+      return number ? Value(spec::text_number(session_.setting.names.kernel.generic_family(static_cast<std::uint16_t>(*number))))
+                    : std::nullopt;
     }
     case ExprOp::sibling: {
       const auto kind = evaluate(e.a, context);

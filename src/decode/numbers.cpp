@@ -14,11 +14,11 @@ using spec::Type;
 
 void NumberDecoder::annotate_descriptor(std::int64_t fd) const {
   if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    const auto name = session_.setting.names.descriptor(state_.entry.tid, static_cast<std::int32_t>(fd));
+    const auto name = session_.setting.names.descriptors.descriptor(session_.task(), static_cast<std::int32_t>(fd));
     if (!name.text.empty()) {
       out_.annotation(name.text, name.deleted ? "(deleted)" : "");
     }
-    show_context(session_.setting.names.descriptor_context(state_.entry.tid, static_cast<std::int32_t>(fd)));
+    show_context(session_.setting.names.kernel.descriptor_context(session_.task(), static_cast<std::int32_t>(fd)));
   }
 }
 
@@ -32,7 +32,7 @@ void NumberDecoder::annotate_directory(std::int64_t fd) const {
   state_.directory = static_cast<std::int32_t>(fd);
   if (state_.directory != current_directory) {
     annotate_descriptor(fd);
-  } else if (const auto path = session_.setting.names.current_directory(state_.entry.tid); !path.empty()) {
+  } else if (const auto path = session_.setting.names.descriptors.current_directory(session_.task()); !path.empty()) {
     out_.annotation(path, {});
   }
 }
@@ -41,15 +41,14 @@ void NumberDecoder::annotate_process(std::int64_t pid, bool group) const {
   if (pid <= 0 || pid > std::numeric_limits<std::int32_t>::max()) {
     return;
   }
-  const auto tid = state_.entry.tid;
   const auto number = static_cast<std::int32_t>(pid);
-  if (const auto name = group ? std::string_view{} : session_.setting.names.process(tid, number); !name.empty()) {
+  if (const auto name = group ? std::string_view{} : session_.setting.names.processes.process(session_.task(), number); !name.empty()) {
     out_.annotation(name, {});
   }
   if (!group) {
-    show_context(session_.setting.names.process_context(tid, number));
+    show_context(session_.setting.names.kernel.process_context(session_.task(), number));
   }
-  if (const auto here = session_.setting.names.process_here(tid, number, group); here != 0) {
+  if (const auto here = session_.setting.names.processes.process_here(session_.task(), number, group); here != 0) {
     TextBuffer& text = state_.words;
     text.clear();
     text.decimal(std::int64_t{here});
@@ -115,7 +114,7 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
       emit_thread_area(type, bits);
       return;
     case Style::ifindex:
-      if (const auto name = session_.setting.names.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
+      if (const auto name = session_.setting.names.kernel.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
         out_.named({"if_nametoindex(", name, ")"}, bits, type);
       } else {
         out_.scalar(bits, type);
@@ -126,8 +125,8 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
       out_.scalar(bits, type);
       // The handler of a system call shows as strace shows it.
       const bool named = type.style == Style::code || state_.entry.function != nullptr;
-      if (const auto name = named && bits != 0 ? session_.setting.names.function(state_.entry.tid, RemoteAddr(bits))
-                                               : std::string_view{};
+      if (const auto name =
+              named && bits != 0 ? session_.setting.names.kernel.function(session_.task(), RemoteAddr(bits)) : std::string_view{};
           !name.empty()) {
         out_.annotation(name, {});
       }

@@ -17,7 +17,7 @@ namespace tracer::decode {
 struct Setting {
   const spec::Tables& tables;
   Options options;
-  Names& names;
+  names::Names names;
   std::span<const Custom> customs;
   std::vector<CustomFunction> functions;  ///< by CustomId
   std::string_view missing_custom;
@@ -48,6 +48,7 @@ struct Session {
     written = now;
     return state.budget.spend_value();
   }
+  [[nodiscard]] names::Task task() const { return {state.entry.tid, memory.snapshot()}; }
   [[nodiscard]] bool succeeded() const { return outcome != nullptr && !outcome->is_error && outcome->known; }
 
   [[nodiscard]] unsigned scalar_width(const spec::Type& type) const {

@@ -32,7 +32,8 @@ constexpr std::array<Kind, 8> kinds = {{
 }};
 
 std::uint64_t flag_of_descriptor(decode::CustomContext& context) {
-  const auto target = context.names().path(context.entry().tid, static_cast<std::int32_t>(context.entry().args[0]));
+  const auto target =
+      context.names().descriptors.path(context.task(), static_cast<std::int32_t>(context.entry().args[0]));
   for (const Kind& kind : kinds) {
     if (target.substr(0, target.find(':')) == kind.name) {
       return kind.flag;
@@ -71,7 +72,7 @@ bool new_namespaces(decode::CustomContext& context) {
   for (const Kind& kind : kinds) {
     if ((flags & kind.flag) != 0) {
       const auto link = makes_child ? kind.own_link : kind.entered_link;
-      spaces[count] = context.names().name_space(context.entry().tid, child, link);
+      spaces[count] = context.names().processes.name_space(context.task(), child, link);
       count += spaces[count].empty() ? 0 : 1;
     }
   }

@@ -99,7 +99,7 @@ bool generic_family(decode::CustomContext& context) {
   if (!bits) {
     return false;
   }
-  const auto name = context.names().generic_family(static_cast<std::uint16_t>(*bits));
+  const auto name = context.names().kernel.generic_family(static_cast<std::uint16_t>(*bits));
   name.empty() ? context.described(*bits) : context.named(name, *bits);
   return true;
 }

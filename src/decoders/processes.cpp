@@ -155,7 +155,8 @@ namespace {
 /// Shows a file descriptor of another process. `name_of` looks its name up; `process` names the argument that holds the
 /// process.
 bool show_descriptor_of(decode::CustomContext& context, std::string_view process,
-                        decode::DescriptorName (decode::Names::*name_of)(std::int32_t, std::int32_t, std::int32_t)) {
+                        names::DescriptorName (names::DescriptorNames::*name_of)(const names::Task&, std::int32_t,
+                                                                                 std::int32_t)) {
   std::array<std::byte, 4> raw{};
   if (context.in_memory() && !context.copy(raw)) {
     return false;
@@ -164,8 +165,10 @@ bool show_descriptor_of(decode::CustomContext& context, std::string_view process
   context.described(static_cast<std::uint64_t>(std::int64_t{fd}));
   const auto owner = context.argument(process);
   if (owner && fd >= 0) {
-    const auto name = (context.names().*name_of)(context.entry().tid, static_cast<std::int32_t>(*owner), fd);
-    name.text.empty() ? void() : context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
+    const auto name = (context.names().descriptors.*name_of)(context.task(), static_cast<std::int32_t>(*owner), fd);
+    if (!name.text.empty()) {
+      context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
+    }
   }
   return true;
 }
@@ -173,15 +176,15 @@ bool show_descriptor_of(decode::CustomContext& context, std::string_view process
 }  // namespace
 
 bool fd_behind(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pidfd", &decode::Names::descriptor_behind);
+  return show_descriptor_of(context, "pidfd", &names::DescriptorNames::descriptor_behind);
 }
 
 bool fd_of_first(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pid1", &decode::Names::descriptor_of);
+  return show_descriptor_of(context, "pid1", &names::DescriptorNames::descriptor_of);
 }
 
 bool fd_of_second(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pid2", &decode::Names::descriptor_of);
+  return show_descriptor_of(context, "pid2", &names::DescriptorNames::descriptor_of);
 }
 
 /// Shows the argument of PR_SET_PTRACER: a process, or PR_SET_PTRACER_ANY.

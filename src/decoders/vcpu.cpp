@@ -9,7 +9,7 @@ namespace tracer::decoders {
 bool kvm_exit(decode::CustomContext& context) {
   constexpr std::uint64_t exit_reason_offset = 8;  // in struct kvm_run (linux/kvm.h)
   const auto fd = static_cast<std::int32_t>(context.entry().args[0]);
-  const RemoteAddr area = context.names().vcpu_area(context.entry().tid, fd);
+  const RemoteAddr area = context.names().kernel.vcpu_area(context.task(), fd);
   std::array<std::byte, 4> raw{};
   if (area.value() == 0 || context.memory().read(area + exit_reason_offset, raw) != raw.size()) {
     return true;

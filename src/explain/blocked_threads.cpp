@@ -350,7 +350,7 @@ std::vector<std::string> describe_waiting(const Story& story) {
     if (process.exit) {
       continue;
     }
-    if (story.surroundings() != nullptr && is_alive(pid)) {
+    if (story.live() && is_alive(pid)) {
       rest.push_back(pid);
       continue;
     }

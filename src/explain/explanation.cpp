@@ -87,7 +87,7 @@ Explanation of_one_that_runs(const Story& story, const Process& first, bool stil
   result.started = story.started();
   result.process = &first;
   result.outcome = Explanation::Outcome::running;
-  result.headline = (story.surroundings() != nullptr ? describe_process(first.pid) : name_of(first)) +
+  result.headline = (story.live() ? describe_process(first.pid) : name_of(first)) +
                     (first.detached && !still_running ? ": was detached" : ": it still runs");
   result.waiting = describe_waiting(story);
   result.last_words = last_lines(first.messages());
@@ -149,7 +149,7 @@ Explanation explain(const Story& story, bool still_running) {
   }
   result.answers = find_causes(story, *result.process);
   result.last_words = last_lines(result.process->messages());
-  if (story.surroundings() == nullptr) {
+  if (!story.live()) {
     result.not_looked_at = not_looked_at(result);
   } else if (result.process->root != nullptr && !result.process->root->known) {
     result.not_looked_at.emplace_back("files: the root directory or the mounts that the process had are gone with it");

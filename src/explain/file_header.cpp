@@ -14,7 +14,7 @@
 
 #include "base/read_file.h"
 #include "base/unique_fd.h"
-#include "explain/surroundings.h"
+#include "explain/system_view.h"
 
 namespace tracer::explain {
 

@@ -158,14 +158,14 @@ void add_record(const json_t* record, Story& story) {
     const bool left_inside = call.outcome == CallOutcome::unfinished;
     story.begin_call(pid, tid, time, call);
     if (!left_inside) {
-      story.end_call(pid, tid, time, std::move(call));
+      story.end_call(pid, {tid, time}, std::move(call));
     }
   } else if (type == "signal") {
     SignalInfo signal;
     signal.name = text_of(json_object_get(record, "signal"));
     signal.info = value_of(json_object_get(record, "info"), false);
     signal.stack = stack_of(record);
-    story.signal(pid, tid, time, std::move(signal));
+    story.signal(pid, {tid, time}, std::move(signal));
   } else if (type == "fork") {
     story.fork(pid, static_cast<pid_t>(number_of(json_object_get(record, "child"))),
                json_is_true(json_object_get(record, "thread")), time);

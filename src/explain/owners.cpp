@@ -15,7 +15,7 @@
 #include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/record.h"
-#include "explain/surroundings.h"
+#include "explain/system_view.h"
 #include "proc/proc_text.h"
 
 namespace tracer::explain {

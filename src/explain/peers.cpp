@@ -19,7 +19,7 @@
 #include "explain/prober.h"
 #include "explain/record.h"
 #include "explain/rule.h"
-#include "explain/surroundings.h"
+#include "explain/system_view.h"
 #include "proc/mounts.h"
 #include "proc/proc_text.h"
 #include "proc/sock_diag.h"

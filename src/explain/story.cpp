@@ -78,14 +78,14 @@ Process& Story::process(pid_t pid) {
   return added;
 }
 
-Step& Story::add(Process& process, pid_t tid, Time time, Step::Kind kind) {
+Step& Story::add(Process& process, const Moment& moment, Step::Kind kind) {
   if (process.steps.size() == max_steps) {
     process.steps.pop_front();
   }
   Step& step = process.steps.emplace_back();
   step.kind = kind;
-  step.tid = tid;
-  step.time = time;
+  step.tid = moment.tid;
+  step.time = moment.time;
   step.order = ++order_;
   step.number = process.calls;
   return step;
@@ -108,46 +108,46 @@ void Story::begin_call(pid_t pid, pid_t tid, Time time, const Call& call) {
   last.open = true;
 }
 
-void Story::end_call(pid_t pid, pid_t tid, Time time, Call call) {
+void Story::end_call(pid_t pid, const Moment& moment, Call call) {
   Process& owner = process(pid);
   if (start_time_ == Time{}) {
-    start_time_ = time;
+    start_time_ = moment.time;
   }
   if (owner.started == Time{}) {
-    owner.started = time;
+    owner.started = moment.time;
   }
   ++owner.calls;
   owner.stopped_by.clear();
   learn_working_directory(owner, call);
-  LastCall& last = owner.threads[tid];
+  LastCall& last = owner.threads[moment.tid];
   last.call = call;
   last.open = call.outcome == CallOutcome::unfinished;
   if (call.outcome == CallOutcome::failed) {
-    add_failure(owner, tid, time, std::move(call));
+    add_failure(owner, moment, std::move(call));
   } else if (call.outcome == CallOutcome::returned) {
-    add_success(owner, tid, time, std::move(call));
+    add_success(owner, moment, std::move(call));
   }
 }
 
-void Story::take_root(Process& process, pid_t tid) {
-  if (auto now = surroundings_->root(tid)) {
+void Story::take_root(Process& process, const Moment& moment) {
+  if (auto now = moment.system->root(moment.tid)) {
     process.root = *std::move(now);
   }
 }
 
-void Story::take_snapshot(Process& process, pid_t tid) {
-  if (surroundings_ == nullptr) {
+void Story::take_snapshot(Process& process, const Moment& moment) {
+  if (moment.system == nullptr) {
     return;
   }
-  if (auto now = surroundings_->snapshot(tid)) {
+  if (auto now = moment.system->snapshot(moment.tid)) {
     if (process.snapshot) {
       process.snapshot->update(*std::move(now));
     } else {
       process.snapshot = std::move(now);
     }
   }
-  take_root(process, tid);
-  if (std::string here = surroundings_->current_directory(tid); !here.empty()) {
+  take_root(process, moment);
+  if (std::string here = moment.system->current_directory(moment.tid); !here.empty()) {
     process.working_directory = std::move(here);
   }
 }
@@ -179,9 +179,9 @@ void Story::count_tracer_filters(const Process& process) {
   tracer_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
 }
 
-/// Learns the working directory of a recorded process from its calls.
+/// Of a recorded run: where the trace says in which directory the process is.
 void Story::learn_working_directory(Process& process, const Call& call) {
-  if (surroundings_ != nullptr) {
+  if (live_) {
     return;
   }
   for (const Argument& argument : call.args) {
@@ -194,46 +194,46 @@ void Story::learn_working_directory(Process& process, const Call& call) {
   }
 }
 
-void Story::add_failure(Process& process, pid_t tid, Time time, Call call) {
+void Story::add_failure(Process& process, const Moment& moment, Call call) {
   if (is_noise(call)) {
     return;
   }
   const bool common = call.error == "ENOENT";
-  if (surroundings_ != nullptr) {
+  if (moment.system != nullptr) {
     if (!common || !process.snapshot) {
-      take_snapshot(process, tid);
+      take_snapshot(process, moment);
     } else {
-      take_root(process, tid);
+      take_root(process, moment);
     }
   }
-  Step& step = add(process, tid, time, Step::Kind::failure);
+  Step& step = add(process, moment, Step::Kind::failure);
   attach_snapshot(process, step);
-  step.path = resolve(process, tid, call);
-  if (process.working_directory.empty() && surroundings_ != nullptr) {
-    process.working_directory = surroundings_->current_directory(tid);
+  step.path = resolve(process, moment, call);
+  if (process.working_directory.empty() && moment.system != nullptr) {
+    process.working_directory = moment.system->current_directory(moment.tid);
   }
   step.call = std::move(call);
 }
 
-void Story::add_success(Process& process, pid_t tid, Time time, Call call) {
+void Story::add_success(Process& process, const Moment& moment, Call call) {
   if (is_listed(call.name, "execve execveat")) {
     Program program;
-    program.path = resolve(process, tid, call);
+    program.path = resolve(process, moment, call);
     for (const Member& word : call.argument("argv").value.members) {
       program.args.push_back(word.value.text);
     }
     process.programs.push_back(program);
     process.descriptors.clear();
-    Step& step = add(process, tid, time, Step::Kind::exec);
+    Step& step = add(process, moment, Step::Kind::exec);
     step.path = program.path;
     step.call = std::move(call);
     process.last_exec = step.order;
-    take_snapshot(process, tid);
+    take_snapshot(process, moment);
     count_tracer_filters(process);
     return;
   }
   if (changes_context(call)) {
-    take_snapshot(process, tid);
+    take_snapshot(process, moment);
   }
   if (is_socket_error(call)) {
     // A nonblocking connect has failed.
@@ -241,25 +241,25 @@ void Story::add_success(Process& process, pid_t tid, Time time, Call call) {
     call.error = to_text(call.argument("optval").value);
     call.error.erase(std::remove_if(call.error.begin(), call.error.end(), [](char c) { return c == '[' || c == ']'; }),
                      call.error.end());
-    add_failure(process, tid, time, std::move(call));
+    add_failure(process, moment, std::move(call));
     return;
   }
   follow_standard_error(process, call);
   if (const std::int64_t fd = output_descriptor(call); fd >= 0) {
     if (process.standard_error.count(fd) != 0) {
       std::string text = output_text(call);
-      Step& step = add(process, tid, time, Step::Kind::message);
+      Step& step = add(process, moment, Step::Kind::message);
       step.text = std::move(text);
       step.call = std::move(call);
     }
     return;
   }
   if (is_listed(call.name, "wait4 waitid")) {
-    add_wait(process, tid, time, call);
+    add_wait(process, moment, call);
     return;
   }
   if (call.name.compare(0, 4, "open") == 0 || call.name == "creat") {
-    std::string path = resolve(process, tid, call);
+    std::string path = resolve(process, moment, call);
     if (process.opened.size() == max_opened) {
       process.opened.pop_front();
     }
@@ -267,13 +267,13 @@ void Story::add_success(Process& process, pid_t tid, Time time, Call call) {
     process.opened.push_back({std::move(path), ++order_});
     return;
   }
-  if (call.name == "chdir" && (surroundings_ == nullptr || process.working_directory.empty())) {
-    process.working_directory = resolve(process, tid, call);
+  if (call.name == "chdir" && (moment.system == nullptr || process.working_directory.empty())) {
+    process.working_directory = resolve(process, moment, call);
     return;
   }
   if (is_wanted_success(call)) {
-    Step& step = add(process, tid, time, Step::Kind::other);
-    step.path = resolve(process, tid, call);
+    Step& step = add(process, moment, Step::Kind::other);
+    step.path = resolve(process, moment, call);
     step.call = std::move(call);
   }
 }
@@ -296,12 +296,12 @@ void Story::follow_standard_error(Process& process, const Call& call) {
   }
 }
 
-void Story::add_wait(Process& process, pid_t tid, Time time, const Call& call) {
+void Story::add_wait(Process& process, const Moment& moment, const Call& call) {
   const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("infop").value);
   if (child <= 0 || find(static_cast<pid_t>(child)) == nullptr) {
     return;
   }
-  Step& step = add(process, tid, time, Step::Kind::waited);
+  Step& step = add(process, moment, Step::Kind::waited);
   step.child = static_cast<pid_t>(child);
   step.call = call;
   processes_[step.child].collected = true;
@@ -309,7 +309,7 @@ void Story::add_wait(Process& process, pid_t tid, Time time, const Call& call) {
 
 // ---------------------------------------------------------------------------------------------- what else happens
 
-void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
+void Story::signal(pid_t pid, const Moment& moment, SignalInfo signal) {
   if (signal.name == "SIGCONT") {
     process(pid).stopped_by.clear();
   }
@@ -319,13 +319,13 @@ void Story::signal(pid_t pid, pid_t tid, Time, SignalInfo signal) {
   Process& owner = process(pid);
   const bool crash = is_listed(signal.name, fatal_signals);
   Crash& kept = owner.crash.emplace();
-  kept.tid = tid;
+  kept.tid = moment.tid;
   kept.order = ++order_;
-  if (surroundings_ != nullptr && (crash || is_listed(signal.name, "SIGSYS SIGXCPU SIGXFSZ SIGABRT SIGTRAP"))) {
-    take_snapshot(owner, tid);
+  if (moment.system != nullptr && (crash || is_listed(signal.name, "SIGSYS SIGXCPU SIGXFSZ SIGABRT SIGTRAP"))) {
+    take_snapshot(owner, moment);
     if (crash) {
-      kept.mappings = surroundings_->mappings(tid);
-      kept.stack_pointer = surroundings_->stack_pointer(tid);
+      kept.mappings = moment.system->mappings(moment.tid);
+      kept.stack_pointer = moment.system->stack_pointer(moment.tid);
     }
   }
   kept.signal = std::move(signal);

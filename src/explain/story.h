@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "explain/record.h"
-#include "explain/surroundings.h"
+#include "explain/system_view.h"
 
 namespace tracer::explain {
 
@@ -115,19 +115,26 @@ struct Process {
   [[nodiscard]] std::string messages() const;
 };
 
+/// The thread and the time of an event, and what can be looked up about the thread.
+struct Moment {
+  pid_t tid = 0;
+  Time time{};
+  SystemView* system = nullptr;  ///< null: the run was recorded
+};
+
 class Story {
  public:
-  /// `surroundings`: nullptr for a recorded run.
+  /// `live`: the run goes on, and events come with a SystemView; false: it was recorded.
   /// `complete`: the story receives every call, not only those that rules examine.
   /// `alters_privileges`: tracing changes the processes' privileges: the kernel ignores set-user-ID bits of ptraced
   /// programs.
-  Story(Surroundings* surroundings, bool complete, bool alters_privileges)
-      : surroundings_(surroundings), complete_(complete), alters_privileges_(alters_privileges) {}
+  Story(bool live, bool complete, bool alters_privileges)
+      : live_(live), complete_(complete), alters_privileges_(alters_privileges) {}
 
   void appeared(pid_t pid) { process(pid); }
   void begin_call(pid_t pid, pid_t tid, Time time, const Call& call);
-  void end_call(pid_t pid, pid_t tid, Time time, Call call);
-  void signal(pid_t pid, pid_t tid, Time time, SignalInfo signal);
+  void end_call(pid_t pid, const Moment& moment, Call call);
+  void signal(pid_t pid, const Moment& moment, SignalInfo signal);
   /// Records a group-stop.
   void stopped(pid_t pid, std::string signal) { process(pid).stopped_by = std::move(signal); }
   void fork(pid_t pid, pid_t child, bool is_thread, Time time);
@@ -148,24 +155,25 @@ class Story {
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   [[nodiscard]] bool alters_privileges() const { return alters_privileges_; }
-  [[nodiscard]] Surroundings* surroundings() const { return surroundings_; }
+  [[nodiscard]] bool live() const { return live_; }
 
  private:
   Process& process(pid_t pid);
-  Step& add(Process& process, pid_t tid, Time time, Step::Kind kind);
-  void add_failure(Process& process, pid_t tid, Time time, Call call);
-  void add_success(Process& process, pid_t tid, Time time, Call call);
-  void add_wait(Process& process, pid_t tid, Time time, const Call& call);
-  [[nodiscard]] std::string resolve(const Process& process, pid_t tid, const Call& call) const;
-  [[nodiscard]] std::string absolute(const Process& process, pid_t tid, const Call& call, std::string path) const;
-  void take_snapshot(Process& process, pid_t tid);
-  void take_root(Process& process, pid_t tid);
+  Step& add(Process& process, const Moment& moment, Step::Kind kind);
+  void add_failure(Process& process, const Moment& moment, Call call);
+  void add_success(Process& process, const Moment& moment, Call call);
+  void add_wait(Process& process, const Moment& moment, const Call& call);
+  [[nodiscard]] static std::string resolve(const Process& process, const Moment& moment, const Call& call);
+  [[nodiscard]] static std::string absolute(const Process& process, const Moment& moment, const Call& call,
+                                            std::string path);
+  static void take_snapshot(Process& process, const Moment& moment);
+  static void take_root(Process& process, const Moment& moment);
   static void attach_snapshot(Process& process, Step& step);
   void learn_working_directory(Process& process, const Call& call);
   static void follow_standard_error(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);
 
-  Surroundings* surroundings_;
+  bool live_;
   bool complete_;
   bool alters_privileges_;
   std::map<pid_t, Process> processes_;

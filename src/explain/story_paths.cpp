@@ -33,22 +33,22 @@ std::string normal(const std::string& path) {
 
 }  // namespace
 
-std::string Story::absolute(const Process& process, pid_t tid, const Call& call, std::string path) const {
+std::string Story::absolute(const Process& process, const Moment& moment, const Call& call, std::string path) {
   if (!path.empty() && path.front() == '/') {
     return normal(path);
   }
   const Argument& directory = call.args.empty() ? Argument{} : call.args.front();
   std::string base = directory.type == "dirfd" ? directory.value.name : std::string();
   if (directory.type == "dirfd" && directory.value.is_number()) {
-    if (base.empty() && surroundings_ != nullptr) {
-      base = surroundings_->descriptor(tid, directory.value.number).value_or("");
+    if (base.empty() && moment.system != nullptr) {
+      base = moment.system->descriptor(moment.tid, directory.value.number).value_or("");
     }
     if (const auto at = process.descriptors.find(directory.value.number);
         base.empty() && at != process.descriptors.end()) {
       base = at->second;
     }
   } else if (base.empty()) {
-    base = surroundings_ != nullptr ? surroundings_->current_directory(tid) : std::string();
+    base = moment.system != nullptr ? moment.system->current_directory(moment.tid) : std::string();
     if (base.empty()) {
       base = process.working_directory;
     }
@@ -56,7 +56,7 @@ std::string Story::absolute(const Process& process, pid_t tid, const Call& call,
   return base.empty() || base.front() != '/' ? path : normal(base + '/' + path);
 }
 
-std::string Story::resolve(const Process& process, pid_t tid, const Call& call) const {
+std::string Story::resolve(const Process& process, const Moment& moment, const Call& call) {
   const Argument* argument = path_argument(call);
   if (argument == nullptr) {
     const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
@@ -64,14 +64,14 @@ std::string Story::resolve(const Process& process, pid_t tid, const Call& call) 
     if (fd < 0) {
       return {};
     }
-    const auto then = surroundings_ != nullptr ? surroundings_->descriptor(tid, fd) : std::nullopt;
+    const auto then = moment.system != nullptr ? moment.system->descriptor(moment.tid, fd) : std::nullopt;
     return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
   }
   if (argument->value.kind == Value::Kind::object) {
     const std::string& path = argument->value["sun_path"].text;
-    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, tid, {}, path);
+    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, moment, {}, path);
   }
-  return absolute(process, tid, call, argument->value.text);
+  return absolute(process, moment, call, argument->value.text);
 }
 
 }  // namespace tracer::explain

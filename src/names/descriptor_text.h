@@ -1,27 +1,28 @@
-// How it is written what a descriptor stands for beyond its path.
+// Formats what a descriptor stands for beyond its path.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 #include "base/text_buffer.h"
-#include "trace/capture.h"
+#include "trace/task_snapshot.h"
 
 namespace tracer::names {
 
-/// `/dev/null<char 1:3>`
+/// Appends `/dev/null<char 1:3>`.
 void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device);
 
-/// `pid:17391<sleep>`, with the name if it is not empty; false, with nothing appended, for a process that has gone.
+/// Appends `pid:17391<sleep>`, with the name if it is not empty. Returns false, with nothing appended, if the process
+/// has been reaped.
 bool append_process(TextBuffer& text, const trace::PidfdProcess& process);
 
-/// Under the kernel's own names: `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`.
+/// Appends `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`, with the names of fdinfo.
 void append_counter(TextBuffer& text, const trace::EventCounter& counter);
 
-/// `signalfd:[INT TERM]`
+/// Appends `signalfd:[INT TERM]`.
 void append_signals(TextBuffer& text, std::uint64_t signals);
 
-/// A path or name as it stands between the angle brackets.
+/// Appends a path or name, escaped for angle brackets.
 void append_escaped_name(TextBuffer& text, std::string_view name);
 
 }  // namespace tracer::names

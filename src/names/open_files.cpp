@@ -18,13 +18,13 @@
 namespace tracer::names {
 namespace {
 
-/// The start of what fdinfo says of a descriptor.
+/// Reads the start of the fdinfo of a descriptor.
 std::string information(std::int32_t tid, std::int32_t fd) {
   return read_file(proc::descriptor_path(tid, fd, "fdinfo"), 1024);
 }
 
-/// What the kernel knows of an open file without asking its file system: that may be a tracee, or far away. Nothing if
-/// the file is gone.
+/// Returns the status of a file as the kernel has it cached. A request to the file system could block, as a tracee may
+/// implement it (FUSE). Nothing if there is no such file.
 std::optional<struct statx> known_status(const std::string& path, unsigned wanted) {
   struct statx status;
   if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &status) != 0) {
@@ -33,8 +33,8 @@ std::optional<struct statx> known_status(const std::string& path, unsigned wante
   return status;
 }
 
-/// Whether a path that a thread can reach is that of the file of this number, where to ask is no risk: a look-up in
-/// other file systems may have to wait for a tracee.
+/// Returns whether a path in the root directory of a thread leads to the file with this inode number. Assumes that it
+/// does on file systems on which a lookup may block.
 bool is_name_of(std::int32_t tid, std::string_view type, const std::string& name, std::uint64_t inode) {
   static constexpr std::array<std::string_view, 5> harmless = {"ext4", "tmpfs", "btrfs", "xfs", "overlay"};
   if (std::find(harmless.begin(), harmless.end(), type) == harmless.end()) {
@@ -44,17 +44,17 @@ bool is_name_of(std::int32_t tid, std::string_view type, const std::string& name
   return status && status->stx_ino == inode;
 }
 
-/// A file may be called "x (deleted)"; the number of its links tells, or whether there is a file of that name.
+/// A file may have the name "x (deleted)": only its link count, or a lookup of the name, shows whether it is deleted.
 bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
   const auto status = known_status(proc::descriptor_path(tid, fd), STATX_NLINK | STATX_INO);
   if (!status || status->stx_nlink == 0) {
     return status.has_value();
   }
-  const auto mount = proc::mount_of_descriptor(tid, fd);  // none: of one of the kernel's own
+  const auto mount = proc::mount_of_descriptor(tid, fd);  // nothing: the file is on an internal mount of the kernel
   return !mount || !is_name_of(tid, mount->type, link, status->stx_ino);
 }
 
-/// From fdinfo. Older kernels tell less.
+/// Parses the fdinfo of an eventfd. Older kernels have fewer lines.
 std::optional<trace::EventCounter> counter_in(std::string_view information) {
   const auto count = number_at<std::uint64_t>(proc::find_field(information, "eventfd-count"), 16);
   if (!count) {
@@ -69,7 +69,7 @@ std::optional<trace::EventCounter> counter_in(std::string_view information) {
   return counter;
 }
 
-/// The inode of a link `socket:[8254817]`; nothing of any other.
+/// Returns the inode number in a link `socket:[8254817]`; nothing for any other link.
 std::optional<std::string_view> inode_of_socket(std::string_view link) {
   static constexpr std::string_view prefix = "socket:[";
   return link.starts_with(prefix) ? std::optional(link.substr(prefix.size(), link.size() - prefix.size() - 1))
@@ -121,13 +121,13 @@ std::int32_t OpenFiles::netlink_protocol(std::int32_t tid, std::int32_t fd) {
   return inode ? sockets_.netlink_protocol(tid, fd, *inode) : -1;
 }
 
-trace::EventCounter OpenFiles::as_told_here(trace::EventCounter counter) {
-  if (!told_) {
+trace::EventCounter OpenFiles::as_fdinfo_has_it(trace::EventCounter counter) {
+  if (!fdinfo_) {
     const UniqueFd own(::eventfd(0, EFD_CLOEXEC));
-    told_ = counter_in(information(::getpid(), own.get())).value_or(trace::EventCounter{});
+    fdinfo_ = counter_in(information(::getpid(), own.get())).value_or(trace::EventCounter{});
   }
-  counter.id = told_->id ? counter.id : std::nullopt;
-  counter.is_semaphore = told_->is_semaphore ? counter.is_semaphore : std::nullopt;
+  counter.id = fdinfo_->id ? counter.id : std::nullopt;
+  counter.is_semaphore = fdinfo_->is_semaphore ? counter.is_semaphore : std::nullopt;
   return counter;
 }
 

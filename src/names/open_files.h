@@ -1,4 +1,4 @@
-// What descriptors stand for at this moment, from /proc of the machine that runs the tracees.
+// The open files behind descriptors, from /proc.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "names/name_options.h"
 #include "names/socket_names.h"
-#include "trace/capture.h"
+#include "trace/task_snapshot.h"
 
 namespace tracer::names {
 
@@ -15,19 +15,19 @@ class OpenFiles {
  public:
   explicit OpenFiles(const NameOptions& wanted) : wanted_(wanted) {}
 
-  /// As much as is wanted; nothing if there is no such descriptor.
+  /// Returns what the options ask for; nothing if there is no such descriptor.
   [[nodiscard]] std::optional<trace::OpenFile> file(std::int32_t tid, std::int32_t fd);
-  /// The process behind a pidfd; its id is -1 if the descriptor is none.
+  /// Returns the process behind a pidfd; its id is -1 if the descriptor is not a pidfd.
   [[nodiscard]] trace::PidfdProcess process(std::int32_t tid, std::int32_t fd) const;
-  /// The protocol of a netlink socket, -1 for any other descriptor.
+  /// Returns the protocol of a netlink socket, -1 for any other descriptor.
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd);
-  /// Leaves out of what was captured what this kernel's fdinfo would not have told.
-  [[nodiscard]] trace::EventCounter as_told_here(trace::EventCounter counter);
+  /// Removes from a captured counter what the fdinfo of this kernel does not have.
+  [[nodiscard]] trace::EventCounter as_fdinfo_has_it(trace::EventCounter counter);
 
  private:
   NameOptions wanted_;
   SocketNames sockets_;
-  std::optional<trace::EventCounter> told_;  ///< which facts the kernel tells; empty: not looked yet
+  std::optional<trace::EventCounter> fdinfo_;  ///< of an eventfd of the tracer; empty: not read yet
 };
 
 }  // namespace tracer::names

@@ -24,7 +24,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The lines of a table under /proc/TID/net, one at a time.
+/// Calls `function` with the lines of a table under /proc/TID/net until it returns true.
 template <typename Function>
 bool any_line(std::int32_t tid, std::string_view table, Function function) {
   const std::string path = proc::proc_path(tid, fmt::format("net/{}", table));
@@ -38,7 +38,7 @@ bool any_line(std::int32_t tid, std::string_view table, Function function) {
   return false;
 }
 
-/// The n-th word of a line, from 0 on; empty past the end.
+/// Returns the n-th word of a line, counted from 0; empty past the end.
 std::string_view word(std::string_view line, unsigned n) {
   for (;; --n) {
     const auto start = line.find_first_not_of(" \t\n");
@@ -58,7 +58,7 @@ std::uint32_t hex(std::string_view digits) {
   return number_at<std::uint32_t>(digits, 16).value_or(0);
 }
 
-/// An address as these tables have it: 32-bit words of the network's bytes as the machine reads them, and a port.
+/// Parses an address of these tables: 32-bit words in network byte order, printed as integers of the host, and a port.
 trace::SocketEndpoint endpoint(std::string_view text, bool is_v6) {
   trace::SocketEndpoint result;
   result.is_v6 = is_v6;
@@ -70,7 +70,7 @@ trace::SocketEndpoint endpoint(std::string_view text, bool is_v6) {
   return result;
 }
 
-/// `TCP`, `NETLINK`: the kernel tells it as an attribute of a socket's inode. Empty: no socket.
+/// `TCP`, `NETLINK`: an extended attribute of the inode of a socket. Empty: not a socket.
 struct ProtocolName {
   std::array<char, 32> text{};
   [[nodiscard]] std::string_view view() const { return text.data(); }
@@ -112,7 +112,7 @@ trace::SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::st
   return facts;
 }
 
-/// No protocol has this number: it stands for a netlink socket whose protocol cannot be told.
+/// Stands for a netlink socket whose protocol is unknown; no protocol has this number.
 constexpr std::int32_t some_netlink_protocol = 255;
 
 std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode) {
@@ -124,7 +124,7 @@ std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, st
   }
   known = {number, -1};
   if (protocol_name(tid, fd).view() == "NETLINK") {
-    // A socket is in the kernel's list as soon as it has an address; until then it is not known for good.
+    // /proc/net/netlink lists a socket only when it is bound; until then the result is not cached.
     const bool listed = any_line(tid, "netlink", [&](std::string_view line) {
       const auto digits = word(line, 1);
       return word(line, 9) == inode &&

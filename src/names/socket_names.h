@@ -1,4 +1,4 @@
-// Sockets by their inode: protocol and addresses, as the tracee's network namespace has them.
+// Finds protocol and addresses of a socket by its inode number, in the network namespace of the tracee.
 #pragma once
 
 #include <array>
@@ -6,27 +6,27 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
-#include "trace/capture.h"
+#include "trace/task_snapshot.h"
 
 namespace tracer::names {
 
 class SocketNames {
  public:
-  /// Protocol and inode, and what else append_socket() shows of sockets of this protocol.
+  /// Returns protocol and inode, and what else append_socket() shows of sockets of this protocol.
   [[nodiscard]] trace::SocketFacts facts(std::int32_t tid, std::int32_t fd, std::string_view inode);
-  /// The protocol of a netlink socket, -1 for any other socket.
+  /// Returns the protocol of a netlink socket, -1 for any other socket.
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:
-  // Add what they find.
+  // These add what they find to `facts`.
   bool inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
   void netlink(trace::SocketFacts& facts, std::int32_t tid, std::string_view inode);
   void bound(trace::SocketFacts& facts, bool is_v6);
   void unix_socket(trace::SocketFacts& facts);
-  /// The socket to ask sock_diag(7) over; opened at the first question.
+  /// Returns the socket for sock_diag(7); the first call opens it.
   int diag();
 
-  /// What a socket is, by its inode, which no other socket has while it lives and for long after.
+  /// A cached protocol. Inode numbers of sockets are not reused for a long time.
   struct Known {
     std::uint32_t inode = 0;
     std::int32_t protocol = -1;

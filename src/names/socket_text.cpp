@@ -39,10 +39,10 @@ void append_local(TextBuffer& text, const trace::SocketFacts& socket) {
   if (std::string_view path = socket.name; !path.empty()) {
     const bool is_abstract = path.front() == '\0';
     path.remove_prefix(is_abstract ? 1 : 0);
-    // Programs often give the whole of sun_path for the length of an abstract name.
+    // Programs often pass the size of sun_path as the length of an abstract name.
     path = is_abstract ? path.substr(0, path.find_last_not_of('\0') + 1) : path.substr(0, path.find('\0'));
     text.append(is_abstract ? ",@\"" : ",\"");
-    format::append_escaped(text, std::as_bytes(std::span(path)));  // between quotation marks
+    format::append_escaped(text, std::as_bytes(std::span(path)));  // the text is between quotation marks
     text.append('"');
   }
 }

@@ -18,7 +18,8 @@ bool is_fd(const spec::Type& type) {
 
 }  // namespace
 
-Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names)
+Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+               names::DescriptorNames& names)
     : options_(std::move(options)),
       tables_(tables),
       sub_calls_(tables),
@@ -26,7 +27,7 @@ Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::
       names_(names),
       state_(decoder.make_state()) {}
 
-void Filter::settle(const decode::Entry& entry, const trace::Memory& memory) const {
+void Filter::resolve(const decode::Entry& entry, const trace::Memory& memory) const {
   FdFinder ignore([](std::int32_t) {});
   decoder_.settle(*state_, entry, memory, ignore);
 }
@@ -35,7 +36,7 @@ std::uint64_t Filter::number_of(const decode::Entry& entry, const trace::Memory&
   if (!sub_calls_.go_through(entry.abi, entry.number)) {
     return entry.number;
   }
-  settle(entry, memory);
+  resolve(entry, memory);
   const spec::SubCall* call = sub_calls_.find(entry.abi, entry.number, decoder_.name_of(*state_));
   return call == nullptr ? entry.number : call->number;
 }
@@ -49,7 +50,7 @@ bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& me
   if (!by_arguments()) {
     return true;
   }
-  settle(entry, memory);
+  resolve(entry, memory);
   const spec::Signature* signature = decode::Decoder::signature_of(*state_);
   if (signature == nullptr) {
     return false;
@@ -63,7 +64,7 @@ bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& me
     const spec::Type& type = tables_.types[param.type];
     const std::uint64_t value = args[slot];
     if (type.kind == TypeKind::scalar && is_fd(type)) {
-      if (matches_fd(entry, static_cast<std::int32_t>(value))) {
+      if (matches_fd({entry.tid, memory.snapshot()}, static_cast<std::int32_t>(value))) {
         return true;
       }
     } else if (type.kind == TypeKind::pointer && type.target != spec::none) {
@@ -76,7 +77,7 @@ bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& me
   return has_fds_inside(*signature) && matches_inside(entry, memory);
 }
 
-/// Whether there is an argument that is many descriptors: the array of poll, the sets of select.
+/// Returns whether an argument holds several descriptors: the array of poll, the sets of select.
 bool Filter::has_fds_inside(const spec::Signature& signature) const {
   for (const spec::Param& param : spec::Tables::slice(tables_.params, signature.params)) {
     if (param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
@@ -101,12 +102,12 @@ bool Filter::has_fds_inside(const spec::Signature& signature) const {
 
 bool Filter::matches_inside(const decode::Entry& entry, const trace::Memory& memory) const {
   bool found = false;
-  FdFinder finder([&](std::int32_t fd) { found = found || matches_fd(entry, fd); });
+  FdFinder finder([&](std::int32_t fd) { found = found || matches_fd({entry.tid, memory.snapshot()}, fd); });
   decoder_.enter(*state_, entry, {.abbreviate = false, .dereference = true, .raw = false}, memory, finder);
   return found;
 }
 
-bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
+bool Filter::matches_fd(const names::Task& task, std::int32_t fd) const {
   if (fd < 0) {
     return false;
   }
@@ -116,7 +117,7 @@ bool Filter::matches_fd(const decode::Entry& entry, std::int32_t fd) const {
   if (options_.paths.empty()) {
     return false;
   }
-  return options_.paths.has_link(names_.path(entry.tid, fd));
+  return options_.paths.has_link(names_.path(task, fd));
 }
 
 bool Filter::matches_path(RemoteAddr address, const trace::Memory& memory) const {

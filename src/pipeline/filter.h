@@ -1,4 +1,4 @@
-// Which calls, signals and notes come through. The cheap questions first: a call that is left out is never decoded.
+// Filters calls and signals. Cheap checks come first: a call that is filtered out is not decoded.
 #pragma once
 
 #include <chrono>
@@ -26,13 +26,14 @@ struct FilterOptions {
 
 class Filter {
  public:
-  Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names);
+  Filter(FilterOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+         names::DescriptorNames& names);
 
-  /// What stands for the call in sets and counts: its number, or a sub-call's.
+  /// Returns the number of the call in sets and counts: its own, or that of a sub-call (socketcall, ipc).
   [[nodiscard]] std::uint64_t number_of(const decode::Entry& entry, const trace::Memory& memory) const;
-  /// By what number_of() says; a number that no table knows always passes.
+  /// Checks the result of number_of(); a number without a description always passes.
   [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
-  /// By what the arguments name: -P and --trace-fds.
+  /// Checks the paths and descriptors among the arguments: -P and --trace-fds.
   [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const;
   [[nodiscard]] bool wants_signal(int signal) const {
     return options_.signals.contains(static_cast<std::uint32_t>(signal));
@@ -40,22 +41,22 @@ class Filter {
   [[nodiscard]] bool wants_status(filter::CallStatus status) const { return options_.end.status.has(status); }
   [[nodiscard]] bool wants_end(const decode::Outcome& outcome, std::chrono::nanoseconds duration) const;
 
-  /// Whether anything but the call's number decides.
+  /// Returns whether the arguments matter.
   [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
 
  private:
-  void settle(const decode::Entry& entry, const trace::Memory& memory) const;
+  void resolve(const decode::Entry& entry, const trace::Memory& memory) const;
   [[nodiscard]] bool has_fds_inside(const spec::Signature& signature) const;
   [[nodiscard]] bool matches_inside(const decode::Entry& entry, const trace::Memory& memory) const;
-  [[nodiscard]] bool matches_fd(const decode::Entry& entry, std::int32_t fd) const;
+  [[nodiscard]] bool matches_fd(const names::Task& task, std::int32_t fd) const;
   [[nodiscard]] bool matches_path(RemoteAddr address, const trace::Memory& memory) const;
 
   FilterOptions options_;
   const spec::Tables& tables_;
   spec::SubCalls sub_calls_;
   const decode::Decoder& decoder_;
-  decode::Names& names_;
-  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_;  ///< of the call that is looked at
+  names::DescriptorNames& names_;
+  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_;  ///< of the call that is checked
 };
 
 }  // namespace tracer::pipeline

@@ -1,4 +1,4 @@
-// Calls of functions. They nest, in one another and around system calls.
+// Function calls. They contain other function calls and system calls.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void Pipeline::nest(Thread& thread) {
     thread.spare.emplace_back(decoder_.make_state());
   }
   std::swap(static_cast<CallRecord&>(thread), thread.spare.back());
-  if (trace::keep_innermost(thread.outer) && !std::exchange(told_of_depth_, true)) {
+  if (trace::keep_innermost(thread.outer) && !std::exchange(depth_reported_, true)) {
     note_(fmt::format("Thread {} is in more than {} calls of functions: the ends of the outermost are not shown",
                       thread.tid, trace::most_open_calls));
   }
@@ -31,7 +31,7 @@ void Pipeline::nest(Thread& thread) {
   thread.interrupted = false;
 }
 
-/// An open call that is not the innermost one goes on: a coroutine is back on its stack.
+/// Called if an open call that is not the innermost one continues: a coroutine has been resumed.
 void Pipeline::bring_inside(Thread& thread, std::size_t outer) {
   if (thread.call.open) {
     nest(thread);
@@ -55,14 +55,14 @@ namespace {
 
 constexpr std::array<std::string_view, 2> c_library = {"libc.so.6", "libm.so.6"};
 
-/// A C library of another name: musl, which has all of it in one file; the parts that glibc had before 2.34.
+/// Returns whether this is a C library with another name: musl, or a part of glibc before 2.34.
 bool is_other_c_library(std::string_view library) {
   constexpr std::array<std::string_view, 4> parts = {"libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"};
   return library == "libc.so" || library.starts_with("ld-musl-") || library.starts_with("libc.musl-") ||
          std::find(parts.begin(), parts.end(), library) != parts.end();
 }
 
-/// What programs know a function as that the C library has for itself, too: `__strdup`, `__isoc99_vsscanf`.
+/// Returns the public name of an internal alias of the C library: `__strdup`, `__isoc99_vsscanf`.
 std::string_view public_name(std::string_view function) {
   for (const std::string_view prefix : {"__isoc99_", "__libc_", "__"}) {
     if (function.starts_with(prefix)) {
@@ -74,8 +74,8 @@ std::string_view public_name(std::string_view function) {
 
 }  // namespace
 
-/// Prototypes are by soname, `*` being any: those are the user's. A function of a program that is linked statically is
-/// taken for the C library's.
+/// Looks prototypes up by soname; `*`, which the user's prototypes have, matches any. A function of a statically linked
+/// program is taken for that of the C library.
 const spec::Call* Pipeline::prototype_of(const trace::LibraryFunction& function, pid_t tid) const {
   const spec::Call* found = tables_.find("*", function.name);
   if (found == nullptr) {
@@ -85,7 +85,7 @@ const spec::Call* Pipeline::prototype_of(const trace::LibraryFunction& function,
   if (found == nullptr && (is_other || function.library == c_library[0])) {
     found = tables_.find(c_library[0], public_name(function.name));
   }
-  // Before the C library: a program may have a function of such a name for itself.
+  // This comes before the C library, as a program may have its own function of such a name.
   if (found == nullptr && options_.prototypes != nullptr && records()) {
     found = options_.prototypes->find(function, tid);
   }
@@ -189,7 +189,7 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
                             const trace::Memory& memory) {
   if (exit.how == trace::LibraryExit::How::again) {
     if (records()) {
-      view_.function_returns_again(thread, event.time, exit, exit.integers[0]);
+      view_.function_returns_again(thread, {event.time, memory}, exit, exit.integers[0]);
     }
     return trace::Verdict::go_on;
   }
@@ -200,18 +200,18 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
       return trace::Verdict::go_on;
     }
     if (exit.how == trace::LibraryExit::How::lost) {
-      thread.outer.erase(around);  // around an execve that has put an end to all that was open
+      thread.outer.erase(around);  // it contains an execve, which has ended all open calls
       return trace::Verdict::go_on;
     }
     bring_inside(thread, static_cast<std::size_t>(around - thread.outer.begin()));
   }
   switch (exit.how) {
     case trace::LibraryExit::How::lost:
-      end_call(thread, event.time, memory);
+      end_call(thread, {event.time, memory});
       return trace::Verdict::go_on;
     case trace::LibraryExit::How::unwound:
       if (records()) {
-        view_.call_is_unwound(thread, event.time);
+        view_.call_is_unwound(thread, {event.time, memory});
       }
       thread.call.open = false;
       unnest(thread);
@@ -252,7 +252,7 @@ trace::Verdict Pipeline::on(const trace::ProbeHit& hit, Thread& thread, const tr
     summary_->count_function_return(event.abi, name, false, std::chrono::nanoseconds(0));
   }
   if (records()) {
-    view_.probe(thread, event.time, hit, memory, stack_now(event, memory));
+    view_.probe(thread, {event.time, memory}, hit, stack_now(event, memory));
   }
   return trace::Verdict::go_on;
 }

@@ -9,7 +9,7 @@ namespace tracer::pipeline {
 
 namespace {
 
-/// Output that a busy tracee produces is never older than this.
+/// The longest time that output of a busy tracee is buffered.
 constexpr std::chrono::seconds oldest_output(1);
 
 decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& enter) {
@@ -23,13 +23,12 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
 }  // namespace
 
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
-                   decode::Names& names, View& view, render::Summary* summary, Note note)
+                   names::DescriptorNames& names, View& view, render::Summary* summary, Note note)
     : options_(std::move(options)),
       tables_(tables),
       filter_(options_.filter, tables, decoder, names),
       tamper_rules_(std::move(options_.tampering), tables),
       decoder_(decoder),
-      names_(names),
       view_(view),
       summary_(summary),
       note_(std::move(note)) {}
@@ -38,25 +37,15 @@ trace::Verdict Pipeline::handle(const trace::Event& event, const trace::Memory& 
   if (options_.stacks != nullptr) {
     options_.stacks->observe(event, memory);
   }
-  Thread& thread = thread_of(event);
-  thread.circumstances = event.circumstances;
-  look_back(memory.capture());
+  Thread& thread = thread_of(event, memory);
   const trace::Verdict verdict =
       std::visit([&](const auto& what) { return on(what, thread, event, memory); }, event.what);
-  look_back(nullptr);
   view_.event_done();
   if (event.time.monotonic - last_flush_ >= oldest_output) {
     last_flush_ = event.time.monotonic;
     view_.flush();
   }
   return verdict;
-}
-
-void Pipeline::look_back(const trace::Capture* capture) {
-  names_.look_back(capture);
-  if (&decoder_.names() != &names_) {
-    decoder_.names().look_back(capture);
-  }
 }
 
 void Pipeline::lost(std::uint64_t events) {
@@ -88,14 +77,14 @@ trace::Verdict Pipeline::on_alarm() {
   return options_.on_alarm();
 }
 
-Thread& Pipeline::thread_of(const trace::Event& event) {
+Thread& Pipeline::thread_of(const trace::Event& event, const trace::Memory& memory) {
   if (Thread* known = threads_.find(event.tid); known != nullptr) {
     return *known;
   }
   auto thread = std::make_unique<Thread>(decoder_.make_state());
   thread->tid = event.tid;
   thread->tgid = event.tgid;
-  view_.thread_appears(*thread);
+  view_.thread_appears(*thread, {event.time, memory});
   return threads_.add(std::move(thread));
 }
 
@@ -119,7 +108,7 @@ const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace:
   if (!tamper_rules_.mention(event.abi, number) || !wants(number, entry, memory)) {
     return nullptr;
   }
-  Thread& thread = thread_of(event);
+  Thread& thread = thread_of(event, memory);
   const TamperRules::Choice choice = tamper_rules_.choose(event.abi, number, thread.call_counts);
   if (choice.what == nullptr) {
     return nullptr;
@@ -138,14 +127,14 @@ const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace:
 trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
   if (thread.call.open && thread.call.function == nullptr) {
-    end_call(thread, event.time, memory);
+    end_call(thread, {event.time, memory});
   }
   const bool chosen = std::exchange(thread.call.tampered, false);
   note_poked(event.tid, enter.tampered);
   const decode::Entry entry = entry_of(event, enter);
   const std::uint64_t number = filter_.number_of(entry, memory);
   if (thread.call.open) {
-    // Inside a function. What is not shown does not break its line.
+    // The call is inside a function. If it is not shown, it does not split the line of the function.
     if (!chosen && !wants(number, entry, memory)) {
       thread.in_hidden_call = true;
       return trace::Verdict::go_on;
@@ -154,7 +143,7 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   }
   OpenCall& call = thread.call;
   call.instruction_pointer = enter.instruction_pointer;
-  note_abi(thread, event.abi, event.time);
+  note_abi(thread, event.abi, {event.time, memory});
   call.open = true;
   call.shown = false;
   call.function = nullptr;
@@ -176,7 +165,7 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   view_.call_begins(thread, memory);
   keep_stack(thread, event, memory);
   if (never_returns(thread)) {
-    leaving_[thread.tgid] = thread.tid;
+    exiting_[thread.tgid] = thread.tid;
   }
   return trace::Verdict::go_on;
 }
@@ -204,18 +193,18 @@ trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, cons
   }
   const trace::Verdict verdict = finish(thread, end, &event, memory);
   if (thread.abi_of_new_program) {
-    note_abi(thread, *thread.abi_of_new_program, event.time);
+    note_abi(thread, *thread.abi_of_new_program, {event.time, memory});
   }
   note_poked(event.tid, exit.tampered);
   return verdict;
 }
 
-void Pipeline::note_abi(Thread& thread, Abi abi, const trace::EventTime& time) {
+void Pipeline::note_abi(Thread& thread, Abi abi, const Moment& moment) {
   const Abi previous = thread.abi.value_or(options_.native);
   thread.abi = abi;
   thread.abi_of_new_program.reset();
   if (abi != previous && !options_.quiet.personality) {
-    view_.abi_changes(thread, time);
+    view_.abi_changes(thread, moment);
   }
 }
 
@@ -251,7 +240,7 @@ void Pipeline::keep_stack(Thread& thread, const trace::Event& event, const trace
   }
   const std::string_view name = decoder_.name_of(*thread.state);
   const bool exec = name == "execve" || name == "execveat";
-  // The launch of the program itself has no caller in it.
+  // The execve that starts the program has no caller in the program.
   const bool launch = options_.launched && !launch_seen_;
   if ((exec && !launch) || never_returns(thread)) {
     thread.entry_stack.keep(options_.stacks->frames(event, memory));
@@ -262,21 +251,21 @@ std::span<const trace::StackFrame> Pipeline::stack_now(const trace::Event& event
   return options_.stacks == nullptr ? std::span<const trace::StackFrame>{} : options_.stacks->frames(event, memory);
 }
 
-void Pipeline::end_call(Thread& thread, const trace::EventTime& time, const trace::Memory& memory) {
+void Pipeline::end_call(Thread& thread, const Moment& moment) {
   if (!thread.call.open) {
     return;
   }
   if (thread.call.shown && records()) {
     if (never_returns(thread)) {
       CallEnd end;
-      end.time = time;
+      end.time = moment.time;
       end.outcome.known = false;
-      // Nothing is left of the thread for a verdict to stop.
-      static_cast<void>(finish(thread, end, nullptr, memory));
+      // The thread has ended, so that a verdict has no effect.
+      static_cast<void>(finish(thread, end, nullptr, moment.memory));
       return;
     }
     if (filter_.wants_status(filter::CallStatus::unfinished)) {
-      view_.call_is_lost(thread, time);
+      view_.call_is_lost(thread, moment);
     } else {
       view_.call_is_dropped(thread);
     }
@@ -290,26 +279,26 @@ bool Pipeline::never_returns(const Thread& thread) const {
   return described != nullptr && described->never_returns;
 }
 
-/// An exit_group that takes other threads out of their calls has worked: its line ends before theirs.
-void Pipeline::end_exit_of(pid_t tgid, const trace::Event& event, const trace::Memory& memory) {
-  const auto leaving = leaving_.find(tgid);
-  if (leaving == leaving_.end()) {
+/// Ends the line of an exit_group before those of the calls that it interrupted in other threads.
+void Pipeline::end_exit_of(pid_t tgid, pid_t tid, const Moment& moment) {
+  const auto exiting = exiting_.find(tgid);
+  if (exiting == exiting_.end()) {
     return;
   }
-  Thread* thread = threads_.find(leaving->second);
-  leaving_.erase(leaving);
-  if (thread != nullptr && thread->tid != event.tid && never_returns(*thread)) {
-    end_call(*thread, event.time, memory);
+  Thread* thread = threads_.find(exiting->second);
+  exiting_.erase(exiting);
+  if (thread != nullptr && thread->tid != tid && never_returns(*thread)) {
+    end_call(*thread, moment);
   }
 }
 
 trace::Verdict Pipeline::on(const trace::SyscallLost&, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
-  end_exit_of(thread.tgid, event, memory);
+  end_exit_of(thread.tgid, event.tid, {event.time, memory});
   if (!std::exchange(thread.in_hidden_call, false) && thread.call.function == nullptr) {
     thread.gone = true;
-    end_call(thread, event.time, memory);
-    thread.gone = false;  // it may have lost its program only
+    end_call(thread, {event.time, memory});
+    thread.gone = false;  // the thread may live on with another program
   }
   return trace::Verdict::go_on;
 }
@@ -322,7 +311,7 @@ trace::Verdict Pipeline::on(const trace::SignalStop& stop, Thread& thread, const
     thread.call.instruction_pointer = stop.instruction_pointer;
   }
   if (records() && filter_.wants_signal(stop.signal)) {
-    view_.signal(thread, event.time, stop, memory, stack_now(event, memory));
+    view_.signal(thread, {event.time, memory}, stop, stack_now(event, memory));
   }
   return trace::Verdict::go_on;
 }
@@ -330,7 +319,7 @@ trace::Verdict Pipeline::on(const trace::SignalStop& stop, Thread& thread, const
 trace::Verdict Pipeline::on(const trace::GroupStop& stop, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
   if (records() && filter_.wants_signal(stop.signal)) {
-    view_.group_stop(thread, event.time, stop.signal, stack_now(event, memory));
+    view_.group_stop(thread, {event.time, memory}, stop.signal, stack_now(event, memory));
   }
   return trace::Verdict::go_on;
 }
@@ -339,9 +328,9 @@ trace::Verdict Pipeline::on(const trace::Exec& exec, Thread& thread, const trace
                             const trace::Memory& memory) {
   Thread* former = exec.former_tid == event.tid ? nullptr : threads_.find(exec.former_tid);
   if (former != nullptr) {
-    end_call(thread, event.time, memory);
+    end_call(thread, {event.time, memory});
     if (records()) {
-      view_.superseded(thread, *former, event.time, options_.quiet.thread_execve);
+      view_.superseded(thread, *former, {event.time, memory}, options_.quiet.thread_execve);
     }
     thread.abi = former->abi;
     std::swap(thread.call_counts, former->call_counts);
@@ -352,21 +341,22 @@ trace::Verdict Pipeline::on(const trace::Exec& exec, Thread& thread, const trace
     forget(*former);
   }
   if (records()) {
-    view_.exec(thread, event.time);
+    view_.exec(thread, {event.time, memory});
   }
   if (thread.call.open && thread.call.shown) {
-    thread.abi_of_new_program = exec.abi;  // a note would tear the execve's line
+    thread.abi_of_new_program = exec.abi;  // a note would split the line of the execve
   } else if (exec.abi) {
-    note_abi(thread, *exec.abi, event.time);
+    note_abi(thread, *exec.abi, {event.time, memory});
   }
   const bool launch = options_.launched && !launch_seen_;
   launch_seen_ = true;
   return options_.detach_on_execve && !launch ? trace::Verdict::detach : trace::Verdict::go_on;
 }
 
-trace::Verdict Pipeline::on(const trace::Fork& fork, Thread& thread, const trace::Event& event, const trace::Memory&) {
+trace::Verdict Pipeline::on(const trace::Fork& fork, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
   if (records()) {
-    view_.fork(thread, event.time, fork);
+    view_.fork(thread, {event.time, memory}, fork);
   }
   return trace::Verdict::go_on;
 }
@@ -388,7 +378,8 @@ trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, con
   return trace::Verdict::go_on;
 }
 
-trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace::Event& event, const trace::Memory&) {
+trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace::Event& event,
+                            const trace::Memory& memory) {
   if (!options_.quiet.attach) {
     note_process(event.tid, "detached");
   }
@@ -397,7 +388,7 @@ trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace:
       view_.call_is_dropped(thread);
       thread.call.open = false;
     }
-    view_.detached(thread, event.time);
+    view_.detached(thread, {event.time, memory});
   }
   forget(thread);
   return trace::Verdict::go_on;
@@ -407,13 +398,14 @@ trace::Verdict Pipeline::on(const trace::Exited& exited, Thread& thread, const t
                             const trace::Memory& memory) {
   thread.gone = true;
   if (thread.tid == thread.tgid) {
-    leaving_.erase(thread.tgid);
+    exiting_.erase(thread.tgid);
   }
-  end_call(thread, event.time, memory);
-  // A death by signal goes with the signals; -q is about ordinary ends.
-  const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.exit;
+  end_call(thread, {event.time, memory});
+  // The filter of signals applies to deaths by signal; -q only to exits.
+  const bool wanted =
+      WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.exit;
   if (records() && wanted) {
-    view_.exits(thread, event.time, exited.status);
+    view_.exits(thread, {event.time, memory}, exited.status);
   }
   forget(thread);
   return trace::Verdict::go_on;

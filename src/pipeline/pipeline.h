@@ -1,4 +1,4 @@
-// Events in, records out: finds the thread, asks the filters, decodes once, and leaves the writing to a view.
+// Turns events into calls to a view: finds the thread, applies the filters, and has the view decode the call once.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,13 @@
 #include "pipeline/thread.h"
 #include "pipeline/view.h"
 #include "render/summary.h"
-#include "trace/capture.h"
 #include "trace/engine.h"
 #include "trace/prototype_source.h"
 #include "trace/stack.h"
 
 namespace tracer::pipeline {
 
-/// The notes that -q and -e quiet= keep back.
+/// The notes that -q and -e quiet= suppress.
 struct Quiet {
   bool attach = false;
   bool exit = false;
@@ -34,28 +33,28 @@ struct PipelineOptions {
   filter::SyscallSet dereference = filter::SyscallSet::all();
   filter::SyscallSet raw;
   Quiet quiet;
-  Abi native = Abi::x86_64;          ///< what a program runs in before its first call
+  Abi native = Abi::x86_64;          ///< the ABI before the first call of a program
   bool bare_function_names = false;  ///< functions are counted without their library
-  bool summary_only = false;         ///< -c: calls are counted and nothing else
+  bool summary_only = false;         ///< -c: calls are only counted
   bool detach_on_execve = false;     ///< -b execve
   bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted
   bool launched = false;             ///< the first execve is the launch of the program itself
   std::vector<TamperRule> tampering;
   trace::StackTracer* stacks = nullptr;              ///< -k; outlives the pipeline
-  std::optional<std::chrono::nanoseconds> alarm_at;  ///< by CLOCK_MONOTONIC: when to call `on_alarm`
+  std::optional<std::chrono::nanoseconds> alarm_at;  ///< when to call `on_alarm`, by CLOCK_MONOTONIC
   std::function<trace::Verdict()> on_alarm;
   std::uint64_t syscall_limit = 0;               ///< detach after so many calls have been shown; 0: never
   trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
 };
 
-/// Says one line, without prefix and line end, on standard error.
+/// Writes one line, which it gets without prefix and newline, to standard error.
 using Note = std::function<void(std::string_view)>;
 
 class Pipeline final : public trace::EventHandler {
  public:
-  /// `view` and, if there is one, `summary` outlive the pipeline, as do the others.
-  Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
-           View& view, render::Summary* summary, Note note);
+  /// `summary` may be null. All arguments outlive the pipeline.
+  Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
+           names::DescriptorNames& names, View& view, render::Summary* summary, Note note);
 
   const trace::Tampering* tamper(const trace::Event& event, const trace::Memory& memory) override;
   trace::Verdict handle(const trace::Event& event, const trace::Memory& memory) override;
@@ -66,16 +65,14 @@ class Pipeline final : public trace::EventHandler {
   trace::Verdict on_alarm() override;
 
  private:
-  /// Whoever is asked for names answers of this moment from now on.
-  void look_back(const trace::Capture* capture);
-  Thread& thread_of(const trace::Event& event);
+  Thread& thread_of(const trace::Event& event, const trace::Memory& memory);
   void forget(Thread& thread);
-  /// A call that will have no result: the thread is gone, or an execve has taken it.
-  void end_call(Thread& thread, const trace::EventTime& time, const trace::Memory& memory);
-  void end_exit_of(pid_t tgid, const trace::Event& event, const trace::Memory& memory);
+  /// Ends a call without a result: the thread has ended, or another one's execve has replaced it.
+  void end_call(Thread& thread, const Moment& moment);
+  void end_exit_of(pid_t tgid, pid_t tid, const Moment& moment);
   [[nodiscard]] bool never_returns(const Thread& thread) const;
   [[nodiscard]] bool records() const { return !options_.summary_only; }
-  /// `number`: Filter::number_of() it.
+  /// `number` is the result of Filter::number_of().
   [[nodiscard]] bool wants(std::uint64_t number, const decode::Entry& entry, const trace::Memory& memory) const;
   void note_process(pid_t pid, std::string_view what);
   void note_poked(pid_t pid, const trace::Tampered& tampered);
@@ -107,25 +104,25 @@ class Pipeline final : public trace::EventHandler {
   trace::Verdict on(const trace::Exited& exited, Thread& thread, const trace::Event& event,
                     const trace::Memory& memory);
 
-  /// Tells if the ABI is another than before.
-  void note_abi(Thread& thread, Abi abi, const trace::EventTime& time);
-  /// `event`: of the exit; null where there is none.
+  /// Reports a change of the ABI.
+  void note_abi(Thread& thread, Abi abi, const Moment& moment);
+  /// `event`: that of the exit; null if there is none.
   trace::Verdict finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory);
-  /// Keeps the stack of a call that can have none when it has ended.
+  /// Stores the stack of a call whose stack is lost when it ends.
   void keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory);
   [[nodiscard]] std::span<const trace::StackFrame> stack_now(const trace::Event& event,
                                                              const trace::Memory& memory) const;
-  /// `tid`: of a thread that calls it.
+  /// `tid`: a thread that calls the function.
   [[nodiscard]] const spec::Call* prototype_of(const trace::LibraryFunction& function, pid_t tid) const;
-  /// Into function_values_.
+  /// Stores the arguments in function_values_.
   void fetch_values(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi, const trace::Memory& memory);
-  /// What the table of -c calls it.
+  /// Returns the name of a function in the table of -c.
   [[nodiscard]] const std::string& summary_name(const trace::LibraryFunction& function) const;
   [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const trace::LibraryExit& exit,
                                            const trace::Memory& memory);
-  /// Puts the open call of the thread aside, for one inside it.
+  /// Pushes the open call of the thread, before a call inside it.
   void nest(Thread& thread);
-  /// Goes back to the call around the one that has ended.
+  /// Makes an open call that is not the innermost one the innermost.
   void bring_inside(Thread& thread, std::size_t outer);
   static void unnest(Thread& thread);
 
@@ -135,14 +132,13 @@ class Pipeline final : public trace::EventHandler {
   Filter filter_;
   TamperRules tamper_rules_;
   const decode::Decoder& decoder_;
-  decode::Names& names_;  ///< the decoder has others, by what the user wants to see
   View& view_;
   render::Summary* summary_;
   Note note_;
   ThreadTable threads_;
-  std::unordered_map<pid_t, pid_t> leaving_;  ///< of each process, the thread that has called exit last
+  std::unordered_map<pid_t, pid_t> exiting_;  ///< by process: the thread that has called exit_group last
   bool launch_seen_ = false;
-  bool told_of_depth_ = false;
+  bool depth_reported_ = false;
   std::uint64_t shown_ = 0;
   std::chrono::nanoseconds last_flush_{};
 };

@@ -1,4 +1,4 @@
-// What the pipeline knows of one thread, and the table of all of them.
+// The state of each thread, and the table of all threads.
 #pragma once
 
 #include <memory>
@@ -21,44 +21,44 @@ namespace tracer::pipeline {
 
 struct Thread;
 
-/// A sink and the thread that has begun the last line in it without ending it.
+/// A sink, and the thread whose unfinished line is the last in it.
 struct Channel {
   std::unique_ptr<sink::Sink> sink;
   Thread* owner = nullptr;
   bool unflushed = false;
 };
 
-/// The current call of a thread, or its last one.
+/// The current or last call of a thread.
 struct OpenCall {
   bool open = false;      ///< entered and not ended
-  bool shown = false;     ///< has passed the filters so far; only then is it decoded
-  bool tampered = false;  ///< was chosen for that, and so has passed the filters, before it began
+  bool shown = false;     ///< it has passed the filters so far, and is decoded
+  bool tampered = false;  ///< tamper() has chosen it, and so it has passed the filters
   decode::Entry entry;
-  std::uint64_t number = 0;  ///< Filter::number_of(); of a system call
+  std::uint64_t number = 0;  ///< Filter::number_of(), for a system call
   decode::Depth depth;
   trace::EventTime entered;
   const trace::LibraryFunction* function = nullptr;  ///< null: a system call
   std::uint64_t function_call = 0;                   ///< LibraryEnter::call
-  std::uint64_t result_address = 0;                  ///< LibraryEnter's
-  /// Of the last event that told it; empty once the thread has none.
+  std::uint64_t result_address = 0;                  ///< LibraryEnter::result_address
+  /// That of the last event that had one; empty if the thread has ended.
   std::optional<std::uint64_t> instruction_pointer;
 };
 
-/// What belongs to one call: all that has to be kept while another one runs inside it.
+/// The state of one call, which is stored while another call runs inside it.
 struct CallRecord {
   using DecoderState = std::unique_ptr<decode::CallState, void (*)(decode::CallState*)>;
 
   explicit CallRecord(DecoderState decoder_state) : state(std::move(decoder_state)) {}
 
   OpenCall call;
-  KeptStack entry_stack;  ///< with -k, of a call that can have none when it has ended; else empty
+  KeptStack entry_stack;  ///< with -k, for a call whose stack is lost when it ends; else empty
   DecoderState state;
 
-  // For the views.
-  TextBuffer line;              ///< the call so far, from the start of its current line on
+  // The members below are for the views.
+  TextBuffer line;              ///< the current line of the call, as far as it is known
   std::size_t handed_over = 0;  ///< how much of `line` the sink has
   bool interrupted = false;     ///< the line was ended with <unfinished ...>
-  // How far an emitter came between the entry and the exit.
+  // The state of the emitter between the entry and the exit.
   render::TextEmitter::Progress text_progress;
   render::JsonEmitter::Progress json_progress;
 };
@@ -70,18 +70,17 @@ struct Thread : CallRecord {
   pid_t tid = 0;
   pid_t tgid = 0;
   std::optional<Abi> abi;                 ///< of the last call; empty before the first
-  std::optional<Abi> abi_of_new_program;  ///< while the execve that started it has not ended
+  std::optional<Abi> abi_of_new_program;  ///< set until the execve that started it has ended
   std::vector<CallRecord> outer;          ///< open functions around `call`, the outermost first
   std::vector<CallRecord> spare;          ///< for reuse
   bool in_hidden_call = false;            ///< inside a system call that is not shown, within `call`
   CallCounts call_counts;
 
-  // For the views.
-  const trace::Circumstances* circumstances = nullptr;  ///< of the event that is being handled
-  bool gone = false;                                    ///< there is nothing left of it to ask about
-  std::string command;           ///< name of the program, as it was asked for last; empty: not yet
+  // The members below are for the views.
+  bool gone = false;             ///< it has ended, and /proc no longer has it
+  std::string command;           ///< its command name at the last query; empty: not queried yet
   std::unique_ptr<Channel> own;  ///< with a file for each thread
-  Channel* channel = nullptr;    ///< where the lines go
+  Channel* channel = nullptr;    ///< the channel of its lines
 };
 
 class ThreadTable {

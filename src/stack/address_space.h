@@ -14,7 +14,6 @@
 #include "spec/spec.h"
 #include "stack/mappings.h"
 #include "stack/object_cache.h"
-#include "trace/circumstances.h"
 #include "trace/event.h"
 #include "trace/memory.h"
 

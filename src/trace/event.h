@@ -1,4 +1,4 @@
-// What an engine saw. Plain values; the handler borrows them for the time of one call.
+// Events of an engine. They are plain values, valid while the handler runs.
 #pragma once
 
 #include <sys/types.h>
@@ -24,48 +24,47 @@ struct EventTime {
   std::chrono::nanoseconds monotonic{};
 };
 
-struct Circumstances;
 class StackSource;
 
 struct SyscallEnter {
-  std::uint64_t number = 0;             ///< as in the register; without the x32 bit
+  std::uint64_t number = 0;             ///< the value of the register, without the x32 bit
   std::array<std::uint64_t, 6> args{};  ///< zero-extended on 32-bit ABIs
   std::uint64_t instruction_pointer = 0;
   std::uint64_t stack_pointer = 0;
-  Tampered tampered;  ///< so far; `result`: the call will not run and has a result
+  Tampered tampered;  ///< what was changed so far; `result`: the call does not run
 };
 
 struct SyscallExit {
   std::int64_t value = 0;  ///< the result register, sign-extended; -errno on error
-  /// As the kernel says (PTRACE_SYSCALL_INFO_EXIT), not guessed from the value; of an injected result, as asked for.
+  /// From the kernel (PTRACE_SYSCALL_INFO_EXIT), not guessed from the value; for an injected result, from the rule.
   bool is_error = false;
   std::uint64_t instruction_pointer = 0;
-  /// System CPU time that the call took, where the engine was asked for it (EngineOptions::cpu_time).
+  /// The system CPU time of the call, if the engine was asked for it (EngineOptions::cpu_time).
   std::chrono::nanoseconds cpu_time{};
-  Tampered tampered;  ///< in all
+  Tampered tampered;  ///< all that was changed
 };
 
-/// The thread went away inside a call, or was found inside one when it was attached: no result is known.
+/// The result of the call is unknown: the thread ended inside it, or was inside it when the tracer attached.
 struct SyscallLost {};
 
 /// A signal is about to be delivered.
 struct SignalStop {
   int signal = 0;
-  std::span<const std::byte> siginfo;     ///< raw, in the tracee's kernel layout (host's siginfo_t); empty if unknown
+  std::span<const std::byte> siginfo;     ///< a siginfo_t in the layout of the host; empty if unknown
   std::uint64_t instruction_pointer = 0;  ///< where the thread was interrupted; 0 if unknown
 };
 
-/// The whole thread group stopped (SIGSTOP, SIGTSTP, …): `--- stopped by SIGSTOP ---`.
+/// A group-stop (SIGSTOP, SIGTSTP, …): `--- stopped by SIGSTOP ---`.
 struct GroupStop {
   int signal = 0;
 };
 
-/// execve succeeded; its SyscallExit follows. With threads, the one that called it takes the leader's id: then
-/// Event::tid is the leader's, `former_tid` is never heard of again, and what the leader was has ended (with a
-/// SyscallLost for it before, if it was inside a call).
+/// execve succeeded; its SyscallExit follows. If a thread other than the thread group leader called it, the thread
+/// takes the leader's id: Event::tid is that id, there are no more events of `former_tid`, and the former leader has
+/// ended (a SyscallLost precedes, if it was inside a call).
 struct Exec {
   pid_t former_tid = 0;  ///< equal to Event::tid if nothing changed
-  /// Of the new program's calls; empty where it is not known before the first of them.
+  /// The ABI of the new program; empty if it is unknown until its first call.
   std::optional<Abi> abi = std::nullopt;
 };
 
@@ -74,32 +73,31 @@ struct Fork {
   bool is_thread = false;
 };
 
-/// First event of every thread but that of a launched program.
+/// The first event of every thread but that of a launched program.
 struct Attached {
   std::string_view command;  ///< argv[0], for the note "Process N attached"; empty if unknown
-  bool by_request = false;   ///< -p, as against a followed child
-  unsigned threads = 1;      ///< -p: how many were attached with this one; 0 for each of the others
+  bool by_request = false;   ///< attached with -p; false: a followed child
+  unsigned threads = 1;      ///< -p: how many threads were attached together; 0 for all but one of them
 };
 
-/// The thread goes on untraced. If it was inside a call, nothing more comes for that call.
+/// The tracer has detached from the thread. A call that was open has no other event.
 struct Detached {};
 
-/// The thread is gone. `status` is as from waitpid(2).
+/// The thread has ended. `status` is that of waitpid(2).
 struct Exited {
   int status = 0;
 };
 
-/// For every thread: Attached first; each SyscallEnter is followed by its SyscallExit or SyscallLost unless Detached
-/// comes instead; Exited or Detached is last. Each LibraryEnter is followed by its LibraryExit unless Detached comes
-/// first; those of nested calls come before, unless a coroutine goes on that was left inside of others.
+/// For every thread Attached is the first event, and Exited or Detached is the last. Each SyscallEnter is followed by
+/// its SyscallExit or SyscallLost, unless Detached comes instead. Each LibraryEnter is followed by its LibraryExit,
+/// unless Detached comes first. The exits of nested calls come first, unless a coroutine that was suspended inside
+/// others is resumed.
 struct Event {
   pid_t tid = 0;
   pid_t tgid = 0;
   Abi abi = Abi::x86_64;
   EventTime time;
-  const StackSource* stack = nullptr;  ///< null: the engine knows nothing of it
-  /// What was captured then, of a thread that has gone on since; null: it stands still, and /proc tells.
-  const Circumstances* circumstances = nullptr;
+  const StackSource* stack = nullptr;  ///< null: unknown
   std::variant<SyscallEnter, SyscallExit, SyscallLost, SignalStop, GroupStop, Exec, Fork, Attached, Detached, Exited,
                LibraryEnter, LibraryExit, LibraryCalls, ProbeHit>
       what;

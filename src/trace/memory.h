@@ -1,4 +1,4 @@
-// Where a decoder reads a tracee's memory from: the live process, a captured record, or a test's fake.
+// The memory of a tracee at an event, as decoders read it: from the live process, a captured record, or a test's fake.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tracer::trace {
 
-class Capture;
+class TaskSnapshot;
 
 class Memory {
  public:
@@ -23,12 +23,12 @@ class Memory {
   /// reads of one place can differ.
   [[nodiscard]] virtual std::size_t read(RemoteAddr address, std::span<std::byte> into) const = 0;
 
-  /// What was captured beside memory, of a thread that has gone on since; null: it stands still, and /proc tells. Valid
-  /// as long as the memory.
-  [[nodiscard]] virtual const Capture* capture() const { return nullptr; }
+  /// Returns what was captured beside memory of a thread that has run on since the event. Null: the thread is stopped,
+  /// and /proc shows its state. Valid as long as the memory.
+  [[nodiscard]] virtual const TaskSnapshot* snapshot() const { return nullptr; }
 };
 
-/// Of a thread that nothing can be read from.
+/// The memory of a thread that nothing can be read from.
 class NoMemory final : public Memory {
  public:
   [[nodiscard]] std::size_t read(RemoteAddr, std::span<std::byte>) const override { return 0; }

@@ -41,28 +41,49 @@ class FakeMemory final : public trace::Memory {
   std::map<std::uint64_t, std::byte> bytes_;
 };
 
-class FakeNames final : public decode::Names {
+class FakeDescriptors final : public names::DescriptorNames {
  public:
-  explicit FakeNames(bool on, bool vcpu = false, bool namespaces = false)
-      : on_(on), vcpu_(vcpu), namespaces_(namespaces) {}
-  decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
+  explicit FakeDescriptors(bool on) : on_(on) {}
+  names::DescriptorName descriptor(const names::Task&, std::int32_t fd) override {
     if (!on_) {
       return {};
     }
-    return fd == 3   ? decode::DescriptorName{"/etc/passwd"}
-           : fd == 4 ? decode::DescriptorName{"/tmp/gone", true}
-                     : decode::DescriptorName{};
+    return fd == 3   ? names::DescriptorName{"/etc/passwd"}
+           : fd == 4 ? names::DescriptorName{"/tmp/gone", true}
+                     : names::DescriptorName{};
   }
-  decode::DescriptorName descriptor_of(std::int32_t, std::int32_t pid, std::int32_t fd) override {
-    return on_ && pid == 5 && fd == 7 ? decode::DescriptorName{"/of/another"} : decode::DescriptorName{};
+  names::DescriptorName descriptor_of(const names::Task&, std::int32_t pid, std::int32_t fd) override {
+    return on_ && pid == 5 && fd == 7 ? names::DescriptorName{"/of/another"} : names::DescriptorName{};
   }
-  std::string_view process(std::int32_t, std::int32_t) override { return {}; }
-  std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
-  std::string_view function(std::int32_t, RemoteAddr address) override {
-    return address.value() == 0x401000 ? "on_signal" : "";
-  }
-  std::int32_t netlink_protocol(std::int32_t, std::int32_t fd) override {
+  std::string_view path(const names::Task&, std::int32_t fd) override { return fd == 6 ? "net:[4026531840]" : ""; }
+  std::string_view current_directory(const names::Task&) override { return on_ ? "/home" : ""; }
+  std::int32_t netlink_protocol(const names::Task&, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
+  }
+
+ private:
+  bool on_;
+};
+
+class FakeProcesses final : public names::ProcessNames {
+ public:
+  explicit FakeProcesses(bool namespaces) : namespaces_(namespaces) {}
+  std::string_view name_space(const names::Task&, std::int32_t pid, std::string_view link) override {
+    space_ = namespaces_ ? std::string(link) + ":[" + std::to_string(pid) + "]" : "";
+    return space_;
+  }
+
+ private:
+  bool namespaces_;
+  std::string space_;
+};
+
+class FakeKernel final : public names::KernelFacts {
+ public:
+  explicit FakeKernel(bool vcpu) : vcpu_(vcpu) {}
+  std::string_view interface(std::uint32_t index) override { return index == 1 ? "lo" : ""; }
+  std::string_view function(const names::Task&, RemoteAddr address) override {
+    return address.value() == 0x401000 ? "on_signal" : "";
   }
   /// From 31 on the families that have descriptions; as README.md says.
   std::string_view generic_family(std::uint16_t number) override {
@@ -71,27 +92,29 @@ class FakeNames final : public decode::Names {
         "team",        "thermal", "tcp_metrics", "l2tp",    "fou",       "gtp",    "psample",   "NET_DM",   "IPVS"};
     return number >= 30 && number < 30 + known.size() ? known[number - 30] : "";
   }
-  std::string_view current_directory(std::int32_t) override { return on_ ? "/home" : ""; }
-  std::string_view path(std::int32_t, std::int32_t fd) override { return fd == 6 ? "net:[4026531840]" : ""; }
-  RemoteAddr vcpu_area(std::int32_t, std::int32_t fd) override {
+  RemoteAddr vcpu_area(const names::Task&, std::int32_t fd) override {
     constexpr std::uint64_t area = 0x9000;
     return RemoteAddr(vcpu_ && fd == 9 ? area : 0);
   }
-  std::optional<std::span<const RemoteAddr>> ring_entries(std::int32_t, std::int32_t fd, std::uint64_t most) override {
+  std::optional<std::span<const RemoteAddr>> ring_entries(const names::Task&, std::int32_t fd,
+                                                          std::uint64_t most) override {
     static const std::array<RemoteAddr, 3> entries = {RemoteAddr(0x90c0), RemoteAddr(0x9000), RemoteAddr(0x7000)};
     return fd == 7 ? std::optional(std::span(entries).first(std::min<std::uint64_t>(most, entries.size())))
                    : std::nullopt;
   }
-  std::string_view name_space(std::int32_t, std::int32_t pid, std::string_view link) override {
-    space_ = namespaces_ ? std::string(link) + ":[" + std::to_string(pid) + "]" : "";
-    return space_;
-  }
 
  private:
-  bool on_;
   bool vcpu_;
-  bool namespaces_;
-  std::string space_;
+};
+
+struct FakeNames {
+  explicit FakeNames(bool on, bool vcpu = false, bool namespaces = false)
+      : descriptors(on), processes(namespaces), kernel(vcpu) {}
+  [[nodiscard]] names::Names all() { return {descriptors, processes, kernel}; }
+
+  FakeDescriptors descriptors;
+  FakeProcesses processes;
+  FakeKernel kernel;
 };
 
 /// The tables for one file: its own definitions, the calls numbered in the order of their first case; or the built-in
@@ -231,7 +254,7 @@ Shown show(const Case& c, Abi abi, const CaseTables& tables, MakeEmitter make_em
   FakeNames names(c.names, c.vcpu, c.namespaces);
   FakeMemory memory;
   memory.put(c.memory, abi);
-  const decode::Decoder decoder(tables.view(), c.options, names, WatchedCustoms::all());
+  const decode::Decoder decoder(tables.view(), c.options, names.all(), WatchedCustoms::all());
   const auto state = decoder.make_state();
   for (const CallLine& earlier : c.before) {
     TextBuffer unseen;
@@ -275,7 +298,7 @@ bool run(const Case& c, Abi abi, const CaseTables& tables, const std::string& pa
 /// Every function that the built-in descriptions name has to be there.
 bool has_all_customs() {
   FakeNames names(false);
-  const decode::Decoder decoder(spec::builtin_tables(), {}, names, decoders::all());
+  const decode::Decoder decoder(spec::builtin_tables(), {}, names.all(), decoders::all());
   const auto missing = decoder.missing_custom();
   if (!missing.empty()) {
     std::printf("custom %.*s has no function\n", static_cast<int>(missing.size()), missing.data());

@@ -109,15 +109,23 @@ class HostileMemory final : public trace::Memory {
   mutable std::size_t reads_ = 0;
 };
 
-class SomeNames final : public decode::Names {
+class SomeDescriptors final : public names::DescriptorNames {
  public:
-  decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
+  names::DescriptorName descriptor(const names::Task&, std::int32_t fd) override {
     static const std::string long_path = '/' + std::string(4000, 'x');
     return {fd % 7 == 0 ? std::string_view(long_path) : (fd & 1) != 0 ? "/a path" : "", (fd & 2) != 0};
   }
-  std::string_view process(std::int32_t, std::int32_t pid) override { return (pid & 1) != 0 ? "program" : ""; }
+  std::string_view current_directory(const names::Task&) override { return "/"; }
+};
+
+class SomeProcesses final : public names::ProcessNames {
+ public:
+  std::string_view process(const names::Task&, std::int32_t pid) override { return (pid & 1) != 0 ? "program" : ""; }
+};
+
+class SomeFacts final : public names::KernelFacts {
+ public:
   std::string_view interface(std::uint32_t index) override { return (index & 1) != 0 ? "lo" : ""; }
-  std::string_view current_directory(std::int32_t) override { return "/"; }
 };
 
 std::uint64_t argument(Source& source, const spec::Tables& tables) {
@@ -154,7 +162,10 @@ struct CallFuzzer::Implementation {
         long_state(lengthy.make_state()) {}
 
   const spec::Tables& tables;
-  SomeNames names;
+  SomeDescriptors descriptors;
+  SomeProcesses processes;
+  SomeFacts facts;
+  names::Names names{descriptors, processes, facts};
   decode::Decoder brief;
   decode::Decoder lengthy;
   std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state;

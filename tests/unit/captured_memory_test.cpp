@@ -65,9 +65,9 @@ TEST_CASE("what is known of a descriptor is no memory") {
   std::vector<std::byte> area;
   add_chunk(area, 3, std::string("\x0f\0\0\0\0\0\0\0", 8), chunk_netlink);
   const bpf::CapturedMemory memory({}, area);
-  CHECK(memory.capture()->netlink_protocol(3) == 15);
-  CHECK(memory.capture()->netlink_protocol(4) == -1);
-  CHECK(memory.capture()->netlink_protocol(-1) == -1);
+  CHECK(memory.snapshot()->netlink_protocol(3) == 15);
+  CHECK(memory.snapshot()->netlink_protocol(4) == -1);
+  CHECK(memory.snapshot()->netlink_protocol(-1) == -1);
   CHECK(read(memory, 3, 4).empty());
 }
 

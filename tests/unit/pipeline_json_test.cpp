@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "bpf/captured_snapshot.h"
 #include "pipeline_stage.h"
 
 namespace tracer::test {
@@ -84,6 +85,22 @@ TEST_CASE("lost events are reported where they are missing") {
         "close(3 <unfinished ...>\n"
         "+++ 3 events lost here +++\n"
         "<... close resumed>)                    = 0\n");
+}
+
+TEST_CASE("names are asked for with the snapshot of the event") {
+  Stage stage(json());
+  const bpf::CapturedSnapshot snapshot({}, {}, nullptr);
+  stage.memory.then = &snapshot;
+  stage.enter(10, close_fd, 7);
+  CHECK(stage.descriptors.asked.tid == 10);
+  CHECK(stage.descriptors.asked.snapshot == &snapshot);
+  CHECK(stage.processes.asked.tid == 10);
+  CHECK(stage.processes.asked.snapshot == &snapshot);
+  stage.memory.then = nullptr;
+  stage.call(11, close_fd, 7);
+  CHECK(stage.descriptors.asked.tid == 11);
+  CHECK(stage.descriptors.asked.snapshot == nullptr);
+  CHECK(stage.processes.asked.snapshot == nullptr);
 }
 
 TEST_CASE("events that are lost are in none of the files of threads") {

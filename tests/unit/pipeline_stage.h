@@ -39,20 +39,33 @@ class FakeMemory final : public trace::Memory {
     }
     return 0;
   }
+  const trace::TaskSnapshot* snapshot() const override { return then; }
+
+  const trace::TaskSnapshot* then = nullptr;
 
  private:
   std::map<std::uint64_t, std::string> chunks_;
 };
 
-class FakeNames final : public decode::Names {
+class FakeDescriptors final : public names::DescriptorNames {
  public:
-  decode::DescriptorName descriptor(std::int32_t, std::int32_t fd) override {
-    return fd == 7 ? decode::DescriptorName{"/etc/passwd"} : decode::DescriptorName{};
+  names::DescriptorName descriptor(const names::Task& task, std::int32_t fd) override {
+    asked = task;
+    return fd == 7 ? names::DescriptorName{"/etc/passwd"} : names::DescriptorName{};
   }
-  std::string_view path(std::int32_t tid, std::int32_t fd) override { return descriptor(tid, fd).text; }
-  std::string_view process(std::int32_t, std::int32_t) override { return "prog"; }
-  std::string_view interface(std::uint32_t) override { return {}; }
-  std::string_view current_directory(std::int32_t) override { return {}; }
+  std::string_view path(const names::Task& task, std::int32_t fd) override { return descriptor(task, fd).text; }
+
+  names::Task asked;  ///< the last question's
+};
+
+class FakeProcesses final : public names::ProcessNames {
+ public:
+  std::string_view process(const names::Task& task, std::int32_t) override {
+    asked = task;
+    return "prog";
+  }
+
+  names::Task asked;  ///< the last question's
 };
 
 /// Calls for tests; the number is the index.
@@ -128,13 +141,13 @@ class Stage {
     })
                                      : pipeline::Channels(std::make_unique<test::StringSink>(written, flushed));
     if (options.json) {
-      view_ = std::make_unique<pipeline::views::JsonView>(tables_, decoder_, names_, std::move(channels),
+      view_ = std::make_unique<pipeline::views::JsonView>(tables_, decoder_, processes, std::move(channels),
                                                           pipeline::views::JsonViewOptions{});
     } else {
       view_ = std::make_unique<pipeline::views::TextView>(options.text, tables_, decoder_, names_, std::move(channels));
     }
     pipeline_ =
-        std::make_unique<pipeline::Pipeline>(options.pipeline, tables_, decoder_, names_, *view_, &summary_,
+        std::make_unique<pipeline::Pipeline>(options.pipeline, tables_, decoder_, descriptors, *view_, &summary_,
                                              [this](std::string_view note) { notes += std::string(note) + '\n'; });
   }
 
@@ -201,12 +214,15 @@ class Stage {
   std::map<pid_t, std::string> files;
   std::string notes;
   FakeMemory memory;
+  FakeDescriptors descriptors;
+  FakeProcesses processes;
   pid_t tgid = 0;  ///< of the events; 0: the thread's own id
 
  private:
   spec::TableSet set_ = test_tables();
   spec::Tables tables_;
-  FakeNames names_;
+  names::KernelFacts kernel_;
+  names::Names names_{descriptors, processes, kernel_};
   decode::Decoder decoder_;
   render::Summary summary_;
   bool filter_needs_end_;

@@ -19,7 +19,7 @@ ExplainView::Own& ExplainView::own(const Thread& thread) {
                              : own_.try_emplace(thread.tid, tables_, decoder_.make_state()).first->second;
 }
 
-void ExplainView::thread_appears(Thread& thread) {
+void ExplainView::thread_appears(Thread& thread, const Moment&) {
   story_.appeared(thread.tgid);
 }
 
@@ -31,28 +31,27 @@ void ExplainView::thread_goes(Thread& thread) {
 
 void ExplainView::call_begins(Thread& thread, const trace::Memory& memory) {
   if (thread.call.function != nullptr) {
-    return;  // the story is one of system calls
+    return;  // the story consists of system calls
   }
   Own& mine = own(thread);
   decoder_.enter(*mine.state, thread.call.entry, {}, memory, mine.emitter);
-  surroundings_.turn_to(thread.circumstances);
   story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
 }
 
 void ExplainView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
   if (thread.call.function != nullptr) {
-    return;  // the story is one of system calls
+    return;  // the story consists of system calls
   }
   Own& mine = own(thread);
   decoder_.exit(*mine.state, end.outcome, memory, mine.emitter);
-  surroundings_.turn_to(thread.circumstances);
-  story_.end_call(thread.tgid, thread.tid, thread.call.entered.realtime, std::move(mine.emitter.call()));
+  SnapshotView system(memory.snapshot(), live_, roots_);
+  story_.end_call(thread.tgid, {thread.tid, thread.call.entered.realtime, &system}, std::move(mine.emitter.call()));
 }
 
 // ---------------------------------------------------------------------------------------------- what else happens
 
-void ExplainView::signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop,
-                         const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
+void ExplainView::signal(Thread& thread, const Moment& moment, const trace::SignalStop& stop,
+                         std::span<const trace::StackFrame> stack) {
   explain::SignalInfo signal;
   TextBuffer name;
   render::append_signal(name, stop.signal);
@@ -67,28 +66,28 @@ void ExplainView::signal(Thread& thread, const trace::EventTime& time, const tra
   if (!stop.siginfo.empty()) {
     explain::RecordEmitter alone(tables_);
     alone.begin_alone();
-    decoder_.siginfo(stop.siginfo, native_, thread.tid, memory, alone);
+    decoder_.siginfo(stop.siginfo, native_, thread.tid, moment.memory, alone);
     signal.info = alone.take_alone();
   }
-  surroundings_.turn_to(thread.circumstances);
-  story_.signal(thread.tgid, thread.tid, time.realtime, std::move(signal));
+  SnapshotView system(moment.memory.snapshot(), live_, roots_);
+  story_.signal(thread.tgid, {thread.tid, moment.time.realtime, &system}, std::move(signal));
 }
 
-void ExplainView::group_stop(Thread& thread, const trace::EventTime&, int signal, std::span<const trace::StackFrame>) {
+void ExplainView::group_stop(Thread& thread, const Moment&, int signal, std::span<const trace::StackFrame>) {
   TextBuffer name;
   render::append_signal(name, signal);
   story_.stopped(thread.tgid, std::string(name.view()));
 }
 
-void ExplainView::fork(Thread& thread, const trace::EventTime& time, const trace::Fork& fork) {
-  story_.fork(thread.tgid, fork.child, fork.is_thread, time.realtime);
+void ExplainView::fork(Thread& thread, const Moment& moment, const trace::Fork& fork) {
+  story_.fork(thread.tgid, fork.child, fork.is_thread, moment.time.realtime);
 }
 
-void ExplainView::exec(Thread& thread, const trace::EventTime& time) {
-  story_.exec(thread.tgid, time.realtime);
+void ExplainView::exec(Thread& thread, const Moment& moment) {
+  story_.exec(thread.tgid, moment.time.realtime);
 }
 
-void ExplainView::superseded(Thread& leader, Thread& former, const trace::EventTime&, bool) {
+void ExplainView::superseded(Thread& leader, Thread& former, const Moment&, bool) {
   if (auto moved = own_.extract(former.tid); !moved.empty()) {
     own_.erase(leader.tid);
     moved.key() = leader.tid;
@@ -96,7 +95,7 @@ void ExplainView::superseded(Thread& leader, Thread& former, const trace::EventT
   }
 }
 
-void ExplainView::exits(Thread& thread, const trace::EventTime& time, int status) {
+void ExplainView::exits(Thread& thread, const Moment& moment, int status) {
   explain::ExitInfo end;
   end.by_signal = WIFSIGNALED(status);
   end.status = end.by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -106,10 +105,10 @@ void ExplainView::exits(Thread& thread, const trace::EventTime& time, int status
     end.signal = name.view();
     end.core = WCOREDUMP(status);
   }
-  story_.exited(thread.tgid, thread.tid, time.realtime, std::move(end));
+  story_.exited(thread.tgid, thread.tid, moment.time.realtime, std::move(end));
 }
 
-void ExplainView::detached(Thread& thread, const trace::EventTime&) {
+void ExplainView::detached(Thread& thread, const Moment&) {
   story_.detached(thread.tgid, thread.tid);
 }
 

@@ -8,7 +8,7 @@ namespace tracer::pipeline::views {
 
 namespace {
 
-/// Calls whose result is a number of bytes that went in or out.
+/// Returns whether the result of a call is the number of bytes that it transferred.
 bool moves_bytes(std::string_view call) {
   constexpr std::array<std::string_view, 23> movers = {
       "read",    "pread64",  "readv",    "preadv",   "preadv2",    "write",     "pwrite64",       "writev",
@@ -21,7 +21,7 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// What a frame is called among the others.
+/// Appends the name of a frame.
 void append_folded_frame(TextBuffer& text, const trace::StackFrame& frame) {
   switch (frame.kind) {
     case trace::StackFrame::Kind::code:
@@ -47,7 +47,7 @@ void append_folded_frame(TextBuffer& text, const trace::StackFrame& frame) {
 
 }  // namespace
 
-FoldedView::FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names,
+FoldedView::FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names,
                        Channels channels, FoldedWeight weight)
     : decoder_(decoder),
       names_(names),
@@ -56,7 +56,7 @@ FoldedView::FoldedView(const spec::Tables& tables, const decode::Decoder& decode
       emitter_(tables, scratch_, render::TextOptions{}) {}
 
 void FoldedView::call_begins(Thread& thread, const trace::Memory& memory) {
-  // Only to know the call's name.
+  // This only resolves the name of the call.
   scratch_.clear();
   emitter_.reset();
   decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, emitter_);
@@ -76,13 +76,13 @@ std::uint64_t FoldedView::weight_of(const Thread& thread, const CallEnd& end) co
   return 0;
 }
 
-void FoldedView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory&) {
+void FoldedView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
   const std::uint64_t weight = weight_of(thread, end);
   if (weight != 0) {
     if (thread.command.empty()) {
-      thread.command = names_.command(thread.tid);
+      thread.command = names_.command({thread.tid, memory.snapshot()});
     }
-    // Semicolons part the frames, so names must have none; each goes through the buffer alone.
+    // Semicolons separate the frames, so those in names are replaced; each name goes through the buffer alone.
     line_.clear();
     const auto take = [this] {
       for (const char c : scratch_.view()) {

@@ -1,9 +1,9 @@
-// --format=folded: for each stack that led to calls one line, as tools that draw flame graphs read them:
+// --format=folded: writes one line for each stack that led to calls, in the format of flame graph tools:
 //
 //   program;main;outer;inner;libc.so.6`write;write 12
 //
-// The name of the program, the functions from the outermost on, the call, and after a blank the weight of all calls
-// with that stack: how many, how long they took in microseconds, or how many bytes they moved.
+// The line has the name of the program, the functions starting with the outermost, the call, and after a blank the
+// weight of all calls with that stack: their number, their time in microseconds, or the bytes that they transferred.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@ enum class FoldedWeight : std::uint8_t { calls, time, bytes };
 
 class FoldedView final : public View {
  public:
-  FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
+  FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names, Channels channels,
              FoldedWeight weight);
 
-  void thread_appears(Thread& thread) override { channels_.assign(thread); }
+  void thread_appears(Thread& thread, const Moment&) override { channels_.assign(thread); }
   void thread_goes(Thread& thread) override { channels_.release(thread); }
   void call_begins(Thread& thread, const trace::Memory& memory) override;
   void call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) override;
-  void exec(Thread& thread, const trace::EventTime&) override { thread.command.clear(); }
+  void exec(Thread& thread, const Moment&) override { thread.command.clear(); }
   void flush() override;
   void raw(std::string_view text) override { channels_.write_common(text); }
-  /// Writes all lines, in the order of their stacks.
+  /// Writes all lines, sorted.
   void finish() override;
 
  private:
-  /// Stacks beyond this many are counted under one name.
+  /// Further stacks are counted under one name.
   static constexpr std::size_t most_stacks = 1'000'000;
 
   [[nodiscard]] std::uint64_t weight_of(const Thread& thread, const CallEnd& end) const;
 
   const decode::Decoder& decoder_;
-  decode::Names& names_;
+  names::ProcessNames& names_;
   Channels channels_;
   FoldedWeight weight_;
   TextBuffer scratch_;

@@ -19,11 +19,11 @@ constexpr int schema_version = 1;
 
 }  // namespace
 
-JsonView::JsonView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
-                   JsonViewOptions options)
+JsonView::JsonView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names,
+                   Channels channels, JsonViewOptions options)
     : decoder_(decoder), names_(names), channels_(std::move(channels)), emitter_(tables, record_), options_(options) {}
 
-void JsonView::thread_appears(Thread& thread) {
+void JsonView::thread_appears(Thread& thread, const Moment&) {
   channels_.assign(thread);
 }
 
@@ -33,27 +33,27 @@ void JsonView::thread_goes(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- records
 
-std::string_view JsonView::command_of(Thread& thread) {
+std::string_view JsonView::command_of(Thread& thread, const Moment& moment) {
   if (thread.command.empty()) {
-    thread.command = names_.command(thread.tid);
+    thread.command = names_.command(moment.task(thread));
   }
   return thread.command;
 }
 
-void JsonView::begin_record(TextBuffer& text, Thread& thread, std::string_view type, const trace::EventTime& time) {
+void JsonView::begin_record(TextBuffer& text, Thread& thread, std::string_view type, const Moment& moment) {
   text.clear();
   text.append("{\"v\":");
   text.decimal(std::int64_t{schema_version});
   text.append(",\"type\":\"");
   text.append(type);
   text.append("\",\"ts\":");
-  format::append_json_integer(text, std::int64_t{time.realtime.count()});
+  format::append_json_integer(text, std::int64_t{moment.time.realtime.count()});
   text.append(",\"pid\":");
   text.decimal(std::int64_t{thread.tgid});
   text.append(",\"tid\":");
   text.decimal(std::int64_t{thread.tid});
   text.append(",\"comm\":");
-  format::append_json_string(text, command_of(thread));
+  format::append_json_string(text, command_of(thread, moment));
 }
 
 void JsonView::end_record(TextBuffer& text, Thread& thread) {
@@ -73,7 +73,7 @@ void JsonView::write_signal(int signal) {
 void JsonView::call_begins(Thread& thread, const trace::Memory& memory) {
   TextBuffer& text = thread.line;
   const trace::LibraryFunction* function = thread.call.function;
-  begin_record(text, thread, function != nullptr ? "library" : "syscall", thread.call.entered);
+  begin_record(text, thread, function != nullptr ? "library" : "syscall", {thread.call.entered, memory});
   text.append(",\"abi\":\"");
   text.append(abi_names[index_of(thread.call.entry.abi)]);
   if (function == nullptr) {
@@ -120,13 +120,13 @@ void JsonView::write_function(TextBuffer& text, const trace::LibraryFunction& fu
   text.decimal(static_cast<std::uint64_t>(depth));
 }
 
-void JsonView::call_is_unwound(Thread& thread, const trace::EventTime&) {
+void JsonView::call_is_unwound(Thread& thread, const Moment&) {
   close_unfinished(thread, "unwound");
 }
 
-void JsonView::function_returns_again(Thread& thread, const trace::EventTime& time, const trace::LibraryExit& exit,
+void JsonView::function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                                       std::uint64_t value) {
-  begin_record(record_, thread, "return", time);
+  begin_record(record_, thread, "return", moment);
   write_function(record_, *exit.function, thread.outer.size());
   record_.append(",\"name\":");
   format::append_json_string(record_, exit.function->name);
@@ -173,7 +173,7 @@ void JsonView::close_unfinished(Thread& thread, std::string_view cause) {
   end_record(thread.line, thread);
 }
 
-void JsonView::call_is_lost(Thread& thread, const trace::EventTime&) {
+void JsonView::call_is_lost(Thread& thread, const Moment&) {
   close_unfinished(thread, "exit");
 }
 
@@ -183,51 +183,50 @@ void JsonView::call_is_dropped(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- what else happens
 
-void JsonView::signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop,
-                      const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
-  begin_record(record_, thread, "signal", time);
+void JsonView::signal(Thread& thread, const Moment& moment, const trace::SignalStop& stop,
+                      std::span<const trace::StackFrame> stack) {
+  begin_record(record_, thread, "signal", moment);
   write_signal(stop.signal);
   if (!stop.siginfo.empty()) {
     record_.append(",\"info\":");
     emitter_.set_buffer(record_);
     emitter_.reset();
-    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, emitter_);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, moment.memory, emitter_);
   }
   write_stack(record_, stack);
   end_record(record_, thread);
 }
 
-void JsonView::probe(Thread& thread, const trace::EventTime& time, const trace::ProbeHit& hit,
-                     const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
-  begin_record(record_, thread, "probe", time);
-  append_json_probe(record_, hit, memory);
+void JsonView::probe(Thread& thread, const Moment& moment, const trace::ProbeHit& hit,
+                     std::span<const trace::StackFrame> stack) {
+  begin_record(record_, thread, "probe", moment);
+  append_json_probe(record_, hit, moment.memory);
   write_stack(record_, stack);
   end_record(record_, thread);
 }
 
-void JsonView::group_stop(Thread& thread, const trace::EventTime& time, int signal,
-                          std::span<const trace::StackFrame> stack) {
-  begin_record(record_, thread, "stop", time);
+void JsonView::group_stop(Thread& thread, const Moment& moment, int signal, std::span<const trace::StackFrame> stack) {
+  begin_record(record_, thread, "stop", moment);
   write_signal(signal);
   write_stack(record_, stack);
   end_record(record_, thread);
 }
 
-void JsonView::fork(Thread& thread, const trace::EventTime& time, const trace::Fork& fork) {
-  begin_record(record_, thread, "fork", time);
+void JsonView::fork(Thread& thread, const Moment& moment, const trace::Fork& fork) {
+  begin_record(record_, thread, "fork", moment);
   record_.append(",\"child\":");
   record_.decimal(std::int64_t{fork.child});
   record_.append(fork.is_thread ? ",\"thread\":true" : ",\"thread\":false");
   end_record(record_, thread);
 }
 
-void JsonView::superseded(Thread&, Thread& former, const trace::EventTime&, bool) {
+void JsonView::superseded(Thread&, Thread& former, const Moment&, bool) {
   former_ = former.tid;
 }
 
-void JsonView::exec(Thread& thread, const trace::EventTime& time) {
+void JsonView::exec(Thread& thread, const Moment& moment) {
   thread.command.clear();
-  begin_record(record_, thread, "exec", time);
+  begin_record(record_, thread, "exec", moment);
   if (const pid_t former = std::exchange(former_, 0); former != 0) {
     record_.append(",\"former\":");
     record_.decimal(std::int64_t{former});
@@ -235,8 +234,8 @@ void JsonView::exec(Thread& thread, const trace::EventTime& time) {
   end_record(record_, thread);
 }
 
-void JsonView::exits(Thread& thread, const trace::EventTime& time, int status) {
-  begin_record(record_, thread, "exit", time);
+void JsonView::exits(Thread& thread, const Moment& moment, int status) {
+  begin_record(record_, thread, "exit", moment);
   if (WIFSIGNALED(status)) {
     write_signal(WTERMSIG(status));
     record_.append(WCOREDUMP(status) ? ",\"core\":true" : ",\"core\":false");
@@ -247,11 +246,11 @@ void JsonView::exits(Thread& thread, const trace::EventTime& time, int status) {
   end_record(record_, thread);
 }
 
-void JsonView::detached(Thread& thread, const trace::EventTime& time) {
+void JsonView::detached(Thread& thread, const Moment& moment) {
   if (thread.call.open && thread.call.shown) {
     close_unfinished(thread, "detach");
   }
-  begin_record(record_, thread, "detach", time);
+  begin_record(record_, thread, "detach", moment);
   end_record(record_, thread);
 }
 

@@ -1,41 +1,44 @@
-// One JSON object a line (--format=json). The record of a call comes out when the call has ended, whole.
+// Writes one JSON object in each line (--format=json). The record of a call is written when the call has ended.
 //
-// Every record:
-//   v       1; grows when the meaning of a member changes (new members may come at any time)
-//   type    "syscall", "library", "return", "signal", "stop", "fork", "exec", "exit" or "detach"
-//   ts      time of the event in nanoseconds since 1970-01-01 UTC; of a syscall: of its entry
+// Every record has these members ("lost" has only the first two):
+//   v       1; it grows when the meaning of a member changes (new members may be added at any time)
+//   type    "syscall", "library", "return", "probe", "signal", "stop", "fork", "exec", "exit", "detach" or "lost"
+//   ts      the time of the event in nanoseconds since 1970-01-01 UTC; for a call, that of its entry
 //   pid     process (thread group)
 //   tid     thread
-//   comm    name of the thread's program, as in /proc/TID/comm, when it was last started or first seen
+//   comm    the command name of the thread (/proc/TID/comm) at its last execve, or at its first event
 // "syscall":
-//   dur     nanoseconds from the entry to the exit; absent where the call did not return
+//   dur     nanoseconds from the entry to the exit; absent if the call did not return
 //   abi     "x86_64", "i386", "x32", "aarch64" or "arm"
-//   nr      number of the call in that ABI
+//   nr      the number of the call in that ABI
 //   name, args, ret, errno, note
-//           the call itself; render/json_emitter.h says how values look. ret is null where there is no result
+//           the call itself; render/json_emitter.h describes the values. ret is null if there is no result
 //   tampered
-//           only where -e inject= changed the call: what of it, some of "arguments", "result", "signal" and "delay"
+//           only if -e inject= changed the call: an array of "arguments", "result", "signal" and "delay"
 //   unfinished
-//           only where the call did not return: "exit", "exec" or "detach" says what ended it
-//   stack   with -k, on "signal" and "stop" as well: the frames, innermost first. Each has either
-//           file, offset (in it), address, and if known symbol and symbol_offset (address is so far behind it); or
-//           with -kk, source (file name) and line, if known, and inlined: true where the function has no frame of its
-//           own; address and unknown: true, where there is no file (the last frame); or end: "limit" (there are more),
-//           "cycle" (the stack leads back into itself)
-// "library":  a function's call: abi, name, args, ret, errno, dur and unfinished as of a syscall (unfinished may be
-//   "unwound": an exception or longjmp left it), and
-//   library   where it is defined; "" if unknown
-//   caller    the module that called it; absent where the function itself was asked for
-//   depth     how many traced functions are open around it
+//           only if the call did not return: "exit" (the thread ended, or an execve replaced it) or "detach"
+//   stack   with -k, also in "probe", "signal" and "stop": the frames, innermost first. Each frame has either
+//           file, offset (in the file), address and, if known, symbol and symbol_offset (of the address in the symbol),
+//           with -kk also source (file name) and line, and inlined: true if the function was inlined; or
+//           address and unknown: true, if the address is not in a file (the last frame); or
+//           end: "limit" (there are more frames) or "cycle" (the stack is a cycle)
+// "library":  the call of a function: abi, name, args, ret, errno, dur, stack and unfinished as in "syscall"
+//   (unfinished may be "unwound" as well: an exception or longjmp left the function), and
+//   library   the library that defines it; "" if unknown
+//   caller    the module that called it; absent with -e symbol=
+//   depth     how many traced functions are open around the call
 // "return":   a function returned a second time (setjmp, or fork in the child): name, library, caller, depth, ret
+// "probe":    a static probe: provider, name, module, args (an array of objects with value, which is null if it could
+//   not be read, and text, if the value points to text)
 // "signal":   signal "SIGINT", info {…} (as siginfo_t; absent if unknown)
-// "stop":     signal: the process is stopped (job control)
+// "stop":     signal; the process is in a group-stop
 // "fork":     child (its tid), thread (true or false)
-// "exec":     former (only if another thread than the leader called execve: its tid until now)
+// "exec":     former (the tid until now, if a thread other than the leader called execve)
 // "exit":     status, or signal and core (true or false)
+// "lost":     events: how many events the engine has lost here. With -ff there is no such record
 //
-// Nothing is lost to a reader that keeps numbers as doubles: an integer beyond 2^53 is a string of its digits (ts
-// always is one). Bytes that are not UTF-8 are {"bytes":"48e9…"}, in hexadecimal.
+// Readers may store numbers as doubles: an integer beyond 2^53 is a string of its digits, and so is ts always. Bytes
+// that are not UTF-8 are {"bytes":"48e9…"}, in hexadecimal.
 #pragma once
 
 #include "decode/decoder.h"
@@ -46,57 +49,56 @@
 namespace tracer::pipeline::views {
 
 struct JsonViewOptions {
-  Abi native = Abi::x86_64;       ///< whose layout a raw siginfo has
-  bool flush_each_event = false;  ///< a line goes out as soon as it is there
+  Abi native = Abi::x86_64;       ///< the layout of a raw siginfo
+  bool flush_each_event = false;  ///< each line is flushed at once
 };
 
 class JsonView final : public View {
  public:
-  JsonView(const spec::Tables& tables, const decode::Decoder& decoder, decode::Names& names, Channels channels,
+  JsonView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names, Channels channels,
            JsonViewOptions options);
 
-  void thread_appears(Thread& thread) override;
+  void thread_appears(Thread& thread, const Moment& moment) override;
   void thread_goes(Thread& thread) override;
   void call_begins(Thread& thread, const trace::Memory& memory) override;
   void call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) override;
-  void call_is_lost(Thread& thread, const trace::EventTime& time) override;
+  void call_is_lost(Thread& thread, const Moment& moment) override;
   void call_is_dropped(Thread& thread) override;
-  void call_is_unwound(Thread& thread, const trace::EventTime& time) override;
-  void function_returns_again(Thread& thread, const trace::EventTime& time, const trace::LibraryExit& exit,
+  void call_is_unwound(Thread& thread, const Moment& moment) override;
+  void function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                               std::uint64_t value) override;
-  void signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop, const trace::Memory& memory,
+  void signal(Thread& thread, const Moment& moment, const trace::SignalStop& stop,
               std::span<const trace::StackFrame> stack) override;
-  void probe(Thread& thread, const trace::EventTime& time, const trace::ProbeHit& hit, const trace::Memory& memory,
+  void probe(Thread& thread, const Moment& moment, const trace::ProbeHit& hit,
              std::span<const trace::StackFrame> stack) override;
-  void group_stop(Thread& thread, const trace::EventTime& time, int signal,
-                  std::span<const trace::StackFrame> stack) override;
-  void fork(Thread& thread, const trace::EventTime& time, const trace::Fork& fork) override;
-  void exec(Thread& thread, const trace::EventTime& time) override;
-  void superseded(Thread& leader, Thread& former, const trace::EventTime& time, bool quietly) override;
-  void exits(Thread& thread, const trace::EventTime& time, int status) override;
-  void detached(Thread& thread, const trace::EventTime& time) override;
+  void group_stop(Thread& thread, const Moment& moment, int signal, std::span<const trace::StackFrame> stack) override;
+  void fork(Thread& thread, const Moment& moment, const trace::Fork& fork) override;
+  void exec(Thread& thread, const Moment& moment) override;
+  void superseded(Thread& leader, Thread& former, const Moment& moment, bool quietly) override;
+  void exits(Thread& thread, const Moment& moment, int status) override;
+  void detached(Thread& thread, const Moment& moment) override;
   void flush() override;
   void event_done() override;
   void lost(std::uint64_t events) override;
   void raw(std::string_view text) override;
 
  private:
-  void begin_record(TextBuffer& text, Thread& thread, std::string_view type, const trace::EventTime& time);
+  void begin_record(TextBuffer& text, Thread& thread, std::string_view type, const Moment& moment);
   void end_record(TextBuffer& text, Thread& thread);
   static void write_function(TextBuffer& text, const trace::LibraryFunction& function, std::size_t depth);
   static void write_tampered(TextBuffer& text, const trace::Tampered& tampered);
   static void write_stack(TextBuffer& text, std::span<const trace::StackFrame> stack);
   void close_unfinished(Thread& thread, std::string_view cause);
   void write_signal(int signal);
-  [[nodiscard]] std::string_view command_of(Thread& thread);
+  [[nodiscard]] std::string_view command_of(Thread& thread, const Moment& moment);
 
   const decode::Decoder& decoder_;
-  decode::Names& names_;
+  names::ProcessNames& names_;
   Channels channels_;
   render::JsonEmitter emitter_;
-  TextBuffer record_;  ///< of what is no call
+  TextBuffer record_;  ///< the record of an event
   JsonViewOptions options_;
-  pid_t former_ = 0;  ///< of an Exec that is being told
+  pid_t former_ = 0;  ///< of the Exec that is being handled
 };
 
 }  // namespace tracer::pipeline::views

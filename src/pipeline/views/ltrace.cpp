@@ -24,7 +24,7 @@ std::string_view file_name(std::string_view path) {
 }  // namespace
 
 LtraceView::LtraceView(TextViewOptions text, LtraceViewOptions options, const spec::Tables& tables,
-                       const decode::Decoder& decoder, decode::Names& names, Channels channels)
+                       const decode::Decoder& decoder, const names::Names& names, Channels channels)
     : TextView(std::move(text), tables, decoder, names, std::move(channels)),
       options_(std::move(options)),
       emitter_(use_emitter(std::make_unique<render::LtraceEmitter>(tables, scratch(), TextView::options().calls,
@@ -33,7 +33,7 @@ LtraceView::LtraceView(TextViewOptions text, LtraceViewOptions options, const sp
 
 // ---------------------------------------------------------------------------------------------- lines
 
-void LtraceView::write_prefix(Thread& thread, const trace::EventTime& time) {
+void LtraceView::write_prefix(Thread& thread, const Moment& moment) {
   TextBuffer& line = thread.line;
   if (options_.show_pid != LtraceViewOptions::ShowPid::never) {
     const bool bracketed = options_.show_pid == LtraceViewOptions::ShowPid::bracketed;
@@ -41,7 +41,7 @@ void LtraceView::write_prefix(Thread& thread, const trace::EventTime& time) {
     line.decimal(std::int64_t{thread.tid});
     line.append(bracketed ? "] " : " ");
   }
-  prefix().write_times(line, time.realtime, time.monotonic);
+  prefix().write_times(line, moment.time.realtime, moment.time.monotonic);
   if (TextView::options().prefix.instruction_pointer) {
     line.append('[');
     line.hex_padded(thread.call.instruction_pointer.value_or(~std::uint64_t{0}), 1);
@@ -59,8 +59,8 @@ void LtraceView::write_resumed(Thread& thread, std::string_view name) const {
   thread.line.append(" resumed> ");
 }
 
-void LtraceView::resume_line(Thread& thread, const trace::EventTime& time) {
-  begin_line(thread, time);
+void LtraceView::resume_line(Thread& thread, const Moment& moment) {
+  begin_line(thread, moment);
   const trace::LibraryFunction* function = thread.call.function;
   if (function == nullptr) {
     write_resumed(thread, std::string(decoder().name_of(*thread.state)) + "@SYS");
@@ -70,9 +70,9 @@ void LtraceView::resume_line(Thread& thread, const trace::EventTime& time) {
   thread.interrupted = false;
 }
 
-void LtraceView::write_event(Thread& thread, const trace::EventTime& time, std::string_view text) {
+void LtraceView::write_event(Thread& thread, const Moment& moment, std::string_view text) {
   no_return_ = true;
-  begin_line(thread, time);
+  begin_line(thread, moment);
   no_return_ = false;
   thread.line.append(text);
   end_line(thread);
@@ -96,14 +96,14 @@ void LtraceView::call_begins(Thread& thread, const trace::Memory& memory) {
 
 void LtraceView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
   if (!end.outcome.known) {
-    call_is_lost(thread, end.time);
+    call_is_lost(thread, {end.time, memory});
     return;
   }
   emitter_.set_is_syscall(thread.call.function == nullptr);
   TextView::call_ends(thread, end, memory);
 }
 
-void LtraceView::call_is_lost(Thread& thread, const trace::EventTime&) {
+void LtraceView::call_is_lost(Thread& thread, const Moment&) {
   if (!thread.interrupted) {
     no_return_ = true;
     interrupt(thread);
@@ -111,9 +111,9 @@ void LtraceView::call_is_lost(Thread& thread, const trace::EventTime&) {
   }
 }
 
-void LtraceView::function_returns_again(Thread& thread, const trace::EventTime& time, const trace::LibraryExit& exit,
+void LtraceView::function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                                         std::uint64_t value) {
-  begin_line(thread, time);
+  begin_line(thread, moment);
   write_resumed(thread, options_.demangle ? options_.demangle(exit.function->name) : exit.function->name);
   const auto progress = thread.text_progress;
   take_emitter(thread);
@@ -126,28 +126,27 @@ void LtraceView::function_returns_again(Thread& thread, const trace::EventTime& 
 
 // ---------------------------------------------------------------------------------------------- other lines
 
-void LtraceView::signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop,
-                        const trace::Memory&, std::span<const trace::StackFrame>) {
+void LtraceView::signal(Thread& thread, const Moment& moment, const trace::SignalStop& stop,
+                        std::span<const trace::StackFrame>) {
   if (options_.show_signals) {
     const char* words = ::strsignal(stop.signal);
-    write_event(thread, time, "--- " + signal_of(stop.signal) + " (" + (words != nullptr ? words : "") + ") ---");
+    write_event(thread, moment, "--- " + signal_of(stop.signal) + " (" + (words != nullptr ? words : "") + ") ---");
   }
 }
 
-void LtraceView::group_stop(Thread& thread, const trace::EventTime& time, int signal,
-                            std::span<const trace::StackFrame>) {
+void LtraceView::group_stop(Thread& thread, const Moment& moment, int signal, std::span<const trace::StackFrame>) {
   if (options_.show_signals) {
-    write_event(thread, time, "--- stopped by " + signal_of(signal) + " ---");
+    write_event(thread, moment, "--- stopped by " + signal_of(signal) + " ---");
   }
 }
 
-void LtraceView::exec(Thread& thread, const trace::EventTime& time) {
+void LtraceView::exec(Thread& thread, const Moment& moment) {
   if (std::exchange(launch_seen_, true)) {
-    write_event(thread, time, "--- Called exec() ---");
+    write_event(thread, moment, "--- Called exec() ---");
   }
 }
 
-void LtraceView::superseded(Thread&, Thread& former, const trace::EventTime&, bool) {
+void LtraceView::superseded(Thread&, Thread& former, const Moment&, bool) {
   if (former.channel->owner == &former) {
     no_return_ = true;
     interrupt(former);
@@ -155,14 +154,14 @@ void LtraceView::superseded(Thread&, Thread& former, const trace::EventTime&, bo
   }
 }
 
-void LtraceView::exits(Thread& thread, const trace::EventTime& time, int status) {
+void LtraceView::exits(Thread& thread, const Moment& moment, int status) {
   thread.call.instruction_pointer.reset();
-  write_event(thread, time,
+  write_event(thread, moment,
               WIFSIGNALED(status) ? "+++ killed by " + signal_of(WTERMSIG(status)) + " +++"
                                   : fmt::format("+++ exited (status {}) +++", WEXITSTATUS(status)));
 }
 
-/// -w: a line a frame, and an empty one below.
+/// -w: writes one line for each frame, and an empty line.
 void LtraceView::write_stack(Thread& thread, std::span<const trace::StackFrame> stack, StackTaken) {
   if (stack.empty()) {
     return;

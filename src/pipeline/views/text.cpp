@@ -15,7 +15,7 @@ bool all_arguments_shown(const decode::CallState& state) {
 }  // namespace
 
 TextView::TextView(TextViewOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
-                   decode::Names& names, Channels channels)
+                   const names::Names& names, Channels channels)
     : options_(std::move(options)),
       tables_(tables),
       decoder_(decoder),
@@ -24,10 +24,10 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
       prefix_(options_.prefix),
       emitter_(std::make_unique<render::TextEmitter>(tables, scratch_, options_.calls)) {}
 
-void TextView::thread_appears(Thread& thread) {
+void TextView::thread_appears(Thread& thread, const Moment& moment) {
   channels_.assign(thread);
   ++threads_;
-  ask_for_command(thread);
+  ask_for_command(thread, moment);
 }
 
 void TextView::thread_goes(Thread& thread) {
@@ -54,44 +54,44 @@ render::PidForm TextView::pid_form() const {
   return render::PidForm::none;
 }
 
-/// Early enough for the line that says that the thread has gone.
-void TextView::ask_for_command(Thread& thread) {
+/// Called early, as the line of the thread's exit needs the command name.
+void TextView::ask_for_command(Thread& thread, const Moment& moment) {
   if (options_.show_command && !thread.gone) {
-    thread.command = names_.command(thread.tid);
+    thread.command = names_.processes.command(moment.task(thread));
   }
 }
 
-void TextView::begin_line(Thread& thread, const trace::EventTime& time) {
+void TextView::begin_line(Thread& thread, const Moment& moment) {
   if (Thread* owner = thread.channel->owner; owner != nullptr) {
     interrupt(*owner);
   }
   thread.line.clear();
   thread.handed_over = 0;
-  write_prefix(thread, time);
+  write_prefix(thread, moment);
   thread.line.append(options_.indent * thread.outer.size(), ' ');
 }
 
-void TextView::write_prefix(Thread& thread, const trace::EventTime& time) {
+void TextView::write_prefix(Thread& thread, const Moment& moment) {
   const render::PidForm pid = pid_form();
   const bool with_command = options_.show_command && pid != render::PidForm::none;
   if (with_command) {
-    ask_for_command(thread);
+    ask_for_command(thread, moment);
   }
   const bool with_context = options_.show_context && !thread.gone;
-  prefix_.write(thread.line,
-                {.tid = thread.tid,
-                 .pid = pid,
-                 .command = with_command ? std::string_view(thread.command) : std::string_view(),
-                 .security_context = with_context ? names_.process_context(thread.tid, 0) : std::string_view(),
-                 .realtime = time.realtime,
-                 .monotonic = time.monotonic,
-                 .number = thread.call.entry.number,
-                 .instruction_pointer = thread.call.instruction_pointer,
-                 .word_size = word_size(thread.abi.value_or(options_.native))});
+  prefix_.write(thread.line, {.tid = thread.tid,
+                              .pid = pid,
+                              .command = with_command ? std::string_view(thread.command) : std::string_view(),
+                              .security_context = with_context ? names_.kernel.process_context(moment.task(thread), 0)
+                                                               : std::string_view(),
+                              .realtime = moment.time.realtime,
+                              .monotonic = moment.time.monotonic,
+                              .number = thread.call.entry.number,
+                              .instruction_pointer = thread.call.instruction_pointer,
+                              .word_size = word_size(thread.abi.value_or(options_.native))});
 }
 
-void TextView::resume_line(Thread& thread, const trace::EventTime& time) {
-  begin_line(thread, time);
+void TextView::resume_line(Thread& thread, const Moment& moment) {
+  begin_line(thread, moment);
   thread.line.append("<... ");
   thread.line.append(decoder_.name_of(*thread.state));
   thread.line.append(" resumed>");
@@ -135,12 +135,12 @@ void TextView::leave_emitter(Thread& thread) {
 
 void TextView::call_begins(Thread& thread, const trace::Memory& memory) {
   if (options_.hold_calls) {
-    // Nobody is interrupted: nothing shows before the call has ended.
+    // No line is split: nothing is written before the call has ended.
     Thread* const owner = std::exchange(thread.channel->owner, nullptr);
-    begin_line(thread, thread.call.entered);
+    begin_line(thread, {thread.call.entered, memory});
     thread.channel->owner = owner;
   } else {
-    begin_line(thread, thread.call.entered);
+    begin_line(thread, {thread.call.entered, memory});
   }
   thread.interrupted = false;
   thread.text_progress = {};
@@ -155,7 +155,7 @@ void TextView::call_begins(Thread& thread, const trace::Memory& memory) {
 
 void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
   if (thread.interrupted) {
-    resume_line(thread, end.time);
+    resume_line(thread, {end.time, memory});
   }
   take_emitter(thread);
   decoder_.exit(*thread.state, end.outcome, memory, *emitter_);
@@ -183,16 +183,16 @@ void TextView::write_stack(Thread& thread, std::span<const trace::StackFrame> st
   }
 }
 
-void TextView::call_is_lost(Thread& thread, const trace::EventTime& time) {
+void TextView::call_is_lost(Thread& thread, const Moment& moment) {
   if (thread.call.function != nullptr) {
-    // It has said already that it did not finish, or says so now: there is nobody who could have its result.
+    // There is no second line: the function has no result.
     if (!thread.interrupted) {
       interrupt(thread);
     }
     return;
   }
   if (thread.interrupted) {
-    resume_line(thread, time);
+    resume_line(thread, moment);
   }
   if (!all_arguments_shown(*thread.state)) {
     thread.line.append(interruption());
@@ -211,9 +211,9 @@ void TextView::call_is_nested(Thread& thread) {
   }
 }
 
-void TextView::call_is_unwound(Thread& thread, const trace::EventTime& time) {
+void TextView::call_is_unwound(Thread& thread, const Moment& moment) {
   if (thread.interrupted) {
-    resume_line(thread, time);
+    resume_line(thread, moment);
   }
   take_emitter(thread);
   emitter_->end_arguments();
@@ -222,9 +222,9 @@ void TextView::call_is_unwound(Thread& thread, const trace::EventTime& time) {
   end_line(thread);
 }
 
-void TextView::function_returns_again(Thread& thread, const trace::EventTime& time, const trace::LibraryExit& exit,
+void TextView::function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                                       std::uint64_t value) {
-  begin_line(thread, time);
+  begin_line(thread, moment);
   thread.line.append("<... ");
   thread.line.append(exit.function->label);
   thread.line.append(" resumed>");
@@ -242,8 +242,8 @@ void TextView::call_is_dropped(Thread& thread) {
 
 // ---------------------------------------------------------------------------------------------- other lines
 
-void TextView::abi_changes(Thread& thread, const trace::EventTime& time) {
-  begin_line(thread, time);
+void TextView::abi_changes(Thread& thread, const Moment& moment) {
+  begin_line(thread, moment);
   thread.line.append("[ Process PID=");
   thread.line.decimal(std::int64_t{thread.tid});
   thread.line.append(" runs in ");
@@ -252,16 +252,16 @@ void TextView::abi_changes(Thread& thread, const trace::EventTime& time) {
   end_line(thread);
 }
 
-void TextView::signal(Thread& thread, const trace::EventTime& time, const trace::SignalStop& stop,
-                      const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
-  begin_line(thread, time);
+void TextView::signal(Thread& thread, const Moment& moment, const trace::SignalStop& stop,
+                      std::span<const trace::StackFrame> stack) {
+  begin_line(thread, moment);
   thread.line.append("--- ");
   render::append_signal(thread.line, stop.signal);
   thread.line.append(' ');
   if (!stop.siginfo.empty()) {
     emitter_->reset();
     emitter_->set_buffer(thread.line);
-    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, memory, *emitter_);
+    decoder_.siginfo(stop.siginfo, options_.native, thread.tid, moment.memory, *emitter_);
     emitter_->set_buffer(scratch_);
     thread.line.append(' ');
   }
@@ -270,17 +270,16 @@ void TextView::signal(Thread& thread, const trace::EventTime& time, const trace:
   write_stack(thread, stack, StackTaken::now);
 }
 
-void TextView::probe(Thread& thread, const trace::EventTime& time, const trace::ProbeHit& hit,
-                     const trace::Memory& memory, std::span<const trace::StackFrame> stack) {
-  begin_line(thread, time);
-  append_probe(thread.line, hit, memory, options_.string_limit);
+void TextView::probe(Thread& thread, const Moment& moment, const trace::ProbeHit& hit,
+                     std::span<const trace::StackFrame> stack) {
+  begin_line(thread, moment);
+  append_probe(thread.line, hit, moment.memory, options_.string_limit);
   end_line(thread);
   write_stack(thread, stack, StackTaken::now);
 }
 
-void TextView::group_stop(Thread& thread, const trace::EventTime& time, int signal,
-                          std::span<const trace::StackFrame> stack) {
-  begin_line(thread, time);
+void TextView::group_stop(Thread& thread, const Moment& moment, int signal, std::span<const trace::StackFrame> stack) {
+  begin_line(thread, moment);
   thread.line.append("--- stopped by ");
   render::append_signal(thread.line, signal);
   thread.line.append(" ---");
@@ -292,12 +291,12 @@ void TextView::attached(Thread&) {
   program_to_come_ = options_.program_to_come;
 }
 
-void TextView::exec(Thread& thread, const trace::EventTime&) {
+void TextView::exec(Thread& thread, const Moment& moment) {
   program_to_come_ = false;
-  ask_for_command(thread);
+  ask_for_command(thread, moment);
 }
 
-void TextView::superseded(Thread& leader, Thread& former, const trace::EventTime& time, bool quietly) {
+void TextView::superseded(Thread& leader, Thread& former, const Moment& moment, bool quietly) {
   const bool begun = former.call.open && former.call.shown;
   if (begun && !options_.hold_calls && (channels_.separate() || former.channel->owner == &former)) {
     former.line.append(" <pid changed to ");
@@ -306,26 +305,26 @@ void TextView::superseded(Thread& leader, Thread& former, const trace::EventTime
     end_line(former);
   }
   if (!quietly) {
-    --threads_;  // The leader's thread is gone already.
-    begin_line(leader, time);
+    --threads_;  // The leader's thread has ended already.
+    begin_line(leader, moment);
     ++threads_;
     leader.line.append("+++ superseded by execve in pid ");
     leader.line.decimal(std::int64_t{former.tid});
     leader.line.append(" +++");
     end_line(leader);
   }
-  // What is left of the call goes on under the other id.
+  // The call continues under the other id.
   former.interrupted = begun;
 }
 
-void TextView::exits(Thread& thread, const trace::EventTime& time, int status) {
+void TextView::exits(Thread& thread, const Moment& moment, int status) {
   thread.call.instruction_pointer.reset();
-  begin_line(thread, time);
+  begin_line(thread, moment);
   render::append_exit(thread.line, status);
   end_line(thread);
 }
 
-void TextView::detached(Thread& thread, const trace::EventTime&) {
+void TextView::detached(Thread& thread, const Moment&) {
   const bool begun = thread.call.open && thread.call.shown;
   if (thread.channel->owner == &thread || (options_.hold_calls && begun)) {
     thread.line.append(" <detached ...>");

@@ -1,4 +1,4 @@
-#include "bpf/captured_names.h"
+#include "bpf/captured_snapshot.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -22,6 +22,7 @@ namespace {
 constexpr std::uint32_t pidfd_magic = 0x50494446;  // of linux/magic.h, where that is new enough
 constexpr std::uint32_t dma_buffer_magic = 0x444d4142;
 constexpr unsigned semaphore = 1;  // EFD_SEMAPHORE
+const trace::TaskState unknown_state;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -153,15 +154,15 @@ std::string command_of(const __u64* words) {
   return {text, ::strnlen(text, comm_size)};
 }
 
-std::optional<trace::OpenFile> CapturedNames::descriptor(std::int32_t fd) const {
+std::optional<trace::OpenFile> CapturedSnapshot::descriptor(std::int32_t fd) const {
   return named(static_cast<std::uint32_t>(fd));
 }
 
-std::optional<trace::OpenFile> CapturedNames::descriptor_behind(std::int32_t fd) const {
+std::optional<trace::OpenFile> CapturedSnapshot::descriptor_behind(std::int32_t fd) const {
   return named(behind_pidfd | static_cast<std::uint32_t>(fd));
 }
 
-std::optional<trace::OpenFile> CapturedNames::named(std::uint64_t number) const {
+std::optional<trace::OpenFile> CapturedSnapshot::named(std::uint64_t number) const {
   for (const Area area : areas_) {
     const Told told = find(area, number);
     if (told.facts) {
@@ -171,11 +172,11 @@ std::optional<trace::OpenFile> CapturedNames::named(std::uint64_t number) const 
   return std::nullopt;
 }
 
-std::optional<trace::OpenFile> CapturedNames::working_directory() const {
+std::optional<trace::OpenFile> CapturedSnapshot::working_directory() const {
   return descriptor(AT_FDCWD);
 }
 
-std::int32_t CapturedNames::netlink_protocol(std::int32_t fd) const {
+std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
   std::int32_t protocol = -1;
   for (const Area area : areas_) {
     for_each_chunk(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
@@ -187,7 +188,7 @@ std::int32_t CapturedNames::netlink_protocol(std::int32_t fd) const {
   return protocol;
 }
 
-std::optional<trace::Capture::Process> CapturedNames::process(std::int32_t id) const {
+std::optional<trace::TaskSnapshot::Process> CapturedSnapshot::process(std::int32_t id) const {
   std::optional<process_name> found;
   for (const Area area : areas_) {
     for_each_chunk(area, [&found, id](const trace_chunk& chunk, Area bytes) {
@@ -203,13 +204,17 @@ std::optional<trace::Capture::Process> CapturedNames::process(std::int32_t id) c
                  command_of(found->comm)};
 }
 
-std::optional<std::string> CapturedNames::command(std::int32_t tid) const {
+std::optional<std::string> CapturedSnapshot::command(std::int32_t tid) const {
   if (commands_ != nullptr) {
     if (const auto known = commands_->find(tid); known != commands_->end()) {
       return known->second;
     }
   }
   return std::nullopt;
+}
+
+const trace::TaskState& CapturedSnapshot::state() const {
+  return state_ != nullptr ? *state_ : unknown_state;
 }
 
 }  // namespace tracer::bpf

@@ -1,4 +1,4 @@
-#include "explain/surroundings.h"
+#include "explain/system_view.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -78,18 +78,18 @@ std::optional<std::uint64_t> Snapshot::limit(std::string_view name) const {
   return std::nullopt;
 }
 
-ProcSurroundings::ProcSurroundings() : own_mounts_(read_link("/proc/self/ns/mnt")) {}
+ProcSystemView::ProcSystemView() : own_mounts_(read_link("/proc/self/ns/mnt")) {}
 
-std::string ProcSurroundings::current_directory(pid_t tid) {
+std::string ProcSystemView::current_directory(pid_t tid) {
   return read_link(proc::proc_path(tid, "cwd"));
 }
 
-std::optional<std::string> ProcSurroundings::descriptor(pid_t tid, std::int64_t fd) {
+std::optional<std::string> ProcSystemView::descriptor(pid_t tid, std::int64_t fd) {
   std::string target = fd < 0 ? std::string() : read_link(proc::proc_path(tid, fmt::format("fd/{}", fd)));
   return target.empty() ? std::nullopt : std::optional(std::move(target));
 }
 
-std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
+std::optional<Snapshot> ProcSystemView::snapshot(pid_t tid) {
   Snapshot result;
   result.status = read_file(proc::proc_path(tid, "status"));
   result.limits = read_file(proc::proc_path(tid, "limits"));
@@ -107,36 +107,36 @@ std::optional<Snapshot> ProcSurroundings::snapshot(pid_t tid) {
   return result;
 }
 
-std::vector<proc::MappedRange> ProcSurroundings::mappings(pid_t tid) {
+std::vector<proc::MappedRange> ProcSystemView::mappings(pid_t tid) {
   std::vector<proc::MappedRange> result;
   proc::for_each_range(proc::read_memory_map(tid), [&](const proc::MappedRange& range) { result.push_back(range); });
   return result;
 }
 
-std::optional<std::shared_ptr<Root>> ProcSurroundings::root(pid_t tid) {
+std::optional<std::shared_ptr<Root>> ProcSystemView::root(pid_t tid) {
   const std::string mounts = read_link(proc::proc_path(tid, "ns/mnt"));
-  const std::string folder = read_link(proc::proc_path(tid, "root"));
-  if (folder.empty()) {
+  const std::string directory = read_link(proc::proc_path(tid, "root"));
+  if (directory.empty()) {
     return std::nullopt;
   }
-  if (folder == "/" && (mounts.empty() || mounts == own_mounts_)) {
+  if (directory == "/" && (mounts.empty() || mounts == own_mounts_)) {
     return nullptr;
   }
-  if (const std::string name = mounts + folder; last_other_ == nullptr || name != last_other_name_) {
+  if (const std::string name = mounts + directory; last_other_ == nullptr || name != last_other_name_) {
     auto other = std::make_shared<Root>();
-    other->folder.reset(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    other->directory.reset(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     other->mounts.reset(::open(proc::proc_path(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
-    if (!other->folder.valid()) {
+    if (!other->directory.valid()) {
       return std::nullopt;
     }
-    other->prefix = fmt::format("/proc/self/fd/{}", other->folder.get());
+    other->prefix = fmt::format("/proc/self/fd/{}", other->directory.get());
     last_other_ = std::move(other);
     last_other_name_ = name;
   }
   return last_other_;
 }
 
-std::uint64_t ProcSurroundings::stack_pointer(pid_t tid) {
+std::uint64_t ProcSystemView::stack_pointer(pid_t tid) {
   // "running", or the call's number with its arguments, or -1; then stack pointer and program counter.
   const std::string text = read_file(proc::proc_path(tid, "syscall"), 512);
   const std::size_t last = text.rfind(' ');

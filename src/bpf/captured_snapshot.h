@@ -1,4 +1,4 @@
-// What descriptors and process ids of a call stood for, as the kernel's programs told it.
+// The state of a task at an event, as the BPF programs captured it.
 #pragma once
 
 #include <linux/types.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "trace/capture.h"
+#include "trace/task_snapshot.h"
 
 namespace tracer::bpf {
 
@@ -20,11 +20,13 @@ using KnownCommands = std::unordered_map<std::int32_t, std::string>;
 [[nodiscard]] std::string command_of(const __u64* words);
 
 /// Looks at areas of chunks as CapturedMemory does: at the second for what the first does not have.
-class CapturedNames final : public trace::Capture {
+class CapturedSnapshot final : public trace::TaskSnapshot {
  public:
   using Area = std::span<const std::byte>;
-  /// `commands`: of threads that are traced; null: none are known. All have to outlive it.
-  CapturedNames(Area area, Area more, const KnownCommands* commands) : areas_{area, more}, commands_(commands) {}
+  /// `commands`: those of the traced threads; null: none are known. `state`: null if it was not captured. All of these
+  /// outlive the snapshot.
+  CapturedSnapshot(Area area, Area more, const KnownCommands* commands, const trace::TaskState* state = nullptr)
+      : areas_{area, more}, commands_(commands), state_(state) {}
 
   [[nodiscard]] std::optional<trace::OpenFile> descriptor(std::int32_t fd) const override;
   [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t fd) const override;
@@ -32,6 +34,7 @@ class CapturedNames final : public trace::Capture {
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
+  [[nodiscard]] const trace::TaskState& state() const override;
 
  private:
   /// What is at such an address of a chunk_descriptor.
@@ -39,6 +42,7 @@ class CapturedNames final : public trace::Capture {
 
   std::array<Area, 2> areas_;
   const KnownCommands* commands_;
+  const trace::TaskState* state_;
 };
 
 }  // namespace tracer::bpf

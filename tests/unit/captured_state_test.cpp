@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "bpf/captured_circumstances.h"
+#include "bpf/captured_state.h"
 #include "bpf/captured_memory.h"
 #include "bpf/circumstances.h"
 
@@ -46,7 +46,7 @@ TEST_CASE("paths are built from their last component, and only absolute ones cou
   add_path(chunks, path_root, {"jail", "srv"}, {path_at_top, 0});
   add_path(chunks, path_working_directory, {"b", "a"}, {path_at_root, 1});
   add_path(chunks, path_first_argument, {"x"}, {path_unknown, 0});
-  const trace::Circumstances found = bpf::circumstances_of(chunks, 0xffffffff00000005);
+  const trace::TaskState found = bpf::state_of(chunks, 0xffffffff00000005);
   REQUIRE(found.root);
   CHECK(found.root->path == "/srv/jail");
   CHECK(found.root->inode == 77);
@@ -54,29 +54,29 @@ TEST_CASE("paths are built from their last component, and only absolute ones cou
   CHECK(found.working_directory == "/a/b (deleted)");
   CHECK(found.descriptor == 5);
   CHECK(found.descriptor_path.empty());
-  REQUIRE(found.rights);
-  CHECK(found.rights->users[3] == 33);
-  CHECK(found.rights->more_groups == std::vector<std::uint32_t>{0, 44});
+  REQUIRE(found.credentials);
+  CHECK(found.credentials->users[3] == 33);
+  CHECK(found.credentials->supplementary_groups == std::vector<std::uint32_t>{0, 44});
   for (std::size_t size = 0; size < chunks.size(); ++size) {
-    (void)bpf::circumstances_of(std::span(chunks).first(size), 5);
+    (void)bpf::state_of(std::span(chunks).first(size), 5);
   }
 }
 
-TEST_CASE("a folder is the root itself, or is not below it") {
+TEST_CASE("a directory is the root itself, or is not below it") {
   std::vector<std::byte> chunks;
   add_path(chunks, path_working_directory, {}, {path_at_root, 0});
-  CHECK(bpf::circumstances_of(chunks, 0).working_directory == "/");
+  CHECK(bpf::state_of(chunks, 0).working_directory == "/");
   chunks.clear();
   add_path(chunks, path_working_directory, {"outside"}, {path_at_top, 0});
-  CHECK(bpf::circumstances_of(chunks, 0).working_directory.empty());
+  CHECK(bpf::state_of(chunks, 0).working_directory.empty());
 }
 
-TEST_CASE("credentials without their groups are unknown") {
+TEST_CASE("credentials are left out if supplementary groups are missing") {
   std::vector<std::byte> chunks;
   process_facts facts{};
   facts.more_groups = most_groups + 1;
   add_chunk(chunks, 0, chunk_process, &facts, sizeof facts);
-  CHECK_FALSE(bpf::circumstances_of(chunks, 0).rights);
+  CHECK_FALSE(bpf::state_of(chunks, 0).credentials);
 }
 
 TEST_CASE("a crash has mappings, registers and a stack, as far as its record goes") {
@@ -103,12 +103,12 @@ TEST_CASE("a crash has mappings, registers and a stack, as far as its record goe
   const auto bytes = std::as_bytes(std::span(record.get(), 1)).first(size);
   const bpf::CapturedCrash crash = bpf::crash_of(bytes);
   CHECK(crash.instruction_pointer == 0x401000);
-  REQUIRE(crash.circumstances.mappings.size() == 2);
-  const proc::MappedRange& first = crash.circumstances.mappings[0];
+  REQUIRE(crash.state.mappings.size() == 2);
+  const proc::MappedRange& first = crash.state.mappings[0];
   CHECK(first.path == "/bin/program");
   CHECK(first.protection == "r-xp");
   CHECK(first.file_offset == static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-  CHECK(crash.circumstances.mappings[1].path == "[stack]");
+  CHECK(crash.state.mappings[1].path == "[stack]");
   std::byte found{};
   const bpf::CapturedMemory memory(crash.memory);
   CHECK(memory.read(RemoteAddr(0x7ff008), std::span(&found, 1)) == 1);
@@ -117,7 +117,7 @@ TEST_CASE("a crash has mappings, registers and a stack, as far as its record goe
   CHECK(memory.read(RemoteAddr(registers_address), std::span(&found, 1)) == 1);
   CHECK(found == std::byte{1});
   for (std::size_t cut = 0; cut < size; cut += 13) {
-    CHECK(bpf::crash_of(bytes.first(cut)).circumstances.mappings.size() <= 1);
+    CHECK(bpf::crash_of(bytes.first(cut)).state.mappings.size() <= 1);
   }
 }
 

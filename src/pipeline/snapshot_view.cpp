@@ -1,4 +1,4 @@
-#include "pipeline/snapshot_lookup.h"
+#include "pipeline/snapshot_view.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -15,14 +15,14 @@ namespace tracer::pipeline {
 
 namespace {
 
-/// "mnt:[4026531841]"; 0 if it is not that.
+/// Returns the inode number in "mnt:[4026531841]"; 0 if the link has none.
 std::uint64_t namespace_number(const std::string& link) {
   const std::size_t bracket = link.find('[');
   return bracket == std::string::npos ? 0 : std::strtoull(link.c_str() + bracket + 1, nullptr, 10);
 }
 
-/// As /proc/PID/status has it.
-std::string status_of(const trace::Circumstances::Rights& rights) {
+/// Formats credentials as /proc/PID/status does.
+std::string status_of(const trace::TaskState::Credentials& credentials) {
   std::string text;
   const auto line = [&text](const char* key, const auto& numbers) {
     text += key;
@@ -31,24 +31,24 @@ std::string status_of(const trace::Circumstances::Rights& rights) {
     }
     text += '\n';
   };
-  line("Uid:", rights.users);
-  line("Gid:", rights.groups);
-  line("Groups:", rights.more_groups);
-  line("Seccomp:", std::array{rights.seccomp_mode});
-  line("Seccomp_filters:", std::array{rights.seccomp_filters});
-  return text + fmt::format("CapEff:\t{:016x}\n", rights.capabilities);
+  line("Uid:", credentials.users);
+  line("Gid:", credentials.groups);
+  line("Groups:", credentials.supplementary_groups);
+  line("Seccomp:", std::array{credentials.seccomp_mode});
+  line("Seccomp_filters:", std::array{credentials.seccomp_filters});
+  return text + fmt::format("CapEff:\t{:016x}\n", credentials.capabilities);
 }
 
-/// As /proc/PID/limits has them: soft ones.
-std::string limits_of(const trace::Circumstances::Rights& rights) {
+/// Formats soft limits as /proc/PID/limits does.
+std::string limits_of(const std::vector<std::uint64_t>& limits) {
   constexpr std::pair<std::size_t, const char*> names[] = {
       {RLIMIT_CPU, "Max cpu time"},     {RLIMIT_FSIZE, "Max file size"},      {RLIMIT_DATA, "Max data size"},
       {RLIMIT_STACK, "Max stack size"}, {RLIMIT_NPROC, "Max processes"},      {RLIMIT_NOFILE, "Max open files"},
       {RLIMIT_AS, "Max address space"}, {RLIMIT_MEMLOCK, "Max locked memory"}};
   std::string text;
   for (const auto& [number, name] : names) {
-    if (number < rights.limits.size()) {
-      const std::uint64_t limit = rights.limits[number];
+    if (number < limits.size()) {
+      const std::uint64_t limit = limits[number];
       text += std::string(name) + ' ' + (limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit)) + '\n';
     }
   }
@@ -57,7 +57,47 @@ std::string limits_of(const trace::Circumstances::Rights& rights) {
 
 }  // namespace
 
-PastSurroundings::PastSurroundings(explain::Surroundings& live) : live_(live) {
+std::string SnapshotView::current_directory(pid_t tid) {
+  return then_ == nullptr ? live_.current_directory(tid) : then_->working_directory;
+}
+
+std::optional<std::string> SnapshotView::descriptor(pid_t tid, std::int64_t fd) {
+  if (then_ == nullptr) {
+    return live_.descriptor(tid, fd);
+  }
+  return then_->descriptor == fd ? std::optional(then_->descriptor_path) : std::nullopt;
+}
+
+std::optional<explain::Snapshot> SnapshotView::snapshot(pid_t tid) {
+  if (then_ == nullptr || !then_->credentials) {
+    return then_ == nullptr ? live_.snapshot(tid) : std::nullopt;
+  }
+  // The rest hardly ever changes: the live process, if it still exists, shows it.
+  explain::Snapshot result = live_.snapshot(tid).value_or(explain::Snapshot{});
+  result.status = status_of(*then_->credentials);
+  result.limits = limits_of(then_->limits);
+  result.descriptors.reset();
+  return result;
+}
+
+std::vector<proc::MappedRange> SnapshotView::mappings(pid_t tid) {
+  return then_ == nullptr ? live_.mappings(tid) : then_->mappings;
+}
+
+std::uint64_t SnapshotView::stack_pointer(pid_t tid) {
+  return then_ == nullptr ? live_.stack_pointer(tid) : then_->stack_pointer;
+}
+
+std::optional<std::shared_ptr<explain::Root>> SnapshotView::root(pid_t tid) {
+  if (then_ == nullptr) {
+    return live_.root(tid);
+  }
+  return then_->root ? std::optional(roots_.find(tid, *then_->root)) : std::nullopt;
+}
+
+// ---------------------------------------------------------------------------------------------- roots
+
+SnapshotRoots::SnapshotRoots() {
   struct stat root;
   if (::stat("/", &root) == 0) {
     own_.device = root.st_dev;
@@ -66,59 +106,26 @@ PastSurroundings::PastSurroundings(explain::Surroundings& live) : live_(live) {
   own_.mount_namespace = namespace_number(read_link("/proc/self/ns/mnt"));
 }
 
-std::string PastSurroundings::current_directory(pid_t tid) {
-  return then_ == nullptr ? live_.current_directory(tid) : then_->working_directory;
-}
-
-std::optional<std::string> PastSurroundings::descriptor(pid_t tid, std::int64_t fd) {
-  if (then_ == nullptr) {
-    return live_.descriptor(tid, fd);
-  }
-  return then_->descriptor == fd ? std::optional(then_->descriptor_path) : std::nullopt;
-}
-
-std::optional<explain::Snapshot> PastSurroundings::snapshot(pid_t tid) {
-  if (then_ == nullptr || !then_->rights) {
-    return then_ == nullptr ? live_.snapshot(tid) : std::nullopt;
-  }
-  // What hardly ever changes may be told by the process as it is now, if it is.
-  explain::Snapshot result = live_.snapshot(tid).value_or(explain::Snapshot{});
-  result.status = status_of(*then_->rights);
-  result.limits = limits_of(*then_->rights);
-  result.descriptors.reset();
-  return result;
-}
-
-std::vector<proc::MappedRange> PastSurroundings::mappings(pid_t tid) {
-  return then_ == nullptr ? live_.mappings(tid) : then_->mappings;
-}
-
-std::uint64_t PastSurroundings::stack_pointer(pid_t tid) {
-  return then_ == nullptr ? live_.stack_pointer(tid) : then_->stack_pointer;
-}
-
-// ---------------------------------------------------------------------------------------------- roots
-
-bool PastSurroundings::is_ours(const trace::Circumstances::Root& root) const {
-  // A device number is not the same everywhere on some file systems.
+bool SnapshotRoots::is_own(const trace::TaskState::Root& root) const {
+  // On some file systems stat(2) reports another device number than the one in the superblock.
   return root.mount_namespace == own_.mount_namespace && root.inode == own_.inode &&
          (root.device == own_.device || root.path == "/");
 }
 
-std::shared_ptr<explain::Root> PastSurroundings::open_root(pid_t tid, const trace::Circumstances::Root& root) const {
+std::shared_ptr<explain::Root> SnapshotRoots::open(pid_t tid, const trace::TaskState::Root& root) const {
   auto result = std::make_shared<explain::Root>();
   const auto open_if_it = [&](const std::string& place) {
-    UniqueFd folder(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    UniqueFd directory(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat info;
-    if (folder.valid() && ::fstat(folder.get(), &info) == 0 && info.st_ino == root.inode) {
-      result->folder = std::move(folder);
+    if (directory.valid() && ::fstat(directory.get(), &info) == 0 && info.st_ino == root.inode) {
+      result->directory = std::move(directory);
     }
-    return result->folder.valid();
+    return result->directory.valid();
   };
   result->known = false;
   if (!root.path.empty() && read_link(proc::proc_path(tid, "root")) == root.path) {
     result->mounts.reset(::open(proc::proc_path(tid, "ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
-    // Of the time before that: the process may have gone on to another namespace.
+    // The process may have entered another mount namespace since the event.
     result->known = open_if_it(proc::proc_path(tid, "root")) &&
                     namespace_number(read_link(proc::proc_path(tid, "ns/mnt"))) == root.mount_namespace;
   }
@@ -126,27 +133,20 @@ std::shared_ptr<explain::Root> PastSurroundings::open_root(pid_t tid, const trac
     result->known = open_if_it(root.path);
   }
   if (result->known) {
-    result->prefix = fmt::format("/proc/self/fd/{}", result->folder.get());
+    result->prefix = fmt::format("/proc/self/fd/{}", result->directory.get());
   }
   return result;
 }
 
-std::optional<std::shared_ptr<explain::Root>> PastSurroundings::root(pid_t tid) {
-  if (then_ == nullptr) {
-    return live_.root(tid);
-  }
-  if (!then_->root) {
-    return std::nullopt;
-  }
-  const trace::Circumstances::Root& root = *then_->root;
-  if (is_ours(root)) {
+std::shared_ptr<explain::Root> SnapshotRoots::find(pid_t tid, const trace::TaskState::Root& root) {
+  if (is_own(root)) {
     return nullptr;
   }
   const RootName name{root.mount_namespace, root.path, root.inode};
   if (const auto kept = roots_.find(name); kept != roots_.end()) {
     return kept->second;
   }
-  std::shared_ptr<explain::Root> found = open_root(tid, root);
+  std::shared_ptr<explain::Root> found = open(tid, root);
   if (found->known && roots_.size() < most_roots) {
     roots_[name] = found;
   }

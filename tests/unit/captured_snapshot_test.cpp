@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "bpf/captured_names.h"
+#include "bpf/captured_snapshot.h"
 #include "bpf/names.h"
 
 namespace tracer::test {
@@ -51,7 +51,7 @@ descriptor_facts made_up(std::uint32_t system, std::uint64_t inode) {
 }
 
 std::string link_of(const Area& area, std::int32_t fd) {
-  const auto file = bpf::CapturedNames(area, {}, nullptr).descriptor(fd);
+  const auto file = bpf::CapturedSnapshot(area, {}, nullptr).descriptor(fd);
   return file ? file->link + (file->deleted ? "|deleted" : "") : "nothing";
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("a path is put together from its names, and shows only as a whole") {
   CHECK(link_of(area, 3) == "/etc/passwd");
   CHECK(link_of(area, 4) == "/");
   CHECK(link_of(area, AT_FDCWD) == "/gone|deleted");
-  CHECK(bpf::CapturedNames(area, {}, nullptr).working_directory()->deleted);
+  CHECK(bpf::CapturedSnapshot(area, {}, nullptr).working_directory()->deleted);
   CHECK(link_of(area, 5) == "nothing");
   CHECK(link_of(area, 6) == "nothing");  // as the kernel has no link that is so long
   CHECK(link_of(area, 7) == "nothing");
@@ -110,7 +110,7 @@ TEST_CASE("sockets have the ends that they had") {
   facts.name_size = 1000;  // more than there is room for
   add_file(area, 5, {"UNIX"}, made_up(0x534f434b, 20));
   add_chunk(area, 5, chunk_socket, &facts, sizeof facts);
-  const bpf::CapturedNames names(area, {}, nullptr);
+  const bpf::CapturedSnapshot names(area, {}, nullptr);
   const auto connected = names.descriptor(3)->socket;
   REQUIRE(connected);
   CHECK(connected->protocol == "TCP");
@@ -134,7 +134,7 @@ TEST_CASE("what stood for something at the exit counts before what did at the en
   add_chunk(entry, 5, chunk_named_process, &name, sizeof name);
   name.is_thread = 0;
   add_chunk(exit, 5, chunk_named_process, &name, sizeof name);
-  const bpf::CapturedNames names(exit, entry, nullptr);
+  const bpf::CapturedSnapshot names(exit, entry, nullptr);
   CHECK(names.descriptor(3)->link == "/new");
   REQUIRE(names.process(4));
   CHECK(names.process(4)->id == 40);
@@ -150,7 +150,7 @@ TEST_CASE("records that are cut anywhere are read without harm") {
   add_chunk(area, 3, chunk_socket, &facts, sizeof facts);
   for (std::size_t size = 0; size <= area.size(); ++size) {
     const std::span<const std::byte> cut = std::span(area).first(size);
-    const bpf::CapturedNames names(cut, {}, nullptr);
+    const bpf::CapturedSnapshot names(cut, {}, nullptr);
     static_cast<void>(names.descriptor(3));
     static_cast<void>(names.process(3));
   }

@@ -1,4 +1,4 @@
-// What is known of a process while an event of it is being handled: afterwards it may be gone. Read-only.
+// What explain looks up about a process while an event of it is handled: afterwards the process may be gone.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace tracer::explain {
 
-/// A process as it was at one moment. Members are empty where the machine does not tell.
+/// The state of a process at one moment. Members that are unknown are empty.
 struct Snapshot {
   std::string status;         ///< /proc/PID/status
   std::string limits;         ///< /proc/PID/limits
@@ -23,47 +23,47 @@ struct Snapshot {
   std::string security_label;
   std::string executable;
   std::optional<std::size_t> descriptors;  ///< how many are open
-  /// Whether the same was allowed to it: ids, capabilities, seccomp and limits.
+  /// Returns whether ids, capabilities, seccomp and limits are equal.
   [[nodiscard]] bool same_rights(const Snapshot& other) const;
-  /// Takes over what a later look knows.
+  /// Takes over what a later snapshot knows.
   void update(Snapshot later);
-  /// The line of `status` that begins with `key`, without it.
+  /// Returns the line of `status` that starts with `key`, without the key.
   [[nodiscard]] std::string field(std::string_view key) const;
   [[nodiscard]] std::optional<std::uint64_t> id(std::string_view key, unsigned column) const;
-  /// The soft limit of that name ("Max open files"); empty: unlimited or unknown.
+  /// Returns the soft limit of that name ("Max open files"); empty: unlimited or unknown.
   [[nodiscard]] std::optional<std::uint64_t> limit(std::string_view name) const;
 };
 
-/// The root folder that a process sees, kept open so that it can be looked at when the process is gone.
+/// The root directory of a process, kept open so that it can be looked at when the process is gone.
 struct Root {
-  bool known = true;  ///< false: it is not ours, and could not be opened
-  UniqueFd folder;
+  bool known = true;  ///< false: it is not the tracer's, and could not be opened
+  UniqueFd directory;
   UniqueFd mounts;     ///< keeps the mount namespace alive
-  std::string prefix;  ///< before an absolute path of the process: its place for us; empty: the same as ours
+  std::string prefix;  ///< leads from the tracer's root to this one; empty: they are the same
 };
 
-/// What cannot be told is empty.
-class Surroundings {
+/// What can be looked up about a thread at an event. Results are empty where it is unknown.
+class SystemView {
  public:
-  Surroundings() = default;
-  Surroundings(const Surroundings&) = delete;
-  Surroundings& operator=(const Surroundings&) = delete;
-  virtual ~Surroundings() = default;
+  SystemView() = default;
+  SystemView(const SystemView&) = delete;
+  SystemView& operator=(const SystemView&) = delete;
+  virtual ~SystemView() = default;
 
   virtual std::string current_directory(pid_t tid) = 0;
-  /// What it leads to; empty: nothing with a name.
+  /// Returns the path of a descriptor.
   virtual std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) = 0;
   virtual std::optional<Snapshot> snapshot(pid_t tid) = 0;
   virtual std::vector<proc::MappedRange> mappings(pid_t tid) = 0;
-  /// A null pointer: the same as ours.
+  /// A null pointer: the same root as the tracer's.
   virtual std::optional<std::shared_ptr<Root>> root(pid_t tid) = 0;
   virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
 };
 
-/// Over this machine's /proc.
-class ProcSurroundings final : public Surroundings {
+/// The current state, from /proc.
+class ProcSystemView final : public SystemView {
  public:
-  ProcSurroundings();
+  ProcSystemView();
   std::string current_directory(pid_t tid) override;
   std::optional<std::string> descriptor(pid_t tid, std::int64_t fd) override;
   std::optional<Snapshot> snapshot(pid_t tid) override;

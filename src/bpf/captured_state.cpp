@@ -1,4 +1,4 @@
-#include "bpf/captured_circumstances.h"
+#include "bpf/captured_state.h"
 
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -21,20 +21,20 @@ std::uint64_t device_of(std::uint32_t device) {
   return ::makedev(device >> minor_bits, device & ((1U << minor_bits) - 1));
 }
 
-/// Nothing where there are groups that are not told: who may what would come out wrong.
-std::optional<trace::Circumstances::Rights> rights_of(const process_facts& facts) {
+/// Sets credentials and limits. Leaves both out if not all supplementary groups were captured: access checks would come
+/// out wrong.
+void read_process(const process_facts& facts, trace::TaskState& state) {
   if (facts.more_groups > most_groups) {
-    return std::nullopt;
+    return;
   }
-  trace::Circumstances::Rights rights;
-  std::copy(std::begin(facts.users), std::end(facts.users), rights.users.begin());
-  std::copy(std::begin(facts.groups), std::end(facts.groups), rights.groups.begin());
-  rights.more_groups.assign(facts.more_group, facts.more_group + facts.more_groups);
-  rights.capabilities = facts.capabilities;
-  rights.seccomp_mode = facts.seccomp_mode;
-  rights.seccomp_filters = facts.seccomp_filters;
-  rights.limits.assign(std::begin(facts.limits), std::end(facts.limits));
-  return rights;
+  trace::TaskState::Credentials& credentials = state.credentials.emplace();
+  std::copy(std::begin(facts.users), std::end(facts.users), credentials.users.begin());
+  std::copy(std::begin(facts.groups), std::end(facts.groups), credentials.groups.begin());
+  credentials.supplementary_groups.assign(facts.more_group, facts.more_group + facts.more_groups);
+  credentials.capabilities = facts.capabilities;
+  credentials.seccomp_mode = facts.seccomp_mode;
+  credentials.seccomp_filters = facts.seccomp_filters;
+  state.limits.assign(std::begin(facts.limits), std::end(facts.limits));
 }
 
 std::string protection_of(std::uint64_t flags) {
@@ -84,15 +84,15 @@ void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::sp
 
 }  // namespace
 
-trace::Circumstances circumstances_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
-  trace::Circumstances result;
+trace::TaskState state_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
+  trace::TaskState result;
   CapturedPath paths[path_first_argument + 1];
   for_each_chunk(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     const std::size_t which = chunk.address;
     if (chunk.kind == chunk_process && bytes.size() == sizeof(process_facts)) {
       process_facts facts;
       std::memcpy(&facts, bytes.data(), sizeof facts);
-      result.rights = rights_of(facts);
+      read_process(facts, result);
       result.root = {{}, device_of(facts.root_device), facts.root_inode, facts.mount_namespace};
     } else if (chunk.kind == chunk_name && which < std::size(paths)) {
       paths[which].add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -121,13 +121,13 @@ CapturedCrash crash_of(std::span<const std::byte> record) {
   }
   const std::size_t complete = (record.size() - offsetof(crash_record, mappings)) / sizeof front.mappings[0];
   const std::size_t count = std::min<std::size_t>({front.mapping_count, complete, most_crash_mappings});
-  crash.circumstances.rights = rights_of(front.facts);
+  read_process(front.facts, crash.state);
   for (std::size_t i = 0; i < count; ++i) {
-    crash.circumstances.mappings.push_back(range_of(front.mappings[i]));
+    crash.state.mappings.push_back(range_of(front.mappings[i]));
   }
-  std::sort(crash.circumstances.mappings.begin(), crash.circumstances.mappings.end(),
+  std::sort(crash.state.mappings.begin(), crash.state.mappings.end(),
             [](const proc::MappedRange& a, const proc::MappedRange& b) { return a.start < b.start; });
-  crash.circumstances.stack_pointer = front.stack_pointer;
+  crash.state.stack_pointer = front.stack_pointer;
   crash.instruction_pointer = front.instruction_pointer;
   append_chunk(crash.memory, registers_address, front.registers);
   append_chunk(crash.memory, front.stack_pointer,
