@@ -23,7 +23,7 @@ bool names_functions(const cli::Options& options) {
          options.ltrace.has_value();
 }
 
-/// Whoever counts functions in the kernel; empty where breakpoints have to do it, for the reason in the error.
+/// Returns the counter that counts functions in the kernel, or an error that says why breakpoints have to do it.
 Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
     const cli::Options& options, const functions::Options& function_options,
     const std::function<void(const std::string&)>& complain) {
@@ -44,37 +44,37 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
   return bpf::make_function_counter(complain);
 }
 
-/// What of the command line takes stopping the tracees, which BPF does not do; empty if nothing does.
+/// Returns which of the options needs stopped tracees, as BPF does not stop them; empty if none does.
 std::string why_not_by_bpf(const cli::Options& options) {
   if (names_functions(options)) {
-    return "ptrace finds out where functions are, and stops threads at those that are shown";
+    return "functions are shown, which needs breakpoints";
   }
   if (!options.injections.empty()) {
-    return "calls are tampered with, for which they have to stop";
+    return "calls are tampered with, which needs stopped threads";
   }
   if (options.startup.detach_on_execve) {
-    return "-b lets single processes go";
+    return "-b detaches from single processes";
   }
   if (options.startup.kill_on_exit) {
-    return "--kill-on-exit is a promise that only ptrace keeps";
+    return "--kill-on-exit needs ptrace";
   }
-  if (options.startup.daemonize != cli::Daemonize::no) {
-    return "with -D the program is not the tracer's child";
+  if (options.startup.daemonize != process::Daemonize::no) {
+    return "with -D the program is not a child of the tracer";
   }
   if (only_counts(options)) {
     return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
   }
   if (options.format.stack_trace != cli::StackTrace::none &&
       options.format.stack_unwinder == cli::StackUnwinder::libunwind) {
-    return "libunwind looks for what it needs in the memory of a thread that stands still (--stack-unwinder)";
+    return "libunwind reads the memory of a stopped thread (--stack-unwinder)";
   }
   const cli::Format& format = options.format;
   if (format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
-    return "what a process has is looked up while the call lasts, and its thread goes on (--namespace, --kvm, "
-           "--secontext, --io-uring)";
+    return "some information has to be looked up while the thread is stopped (--namespace, --kvm, --secontext, "
+           "--io-uring)";
   }
   if (!options.format.dump_reads.empty() || !options.format.dump_writes.empty()) {
-    return "-e read= and -e write= want more of a buffer than is captured";
+    return "-e read= and -e write= need more of a buffer than is captured";
   }
   return {};
 }
@@ -108,7 +108,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   };
   tracing.signals = !options.filters.signals.empty();
   tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
-  if (options.summary.mode == cli::SummaryMode::none) {  // a summary counts what is not shown, too
+  if (options.summary.mode == cli::SummaryMode::none) {  // a summary also counts calls that are not shown
     tracing.filter = options.filters.end;
   }
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);

@@ -1,4 +1,4 @@
-// What the engines and the tracing of functions have to know.
+// The options of the engines and of the tracing of functions.
 #include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ bool only_counts(const cli::Options& options) {
   return options.summary.mode == cli::SummaryMode::only;
 }
 
-/// What an engine has to report. Numbers without a description are always shown. With `stacks`, calls that change what
-/// is in memory are wanted as well.
+/// Returns the calls that the engine has to report. Numbers without a description are always shown. With `stacks`,
+/// calls that change mappings are wanted as well.
 trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spec::Tables& tables) {
   trace::WantedCalls wanted = shown.kernel_numbers(tables);
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -34,46 +34,46 @@ trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, co
   return wanted;
 }
 
-/// See EngineOptions::no_filter_because. `wanted`: see EngineOptions::wanted.
+/// Returns EngineOptions::no_filter_because. `wanted`: see EngineOptions::wanted.
 std::string why_no_filter(const cli::Options& options, const std::optional<trace::WantedCalls>& wanted) {
   if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
       options.ltrace) {
-    return "functions are traced, whose breakpoints a process cannot keep when it is let go";
+    return "functions are traced, and their breakpoints have to be removed before detaching";
   }
   const cli::Startup& startup = options.startup;
   if (startup.detach_on_execve) {
-    return "-b lets processes go early";
+    return "-b detaches from processes early";
   }
   if (startup.syscall_limit != 0) {
-    return "--syscall-limit lets processes go early";
+    return "--syscall-limit detaches from processes early";
   }
-  if (startup.interruptible == cli::Interruptible::anywhere) {
+  if (startup.interruptible == process::Interruptible::anywhere) {
     return "-I1 lets signals end the tracer at once";
   }
   if (!startup.follow_forks && !startup.seccomp_bpf && ::geteuid() != 0) {
-    // Children inherit a filter, which nothing can take off, and need a tracer from then on. Without root they lose
-    // what set-user-ID files give (no_new_privs): sudo in a script would fail. With -f they are traced in any case;
-    // with root all that they notice is that they have a tracer (a debugger inside gets EPERM), and a program that
-    // makes many other calls runs at its own speed instead of a fortieth of it.
+    // Children inherit the filter, which cannot be removed, and need a tracer from then on. Without root they also
+    // inherit no_new_privs, so that set-user-ID programs such as sudo fail. With -f children are traced in any case.
+    // With root the only effect is that they have a tracer (a debugger inside gets EPERM), while a program that makes
+    // many other calls runs at full speed instead of a fortieth of it.
     return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
   }
   if (!startup.follow_forks && !startup.seccomp_bpf && wanted &&
       (*wanted)[static_cast<std::size_t>(arch::native_abi())].test(SYS_ptrace)) {
-    return "ptrace is asked for, and what a debugger starts must have no other tracer; --seccomp-bpf enables it";
+    return "ptrace is traced, and a child of a debugger must not have another tracer; --seccomp-bpf enables it";
   }
   if (options.format.syscall_number && !startup.seccomp_bpf) {
-    return "-n shows in front of signals and ends which call was the last, wanted or not";
+    return "-n shows the number of the last call before signals and exits, whether it is traced or not";
   }
   for (const cli::Injection& injection : options.injections) {
     if (injection.signal) {
-      return "a signal is injected, which does not arrive if it is sent at a filter's stop";
+      return "a signal is injected, which is lost if it is sent at a seccomp stop";
     }
   }
   return {};
 }
 
 Status select_functions(const cli::Options& options, library::LibrarySelection& selection) {
-  if (!options.ltrace) {  // whose filters are about names as they are
+  if (!options.ltrace) {  // the filters of ltrace match mangled names
     selection.demangler = [](std::string_view name) { return stack::demangle(name); };
     selection.calls.use_demangler(selection.demangler);
     selection.entries.use_demangler(selection.demangler);
@@ -117,7 +117,7 @@ Result<std::string> command_path(const cli::Options& options) {
   Error error = path.error();
   if (!options.strict && error.number == ENOENT && name.find('/') == std::string::npos) {
     const bool here = ::access(name.c_str(), F_OK) == 0;
-    error.message += here ? ": it is not in PATH, but in this folder: ./" + name : ": it is not in PATH";
+    error.message += here ? ": it is not in PATH, but in this directory: ./" + name : ": it is not in PATH";
   }
   return error;
 }
@@ -144,7 +144,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
       launch.args.front() = *startup.argv0;
     }
     launch.environment = startup.environment;
-    launch.daemonize = static_cast<process::Daemonize>(startup.daemonize);
+    launch.daemonize = startup.daemonize;
     launch.message_prefix = options.program_name + ": ";
     result.launch = std::move(launch);
   }
@@ -161,10 +161,9 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.strict = options.strict;
   result.as_ltrace = options.ltrace.has_value();
   result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
-  result.interruptible = static_cast<process::Interruptible>(static_cast<int>(startup.interruptible) -
-                                                             static_cast<int>(cli::Interruptible::anywhere));
-  // ltrace's program goes on; so does one that is asked what it hangs on. A daemon's program has another parent.
-  result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == cli::Daemonize::no;
+  result.interruptible = startup.interruptible;
+  // The program continues with ltrace and --explain. With -D it is not a child of the tracer.
+  result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == process::Daemonize::no;
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
   result.times = !only_counts(options) || summary_options(options).wants_times();

@@ -59,7 +59,7 @@ cli::Options with_explaining(cli::Options options, const spec::Tables& tables) {
       options.filters.trace = set.value();
     }
   }
-  options.format.quiet = {cli::Quiet::attach, cli::Quiet::personality};
+  options.format.quiet = {pipeline::Quiet::attach, pipeline::Quiet::personality};
   return options;
 }
 

@@ -103,7 +103,7 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
           pipeline::views::JsonViewOptions{settings.native, settings.flush_each_event});
     case cli::OutputFormat::folded:
       return std::make_unique<pipeline::views::FoldedView>(tables, decoder, plain_names.processes, std::move(channels),
-                                                           app::folded_weight(options));
+                                                           options.format.folded_weight);
     case cli::OutputFormat::text:
       break;
   }
@@ -302,7 +302,7 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
 }
 
 int run(const std::vector<std::string>& words) {
-  cli::Surroundings environment;
+  cli::Environment environment;
   environment.user = ::geteuid();
   environment.abis = arch::machine_abis();
   // The command line may name calls of --define, so those files are loaded first.

@@ -1,4 +1,4 @@
-// What the output looks like, and where it goes.
+// The options of the output: its format and its sinks.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -16,11 +16,7 @@ namespace tracer::app {
 
 namespace {
 
-unsigned digits_of(cli::Precision precision) {
-  return static_cast<unsigned>(precision) * 3;  // s, ms, us, ns
-}
-
-/// More than one thread may turn up, so that every line of a file has to say whose it is.
+/// Returns whether there may be more than one thread, so that every line of a file needs a thread id.
 bool several_from_the_start(const cli::Options& options) {
   return options.startup.follow_forks || options.startup.attach.size() + (options.startup.program.empty() ? 0 : 1) > 1;
 }
@@ -30,7 +26,7 @@ pipeline::views::ShowPid show_pid(const cli::Options& options) {
   if (options.output.separate && !to_terminal) {
     return options.format.always_show_pid ? pipeline::views::ShowPid::column : pipeline::views::ShowPid::never;
   }
-  // Who fits a scope comes and goes: that one is there alone does not say whose a line is.
+  // The threads of a scope come and go: even if there is only one, a line needs its id.
   const bool always = options.format.always_show_pid || options.extras.any_scope();
   if (to_terminal) {
     return always ? pipeline::views::ShowPid::bracketed : pipeline::views::ShowPid::when_several;
@@ -71,51 +67,15 @@ render::Palette palette(const pipeline::Note& note) {
 pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note) {
   const cli::Format& format = options.format;
   pipeline::views::TextViewOptions result;
-  switch (format.timestamps) {
-    case cli::TimestampFormat::none:
-      break;
-    case cli::TimestampFormat::time_of_day:
-      result.prefix.clock = render::Clock::time_of_day;
-      break;
-    case cli::TimestampFormat::unix_time:
-      result.prefix.clock = render::Clock::unix_time;
-      break;
-  }
-  result.prefix.clock_digits = digits_of(format.timestamp_precision);
-  if (format.relative_timestamps) {
-    result.prefix.since_digits = digits_of(*format.relative_timestamps);
-    result.prefix.since_width = options.ltrace ? 3 : result.prefix.since_width;
-  }
+  result.prefix.clock = format.timestamps;
+  result.prefix.clock_digits = format.timestamp_digits;
+  result.prefix.since_digits = format.relative_timestamps;
+  result.prefix.since_width = options.ltrace ? 3 : result.prefix.since_width;
   result.prefix.syscall_number = format.syscall_number;
   result.prefix.instruction_pointer = format.instruction_pointer;
-  if (format.syscall_times) {
-    result.duration_digits = digits_of(*format.syscall_times);
-  }
-  switch (format.strings_in_hex) {
-    case cli::StringsInHex::never:
-      result.calls.hex = render::HexStrings::none;
-      break;
-    case cli::StringsInHex::non_ascii_chars:
-      result.calls.hex = render::HexStrings::characters;
-      break;
-    case cli::StringsInHex::non_ascii:
-      result.calls.hex = render::HexStrings::non_ascii;
-      break;
-    case cli::StringsInHex::all:
-      result.calls.hex = render::HexStrings::all;
-      break;
-  }
-  switch (format.const_style) {
-    case cli::ConstStyle::raw:
-      result.calls.constants = format::ConstantForm::raw;
-      break;
-    case cli::ConstStyle::abbrev:
-      result.calls.constants = format::ConstantForm::abbreviate;
-      break;
-    case cli::ConstStyle::verbose:
-      result.calls.constants = format::ConstantForm::verbose;
-      break;
-  }
+  result.duration_digits = format.syscall_times;
+  result.calls.hex = format.strings_in_hex;
+  result.calls.constants = format.const_style;
   result.calls.argument_names = format.argument_names;
   result.calls.column = format.column;
   if (wants_color(options)) {
@@ -154,18 +114,6 @@ pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& optio
   return result;
 }
 
-pipeline::views::FoldedWeight folded_weight(const cli::Options& options) {
-  switch (options.format.folded_weight) {
-    case cli::FoldedWeight::time:
-      return pipeline::views::FoldedWeight::time;
-    case cli::FoldedWeight::bytes:
-      return pipeline::views::FoldedWeight::bytes;
-    case cli::FoldedWeight::calls:
-      break;
-  }
-  return pipeline::views::FoldedWeight::calls;
-}
-
 render::SummaryOptions summary_options(const cli::Options& options) {
   render::SummaryOptions result;
   result.wall_clock = options.summary.wall_clock;
@@ -180,9 +128,9 @@ render::SummaryOptions summary_options(const cli::Options& options) {
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain) {
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {
-    // The files come later; a folder that cannot be written to is told before anything runs.
-    const std::string folder = directory_of(output.target);
-    if (::access((folder + "/.").c_str(), W_OK | X_OK) != 0) {
+    // The files are opened later; a directory without write permission is reported before the program starts.
+    const std::string directory = directory_of(output.target);
+    if (::access((directory + "/.").c_str(), W_OK | X_OK) != 0) {
       const int number = errno;
       return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
     }

@@ -96,7 +96,7 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
   filter::PathSet paths;
   for (const std::string& path : options.filters.paths) {
     const std::string resolved = paths.add(path);
-    if (!resolved.empty() && !options.format.quiet.has(cli::Quiet::path_resolution)) {
+    if (!resolved.empty() && !options.format.quiet.has(pipeline::Quiet::path_resolution)) {
       note(resolved);
     }
   }
@@ -104,7 +104,6 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
 }
 
 pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables) {
-  using cli::Quiet;
   pipeline::PipelineOptions result;
   result.filter.calls = options.filters.trace;
   result.filter.signals = options.filters.signals;
@@ -113,10 +112,7 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   result.abbreviate = options.format.abbrev;
   result.dereference = options.format.verbose;
   result.raw = options.format.raw;
-  result.quiet.attach = options.format.quiet.has(cli::Quiet::attach);
-  result.quiet.exit = options.format.quiet.has(cli::Quiet::exit);
-  result.quiet.personality = options.format.quiet.has(cli::Quiet::personality);
-  result.quiet.thread_execve = options.format.quiet.has(cli::Quiet::thread_execve);
+  result.quiet = options.format.quiet;
   result.native = arch::native_abi();
   result.summary_only = options.summary.mode == cli::SummaryMode::only;
   result.bare_function_names = options.ltrace.has_value();

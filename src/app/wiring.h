@@ -24,7 +24,6 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
 pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note);
 /// The options must come from ltrace's command line.
 pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& options);
-pipeline::views::FoldedWeight folded_weight(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);
 
 /// Returns the paths of -P and, if they differ, the resolved ones. Each of the latter is reported to `note`.

@@ -48,6 +48,7 @@ RunAs read_user(const std::string& text) {
 }
 
 Applied daemonize(Draft& draft, const GivenOption& given) {
+  using process::Daemonize;
   static constexpr std::array<filter::ChoiceName<Daemonize>, 4> names = {{{"grandchild", Daemonize::grandchild},
                                                                           {"pgroup", Daemonize::process_group},
                                                                           {"pgrp", Daemonize::process_group},
@@ -62,6 +63,7 @@ Applied daemonize(Draft& draft, const GivenOption& given) {
 }
 
 Applied interruptible(Draft& draft, const GivenOption& given) {
+  using process::Interruptible;
   static constexpr std::array<filter::ChoiceName<Interruptible>, 5> names = {
       {{"anywhere", Interruptible::anywhere},
        {"always", Interruptible::anywhere},
@@ -70,20 +72,23 @@ Applied interruptible(Draft& draft, const GivenOption& given) {
        {"never_tstp", Interruptible::never_tstp}}};
   draft.interruptible_given = true;
   auto choice = read_choice<Interruptible>(*given.argument, names);
-  if (const auto number = read_number(*given.argument, 1, 4)) {
-    choice = static_cast<Interruptible>(*number);
+  constexpr std::array numbered = {Interruptible::anywhere, Interruptible::waiting, Interruptible::never,
+                                   Interruptible::never_tstp};
+  if (const auto number = read_number(*given.argument, 1, numbered.size())) {
+    choice = numbered[*number - 1];
   }
   return store(given, choice, draft.options.startup.interruptible);
 }
 
 Applied timestamps(Draft& draft, const GivenOption& given) {
-  static constexpr std::array<filter::ChoiceName<TimestampFormat>, 3> names = {
-      {{"none", TimestampFormat::none}, {"time", TimestampFormat::time_of_day}, {"unix", TimestampFormat::unix_time}}};
+  using render::Clock;
+  static constexpr std::array<filter::ChoiceName<Clock>, 3> names = {
+      {{"none", Clock::none}, {"time", Clock::time_of_day}, {"unix", Clock::unix_time}}};
   draft.long_timestamps = true;
   Format& format = draft.options.format;
   if (!given.argument) {
-    format.timestamps = TimestampFormat::time_of_day;
-    format.timestamp_precision = Precision::s;
+    format.timestamps = Clock::time_of_day;
+    format.timestamp_digits = 0;
     return std::nullopt;
   }
   bool format_given = false;
@@ -91,22 +96,22 @@ Applied timestamps(Draft& draft, const GivenOption& given) {
     const auto colon = part.find(':');
     const auto key = colon == std::string_view::npos ? std::string_view{} : part.substr(0, colon);
     const auto value = colon == std::string_view::npos ? part : part.substr(colon + 1);
-    const auto style = key == "precision" ? std::nullopt : read_choice<TimestampFormat>(value, names);
+    const auto style = key == "precision" ? std::nullopt : read_choice<Clock>(value, names);
     const auto precision = key == "format" ? std::nullopt : read_precision(value);
     if ((!key.empty() && key != "format" && key != "precision") || (!style && !precision)) {
       return bad_argument(given);
     }
     format_given = format_given || style.has_value();
     format.timestamps = style.value_or(format.timestamps);
-    format.timestamp_precision = precision.value_or(format.timestamp_precision);
+    format.timestamp_digits = precision.value_or(format.timestamp_digits);
   }
-  if (!format_given && format.timestamps == TimestampFormat::none) {
-    format.timestamps = TimestampFormat::time_of_day;
+  if (!format_given && format.timestamps == Clock::none) {
+    format.timestamps = Clock::time_of_day;
   }
   return std::nullopt;
 }
 
-Applied precision_option(const GivenOption& given, Precision otherwise, std::optional<Precision>& into) {
+Applied precision_option(const GivenOption& given, unsigned otherwise, std::optional<unsigned>& into) {
   if (!given.argument) {
     into = otherwise;
     return std::nullopt;
@@ -116,13 +121,13 @@ Applied precision_option(const GivenOption& given, Precision otherwise, std::opt
 }
 
 Applied strings_in_hex(Draft& draft, const GivenOption& given) {
-  static constexpr std::array<filter::ChoiceName<StringsInHex>, 4> names = {
-      {{"none", StringsInHex::never},
-       {"non-ascii-chars", StringsInHex::non_ascii_chars},
-       {"non-ascii", StringsInHex::non_ascii},
-       {"all", StringsInHex::all}}};
+  using render::HexStrings;
+  static constexpr std::array<filter::ChoiceName<HexStrings>, 4> names = {{{"none", HexStrings::none},
+                                                                           {"non-ascii-chars", HexStrings::characters},
+                                                                           {"non-ascii", HexStrings::non_ascii},
+                                                                           {"all", HexStrings::all}}};
   draft.long_strings_in_hex = true;
-  return store(given, read_choice<StringsInHex>(given.argument.value_or("all"), names),
+  return store(given, read_choice<HexStrings>(given.argument.value_or("all"), names),
                draft.options.format.strings_in_hex);
 }
 
@@ -130,7 +135,8 @@ Applied const_style(Draft& draft, const GivenOption& given) {
   const std::string& word = *given.argument;
   auto& style = draft.options.format.const_style;
   if (word == "raw" || word == "abbrev" || word == "verbose") {
-    style = word == "raw" ? ConstStyle::raw : word == "abbrev" ? ConstStyle::abbrev : ConstStyle::verbose;
+    using format::ConstantForm;
+    style = word == "raw" ? ConstantForm::raw : word == "abbrev" ? ConstantForm::abbreviate : ConstantForm::verbose;
     return std::nullopt;
   }
   return bad_argument(given);
@@ -285,6 +291,7 @@ Applied stack_unwinder(Draft& draft, const GivenOption& given) {
 }
 
 Applied folded_weight(Draft& draft, const GivenOption& given) {
+  using pipeline::views::FoldedWeight;
   static constexpr std::array<filter::ChoiceName<FoldedWeight>, 3> names = {
       {{"calls", FoldedWeight::calls}, {"time", FoldedWeight::time}, {"bytes", FoldedWeight::bytes}}};
   return store(given, read_choice<FoldedWeight>(*given.argument, names), draft.options.format.folded_weight);

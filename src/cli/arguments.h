@@ -1,4 +1,4 @@
-// Options whose argument takes more than a line to read. For src/cli only.
+// Parses the arguments of single options. Private to this directory.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace tracer::cli {
 
-/// `invalid -s argument: 'x'`
+/// Returns the error `invalid -s argument: 'x'`.
 [[nodiscard]] Failure bad_argument(const GivenOption& given);
 
-/// Stores what was read, or says that the argument is none.
+/// Stores the value, or returns an error if there is none.
 template <typename Value, typename Target>
 Applied store(const GivenOption& given, const std::optional<Value>& value, Target& into) {
   if (!value) {
@@ -27,7 +27,7 @@ RunAs read_user(const std::string& text);
 Applied daemonize(Draft& draft, const GivenOption& given);
 Applied interruptible(Draft& draft, const GivenOption& given);
 Applied timestamps(Draft& draft, const GivenOption& given);
-Applied precision_option(const GivenOption& given, Precision otherwise, std::optional<Precision>& into);
+Applied precision_option(const GivenOption& given, unsigned otherwise, std::optional<unsigned>& into);
 Applied strings_in_hex(Draft& draft, const GivenOption& given);
 Applied const_style(Draft& draft, const GivenOption& given);
 Applied stack_trace(Draft& draft, const GivenOption& given);

@@ -1,15 +1,18 @@
-// What can only be judged when the whole command line is known: contradictions, options without effect, and defaults
-// that depend on other options. The order of the checks is strace's, as far as it can be seen from outside.
+// Checks that need the whole command line: contradictions, options without effect, and defaults that depend on other
+// options. The order of the checks is that of strace, as far as its messages show it.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cli/draft.h"
 
 namespace tracer::cli {
 namespace {
 
-constexpr unsigned max_daemonize = 3;
+/// What -D, -DD and -DDD mean.
+constexpr std::array daemonize_levels = {process::Daemonize::grandchild, process::Daemonize::process_group,
+                                         process::Daemonize::session};
 
 Failure not_together(std::string_view one, std::string_view other) {
   return Failure{std::string(one) + " and " + std::string(other) + " cannot be provided simultaneously"};
@@ -56,15 +59,15 @@ Applied finish_daemonize(Draft& draft) {
   if (draft.short_daemonize > 0 && draft.long_daemonize) {
     return not_together("-D", "--daemonize");
   }
-  if (draft.short_daemonize > max_daemonize) {
-    return Failure{
-        fmt::format("Too many -D's ({}), maximum supported -D count is {}", draft.short_daemonize, max_daemonize),
-        true};
+  if (draft.short_daemonize > daemonize_levels.size()) {
+    return Failure{fmt::format("Too many -D's ({}), maximum supported -D count is {}", draft.short_daemonize,
+                               daemonize_levels.size()),
+                   true};
   }
   if (draft.short_daemonize > 0) {
-    startup.daemonize = static_cast<Daemonize>(draft.short_daemonize);
+    startup.daemonize = daemonize_levels[draft.short_daemonize - 1];
   }
-  if (startup.daemonize != Daemonize::no && startup.program.empty()) {
+  if (startup.daemonize != process::Daemonize::no && startup.program.empty()) {
     return Failure{"PROG [ARGS] must be specified with -D/--daemonize", true};
   }
   return std::nullopt;
@@ -88,11 +91,11 @@ Applied finish_spellings(Draft& draft) {
     return not_together("-ff", "--output-separately");
   }
   if (draft.short_timestamps > 0) {
-    format.timestamps = draft.short_timestamps < 3 ? TimestampFormat::time_of_day : TimestampFormat::unix_time;
-    format.timestamp_precision = draft.short_timestamps == 1 ? Precision::s : Precision::us;
+    format.timestamps = draft.short_timestamps < 3 ? render::Clock::time_of_day : render::Clock::unix_time;
+    format.timestamp_digits = draft.short_timestamps == 1 ? 0 : microseconds;
   }
   if (draft.short_strings_in_hex > 0) {
-    format.strings_in_hex = draft.short_strings_in_hex == 1 ? StringsInHex::non_ascii : StringsInHex::all;
+    format.strings_in_hex = draft.short_strings_in_hex == 1 ? render::HexStrings::non_ascii : render::HexStrings::all;
   }
   if (draft.short_decode_fds == 1) {
     format.fd_details = {FdDetail::path};
@@ -126,11 +129,12 @@ void finish_seccomp_and_forks(Draft& draft) {
                       : "option -F is deprecated, please use -f/--follow-forks instead");
     startup.follow_forks = true;
   }
-  // -f, said once, takes --output-separately back.
+  // A single -f cancels --output-separately.
   draft.options.output.separate = draft.short_follow_forks > 0 ? draft.short_follow_forks > 1 : draft.output_separately;
 }
 
-/// Uprobes see calls of functions begin, not end; where they are asked for, the table has what they know.
+/// Uprobes see the entry of a function and not its return; where they count, the table has only the columns that they
+/// know.
 void use_columns_of_uprobes(Draft& draft) {
   Options& options = draft.options;
   if (options.extras.engine != EngineChoice::bpf ||
@@ -185,7 +189,7 @@ Applied finish_summary(Draft& draft) {
     without_effect(format.stack_trace != StackTrace::none, "-k/--stack-traces");
     without_effect(format.syscall_number, "-n/--syscall-number");
     without_effect(format.relative_timestamps.has_value(), "-r/--relative-timestamps");
-    without_effect(format.timestamps != TimestampFormat::none, "-t/--absolute-timestamps");
+    without_effect(format.timestamps != render::Clock::none, "-t/--absolute-timestamps");
     without_effect(format.syscall_times.has_value(), "-T/--syscall-times");
     without_effect(!format.fd_details.empty(), "-y/--decode-fds");
   }
@@ -227,6 +231,7 @@ Applied finish_output(Draft& draft) {
 }
 
 Applied finish_quiet(Draft& draft) {
+  using pipeline::Quiet;
   Format& format = draft.options.format;
   if (draft.short_quiet > 0 && draft.long_quiet) {
     return not_together("-q", "-e quiet/--quiet");
@@ -252,10 +257,10 @@ void finish_interruptible(Draft& draft) {
   if (draft.interruptible_given) {
     return;
   }
-  if (startup.daemonize != Daemonize::no) {
-    startup.interruptible = Interruptible::never_tstp;
+  if (startup.daemonize != process::Daemonize::no) {
+    startup.interruptible = process::Interruptible::never_tstp;
   } else if (draft.options.output.to != Output::To::standard_error && !startup.program.empty()) {
-    startup.interruptible = Interruptible::never;
+    startup.interruptible = process::Interruptible::never;
   }
 }
 

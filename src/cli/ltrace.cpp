@@ -27,7 +27,7 @@ constexpr std::array rows = {
     Row{'D', "debug", "MASK", "say what the tracer does; -Dh lists the masks"},
     Row{'e', "", "FILTER", "calls to trace, by the module that calls: [+-][SYMBOL][@MODULE]..."},
     Row{'f', "", "", "follow children"},
-    Row{'F', "config", "FILE", "read prototypes from FILE, or from folders separated by colons"},
+    Row{'F', "config", "FILE", "read prototypes from FILE, or from directories separated by colons"},
     Row{'h', "help", "", "print this and exit"},
     Row{'i', "", "", "print where calls return to"},
     Row{'l', "library", "PATTERN", "calls to trace, by the library that is called"},
@@ -77,8 +77,8 @@ std::optional<unsigned> number(std::string_view text, unsigned least, unsigned m
 
 class Reader {
  public:
-  Reader(const std::vector<std::string>& words, const Surroundings& surroundings)
-      : words_(words), surroundings_(surroundings) {
+  Reader(const std::vector<std::string>& words, const Environment& environment)
+      : words_(words), environment_(environment) {
     options_.program_name = words.empty() ? "ltrace" : words.front();
   }
 
@@ -105,7 +105,7 @@ class Reader {
   }
 
   const std::vector<std::string>& words_;
-  const Surroundings& surroundings_;
+  const Environment& environment_;
   std::size_t at_ = 1;
   Options options_;
   Ltrace ltrace_;
@@ -271,7 +271,7 @@ Reader::Ended Reader::apply(const Row& row, const std::string& argument) {
       options_.output.target = argument;
       break;
     case 'r':
-      options_.format.relative_timestamps = Precision::us;
+      options_.format.relative_timestamps = microseconds;
       break;
     case 'S':
       syscalls_ = true;
@@ -280,7 +280,7 @@ Reader::Ended Reader::apply(const Row& row, const std::string& argument) {
       ++times_;
       break;
     case 'T':
-      options_.format.syscall_times = Precision::us;
+      options_.format.syscall_times = microseconds;
       break;
     case 'u':
       options_.startup.user = RunAs{argument};
@@ -310,12 +310,12 @@ Reader::Ended Reader::finish() {
   if (options_.startup.program.empty() && options_.startup.attach.empty()) {
     return refuse("too few arguments");
   }
-  if (options_.startup.user && surroundings_.user != 0) {
+  if (options_.startup.user && environment_.user != 0) {
     return refuse("-u is for root", false);
   }
   if (times_ > 0) {
-    options_.format.timestamps = times_ < 3 ? TimestampFormat::time_of_day : TimestampFormat::unix_time;
-    options_.format.timestamp_precision = times_ == 1 ? Precision::s : Precision::us;
+    options_.format.timestamps = times_ < 3 ? render::Clock::time_of_day : render::Clock::unix_time;
+    options_.format.timestamp_digits = times_ == 1 ? 0 : microseconds;
   }
   if (!no_calls_ && !chosen) {
     options_.extras.libraries.emplace_back("@MAIN");
@@ -326,7 +326,7 @@ Reader::Ended Reader::finish() {
   }
   if (!aligned_) {
     constexpr unsigned usual_width = 80;
-    const unsigned width = surroundings_.columns == 0 ? usual_width : surroundings_.columns;
+    const unsigned width = environment_.columns == 0 ? usual_width : environment_.columns;
     options_.format.column = std::max(width * 5 / 8, 1U) - 1;
   }
   return std::nullopt;
@@ -336,6 +336,7 @@ Outcome Reader::read() {
   options_.strict = true;
   options_.extras.engine = EngineChoice::ptrace;
   options_.format.color = Color::never;
+  using pipeline::Quiet;
   options_.format.quiet = {Quiet::attach, Quiet::path_resolution, Quiet::personality, Quiet::thread_execve};
   options_.summary.wall_clock = true;
   options_.summary.columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
@@ -372,8 +373,8 @@ bool is_ltrace(const std::vector<std::string>& words) {
   return name.substr(name.rfind('/') + 1) == "ltrace";
 }
 
-Outcome parse_ltrace_command_line(const std::vector<std::string>& words, const Surroundings& surroundings) {
-  return Reader(words, surroundings).read();
+Outcome parse_ltrace_command_line(const std::vector<std::string>& words, const Environment& environment) {
+  return Reader(words, environment).read();
 }
 
 }  // namespace tracer::cli

@@ -1,15 +1,14 @@
-// ltrace's command line.
+// Parses the command line of ltrace.
 #pragma once
 
 #include "cli/parser.h"
 
 namespace tracer::cli {
 
-/// Whether argv[0] is a link named `ltrace`.
+/// Returns whether argv[0] has the name `ltrace`.
 [[nodiscard]] bool is_ltrace(const std::vector<std::string>& words);
 
-/// As parse_command_line(), of the words that ltrace takes.
-[[nodiscard]] Outcome parse_ltrace_command_line(const std::vector<std::string>& words,
-                                                const Surroundings& surroundings);
+/// Parses the options of ltrace as parse_command_line() does those of strace.
+[[nodiscard]] Outcome parse_ltrace_command_line(const std::vector<std::string>& words, const Environment& environment);
 
 }  // namespace tracer::cli

@@ -1,4 +1,4 @@
-// What the command line asks for, as plain data. Made once by parse_command_line, const ever after.
+// The parsed command line as plain data. parse_command_line() creates it; it does not change afterwards.
 #pragma once
 
 #include <sys/types.h>
@@ -14,31 +14,33 @@
 #include "filter/end_filter.h"
 #include "filter/number_set.h"
 #include "filter/syscall_set.h"
+#include "format/constants.h"
+#include "pipeline/quiet.h"
+#include "pipeline/views/folded_weight.h"
+#include "process/daemonize.h"
+#include "process/interruptible.h"
+#include "render/text_choices.h"
 
 namespace tracer::cli {
 
 // ---------------------------------------------------------------------------------------------- start-up
 
-/// -u. Names are looked up by whoever launches the program, not by the parser.
+/// -u. The parser does not look the name up.
 struct RunAs {
   std::string name;                ///< the user's name; empty if `ids` is set
   std::optional<uid_t> user = {};  ///< UID:GID form: no look-up, no supplementary groups
   std::optional<gid_t> group = {};
 };
 
-enum class Daemonize : std::uint8_t { no, grandchild, process_group, session };
-
-/// -I: when signals that would end the tracer are held back.
-enum class Interruptible : std::uint8_t { anywhere = 1, waiting = 2, never = 3, never_tstp = 4 };
-
 struct Startup {
   std::vector<std::string> program;  ///< the command and its arguments; empty with -p alone
   std::optional<std::string> argv0;
   std::vector<std::string> environment;  ///< NAME=VALUE, or NAME to remove it, in order
   std::optional<RunAs> user;
-  std::vector<pid_t> attach;  ///< each once, in the order given
-  Daemonize daemonize = Daemonize::no;
-  Interruptible interruptible = Interruptible::waiting;  ///< the defaults for -o and -D are applied already
+  std::vector<pid_t> attach;  ///< without duplicates, in the order given
+  process::Daemonize daemonize = process::Daemonize::no;
+  process::Interruptible interruptible =
+      process::Interruptible::waiting;  ///< the defaults for -o and -D are applied already
   bool follow_forks = false;
   bool detach_on_execve = false;
   bool kill_on_exit = false;
@@ -61,19 +63,16 @@ struct Filters {
 
 // ---------------------------------------------------------------------------------------------- how it looks
 
-enum class TimestampFormat : std::uint8_t { none, time_of_day, unix_time };
-enum class Precision : std::uint8_t { s, ms, us, ns };
-enum class StringsInHex : std::uint8_t { never, non_ascii_chars, non_ascii, all };
-enum class ConstStyle : std::uint8_t { raw, abbrev, verbose };
+/// The usual precision of times: the digits of microseconds.
+inline constexpr unsigned microseconds = 6;
+
 enum class StackTrace : std::uint8_t { none, symbols, sources };
 enum class Color : std::uint8_t { automatic, always, never };
 enum class OutputFormat : std::uint8_t { text, json, folded };
-enum class FoldedWeight : std::uint8_t { calls, time, bytes };
 enum class StackUnwinder : std::uint8_t { libdw, libunwind };
 
 enum class FdDetail : std::uint8_t { path, socket, dev, pidfd, eventfd, signalfd };
 enum class PidDetail : std::uint8_t { comm, pidns };
-enum class Quiet : std::uint8_t { attach, exit, path_resolution, personality, thread_execve };
 enum class Kvm : std::uint8_t { none, vcpu, vcpu_all };
 
 struct SecurityContext {
@@ -84,14 +83,15 @@ struct SecurityContext {
 
 struct Format {
   OutputFormat output = OutputFormat::text;
-  TimestampFormat timestamps = TimestampFormat::none;
-  Precision timestamp_precision = Precision::s;
-  std::optional<Precision> relative_timestamps;  ///< -r
-  std::optional<Precision> syscall_times;        ///< -T
+  render::Clock timestamps = render::Clock::none;
+  // Digits of the fraction of a second: 0, 3, 6 or 9.
+  unsigned timestamp_digits = 0;
+  std::optional<unsigned> relative_timestamps;  ///< -r
+  std::optional<unsigned> syscall_times;        ///< -T
   unsigned column = 40;
   unsigned string_limit = 32;
-  StringsInHex strings_in_hex = StringsInHex::never;
-  ConstStyle const_style = ConstStyle::abbrev;
+  render::HexStrings strings_in_hex = render::HexStrings::none;
+  format::ConstantForm const_style = format::ConstantForm::abbreviate;
   filter::SyscallSet abbrev = filter::SyscallSet::all();
   filter::SyscallSet verbose = filter::SyscallSet::all();
   filter::SyscallSet raw;
@@ -99,7 +99,7 @@ struct Format {
   filter::NumberSet dump_writes;
   filter::ChoiceSet<FdDetail> fd_details;
   filter::ChoiceSet<PidDetail> pid_details;
-  filter::ChoiceSet<Quiet> quiet;
+  filter::ChoiceSet<pipeline::Quiet> quiet;
   Kvm kvm = Kvm::none;
   bool namespaces = false;
   SecurityContext secontext;
@@ -107,11 +107,11 @@ struct Format {
   bool instruction_pointer = false;
   bool syscall_number = false;
   bool always_show_pid = false;
-  unsigned indent = 0;  ///< for each function around a line
+  unsigned indent = 0;  ///< columns for each function that is open around a line
   StackTrace stack_trace = StackTrace::none;
   unsigned stack_frame_limit = 256;
   StackUnwinder stack_unwinder = StackUnwinder::libdw;
-  FoldedWeight folded_weight = FoldedWeight::calls;
+  pipeline::views::FoldedWeight folded_weight = pipeline::views::FoldedWeight::calls;
   Color color = Color::automatic;
 };
 
@@ -132,7 +132,7 @@ struct Summary {
   SummaryMode mode = SummaryMode::none;
   bool wall_clock = false;
   bool histogram = false;
-  bool exact = false;                                                  ///< no time is to be estimated
+  bool exact = false;                                                  ///< no time may be estimated
   std::optional<SummaryColumn> sort_by = SummaryColumn::time_percent;  ///< empty: not sorted
   std::vector<SummaryColumn> columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,
                                         SummaryColumn::calls,        SummaryColumn::errors,     SummaryColumn::name};
@@ -186,14 +186,14 @@ struct Extras {
   std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input
   std::optional<std::chrono::nanoseconds> explain_after;  ///< --explain-after
 
-  /// Whether processes are chosen by what only the bpf engine can see.
+  /// Returns whether processes are selected in a way that needs the bpf engine.
   [[nodiscard]] bool any_scope() const { return system_wide || !cgroups.empty() || !comms.empty(); }
 };
 
-/// Started under the name `ltrace`: what only it has. The rest is in the same places as strace's.
+/// Options that only ltrace has; the others are stored as those of strace.
 struct Ltrace {
   std::vector<std::string> exporters;   ///< -l: patterns of libraries
-  std::vector<std::string> prototypes;  ///< -F: files and, separated by colons, folders
+  std::vector<std::string> prototypes;  ///< -F: files, and directories separated by colons
   bool show_callers = false;
   bool show_signals = true;
   bool demangle = false;
@@ -209,7 +209,7 @@ struct Tips {
 
 struct Options {
   std::string program_name;  ///< argv[0] as typed: the prefix of messages
-  bool strict = false;       ///< started under the name `strace`: its words and exit status only
+  bool strict = false;       ///< started under the name `strace`: only its messages and exit status
   Startup startup;
   Filters filters;
   Format format;
@@ -219,7 +219,7 @@ struct Options {
   Extras extras;
   std::optional<Ltrace> ltrace;
   Tips tips;
-  std::vector<std::string> warnings;  ///< whole lines, prefix included, for standard error
+  std::vector<std::string> warnings;  ///< lines for standard error, with prefix and newline
 };
 
 }  // namespace tracer::cli

@@ -98,7 +98,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
       ++draft.short_decode_fds;
       return std::nullopt;
     case OptionId::decode_pids_comm:
-      format.pid_details = {PidDetail::comm};  // The last of these options counts.
+      format.pid_details = {PidDetail::comm};  // The last of these options takes effect.
       return std::nullopt;
     case OptionId::pidns_translation:
       format.pid_details = {PidDetail::pidns};
@@ -124,7 +124,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::color:
       return color(draft, given);
     case OptionId::relative_timestamps:
-      return precision_option(given, Precision::us, format.relative_timestamps);
+      return precision_option(given, microseconds, format.relative_timestamps);
     case OptionId::string_limit:
       return store(given, read_number(argument, 0, max_string_limit), format.string_limit);
     case OptionId::timestamps_short:
@@ -133,7 +133,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::timestamps:
       return timestamps(draft, given);
     case OptionId::syscall_times:
-      return precision_option(given, Precision::us, format.syscall_times);
+      return precision_option(given, microseconds, format.syscall_times);
     case OptionId::no_abbrev:
       format.abbrev = filter::SyscallSet{};
       return std::nullopt;
@@ -247,12 +247,12 @@ std::vector<std::string> defined_files(const std::vector<std::string>& words) {
 }
 
 Outcome parse_command_line(const std::vector<std::string>& words, const spec::Tables& tables,
-                           const Surroundings& surroundings) {
+                           const Environment& environment) {
   Options initial;
   initial.program_name = words.empty() || words.front().empty() ? "strace" : words.front();
   const auto slash = initial.program_name.rfind('/');
   initial.strict = std::string_view(initial.program_name).substr(slash + 1) == "strace";
-  Draft draft{std::move(initial), {tables, surroundings.abis, false}};
+  Draft draft{std::move(initial), {tables, environment.abis, false}};
   draft.names.suggest_near_miss = !draft.options.strict;
 
   OptionReader reader(std::span<const std::string>(words).subspan(words.empty() ? 0 : 1));
@@ -276,7 +276,7 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
     return Information{version_text(draft.versions, draft.options.strict)};
   }
   draft.options.startup.program.assign(reader.rest().begin(), reader.rest().end());
-  if (const auto failure = finish(draft, surroundings.user)) {
+  if (const auto failure = finish(draft, environment.user)) {
     return usage_error(draft.options, *failure);
   }
   return std::move(draft.options);

@@ -1,4 +1,4 @@
-// From the words of the command line to Options, or to what must be said instead.
+// Parses the command line.
 #pragma once
 
 #include <string>
@@ -15,25 +15,25 @@ struct Information {
   std::string text;
 };
 
-/// Print on standard error and exit with 1. `text` is whole lines, warnings that came before it included.
+/// Print on standard error and exit with 1. `text` consists of lines, with the warnings that precede the error.
 struct UsageError {
   std::string text;
 };
 
 using Outcome = std::variant<Options, Information, UsageError>;
 
-/// What of the parser's surroundings it may know, given by the caller so that tests choose it.
-struct Surroundings {
-  AbiMask abis = mask_of(Abi::x86_64) | mask_of(Abi::i386) | mask_of(Abi::x32);  ///< those this machine can run
-  uid_t user = 0;                                                                ///< effective user id: -u is for root
-  unsigned columns = 0;  ///< of the terminal; 0: unknown. What ltrace's results are aligned by
+/// What the parser knows of the machine. The caller passes it, so that tests can choose it.
+struct Environment {
+  AbiMask abis = mask_of(Abi::x86_64) | mask_of(Abi::i386) | mask_of(Abi::x32);  ///< the ABIs that this machine can run
+  uid_t user = 0;                                                                ///< effective user id; -u needs root
+  unsigned columns = 0;  ///< width of the terminal, which aligns the results of ltrace; 0: unknown
 };
 
-/// The files of --define, which are to be loaded before the rest can be understood.
+/// Returns the files of --define, which have to be loaded before the rest can be parsed.
 [[nodiscard]] std::vector<std::string> defined_files(const std::vector<std::string>& words);
 
-/// `words` is argv, its [0] included. Touches neither files nor global state.
+/// `words` is argv, including argv[0]. Accesses neither files nor global state.
 [[nodiscard]] Outcome parse_command_line(const std::vector<std::string>& words, const spec::Tables& tables,
-                                         const Surroundings& surroundings = {});
+                                         const Environment& environment = {});
 
 }  // namespace tracer::cli

@@ -1,4 +1,4 @@
-// Options with a set as their value, which are the qualifiers of -e as well.
+// Parses options whose value is a set; they are qualifiers of -e as well.
 #include <array>
 #include <cerrno>
 
@@ -10,6 +10,7 @@ namespace tracer::cli {
 namespace {
 
 using filter::ChoiceName;
+using pipeline::Quiet;
 
 constexpr std::array<ChoiceName<filter::CallStatus>, 5> status_names = {{
     {"successful", filter::CallStatus::successful},
@@ -43,7 +44,7 @@ constexpr std::array<ChoiceName<PidDetail>, 2> pid_detail_names = {{
     {"pidns", PidDetail::pidns},
 }};
 
-// `shown` has no name that can be typed: it keeps `!full,mismatch` from being the empty set.
+// `shown` has no name on the command line; with it `!full,mismatch` is not the empty set.
 enum class ContextDetail : std::uint8_t { full, mismatch, shown };
 constexpr std::array<ChoiceName<ContextDetail>, 3> context_names = {{
     {"full", ContextDetail::full},

@@ -21,7 +21,7 @@ std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t le
 std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
   text = filter::skip_space_and_plus(text);
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
-    return std::nullopt;  // no sign, no inf, no nan
+    return std::nullopt;  // signs, inf and nan are invalid
   }
   const std::string whole(text);
   char* unit_start = nullptr;
@@ -43,17 +43,16 @@ std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
     return std::nullopt;
   }
   const double nanoseconds = number * factor;
-  constexpr double limit = 9.2e18;  // what std::chrono::nanoseconds holds
+  constexpr double limit = 9.2e18;  // the limit of std::chrono::nanoseconds
   if (!(nanoseconds < limit)) {
     return std::nullopt;
   }
   return std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::nano>(nanoseconds));
 }
 
-std::optional<Precision> read_precision(std::string_view text) {
-  static constexpr std::array<filter::ChoiceName<Precision>, 4> names = {
-      {{"s", Precision::s}, {"ms", Precision::ms}, {"us", Precision::us}, {"ns", Precision::ns}}};
-  return read_choice<Precision>(text, names);
+std::optional<unsigned> read_precision(std::string_view text) {
+  static constexpr std::array<filter::ChoiceName<unsigned>, 4> names = {{{"s", 0}, {"ms", 3}, {"us", 6}, {"ns", 9}}};
+  return read_choice<unsigned>(text, names);
 }
 
 std::optional<int> read_errno(std::string_view text) {

@@ -1,4 +1,4 @@
-// Reading the plain values that options take.
+// Parses the plain values of options.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,25 @@ namespace tracer::cli {
 
 inline constexpr std::uint32_t max_int = 0x7fffffff;
 
-/// A decimal number as strtol(3) reads it (blanks and `+` may lead), whole and from `least` to `most`.
+/// Parses a decimal number as strtol(3) does (blanks and `+` may precede it) that is in [`least`, `most`].
 [[nodiscard]] std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t least, std::uint32_t most);
 
-/// A number, perhaps with a fraction or an exponent, and s, ms, us (also if there is no unit) or ns.
+/// Parses a number, with an optional fraction or exponent, and a unit: s, ms, us (the default) or ns.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> read_duration(std::string_view text);
 
-[[nodiscard]] std::optional<Precision> read_precision(std::string_view text);
+/// Returns how many digits of the fraction of a second a unit (s, ms, us, ns) stands for.
+[[nodiscard]] std::optional<unsigned> read_precision(std::string_view text);
 
-/// An error number from 1 to 4095 or its name in any case.
+/// Parses an error number from 1 to 4095, or its name in any case.
 [[nodiscard]] std::optional<int> read_errno(std::string_view text);
 
-/// -S and -U: `_` and `-` are the same.
+/// Parses a column of -S and -U; `_` and `-` are equal.
 [[nodiscard]] std::optional<SummaryColumn> read_summary_column(std::string_view text);
 
-/// The parts of `text` between `separator`s; empty ones are left out.
+/// Splits `text` at `separator`; leaves out empty parts.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The choice that `text` names in any case.
+/// Returns the choice with the name `text`, in any case.
 template <typename Choice, typename Names>
 [[nodiscard]] std::optional<Choice> read_choice(std::string_view text, const Names& names) {
   for (const filter::ChoiceName<Choice>& candidate : names) {

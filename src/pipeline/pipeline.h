@@ -7,8 +7,10 @@
 #include <unordered_map>
 
 #include "decode/decoder.h"
+#include "filter/choice_set.h"
 #include "filter/syscall_set.h"
 #include "pipeline/filter.h"
+#include "pipeline/quiet.h"
 #include "pipeline/tampering.h"
 #include "pipeline/thread.h"
 #include "pipeline/view.h"
@@ -19,20 +21,12 @@
 
 namespace tracer::pipeline {
 
-/// The notes that -q and -e quiet= suppress.
-struct Quiet {
-  bool attach = false;
-  bool exit = false;
-  bool personality = false;
-  bool thread_execve = false;
-};
-
 struct PipelineOptions {
   FilterOptions filter;
   filter::SyscallSet abbreviate = filter::SyscallSet::all();
   filter::SyscallSet dereference = filter::SyscallSet::all();
   filter::SyscallSet raw;
-  Quiet quiet;
+  filter::ChoiceSet<Quiet> quiet;
   Abi native = Abi::x86_64;          ///< the ABI before the first call of a program
   bool bare_function_names = false;  ///< functions are counted without their library
   bool summary_only = false;         ///< -c: calls are only counted

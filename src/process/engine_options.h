@@ -9,18 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "process/interruptible.h"
 #include "process/launch_options.h"
 #include "trace/engine.h"
 
 namespace tracer::process {
-
-/// -I: what the signals do that would end the tracer. SIGKILL always ends it.
-enum class Interruptible : std::uint8_t {
-  anywhere,    ///< they end it at once, even where it is stuck in writing; the kernel detaches from the tracees
-  waiting,     ///< they make it detach and stop; the default
-  never,       ///< -o FILE PROG
-  never_tstp,  ///< and SIGTSTP is blocked as well; with -D
-};
 
 /// Processes to watch besides, whenever they start; only where an engine need not stop them.
 struct Scope {

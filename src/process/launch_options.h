@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/daemonize.h"
 
 namespace tracer::process {
 
@@ -18,9 +19,6 @@ struct Identity {
   gid_t gid = 0;
   std::vector<gid_t> groups;  ///< supplementary groups
 };
-
-/// Where the tracer itself lives (-D, -DD, -DDD).
-enum class Daemonize : std::uint8_t { no, grandchild, process_group, session };
 
 struct LaunchOptions {
   std::string path;                      ///< the file to execute; find_program() searches PATH

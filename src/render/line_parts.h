@@ -11,10 +11,9 @@
 
 #include "base/abi.h"
 #include "base/text_buffer.h"
+#include "render/text_choices.h"
 
 namespace tracer::render {
-
-enum class Clock : std::uint8_t { none, time_of_day, unix_time };
 
 /// The parts of the prefix. `…_digits` count the digits of the fraction of a second: 0, 3, 6 or 9.
 struct PrefixOptions {

@@ -5,16 +5,9 @@
 #include "format/constants.h"
 #include "render/emitter.h"
 #include "render/palette.h"
+#include "render/text_choices.h"
 
 namespace tracer::render {
-
-/// -x, -xx: which strings are shown in hexadecimal.
-enum class HexStrings : std::uint8_t {
-  none,
-  characters,  ///< single characters that are not printable
-  non_ascii,   ///< -x: strings that contain such characters
-  all,
-};
 
 struct TextOptions {
   HexStrings hex = HexStrings::none;

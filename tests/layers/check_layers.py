@@ -36,7 +36,9 @@ MAY_INCLUDE = {
     'filter': ['base', 'spec', 'trace'],
     'sink': ['base'],
     'explain': ['base', 'proc', 'spec', 'format', 'render/emitter.h'],
-    'cli': ['base', 'spec', 'format', 'filter'],
+    # Options are stored as the enums of those who consume them.
+    'cli': ['base', 'spec', 'format', 'filter', 'process/daemonize.h', 'process/interruptible.h', 'render/text_choices.h',
+            'pipeline/quiet.h', 'pipeline/views/folded_weight.h'],
     'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
                  'explain'],
     'app': None,  # wiring: everything

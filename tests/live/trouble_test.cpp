@@ -34,7 +34,7 @@ TEST_CASE("what cannot be executed is named with a remedy") {
   CHECK(WEXITSTATUS(ran.status) == 127);
   CHECK(ran.lines ==
         std::vector<std::string>{
-            TRACER ": Can't stat 'odd': No such file or directory: it is not in PATH, but in this folder: ./odd"});
+            TRACER ": Can't stat 'odd': No such file or directory: it is not in PATH, but in this directory: ./odd"});
 }
 
 TEST_CASE("under the name strace the words are its own") {

@@ -10,9 +10,9 @@ namespace {
 
 Outcome run(std::vector<std::string> words, unsigned columns = 0) {
   words.insert(words.begin(), "ltrace");
-  Surroundings surroundings;
-  surroundings.columns = columns;
-  return parse_ltrace_command_line(words, surroundings);
+  Environment environment;
+  environment.columns = columns;
+  return parse_ltrace_command_line(words, environment);
 }
 
 Options good(std::vector<std::string> words, unsigned columns = 0) {
@@ -61,12 +61,12 @@ TEST_CASE("letters stand together, and arguments behind them") {
   const auto options = good({"-fSTia30", "-n4", "-ttt", "-bC", "-A", "7", "-s9"});
   CHECK(options.startup.follow_forks);
   CHECK(options.filters.trace.full());
-  CHECK(options.format.syscall_times == Precision::us);
+  CHECK(options.format.syscall_times == 6U);
   CHECK(options.format.instruction_pointer);
   CHECK(options.format.column == 29);
   CHECK(options.format.indent == 4);
-  CHECK(options.format.timestamps == TimestampFormat::unix_time);
-  CHECK(options.format.timestamp_precision == Precision::us);
+  CHECK(options.format.timestamps == render::Clock::unix_time);
+  CHECK(options.format.timestamp_digits == 6U);
   CHECK_FALSE(options.ltrace->show_signals);
   CHECK(options.ltrace->demangle);
   CHECK(options.ltrace->most_elements == 7);

@@ -61,14 +61,14 @@ TEST_CASE("options end at the first word that is none") {
 TEST_CASE("letters bundle, arguments may be glued, long names may be cut short") {
   const auto options = good({"-fttTa30", "-enone", "--string-l=7", "--stat", "failed", "-bexecve"});
   CHECK(options.startup.follow_forks);
-  CHECK(options.format.timestamp_precision == Precision::us);
-  CHECK(options.format.syscall_times == Precision::us);
+  CHECK(options.format.timestamp_digits == 6U);
+  CHECK(options.format.syscall_times == 6U);
   CHECK(options.format.column == 30);
   CHECK(options.format.string_limit == 7);
   CHECK(options.filters.end.status == filter::StatusSet{filter::CallStatus::failed});
   CHECK(options.startup.detach_on_execve);
   CHECK(good({"--signal=int"}).filters.signals.contains(2));
-  CHECK(good({"--daemon"}).startup.daemonize == Daemonize::grandchild);
+  CHECK(good({"--daemon"}).startup.daemonize == process::Daemonize::grandchild);
   CHECK(good({"--fo"}).startup.follow_forks);  // not ambiguous with --format, which strace does not have
 }
 
@@ -137,13 +137,13 @@ TEST_CASE("start-up") {
 }
 
 TEST_CASE("option -D and -I") {
-  CHECK(good({"-DD"}).startup.daemonize == Daemonize::process_group);
-  CHECK(good({"--daemonize=PGRP"}).startup.daemonize == Daemonize::process_group);
-  CHECK(good({"--daemonize", "--daemonize=session"}).startup.daemonize == Daemonize::session);
-  CHECK(good({"-D"}).startup.interruptible == Interruptible::never_tstp);
-  CHECK(good({"-o", "f"}).startup.interruptible == Interruptible::never);
-  CHECK(good({}).startup.interruptible == Interruptible::waiting);
-  CHECK(good({"-o", "f", "-I", "Always"}).startup.interruptible == Interruptible::anywhere);
+  CHECK(good({"-DD"}).startup.daemonize == process::Daemonize::process_group);
+  CHECK(good({"--daemonize=PGRP"}).startup.daemonize == process::Daemonize::process_group);
+  CHECK(good({"--daemonize", "--daemonize=session"}).startup.daemonize == process::Daemonize::session);
+  CHECK(good({"-D"}).startup.interruptible == process::Interruptible::never_tstp);
+  CHECK(good({"-o", "f"}).startup.interruptible == process::Interruptible::never);
+  CHECK(good({}).startup.interruptible == process::Interruptible::waiting);
+  CHECK(good({"-o", "f", "-I", "Always"}).startup.interruptible == process::Interruptible::anywhere);
   CHECK(error({"-DDDD", "ls"}) == "strace: Too many -D's (4), maximum supported -D count is 3 TRY");
   CHECK(error({"-D", "--daemonize", "ls"}) == "strace: -D and --daemonize cannot be provided simultaneously");
   CHECK(error({"-p", "1", "-D"}) == "strace: PROG [ARGS] must be specified with -D/--daemonize TRY");
@@ -186,23 +186,24 @@ TEST_CASE("short and long spellings do not mix") {
 TEST_CASE("timestamps") {
   const auto at = [](const std::string& value) {
     const auto format = good({"--timestamps=" + value}).format;
-    return std::pair(format.timestamps, format.timestamp_precision);
+    return std::pair(format.timestamps, format.timestamp_digits);
   };
-  CHECK(at("ns") == std::pair(TimestampFormat::time_of_day, Precision::ns));
-  CHECK(at("unix,ms") == std::pair(TimestampFormat::unix_time, Precision::ms));
-  CHECK(at("precision:us,format:Unix,") == std::pair(TimestampFormat::unix_time, Precision::us));
-  CHECK(at("") == std::pair(TimestampFormat::time_of_day, Precision::s));
-  CHECK(at("none,ms").first == TimestampFormat::none);
-  CHECK(good({"-ttt"}).format.timestamps == TimestampFormat::unix_time);
-  CHECK(good({"--timestamps=unix", "--timestamps=ms"}).format.timestamps == TimestampFormat::unix_time);
-  CHECK(good({"-r"}).format.relative_timestamps == Precision::us);
-  CHECK(good({"--relative-timestamps=S"}).format.relative_timestamps == Precision::s);
+  CHECK(at("ns") == std::pair(render::Clock::time_of_day, 9U));
+  CHECK(at("unix,ms") == std::pair(render::Clock::unix_time, 3U));
+  CHECK(at("precision:us,format:Unix,") == std::pair(render::Clock::unix_time, 6U));
+  CHECK(at("") == std::pair(render::Clock::time_of_day, 0U));
+  CHECK(at("none,ms").first == render::Clock::none);
+  CHECK(good({"-ttt"}).format.timestamps == render::Clock::unix_time);
+  CHECK(good({"--timestamps=unix", "--timestamps=ms"}).format.timestamps == render::Clock::unix_time);
+  CHECK(good({"-r"}).format.relative_timestamps == 6U);
+  CHECK(good({"--relative-timestamps=S"}).format.relative_timestamps == 0U);
   CHECK(error({"--absolute-timestamps=format:ms", "ls"}) ==
         "strace: invalid --absolute-timestamps argument: 'format:ms' TRY");
 }
 
 TEST_CASE("quiet") {
-  using Set = filter::ChoiceSet<Quiet>;
+  using pipeline::Quiet;
+  using Set = filter::ChoiceSet<pipeline::Quiet>;
   CHECK(good({"-q"}).format.quiet == Set{Quiet::attach, Quiet::personality});
   CHECK(good({"--silent"}).format.quiet == Set{Quiet::attach, Quiet::personality});
   CHECK(good({"-qq"}).format.quiet.has(Quiet::exit));
@@ -222,7 +223,7 @@ TEST_CASE("details of descriptors and processes") {
   CHECK(good({"--secontext"}).format.secontext.shown);
   CHECK_FALSE(good({"--secontext"}).format.secontext.full);
   CHECK(good({"--secontext=full"}).format.secontext.full);
-  CHECK(good({"-xx"}).format.strings_in_hex == StringsInHex::all);
+  CHECK(good({"-xx"}).format.strings_in_hex == render::HexStrings::all);
   CHECK(good({"-k"}).format.stack_trace == StackTrace::symbols);
   CHECK(error({"-kkk", "ls"}) == "strace: Too many -k options TRY");
 }

@@ -289,7 +289,8 @@ TEST_CASE("a change of the ABI is reported before the call that shows it") {
 
 TEST_CASE("option -q levels keep notes back") {
   StageOptions options;
-  options.pipeline.quiet = {true, true, true, true};
+  using pipeline::Quiet;
+  options.pipeline.quiet = {Quiet::attach, Quiet::exit, Quiet::personality, Quiet::thread_execve};
   Stage stage(options);
   stage.happens(10, trace::Attached{{}, true});
   stage.enter(10, getpid, 0, 0, 0, Abi::i386);

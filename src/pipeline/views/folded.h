@@ -13,11 +13,10 @@
 #include "decode/decoder.h"
 #include "pipeline/channels.h"
 #include "pipeline/view.h"
+#include "pipeline/views/folded_weight.h"
 #include "render/text_emitter.h"
 
 namespace tracer::pipeline::views {
-
-enum class FoldedWeight : std::uint8_t { calls, time, bytes };
 
 class FoldedView final : public View {
  public:

@@ -1,0 +1,19 @@
+// Choices of the user about text.
+#pragma once
+
+#include <cstdint>
+
+namespace tracer::render {
+
+/// -t, -tt, -ttt: the time in front of a line.
+enum class Clock : std::uint8_t { none, time_of_day, unix_time };
+
+/// -x, -xx: which strings are shown in hexadecimal.
+enum class HexStrings : std::uint8_t {
+  none,
+  characters,  ///< characters that are not printable
+  non_ascii,   ///< strings with such characters
+  all,
+};
+
+}  // namespace tracer::render
