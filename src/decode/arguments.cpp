@@ -89,8 +89,8 @@ void CallDecoder::emit_raw_arguments() const {
   }
 }
 
-/// Whether the argument cannot show in full before the exit. One whose length cannot be read is an address whatever
-/// comes.
+/// Whether the argument cannot show in full before the exit. An argument whose length cannot be read shows as an
+/// address at the entry too.
 bool CallDecoder::waits_for_exit(const Param& param) const {
   if (!param.at_exit) {
     return in_out_.includes(param);
@@ -163,9 +163,9 @@ void CallDecoder::emit_arguments() {
 }
 
 void CallDecoder::begin_argument(const Param& param, std::uint64_t raw) const {
-  const bool told = out_.wants_names();
-  out_.begin_argument(told ? tables_.text(param.name) : std::string_view{},
-                      told ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
+  const bool named = out_.wants_names();
+  out_.begin_argument(named ? tables_.text(param.name) : std::string_view{},
+                      named ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
   if (param.named) {
     out_.show_argument_name(tables_.text(param.name));
   }

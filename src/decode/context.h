@@ -55,10 +55,11 @@ struct Scope {
 /// Which of a struct's fields show: those that go in, or those that came out.
 enum class View : std::uint8_t { input, output, before, after };
 
-/// How much of a struct shows now: what stands before the first field that has to wait for the exit, or what is left.
-enum class Portion : std::uint8_t { whole, beginning, rest };
+/// How much of a struct shows now: at the entry, what comes before the first field that waits for the exit; at the
+/// exit, the rest.
+enum class Portion : std::uint8_t { whole, at_entry, rest };
 
-/// What a value whose elements show as those of the list around it reports to that list.
+/// What a value reports to the list around it if its elements show as elements of that list.
 struct Splice {
   bool element_begun = false;
 };
@@ -68,7 +69,7 @@ struct Unread {
   bool any = false;  ///< one that is not null showed as an address
 };
 
-/// What holds where a value stands. It is passed by value: who changes it changes it for the values within alone.
+/// What holds around a value. It is passed by value: a change holds for the values within alone.
 struct Context {
   const Scope* scope = nullptr;         ///< around the value
   std::uint64_t remaining = unlimited;  ///< bytes left in the enclosing sized region

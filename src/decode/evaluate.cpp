@@ -211,7 +211,7 @@ Value Evaluator::target_value(const Type& pointer, std::uint64_t address) const 
   return bits ? Value(wrapping(*bits)) : std::nullopt;
 }
 
-/// The begin of an attribute of that type, among the first ones of the attributes that are being decoded: as many as
+/// The start of an attribute of that type, among the first ones of the attributes that are being decoded: as many as
 /// any honest message has, so that a long one costs no more than its length. linux/netlink.h: struct nlattr.
 Value Evaluator::sibling_value(std::uint64_t kind, const Scope* scope) const {
   constexpr std::size_t most_siblings = 64;

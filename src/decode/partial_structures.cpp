@@ -1,5 +1,5 @@
-// Structures whose beginning is known at the entry of a call that fills in the rest: `{ifr_name="lo"`, and at its exit
-// `, ifr_addr=…}`.
+// Structures of which a part is known at the entry of a call that fills in the rest: `{ifr_name="lo"` shows at the
+// entry, and `, ifr_addr=…}` at the exit.
 #include "decode/calls.h"
 
 namespace tracer::decode {
@@ -10,7 +10,7 @@ using spec::Param;
 using spec::Type;
 using spec::TypeKind;
 
-/// Whether something of what the argument leads to stands there before the call is over.
+/// Whether a part of the structure that the argument leads to shows at the entry.
 bool CallDecoder::shows_at_entry(const Param& param) const {
   if (!param.begins || !out_.shows_unfinished() || !state_.depth.dereference) {
     return false;
@@ -25,12 +25,12 @@ bool CallDecoder::shows_at_entry(const Param& param) const {
   return target != nullptr && target->kind == TypeKind::structure && tables_.structs[target->index].has_beginning;
 }
 
-/// False if there is an address, and nothing to come.
+/// Emits that part. Returns false if an address shows in its place; then nothing is left for the exit.
 bool CallDecoder::emit_partial(const Param& param, std::uint64_t bits) {
   const Type& type = tables_.types[param.type];
   const RemoteAddr address(*session_.load(type, Place::in_register(bits)));
   Context context = Context::of(View::output);
-  context.portion = Portion::beginning;
+  context.portion = Portion::at_entry;
   context.slot = param.slot[index_of(session_.abi)];
   state_.struct_open = !address.is_null() && values_.target(type, address, context);
   if (!state_.struct_open) {

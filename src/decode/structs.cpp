@@ -22,7 +22,7 @@ constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that
 
 }  // namespace
 
-/// With less than this there is nothing to show.
+/// With less than this, nothing of the struct can show.
 std::uint64_t StructDecoder::size_of_first_field(const Struct& layout) const {
   return layout.fields.count != 0 ? session_.size_of(tables_.types[tables_.fields[layout.fields.first].type]) : 0;
 }
@@ -59,7 +59,7 @@ std::uint64_t StructDecoder::end_of(const Field& field) const {
   return field.offset[index_of(session_.abi)] + session_.size_of(tables_.types[field.type]);
 }
 
-/// Says so, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
+/// Emits a note, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
 bool StructDecoder::is_recursion(const Struct& layout, const Place& place, const Scope* scope) const {
   std::uint32_t around = 0;
   std::string ups;
@@ -232,7 +232,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       continue;
     }
     context.remaining = available == unlimited ? unlimited : available - offset;
-    if (portion == Portion::beginning && f.at_exit) {
+    if (portion == Portion::at_entry && f.at_exit) {
       state_.fields_emitted = i;
       state_.field_emitted_once = emit_field_once(f, context);
       return;
@@ -247,7 +247,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
     const bool again = portion == Portion::rest && i == state_.fields_emitted && state_.field_emitted_once;
     again ? emit_field_again(f, context) : void(field(f, context));
   }
-  if (portion == Portion::beginning) {
+  if (portion == Portion::at_entry) {
     state_.fields_emitted = static_cast<spec::Index>(all.size());
     state_.field_emitted_once = false;
     return;
@@ -301,7 +301,7 @@ void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) c
   out_.symbol(text.view());
 }
 
-/// In bytes from the begin of its struct; beyond any end if that cannot be told.
+/// In bytes from the start of its struct; beyond any end if the tracee does not say.
 std::uint64_t StructDecoder::offset_of(const Field& field, const Context& context) const {
   return field.at == spec::none ? field.offset[index_of(session_.abi)]
                                 : static_cast<std::uint64_t>(evaluator_.evaluate(field.at, context).value_or(-1));
