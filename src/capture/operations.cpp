@@ -169,8 +169,13 @@ std::optional<CaptureLength> CaptureOperations::of_sum(const Expr& sum, const Sc
   if (counted && counted->slot == slot_none) {
     std::swap(counted, constant);
   }
-  if (!counted || !constant || counted->slot == slot_none || constant->slot != slot_none) {
+  if (!counted || !constant || constant->slot != slot_none) {
     return std::nullopt;
+  }
+  if (counted->slot == slot_none) {
+    counted->constant = counted->constant * counted->scale + constant->constant * constant->scale;
+    counted->scale = 1;
+    return counted;
   }
   const std::uint64_t more = counted->more + constant->constant * constant->scale;
   counted->more = static_cast<std::uint8_t>(more);
@@ -195,9 +200,11 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
     case ExprOp::variable_literal:
       result.constant = static_cast<std::uint64_t>(t_.abi_values[e.a + index_of(abi_)]);
       return result;
-    case ExprOp::ret:
-      result.slot = slot_result;
+    case ExprOp::word:
+      result.constant = word_size(abi_);
       return result;
+    case ExprOp::ret:
+      return roughly(id);
     case ExprOp::arg:
       return of_param(t_.params[e.a], false);
     case ExprOp::was:
@@ -218,7 +225,7 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       const auto left = length(e.a, scope);
       const auto right = length(e.b, scope);
       if (!left || !right || (left->slot != slot_none && right->slot != slot_none)) {
-        return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+        return roughly(id);
       }
       const Length& factor = left->slot != slot_none ? *right : *left;
       return multiplied(left->slot != slot_none ? *left : *right, std::min<std::uint64_t>(factor.constant, block_size));
@@ -227,11 +234,19 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       if (auto sum = of_sum(e, scope)) {
         return sum;
       }
-      [[fallthrough]];
+      if (auto rough = roughly(id)) {
+        return rough;
+      }
+      // What the result takes away from the number of elements is not known before.
+      return names_result(e.b) ? length(e.a, scope) : std::nullopt;
     default:
-      // Whatever it is, it hardly exceeds the result that it is made of.
-      return names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
+      return roughly(id);
   }
+}
+
+/// What is made of the result hardly exceeds it.
+std::optional<CaptureLength> CaptureOperations::roughly(ExprId id) const {
+  return has_result_ && names_result(id) ? std::optional(Length{slot_result, 8, 1, 0}) : std::nullopt;
 }
 
 bool CaptureOperations::names_result(ExprId id) const {

@@ -86,7 +86,8 @@ class CaptureOperations {
  protected:
   const spec::Tables& t_;
   Abi abi_;
-  spec::Range params_;  ///< of the form that is being planned
+  spec::Range params_;      ///< of the form that is being planned
+  bool has_result_ = true;  ///< at the exit, where slot_result holds it
 
  private:
   /// The first that stands in the same loop; what slots hold within loops inside of it is another matter.
@@ -100,6 +101,7 @@ class CaptureOperations {
   std::optional<Length> of_sum(const spec::Expr& sum, const Scope* scope);
   std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const spec::Type& scalar);
   [[nodiscard]] bool names_result(spec::ExprId id) const;
+  [[nodiscard]] std::optional<Length> roughly(spec::ExprId id) const;
 
   bool redirected_ = false;
   std::uint8_t next_slot_ = slot_first_loaded;

@@ -13,15 +13,18 @@ using namespace spec;
 
 constexpr std::uint32_t path_size = largest_text;  // PATH_MAX, and one to see that it is longer
 constexpr std::uint32_t variable_size = 512;
-constexpr std::uint32_t frame_size = 1024;   // of a signal, as much as sigreturn shows
-constexpr std::uint32_t custom_size = 2048;  // of what a custom looks through, such as a netlink message
-constexpr std::uint32_t size_fields = 8;     // the front of a struct that says how large it is
+constexpr std::uint32_t frame_size = 1024;    // of a signal, as much as sigreturn shows
+constexpr std::uint32_t custom_size = 2048;   // of what a custom looks through, such as a netlink message
+constexpr std::uint32_t user_desc_size = 16;  // of a thread's area on i386
+constexpr std::uint32_t size_fields = 8;      // the front of a struct that says how large it is
 
 /// What of the descriptions leads where.
 class Planner : public NamingOperations {
  public:
   Planner(const PlannerSetting& setting, Abi abi, CapturePhase phase)
-      : NamingOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {}
+      : NamingOperations(setting.tables, setting.limits, abi), setting_(setting), phase_(phase) {
+    has_result_ = phase == CapturePhase::exit;
+  }
 
   /// `forms`: of a call whose forms with values of their own have plans of their own.
   void signature(Index index, bool forms = false) {
@@ -83,12 +86,22 @@ class Planner : public NamingOperations {
 
  private:
   /// `noted`: the note after the result looks at the arguments again.
-  void parameter(const Param& param, bool noted) {
-    const Type& type = t_.types[param.type];
-    if (type.kind != TypeKind::pointer) {
+  void parameter(const Param& param, bool noted) { parameter(param, t_.types[param.type], noted, 0); }
+
+  void parameter(const Param& param, const Type& type, bool noted, unsigned depth) {
+    if (type.kind == TypeKind::choice && depth <= deepest_followed) {
+      for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[type.index].rows)) {
+        parameter(param, t_.types[row.type], noted, depth + 1);
+      }
       return;
     }
     const std::uint8_t slot = slot_of(param);
+    if (type.style == Style::tls && abi_ == Abi::i386 && phase_ == CapturePhase::entry) {
+      block(slot, 0, std::nullopt, user_desc_size);
+    }
+    if (type.kind != TypeKind::pointer) {
+      return;
+    }
     const bool at_entry = !param.at_exit || param.saved || param.begins || type.direction == Direction::inout;
     const bool at_exit = param.at_exit || noted || t_.shows_after(type.target);
     if (slot < slots && (phase_ == CapturePhase::entry ? at_entry : at_exit)) {
@@ -259,7 +272,11 @@ class Planner : public NamingOperations {
     }
     const bool open = description.variable || description.kind == StructKind::stream || size == 0;
     if (open) {
-      block(base, offset, room, room ? block_size : std::max(size, variable_size));
+      const bool constant = room && room->slot == slot_none;
+      block(base, offset, room,
+            constant ? std::uint32_t{largest_block}
+            : room   ? block_size
+                     : std::max(size, variable_size));
     } else {
       // One that says how large it is may be larger than we know it, and then the rest shows as bytes.
       const bool sized = description.sized_by != none;
@@ -278,13 +295,13 @@ class Planner : public NamingOperations {
     }
     for (const Field& field : Tables::slice(t_.fields, description.fields)) {
       const Type& inner = t_.types[field.type];
-      const std::uint32_t at = offset + field.offset[index_of(abi_)];
+      std::uint32_t at = offset + field.offset[index_of(abi_)];
       if (field.at != none) {
-        // It is within what has been copied; what it leads to would mostly be followed twice.
-        if (const Expr& place = t_.exprs[field.at]; place.op == ExprOp::literal) {
-          named_in_memory(inner, base, offset + static_cast<std::uint32_t>(place.value));
+        const std::optional<Length> place = length(field.at, nullptr);
+        if (!place || place->slot != slot_none) {
+          continue;  // it is within what has been copied
         }
-        continue;
+        at = offset + static_cast<std::uint32_t>(place->constant * place->scale);
       }
       if (!field.after || phase_ == CapturePhase::exit) {
         pointers(inner, base, at, &scope, depth + 1);

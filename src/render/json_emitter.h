@@ -17,7 +17,7 @@ namespace tracer::render {
 /// are objects; addresses are strings "0x…", null for NULL. A value that the call has changed is
 /// {"before":…,"after":…}; an annotated one is {"value":3,"name":"/etc/passwd"}; several values in one place are an
 /// array. An abbreviated object has "...":true, and an abbreviated array ends with the string "...".
-class JsonEmitter final : public Emitter {
+class JsonEmitter : public Emitter {
  public:
   JsonEmitter(const spec::Tables& tables, TextBuffer& text) : tables_(tables), text_(&text) {}
 

@@ -125,6 +125,26 @@ TEST_CASE("of what only the note looks at after a call all is copied, of what sh
   CHECK(most_of(recvmmsg_number, 1) < largest_piece);
 }
 
+TEST_CASE("no plan looks at the result before there is one") {
+  const capture::CapturePlans plans = usual_plans();
+  const auto looks_at_result = [](const capture_operation& operation) {
+    return operation.base == slot_result || operation.length == slot_result;
+  };
+  const auto fails = [&](const capture_plan& plan) {
+    const auto entry = plans.at_entry(plan);
+    return std::any_of(entry.begin(), entry.end(), looks_at_result);
+  };
+  CHECK(std::none_of(plans.by_slot.begin(), plans.by_slot.end(), fails));
+  CHECK(std::none_of(plans.forms.begin(), plans.forms.end(), [&](const form_plan& form) { return fails(form.plan); }));
+  constexpr std::uint32_t recvmmsg_number = 299;
+  const capture_plan& recvmmsg = plan_of(plans, recvmmsg_number);
+  const auto entry = plans.at_entry(recvmmsg);
+  constexpr std::uint8_t vlen = 2;
+  CHECK(std::any_of(entry.begin(), entry.end(), [](const capture_operation& operation) {
+    return operation.kind == capture_each && operation.base == 1 && operation.length == vlen;
+  }));
+}
+
 TEST_CASE("a plan follows arrays within arrays") {
   constexpr std::uint32_t sendmmsg_number = 307;
   constexpr std::uint32_t io_submit_number = 209;
