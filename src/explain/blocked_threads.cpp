@@ -211,7 +211,7 @@ class BlockedThread {
     const std::string path = proc::descriptor_path(pid_, static_cast<int>(args_[0]));
     const auto mounted = proc::mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
-    if (struct stat info; !(mounted && proc::may_not_answer(*mounted)) && ::stat(path.c_str(), &info) == 0) {
+    if (struct stat info; !(mounted && proc::may_block(*mounted)) && ::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lock_holders(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
           holders.push_back(describe_process(holder));

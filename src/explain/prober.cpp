@@ -238,8 +238,8 @@ Prober::Mount Prober::mount(const std::string& path) const {
   if (at.empty() || ::stat(tracer_path(at).c_str(), &wanted) != 0) {
     return mount;
   }
-  while (at != "/" && ::stat(tracer_path(folder_of(at)).c_str(), &parent) == 0 && parent.st_dev == wanted.st_dev) {
-    at = folder_of(at);
+  while (at != "/" && ::stat(tracer_path(directory_of(at)).c_str(), &parent) == 0 && parent.st_dev == wanted.st_dev) {
+    at = directory_of(at);
   }
   mount.point = at;
   return mount;

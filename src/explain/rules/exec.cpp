@@ -20,7 +20,7 @@ std::vector<std::string> directories_tried(const Process& process, const std::st
   for (const Step& step : process.steps) {
     if (step.kind == Step::Kind::failure && step.order >= process.last_exec && base_name(step.path) == name &&
         is_listed(step.call.name, "execve newfstatat stat access faccessat2 faccessat")) {
-      const std::string directory = folder_of(step.path);
+      const std::string directory = directory_of(step.path);
       if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
         directories.push_back(directory);
       }
@@ -116,7 +116,7 @@ std::optional<Finding> exec_missing(const Case& facts) {
   Finding finding;
   finding.cause = "the program " + facts.path() + " does not exist";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  const std::vector<std::string> similar = facts.prober.similar(folder_of(walk.stopped), base_name(walk.stopped));
+  const std::vector<std::string> similar = facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
     finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + join(similar, ", "));
   }

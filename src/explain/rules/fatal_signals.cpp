@@ -114,7 +114,7 @@ bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t faul
       return true;
     }
     // A guard page precedes the stack of a thread.
-    if (mapping.holds(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
+    if (mapping.contains(fault) && mapping.protection.compare(0, 3, "---") == 0 && near_pointer) {
       return true;
     }
   }

@@ -119,7 +119,7 @@ std::optional<Finding> wrong_directory(const Case& facts) {
   if (given.empty() || given.front() == '/' || program.empty()) {
     return std::nullopt;
   }
-  for (const std::string& directory : {folder_of(program), folder_of(folder_of(program))}) {
+  for (const std::string& directory : {directory_of(program), directory_of(directory_of(program))}) {
     const std::string there = (directory == "/" ? "" : directory) + '/' + given;
     if (there != facts.path() && facts.prober.exists(there)) {
       Finding finding;
@@ -218,7 +218,7 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy =
         sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
   } else {
-    finding.remedy = directory_missing ? "mkdir -p " + folder_of(facts.path()) + ", or correct the path"
+    finding.remedy = directory_missing ? "mkdir -p " + directory_of(facts.path()) + ", or correct the path"
                                        : "make " + facts.path() + ", or give the program its path";
   }
   return finding;
@@ -255,7 +255,7 @@ std::optional<Finding> file_permission(const Case& facts) {
       call.name,
       "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
   if ((!walk.exists() && walk.error == ENOENT) || changes_directory) {
-    const Walk directory = facts.prober.walk(folder_of(facts.path()));
+    const Walk directory = facts.prober.walk(directory_of(facts.path()));
     if (directory.exists() && !facts.prober.may(directory.info(), Access::write)) {
       finding.cause = facts.prober.user() + " may not write to the directory " + directory.real + " (" +
                       Prober::describe(directory.info()) + "), to make or change " + base_name(facts.path());
@@ -337,7 +337,7 @@ constexpr std::string_view writing_calls =
 
 /// chattr +i and +a apply to root, too.
 std::optional<Finding> immutable(const Case& facts) {
-  const std::string directory = folder_of(facts.path());
+  const std::string directory = directory_of(facts.path());
   const std::string what = facts.prober.is_immutable(facts.path()) ? facts.path() : directory;
   if (facts.path().empty() || !facts.prober.is_immutable(what)) {
     return std::nullopt;

@@ -33,7 +33,7 @@ std::optional<Finding> not_mounted(const Case& facts) {
 
 std::optional<Finding> not_of_this_kernel(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
-  const std::string directory = folder_of(walk.stopped);
+  const std::string directory = directory_of(walk.stopped);
   if (facts.path().empty() || walk.exists() || !facts.prober.is_on_kernel_file_system(directory)) {
     return std::nullopt;
   }

@@ -24,7 +24,7 @@ std::vector<std::string> directories_tried(const Process& process, const std::st
     if (step.kind != Step::Kind::failure || base_name(step.path) != library) {
       continue;
     }
-    std::string directory = folder_of(step.path);
+    std::string directory = directory_of(step.path);
     directory = directory.substr(0, directory.find("/glibc-hwcaps"));
     if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
       directories.push_back(directory);
@@ -38,7 +38,7 @@ std::vector<std::string> find_elsewhere(const Case& facts, const std::string& li
   const std::string beside = directory_of(facts.process.executable());
   std::vector<std::string> found;
   for (const std::string& directory :
-       {beside, beside + "/lib", folder_of(beside) + "/lib", std::string("/usr/local/lib"),
+       {beside, beside + "/lib", directory_of(beside) + "/lib", std::string("/usr/local/lib"),
         std::string("/usr/local/lib64"), std::string("/usr/lib"), std::string("/usr/lib64"),
         std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"), std::string("/usr/lib32"),
         std::string("/usr/lib/i386-linux-gnu"), std::string("/opt/lib"), facts.process.working_directory,
@@ -119,7 +119,7 @@ std::optional<Finding> missing_library(const Case& facts) {
     finding.remedy = "install the package that holds it (Debian: apt-file search " + library + ")";
   } else {
     finding.looked_at.push_back("there is " + join(elsewhere, ", "));
-    const std::string directory = folder_of(elsewhere.front());
+    const std::string directory = directory_of(elsewhere.front());
     finding.remedy = "LD_LIBRARY_PATH=" + directory + " " + base_name(program) + " …, or add " + directory +
                      " to /etc/ld.so.conf.d and run ldconfig";
   }

@@ -140,8 +140,8 @@ bool needs_more_than_modes(const Case& facts, const Walk& walk) {
 std::optional<Finding> file_refused(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   if ((facts.snapshot() && needs_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
-      facts.prober.is_immutable(folder_of(facts.path())) ||
-      (!walk.exists() && facts.prober.is_on_kernel_file_system(folder_of(facts.path())))) {
+      facts.prober.is_immutable(directory_of(facts.path())) ||
+      (!walk.exists() && facts.prober.is_on_kernel_file_system(directory_of(facts.path())))) {
     return std::nullopt;  // another rule applies
   }
   if (facts.path().empty() || !facts.snapshot() || facts.prober.unsearchable_directory(walk) != nullptr) {
@@ -150,7 +150,7 @@ std::optional<Finding> file_refused(const Case& facts) {
   const std::string flags = to_text(facts.call().argument("flags").value);
   const bool makes = !walk.exists() && flags.find("O_CREAT") != std::string::npos;
   if (makes) {
-    const Walk directory = facts.prober.walk(folder_of(facts.path()));
+    const Walk directory = facts.prober.walk(directory_of(facts.path()));
     return directory.exists() && facts.prober.may(directory.info(), Access::write)
                ? std::optional(refusal(facts, "making " + facts.path()))
                : std::nullopt;
