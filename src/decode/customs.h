@@ -28,7 +28,7 @@ class CustomValue final : public CustomContext {
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
   bool spend() override { return session_.spend(); }
   [[nodiscard]] const trace::Memory& memory() const override { return session_.memory; }
-  [[nodiscard]] names::Task task() const override { return walker_.session_.task(); }
+  [[nodiscard]] names::Task task() const override { return session_.task(); }
   [[nodiscard]] const names::Names& names() const override { return session_.setting.names; }
   [[nodiscard]] render::Emitter& out() const override { return session_.out; }
   void constant(std::string_view set, std::uint64_t bits, unsigned width) override;

@@ -25,13 +25,13 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
                    names::DescriptorNames& names, View& view, render::Summary* summary, Note note)
     : options_(std::move(options)),
-      tables_(tables),
+      prototypes_(tables, options_.summary_only ? nullptr : options_.prototypes),
       filter_(options_.filter, tables, decoder, names),
       tamper_rules_(std::move(options_.tampering), tables),
       decoder_(decoder),
       view_(view),
       summary_(summary),
-      note_(std::move(note)) {}
+      notes_(std::move(note), view) {}
 
 trace::Verdict Pipeline::handle(const trace::Event& event, const trace::Memory& memory) {
   if (options_.stacks != nullptr) {
@@ -115,7 +115,7 @@ const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace:
   }
   thread.call.tampered = true;
   for (const std::size_t argument : *choice.missing_arguments) {
-    note_failed_poke(
+    notes_.failed_poke(
         event.tid,
         number == entry.number
             ? fmt::format("there is no argument {}, as the call has only {}", argument + 1, choice.argument_count)
@@ -130,7 +130,7 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
     end_call(thread, {event.time, memory});
   }
   const bool chosen = std::exchange(thread.call.tampered, false);
-  note_poked(event.tid, enter.tampered);
+  notes_.poked(event.tid, enter.tampered);
   const decode::Entry entry = entry_of(event, enter);
   const std::uint64_t number = filter_.number_of(entry, memory);
   if (thread.call.open) {
@@ -179,7 +179,7 @@ trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, cons
   call.instruction_pointer = exit.instruction_pointer;
   if (!call.shown) {
     call.open = false;
-    unnest(thread);
+    thread.pop_call();
     return trace::Verdict::go_on;
   }
   CallEnd end;
@@ -195,7 +195,7 @@ trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, cons
   if (thread.abi_of_new_program) {
     note_abi(thread, *thread.abi_of_new_program, {event.time, memory});
   }
-  note_poked(event.tid, exit.tampered);
+  notes_.poked(event.tid, exit.tampered);
   return verdict;
 }
 
@@ -211,13 +211,13 @@ void Pipeline::note_abi(Thread& thread, Abi abi, const Moment& moment) {
 trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory) {
   thread.call.open = false;
   if (!records()) {
-    unnest(thread);
+    thread.pop_call();
     return trace::Verdict::go_on;
   }
   if (!filter_.wants_end(end.outcome, end.duration)) {
     view_.call_is_dropped(thread);
     thread.entry_stack.clear();
-    unnest(thread);
+    thread.pop_call();
     return trace::Verdict::go_on;
   }
   if (!thread.entry_stack.empty()) {
@@ -229,7 +229,7 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
   if (end.outcome.known) {
     thread.entry_stack.clear();
   }
-  unnest(thread);
+  thread.pop_call();
   ++shown_;
   return shown_ == options_.syscall_limit ? trace::Verdict::detach_all : trace::Verdict::go_on;
 }
@@ -271,7 +271,7 @@ void Pipeline::end_call(Thread& thread, const Moment& moment) {
     }
   }
   thread.call.open = false;
-  unnest(thread);
+  thread.pop_call();
 }
 
 bool Pipeline::never_returns(const Thread& thread) const {
@@ -371,9 +371,9 @@ trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, con
     return trace::Verdict::go_on;
   }
   if (attached.threads == 1) {
-    note_process(event.tid, "attached");
+    notes_.process(event.tid, "attached");
   } else if (attached.threads > 1) {
-    note_process(event.tid, fmt::format("attached with {} threads", attached.threads));
+    notes_.process(event.tid, fmt::format("attached with {} threads", attached.threads));
   }
   return trace::Verdict::go_on;
 }
@@ -381,7 +381,7 @@ trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, con
 trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
   if (!options_.quiet.has(Quiet::attach)) {
-    note_process(event.tid, "detached");
+    notes_.process(event.tid, "detached");
   }
   if (records()) {
     if (thread.call.open && thread.call.shown && !filter_.wants_status(filter::CallStatus::detached)) {
@@ -409,24 +409,6 @@ trace::Verdict Pipeline::on(const trace::Exited& exited, Thread& thread, const t
   }
   forget(thread);
   return trace::Verdict::go_on;
-}
-
-// ---------------------------------------------------------------------------------------------- notes
-
-void Pipeline::note_process(pid_t pid, std::string_view what) {
-  view_.flush();
-  note_(fmt::format("Process {} {}", pid, what));
-}
-
-void Pipeline::note_poked(pid_t pid, const trace::Tampered& tampered) {
-  if (tampered.poke_failed) {
-    note_failed_poke(pid, "its memory cannot be written where an argument points to");
-  }
-}
-
-void Pipeline::note_failed_poke(pid_t pid, std::string_view why) {
-  view_.flush();
-  note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
 }
 
 }  // namespace tracer::pipeline

@@ -10,6 +10,8 @@
 #include "filter/choice_set.h"
 #include "filter/syscall_set.h"
 #include "pipeline/filter.h"
+#include "pipeline/notes.h"
+#include "pipeline/prototypes.h"
 #include "pipeline/quiet.h"
 #include "pipeline/tampering.h"
 #include "pipeline/thread.h"
@@ -41,9 +43,6 @@ struct PipelineOptions {
   trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
 };
 
-/// Writes one line, which it gets without prefix and newline, to standard error.
-using Note = std::function<void(std::string_view)>;
-
 class Pipeline final : public trace::EventHandler {
  public:
   /// `summary` may be null. All arguments outlive the pipeline.
@@ -68,9 +67,6 @@ class Pipeline final : public trace::EventHandler {
   [[nodiscard]] bool records() const { return !options_.summary_only; }
   /// `number` is the result of Filter::number_of().
   [[nodiscard]] bool wants(std::uint64_t number, const decode::Entry& entry, const trace::Memory& memory) const;
-  void note_process(pid_t pid, std::string_view what);
-  void note_poked(pid_t pid, const trace::Tampered& tampered);
-  void note_failed_poke(pid_t pid, std::string_view why);
 
   trace::Verdict on(const trace::SyscallEnter& enter, Thread& thread, const trace::Event& event,
                     const trace::Memory& memory);
@@ -106,29 +102,17 @@ class Pipeline final : public trace::EventHandler {
   void keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory);
   [[nodiscard]] std::span<const trace::StackFrame> stack_now(const trace::Event& event,
                                                              const trace::Memory& memory) const;
-  /// `tid`: a thread that calls the function.
-  [[nodiscard]] const spec::Call* prototype_of(const trace::LibraryFunction& function, pid_t tid) const;
-  /// Stores the arguments in function_values_.
-  void fetch_values(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi, const trace::Memory& memory);
-  /// Returns the name of a function in the table of -c.
-  [[nodiscard]] const std::string& summary_name(const trace::LibraryFunction& function) const;
-  [[nodiscard]] decode::Outcome outcome_of(const OpenCall& call, const trace::LibraryExit& exit,
-                                           const trace::Memory& memory);
   /// Pushes the open call of the thread, before a call inside it.
   void nest(Thread& thread);
-  /// Makes an open call that is not the innermost one the innermost.
-  void bring_inside(Thread& thread, std::size_t outer);
-  static void unnest(Thread& thread);
 
   PipelineOptions options_;
-  const spec::Tables& tables_;
-  std::vector<std::uint64_t> function_values_;
+  Prototypes prototypes_;
   Filter filter_;
   TamperRules tamper_rules_;
   const decode::Decoder& decoder_;
   View& view_;
   render::Summary* summary_;
-  Note note_;
+  Notes notes_;
   ThreadTable threads_;
   std::unordered_map<pid_t, pid_t> exiting_;  ///< by process: the thread that has called exit_group last
   bool launch_seen_ = false;

@@ -76,6 +76,13 @@ struct Thread : CallRecord {
   bool in_hidden_call = false;            ///< inside a system call that is not shown, within `call`
   CallCounts call_counts;
 
+  /// Puts the open call aside, before a call inside it. Returns whether the outermost calls were dropped for it.
+  bool push_call(const decode::Decoder& decoder);
+  /// Returns to the call around the one that has ended, if there is one.
+  void pop_call();
+  /// Makes a call of `outer` the innermost one.
+  void resume_call(std::size_t index);
+
   // The members below are for the views.
   bool gone = false;             ///< it has ended, and /proc no longer has it
   std::string command;           ///< its command name at the last query; empty: not queried yet

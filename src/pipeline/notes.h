@@ -1,0 +1,44 @@
+// What the pipeline reports on standard error beside the trace.
+#pragma once
+
+#include <fmt/core.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "pipeline/view.h"
+
+namespace tracer::pipeline {
+
+/// Writes one line, which it gets without prefix and newline, to standard error.
+using Note = std::function<void(std::string_view)>;
+
+/// Writes notes after all that the view has written so far.
+class Notes {
+ public:
+  /// `view` outlives this.
+  Notes(Note note, View& view) : note_(std::move(note)), view_(view) {}
+
+  void say(std::string_view sentence) const { note_(sentence); }
+  void process(pid_t pid, std::string_view what) const {
+    view_.flush();
+    note_(fmt::format("Process {} {}", pid, what));
+  }
+  void poked(pid_t pid, const trace::Tampered& tampered) const {
+    if (tampered.poke_failed) {
+      failed_poke(pid, "its memory cannot be written where an argument points to");
+    }
+  }
+  void failed_poke(pid_t pid, std::string_view why) const {
+    view_.flush();
+    note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
+  }
+
+ private:
+  Note note_;
+  View& view_;
+};
+
+}  // namespace tracer::pipeline

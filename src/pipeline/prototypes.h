@@ -1,0 +1,37 @@
+// The prototypes of functions, and the arguments and results that they tell to read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decode/decoder.h"
+#include "trace/library_call.h"
+#include "trace/memory.h"
+#include "trace/prototype_source.h"
+
+namespace tracer::pipeline {
+
+class Prototypes {
+ public:
+  /// `source` finds prototypes of functions without a description; null: nothing does. It outlives this.
+  Prototypes(const spec::Tables& tables, trace::PrototypeSource* source) : tables_(tables), source_(source) {}
+
+  /// Returns the prototype of a function; null if it has none. `tid`: a thread that calls the function.
+  [[nodiscard]] const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) const;
+
+  /// Reads the words of the arguments. They are valid until the next call of a member.
+  std::span<const std::uint64_t> arguments(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi,
+                                           const trace::Memory& memory);
+
+  /// Reads the result of the call with this entry; a structure from `result_address`, which is LibraryEnter's.
+  decode::Outcome outcome(const decode::Entry& entry, std::uint64_t result_address, const trace::LibraryExit& exit,
+                          const trace::Memory& memory);
+
+ private:
+  const spec::Tables& tables_;
+  trace::PrototypeSource* source_;
+  std::vector<std::uint64_t> values_;  ///< words of arguments, or of a structure that is returned
+};
+
+}  // namespace tracer::pipeline
