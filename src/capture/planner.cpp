@@ -120,7 +120,9 @@ class Planner : public NamingOperations {
       if (pointer.sized_by != none) {
         room = length(pointer.sized_by, scope);
       }
+      const bool outside = std::exchange(overlaid_, false);
       target(t_.types[pointer.target], slot, 0, room, scope, depth);
+      overlaid_ = outside;
     }
   }
 
@@ -299,19 +301,25 @@ class Planner : public NamingOperations {
       if (field.at != none) {
         const std::optional<Length> place = length(field.at, nullptr);
         if (!place || place->slot != slot_none) {
-          continue;  // it is within what has been copied
+          continue;
         }
         at = offset + static_cast<std::uint32_t>(place->constant * place->scale);
       }
+      const bool outside = std::exchange(overlaid_, overlaid_ || field.at != none);
       if (!field.after || phase_ == CapturePhase::exit) {
         pointers(inner, base, at, &scope, depth + 1);
       }
       if (inner.kind == TypeKind::structure && depth < deepest_followed) {
         const Struct& within = t_.structs[inner.index];
         const bool copied = within.sized_by == none && !within.variable && within.kind == StructKind::plain;
-        copied ? inside(inner, base, at, &scope, depth) : structure(inner, base, at, std::nullopt, &scope, depth + 1);
+        if (copied) {
+          inside(inner, base, at, &scope, depth);
+        } else if (!overlaid_) {
+          structure(inner, base, at, std::nullopt, &scope, depth + 1);
+        }
       }
       named_in_memory(inner, base, at);
+      overlaid_ = outside;
     }
   }
 
@@ -331,6 +339,7 @@ class Planner : public NamingOperations {
   const PlannerSetting& setting_;
   CapturePhase phase_;
   bool within_custom_ = false;
+  bool overlaid_ = false;  ///< within a field that has a place of its own: others have copied what is there
   /// The note after the result chooses from all of what is pointed to, however little shows of it.
   bool noted_ = false;
   bool matters_if_failed_ = false;

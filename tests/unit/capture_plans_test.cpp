@@ -145,6 +145,15 @@ TEST_CASE("no plan looks at the result before there is one") {
   }));
 }
 
+TEST_CASE("what a field with a place of its own overlays is not copied again") {
+  const capture::CapturePlans plans = usual_plans();
+  constexpr std::uint32_t bind_number = 49;
+  const auto entry = plans.at_entry(plan_of(plans, bind_number));
+  const auto each = std::find_if(entry.begin(), entry.end(), [](const auto& o) { return o.kind == capture_each; });
+  REQUIRE(each != entry.end());  // the pieces that an address may consist of
+  CHECK(std::all_of(each + 1, entry.end(), [](const capture_operation& o) { return o.most <= 16; }));
+}
+
 TEST_CASE("a plan follows arrays within arrays") {
   constexpr std::uint32_t sendmmsg_number = 307;
   constexpr std::uint32_t io_submit_number = 209;
