@@ -1,4 +1,4 @@
-// The reader's end of the blocks of one CPU. Private to this folder.
+// The reader's end of the blocks of one CPU. Private to this directory.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A path as the kernel's programs tell it: name by name, from its end to its beginning. Private to this folder.
+// A path as the kernel's programs report it: name by name, from its end to its beginning. Private to this directory.
 #pragma once
 
 #include <string>

@@ -33,8 +33,8 @@ std::string text_of(const std::uint8_t (&bytes)[Size], std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), std::min(size, Size)};
 }
 
-/// What the kernel tells of one descriptor.
-struct Told {
+/// What the kernel reports of one descriptor.
+struct Reported {
   CapturedPath path;
   std::string name;  ///< the innermost of the path, and the only one of what is made up
   std::optional<descriptor_facts> facts;
@@ -42,24 +42,24 @@ struct Told {
 };
 
 /// The text that the file's system makes up (d_path), without its mark of a deleted file; empty: unknown.
-std::string made_up_link(const Told& told, bool& deleted) {
-  const descriptor_facts& facts = *told.facts;
+std::string made_up_link(const Reported& reported, bool& deleted) {
+  const descriptor_facts& facts = *reported.facts;
   switch (facts.system) {
     case PIPEFS_MAGIC:
       return fmt::format("pipe:[{}]", facts.inode);
     case SOCKFS_MAGIC:
       return fmt::format("socket:[{}]", facts.inode);
     case NSFS_MAGIC:
-      return told.name.empty() ? std::string{} : fmt::format("{}:[{}]", told.name, facts.inode);
+      return reported.name.empty() ? std::string{} : fmt::format("{}:[{}]", reported.name, facts.inode);
     case ANON_INODE_FS_MAGIC:
-      return "anon_inode:" + told.name;
+      return "anon_inode:" + reported.name;
     case pidfd_magic:
       return "anon_inode:[pidfd]";
     case dma_buffer_magic:
       return {};
     default:  // memfd_create and its like
       deleted = true;
-      return "/" + told.name;
+      return "/" + reported.name;
   }
 }
 
@@ -74,11 +74,11 @@ std::optional<trace::SocketEndpoint> endpoint(bool is_v6, std::uint16_t port, co
   return result;
 }
 
-trace::SocketFacts socket_of(const Told& told) {
-  const socket_facts& facts = *told.socket;
+trace::SocketFacts socket_of(const Reported& reported) {
+  const socket_facts& facts = *reported.socket;
   trace::SocketFacts result;
-  result.protocol = told.name;
-  result.inode = told.facts->inode;
+  result.protocol = reported.name;
+  result.inode = reported.facts->inode;
   if (facts.family == AF_INET || facts.family == AF_INET6) {
     const bool is_v6 = facts.family == AF_INET6;
     result.local = endpoint(is_v6, facts.local_port, facts.local);
@@ -96,16 +96,16 @@ trace::SocketFacts socket_of(const Told& told) {
   return result;
 }
 
-std::optional<trace::OpenFile> file_of(const Told& told) {
-  if (!told.facts) {
+std::optional<trace::OpenFile> file_of(const Reported& reported) {
+  if (!reported.facts) {
     return std::nullopt;
   }
-  const descriptor_facts& facts = *told.facts;
+  const descriptor_facts& facts = *reported.facts;
   trace::OpenFile file;
   if (facts.made_up != 0) {
-    file.link = made_up_link(told, file.deleted);
+    file.link = made_up_link(reported, file.deleted);
   } else if (facts.path.ending == path_at_root || facts.path.ending == path_at_top) {
-    file.link = told.path.text();
+    file.link = reported.path.text();
     file.deleted = facts.path.deleted != 0;
   }
   // A longer one has no link.
@@ -117,8 +117,8 @@ std::optional<trace::OpenFile> file_of(const Told& told) {
   if (S_ISCHR(facts.mode) || S_ISBLK(facts.mode)) {
     file.device = {S_ISBLK(facts.mode), facts.device >> minor_bits, facts.device & ((1U << minor_bits) - 1)};
   }
-  if (told.socket) {
-    file.socket = socket_of(told);
+  if (reported.socket) {
+    file.socket = socket_of(reported);
   } else if (file.link == "anon_inode:[pidfd]") {
     file.process = {static_cast<std::int32_t>(facts.detail[0]), command_of(&facts.detail[1])};
   } else if (file.link == "anon_inode:[eventfd]") {
@@ -129,22 +129,22 @@ std::optional<trace::OpenFile> file_of(const Told& told) {
   return file;
 }
 
-/// The first that an area tells of `number`.
-Told find(std::span<const std::byte> area, std::uint64_t number) {
-  Told told;
+/// The first that an area reports of `number`.
+Reported find(std::span<const std::byte> area, std::uint64_t number) {
+  Reported reported;
   for_each_chunk(area, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
-    if (chunk.kind == chunk_name && chunk.address == (names_of_descriptor | number) && !told.facts) {
-      told.path.add(text_of(bytes));
-      if (told.name.empty()) {
-        told.name = text_of(bytes);
+    if (chunk.kind == chunk_name && chunk.address == (names_of_descriptor | number) && !reported.facts) {
+      reported.path.add(text_of(bytes));
+      if (reported.name.empty()) {
+        reported.name = text_of(bytes);
       }
-    } else if (chunk.kind == chunk_descriptor && chunk.address == number && !told.facts) {
-      told.facts = chunk_as<descriptor_facts>(bytes);
-    } else if (chunk.kind == chunk_socket && chunk.address == number && !told.socket) {
-      told.socket = chunk_as<socket_facts>(bytes);
+    } else if (chunk.kind == chunk_descriptor && chunk.address == number && !reported.facts) {
+      reported.facts = chunk_as<descriptor_facts>(bytes);
+    } else if (chunk.kind == chunk_socket && chunk.address == number && !reported.socket) {
+      reported.socket = chunk_as<socket_facts>(bytes);
     }
   });
-  return told;
+  return reported;
 }
 
 }  // namespace
@@ -164,9 +164,9 @@ std::optional<trace::OpenFile> CapturedSnapshot::descriptor_behind(std::int32_t 
 
 std::optional<trace::OpenFile> CapturedSnapshot::named(std::uint64_t number) const {
   for (const Area area : areas_) {
-    const Told told = find(area, number);
-    if (told.facts) {
-      return file_of(told);
+    const Reported reported = find(area, number);
+    if (reported.facts) {
+      return file_of(reported);
     }
   }
   return std::nullopt;

@@ -13,7 +13,7 @@
 namespace tracer::bpf {
 namespace {
 
-UniqueFd open_folder(const std::string& path) {
+UniqueFd open_directory(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
@@ -33,16 +33,16 @@ std::string cgroup2_mount() {
 }  // namespace
 
 Result<UniqueFd> open_cgroup(const std::string& path) {
-  UniqueFd folder = open_folder(path);
+  UniqueFd directory = open_directory(path);
   struct statfs info {};
-  if (folder.valid() && ::fstatfs(folder.get(), &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC) {
-    return folder;
+  if (directory.valid() && ::fstatfs(directory.get(), &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC) {
+    return directory;
   }
   const std::string mount = cgroup2_mount();
   if (mount.empty()) {
     return Error{ENOENT, "--cgroup=" + path + ": control groups of version 2 are not mounted on this machine"};
   }
-  UniqueFd below = open_folder(mount + '/' + path);
+  UniqueFd below = open_directory(mount + '/' + path);
   if (!below.valid()) {
     return Error{errno, "--cgroup=" + path + ": neither a folder of cgroup v2 nor one below " + mount};
   }

@@ -1,4 +1,4 @@
-// Control groups by their folders.
+// Control groups by their directories.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace tracer::bpf {
 
-/// `path` is a folder of cgroup v2, or what follows after the place where that is mounted. The error is one sentence.
+/// `path` is a directory of cgroup v2, or what follows after the place where that is mounted. The error is one
+/// sentence.
 Result<UniqueFd> open_cgroup(const std::string& path);
 
 }  // namespace tracer::bpf

@@ -1,4 +1,4 @@
-// The chunks behind the front of a record. Private to this folder.
+// The chunks behind the front of a record. Private to this directory.
 #pragma once
 
 #include <algorithm>

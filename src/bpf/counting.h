@@ -8,8 +8,8 @@
 
 enum {
   counting_slots = watched_abis * numbers_per_abi,
-  latency_classes = 32768, /* of all calls together; each has a dozen or two */
-  lives_size = 256 * 1024, /* bytes of reports that wait for the tracer */
+  latency_classes = 32768,      /* of all calls together; each has a dozen or two */
+  lifecycles_size = 256 * 1024, /* bytes of reports that wait for the tracer */
 };
 
 struct counting_settings {
@@ -63,10 +63,10 @@ struct latency_key {
   __u32 bucket;
 };
 
-enum life_kind { life_begins = 1, life_ends = 2 };
+enum lifecycle_kind { lifecycle_fork = 1, lifecycle_exit = 2 };
 
 /* A followed thread, by its ids in the tracer's pid namespace. */
-struct life_report {
+struct lifecycle_report {
   __u32 kind;
   __u32 tid;
   __u32 tgid;

@@ -50,7 +50,7 @@ std::uint64_t time_between_ticks() {
   return static_cast<std::uint64_t>(tick.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(tick.tv_nsec);
 }
 
-constexpr std::size_t most_lives_at_once = 1024;
+constexpr std::size_t most_reports_at_once = 1024;
 
 }  // namespace
 
@@ -94,7 +94,7 @@ Status CountingEngine::load() {
     return totals.error();
   }
   totals_ = totals.value();
-  auto ring = RecordRing::open(programs_.map_fd("lives"), programs_.map_entries("lives"));
+  auto ring = RecordRing::open(programs_.map_fd("lifecycles"), programs_.map_entries("lifecycles"));
   if (!ring) {
     return ring.error();
   }
@@ -103,7 +103,7 @@ Status CountingEngine::load() {
 }
 
 int CountingEngine::reports() const {
-  return programs_.map_fd("lives");
+  return programs_.map_fd("lifecycles");
 }
 
 void CountingEngine::conclude() {
@@ -116,8 +116,8 @@ void CountingEngine::conclude() {
 }
 
 KernelEngine::Next CountingEngine::take_reports() {
-  const auto take = [this](std::span<const std::byte> record) { on_life(record); };
-  return ring_->consume(most_lives_at_once, take) != 0 ? Next::now : Next::when_told;
+  const auto take = [this](std::span<const std::byte> record) { on_lifecycle(record); };
+  return ring_->consume(most_reports_at_once, take) != 0 ? Next::now : Next::when_woken;
 }
 
 void CountingEngine::take_rest(const std::function<bool()>& go_on) {
@@ -125,15 +125,15 @@ void CountingEngine::take_rest(const std::function<bool()>& go_on) {
   }
 }
 
-void CountingEngine::on_life(std::span<const std::byte> record) {
-  life_report life{};
-  std::memcpy(&life, record.data(), std::min(sizeof life, record.size()));
-  const auto tid = static_cast<pid_t>(life.tid);
-  const auto tgid = static_cast<pid_t>(life.tgid);
-  if (life.kind == life_begins) {
-    on_birth(tid, tgid, static_cast<pid_t>(life.parent));
+void CountingEngine::on_lifecycle(std::span<const std::byte> record) {
+  lifecycle_report report{};
+  std::memcpy(&report, record.data(), std::min(sizeof report, record.size()));
+  const auto tid = static_cast<pid_t>(report.tid);
+  const auto tgid = static_cast<pid_t>(report.tgid);
+  if (report.kind == lifecycle_fork) {
+    on_fork(tid, tgid, static_cast<pid_t>(report.parent));
   } else if (tracees_.erase(tid) != 0) {
-    hand_out(tid, tgid, trace::Exited{life.status});
+    hand_out(tid, tgid, trace::Exited{report.status});
   }
 }
 

@@ -1,4 +1,4 @@
-// The engine behind make_counting_engine(). Private to this folder.
+// The engine behind make_counting_engine(). Private to this directory.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class CountingEngine final : public KernelEngine {
   void conclude() override;
   Next take_reports() override;
   void take_rest(const std::function<bool()>& go_on) override;
-  void on_life(std::span<const std::byte> record);
+  void on_lifecycle(std::span<const std::byte> record);
   [[nodiscard]] std::vector<trace::CallTotals> read_totals() const;
   void read_latencies(std::vector<trace::CallTotals>& totals) const;
   void complain_of_unsorted();

@@ -33,7 +33,7 @@ struct TracingOptions {
   filter::EndFilter filter;       ///< calls that end otherwise need not be reported
   std::uint32_t buffer_size = 0;  ///< of the ring buffer, in bytes; a power of two
   bool stacks = false;            ///< events say where their thread was: Event::stack
-  bool signals = true;            ///< somebody wants to hear of signals; deaths by them are told in any case
+  bool signals = true;            ///< signals are wanted; deaths by them are reported in any case
   bool group_stops = true;        ///< and of processes that they stop
   bool commands = false;          ///< somebody wants to know the names of the threads' programs
   /// TaskSnapshot::state() is captured for calls that fail, for calls of this set also if they succeed, and, with a

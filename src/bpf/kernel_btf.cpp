@@ -68,7 +68,7 @@ std::unordered_set<std::string_view> names_in(const btf* types) {
   for (std::uint32_t id = 1; id < btf__type_cnt(types); ++id) {
     if (const btf_type* type = btf__type_by_id(types, id); is_read(type)) {
       const std::string_view name = btf__name_by_offset(types, type->name_off);
-      names.insert(name.substr(0, name.find("___")));  // what follows tells the forms of a type over the years apart
+      names.insert(name.substr(0, name.find("___")));  // what follows distinguishes the forms of a type over the years
     }
   }
   names.erase(std::string_view());

@@ -33,7 +33,7 @@ constexpr std::pair<unsigned long, unsigned long> tracepoints_let_others_run_sin
 
 constexpr std::initializer_list<const char*> until_7_0 = {"on_enter", "on_exit"};
 constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_perf_exit", "on_fork_again",
-                                                          "on_exec_again", "on_end_again"};
+                                                          "on_exec_again", "on_thread_exit_again"};
 
 Status choose_scope(thread_settings& settings, const process::Scope& scope) {
   if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
@@ -80,7 +80,7 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
   settings.times = options_.times ? 1 : 0;
   settings.cpu_time = options_.times && options_.cpu_time ? 1 : 0;
   const bool lets_others_run = kernel_version() >= tracepoints_let_others_run_since;
-  settings.keeps_cpu = lets_others_run ? 1 : 0;
+  settings.preemptible = lets_others_run ? 1 : 0;
   for (const char* unneeded : lets_others_run ? until_7_0 : since_7_0) {
     programs_.leave_out(unneeded);
   }
@@ -96,7 +96,7 @@ Status KernelEngine::watch_threads(thread_shared& shared) {
   if (const Status filled = fill_cgroups(); !filled) {
     return filled.error();
   }
-  // Nobody is 0; but this tells the programs who the tracer is.
+  // Nobody is 0; but this shows the programs who the tracer is.
   if (const auto nobody = adopt(0, false, false); !nobody) {
     return nobody.error();
   }
@@ -225,7 +225,7 @@ void KernelEngine::serve(const process::SignalWatch& signals) {
       if (signal != SIGCHLD) {
         end_.interrupted_by_signal = true;
         end_.interrupting_signal = signal;
-        // What has happened until now is told, unless the signal comes again.
+        // What has happened until now is reported, unless the signal comes again.
         programs_.detach();
         take_rest([this, &signals] {
           const int again = signals.next();
@@ -241,7 +241,7 @@ void KernelEngine::serve(const process::SignalWatch& signals) {
       let_go();
       return;
     }
-    // The last one to end may not have told of it if the ring was full, but it has been watched to its end.
+    // The last one to exit may not have reported it if the ring was full, but it has been watched to its end.
     const bool endless = options_.scope.any() && !program_;
     if (!endless && !program_runs_ && __atomic_load_n(&shared_->live, __ATOMIC_RELAXED) == 0) {
       take_rest([this] { return !detaching_; });
@@ -249,7 +249,7 @@ void KernelEngine::serve(const process::SignalWatch& signals) {
     }
     if (next == Next::soon) {
       ::poll(sources, 1, nap_milliseconds());
-    } else if (next == Next::when_told) {
+    } else if (next == Next::when_woken) {
       handler_->idle();
       const bool quiet = ::poll(sources, std::size(sources), sleep_milliseconds()) == 0;
       if (quiet && !endless && !program_runs_ && !anyone_left()) {
@@ -287,7 +287,7 @@ int KernelEngine::sleep_milliseconds() const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, longest_sleep_milliseconds));
 }
 
-void KernelEngine::on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time) {
+void KernelEngine::on_fork(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time) {
   tracees_[tid] = tgid;
   trace::Event event;
   event.abi = arch::native_abi();
@@ -323,7 +323,7 @@ void KernelEngine::let_go() {
 
 void KernelEngine::hand_out(const trace::Event& event, const trace::Memory& memory) {
   if (handler_->handle(event, memory) != trace::Verdict::go_on) {
-    detaching_ = heard_enough_ = true;
+    detaching_ = reporting_ended_ = true;
   }
 }
 

@@ -1,5 +1,5 @@
-// What engines share whose programs watch from inside the kernel: whom they watch, and until when. Private to this
-// folder.
+// What the engines share whose programs watch from inside the kernel: which processes they watch, and until when.
+// Private to this directory.
 #pragma once
 
 #include <map>
@@ -33,9 +33,9 @@ class KernelEngine : public trace::Engine {
   enum class Next : std::uint8_t {
     now,
     soon,       ///< the programs are busy and wake nobody
-    when_told,  ///< they will make `reports` readable
+    when_woken,  ///< they will make `reports` readable
   };
-  /// A descriptor that becomes readable with reports of the programs, if they tell.
+  /// A descriptor that becomes readable with reports of the programs.
   [[nodiscard]] virtual int reports() const = 0;
   /// How long `Next::soon` is.
   [[nodiscard]] virtual int nap_milliseconds() const = 0;
@@ -43,9 +43,9 @@ class KernelEngine : public trace::Engine {
   virtual Next take_reports() = 0;
   /// All the rest, as nothing more will come; as long as `go_on` says so.
   virtual void take_rest(const std::function<bool()>& go_on) = 0;
-  /// What is to be told at the end; the programs do not run any more.
+  /// Reports what is known at the end; the programs do not run any more.
   virtual void conclude() = 0;
-  void on_birth(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time = std::nullopt);
+  void on_fork(pid_t tid, pid_t tgid, pid_t parent, std::optional<trace::EventTime> time = std::nullopt);
   /// Of an event that has captured none.
   [[nodiscard]] virtual const trace::Memory& no_memory() const { return no_memory_; }
   void hand_out(const trace::Event& event, const trace::Memory& memory);
@@ -58,7 +58,7 @@ class KernelEngine : public trace::Engine {
   std::map<pid_t, pid_t> tracees_;          ///< threads that have been announced, and their processes
   trace::RunEnd end_;
   bool detaching_ = false;
-  bool heard_enough_ = false;  ///< the handler wants to hear that its tracees are let go, and nothing else any more
+  bool reporting_ended_ = false;  ///< the handler wants to know that its tracees are detached, and nothing else
 
  private:
   /// Watches the threads with this id from now on; how many there are.

@@ -1,4 +1,4 @@
-// Which Linux runs, where that alone tells how BPF programs run there.
+// Which Linux runs, where that alone decides how BPF programs run.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-/* What the tracing programs in the kernel tell of descriptors and process ids that a call names: what they stood for at
- * that moment. Plain C, for both compilers. */
+/* What the tracing programs in the kernel report of descriptors and process ids that a call names: what they stood for
+ * at that moment. Plain C, for both compilers. */
 #ifndef TRACER_BPF_NAMES_H
 #define TRACER_BPF_NAMES_H
 

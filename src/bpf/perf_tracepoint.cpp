@@ -21,9 +21,9 @@ namespace {
 
 /// A tracefs, or what open(2) or fsmount(2) says instead (errno).
 UniqueFd open_tracefs() {
-  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-    if (::access((std::string(folder) + "/events").c_str(), F_OK) == 0) {
-      return UniqueFd(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const char* directory : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    if (::access((std::string(directory) + "/events").c_str(), F_OK) == 0) {
+      return UniqueFd(::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     }
   }
   const UniqueFd system(::fsopen("tracefs", FSOPEN_CLOEXEC));

@@ -90,7 +90,7 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
       }
     }
   };
-  for_each_chunk(exec.subspan(std::min(sizeof(life_record), exec.size())), take);
+  for_each_chunk(exec.subspan(std::min(sizeof(lifecycle_record), exec.size())), take);
   return chunks;
 }
 

@@ -1,4 +1,4 @@
-// What stands at the front of a record. Private to this folder.
+// What stands at the front of a record. Private to this directory.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// All that the tracing programs hand over, in one row. Private to this folder.
+// All that the tracing programs hand over, in one row. Private to this directory.
 #pragma once
 
 #include <chrono>

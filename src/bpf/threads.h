@@ -1,4 +1,5 @@
-/* What the programs in the kernel and their loader share about whom they watch. Plain C, for both compilers. */
+/* What the programs in the kernel and their loader share about the processes that they watch. Plain C, for both
+ * compilers. */
 #ifndef TRACER_BPF_THREADS_H
 #define TRACER_BPF_THREADS_H
 
@@ -20,9 +21,10 @@ struct call_set {
 /* Written before the programs are loaded, constant for the verifier. */
 struct thread_settings {
   struct call_set wanted;
-  __u32 keeps_cpu; /* programs at tracepoints have to see to it themselves that they keep their CPU */
-  __u32 times;     /* when calls begin and end is to be known */
-  __u32 cpu_time;  /* time that threads are not on a CPU is to be known */
+  __u32 preemptible; /* other threads may run on the CPU while a program at a tracepoint runs, unless it disables
+                        preemption */
+  __u32 times;       /* when calls begin and end is to be known */
+  __u32 cpu_time;    /* time that threads are not on a CPU is to be known */
   /* Scopes beside the processes that are adopted. */
   __u32 system_wide;
   __u32 cgroups; /* how many of the map are filled */
@@ -33,7 +35,7 @@ struct thread_settings {
 /* Changes while the programs run; the loader reads and writes it in place. */
 struct thread_shared {
   __u64 live;  /* threads that are watched, those of a scope left out */
-  __u64 lost;  /* births that could not be followed, and reports that found no room */
+  __u64 lost;  /* forks that could not be followed, and reports that found no room */
   __u64 clock; /* of the programs, when the iterator below looked at a thread last; nanoseconds */
   /* For the iterator that adopts threads. */
   __u32 adopt;           /* id in the tracer's pid namespace */

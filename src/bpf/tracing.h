@@ -31,14 +31,14 @@ struct end_filter {
 struct tracing_settings {
   struct thread_settings threads;
   struct end_filter filter;
-  __u32 stack_bytes;              /* so much of the stack is copied at the entry of a call; 0: nothing */
-  __u32 circumstances;            /* of calls that fail, and of deaths, it is told as whom and where the process ran */
-  __u32 blocks;                   /* for each CPU, that the reader looks into; a power of two, or 0 */
-  __u32 form_mask;                /* places in the table of forms, less 1; they are a power of two */
-  __u32 descriptors;              /* what those stand for is told that a call names */
-  __u32 details;                  /* and more than a path: of sockets, pidfds and the like */
-  __u32 processes;                /* the same of ids of threads, processes and groups */
-  __u32 commands;                 /* what program each thread runs */
+  __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
+  __u32 circumstances; /* calls that fail, and deaths, come with the credentials and the place of the process */
+  __u32 blocks;        /* for each CPU, that the reader looks into; a power of two, or 0 */
+  __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
+  __u32 descriptors;   /* records say what descriptors of a call stand for */
+  __u32 details;       /* more than a path is wanted: of sockets, pidfds and the like */
+  __u32 processes;     /* records say what ids of threads, processes and groups stand for */
+  __u32 commands;      /* records say what program each thread runs */
   struct call_set turning_points; /* calls whose circumstances are wanted where they succeed, too */
 };
 
@@ -47,23 +47,23 @@ struct tracing_shared {
   __u64 lost;     /* records that found no room */
   __u32 sleeping; /* the reader wants to be woken */
   __u32 padding;
-  __u64 unnamed;    /* paths that could not be told */
-  __u64 root_entry; /* the tracer's root folder */
+  __u64 unnamed;    /* paths that could not be reported */
+  __u64 root_entry; /* the tracer's root directory */
   __u64 root_mount;
 };
 
 enum record_kind {
   record_enter = 1,
   record_exit,
-  record_birth,
-  record_leaving, /* it makes no calls any more; of a process's first thread the end is told later */
-  record_end,
+  record_fork,
+  record_exiting, /* it makes no calls any more; the exit of a thread group leader is reported later */
+  record_exited,
   record_exec,
   record_signal,           /* delivered */
   record_signal_generated, /* and perhaps ignored: `value` says */
   record_crash,            /* see bpf/circumstances.h */
   record_stop,             /* of a thread by a signal that stops its process */
-  record_name,             /* of a thread's program: when it is first heard of, and when it changes */
+  record_name,             /* of a thread's program: at its first record, and when it changes */
 };
 
 /* What stands at the front of each record. What its kind has follows, then chunks of memory up to `size`. */
@@ -95,9 +95,9 @@ struct exit_record {
   __u64 late;     /* where the chunks begin that the entry could not read; 0: there are none */
 };
 
-struct life_record {
+struct lifecycle_record {
   struct trace_record head;
-  __s64 value; /* birth: parent; end: wait status; exec: former tid */
+  __s64 value; /* fork: parent; exited: wait status; exec: former tid */
 };
 
 struct name_record {

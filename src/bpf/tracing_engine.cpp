@@ -19,7 +19,7 @@ namespace {
 
 /// How long and with how much behind it an entry waits for its exit, which may know what the entry could not read.
 constexpr std::chrono::milliseconds longest_hold(100);
-/// How long a signal waits for what it did to its thread, which is told when the core is written.
+/// How long a signal waits for what it did to its thread, which is reported when the core is written.
 constexpr std::chrono::seconds longest_death(5);
 constexpr std::size_t most_held = std::size_t{16} << 20;
 
@@ -243,7 +243,7 @@ KernelEngine::Next TracingEngine::take_reports() {
   }
   // What came before the programs see this is taken here; what comes after, wakes us.
   __atomic_store_n(&shared_->sleeping, 1U, __ATOMIC_SEQ_CST);
-  return take_some() ? Next::now : Next::when_told;
+  return take_some() ? Next::now : Next::when_woken;
 }
 
 void TracingEngine::take_rest(const std::function<bool()>& go_on) {
@@ -276,7 +276,7 @@ void TracingEngine::release_held(bool all) {
       // Whatever comes next from the thread ends the wait, but for the name that the call gives it.
       const auto next = std::find_if(held_.begin() + 1, held_.end(), [&head](const Held& held) {
         const auto other = front_of(held.bytes);
-        if (other.kind == record_exec && front_of<life_record>(held.bytes).value == head.tid) {
+        if (other.kind == record_exec && front_of<lifecycle_record>(held.bytes).value == head.tid) {
           return true;  // which may have given it another id
         }
         return other.tid == head.tid && other.kind != record_name;

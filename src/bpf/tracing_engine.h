@@ -1,4 +1,4 @@
-// The engine behind make_tracing_engine(). Private to this folder.
+// The engine behind make_tracing_engine(). Private to this directory.
 #pragma once
 
 #include <chrono>
@@ -91,9 +91,9 @@ class TracingEngine final : public KernelEngine {
   void forget(pid_t tid);
   void on_enter(trace::Event& event, Bytes record, Bytes late);
   void on_exit(trace::Event& event, Bytes record);
-  /// Whose end nobody will hear of.
+  /// Forgets a thread whose exit nobody will report.
   void end_call(trace::Event& event);
-  void on_end(trace::Event& event, std::int64_t status);
+  void on_thread_exit(trace::Event& event, std::int64_t status);
   void on_exec(trace::Event& event, pid_t former);
   void on_signal(trace::Event& event, const Signal& signal);
   void on_signal_generated(trace::Event& event, const Signal& signal);

@@ -1,4 +1,4 @@
-// What the records of the programs tell, as events.
+// The records of the programs as events.
 #include <signal.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) c
 }
 
 void TracingEngine::deliver(Bytes record, Bytes late) {
-  if (heard_enough_) {
+  if (reporting_ended_) {
     return;
   }
   const auto head = front_of(record);
@@ -54,17 +54,17 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
       return on_enter(event, record, late);
     case record_exit:
       return on_exit(event, record);
-    case record_birth:
-      return on_birth(event.tid, event.tgid, static_cast<pid_t>(front_of<life_record>(record).value), event.time);
+    case record_fork:
+      return on_fork(event.tid, event.tgid, static_cast<pid_t>(front_of<lifecycle_record>(record).value), event.time);
     case record_name:
       commands_[event.tid] = command_of(front_of<name_record>(record).comm);
       return;
-    case record_leaving:
+    case record_exiting:
       return end_call(event);
-    case record_end:
-      return on_end(event, front_of<life_record>(record).value);
+    case record_exited:
+      return on_thread_exit(event, front_of<lifecycle_record>(record).value);
     case record_exec:
-      return on_exec(event, static_cast<pid_t>(front_of<life_record>(record).value));
+      return on_exec(event, static_cast<pid_t>(front_of<lifecycle_record>(record).value));
     case record_signal:
     case record_signal_generated: {
       const auto made = front_of<signal_record>(record);
@@ -163,7 +163,7 @@ void TracingEngine::end_call(trace::Event& event) {
   }
 }
 
-void TracingEngine::on_end(trace::Event& event, std::int64_t status) {
+void TracingEngine::on_thread_exit(trace::Event& event, std::int64_t status) {
   end_call(event);
   forget(event.tid);
   commands_.erase(event.tid);

@@ -1,4 +1,4 @@
-// Counting of function calls by uprobes. Private to this folder.
+// Counting of function calls by uprobes. Private to this directory.
 #pragma once
 
 #include <bpf/libbpf.h>

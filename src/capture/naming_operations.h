@@ -1,5 +1,5 @@
-// Operations of a capture plan that tell what the descriptors and process ids of a call stand for. Private to this
-// folder.
+// Operations of a capture plan that record what the descriptors and process ids of a call stand for. Private to this
+// directory.
 #pragma once
 
 #include <cstdint>

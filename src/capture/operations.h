@@ -1,5 +1,5 @@
 // The operations of a capture plan while it is made, and what expressions of the descriptions come to in them. Private
-// to this folder.
+// to this directory.
 #pragma once
 
 #include <cstdint>

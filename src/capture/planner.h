@@ -1,4 +1,4 @@
-// What to copy for one call, or for one form of it. Private to this folder.
+// What to copy for one call, or for one form of it. Private to this directory.
 #pragma once
 
 #include <cstdint>

@@ -47,13 +47,13 @@ TEST_CASE("programs that disable preemption can be loaded", "[bpf]") {
   }
   bpf::KernelPrograms counting = opened(bpf::counting_object(), "counting");
   auto& count = counting.initial<counting_settings>(".rodata.settings");
-  count.threads.keeps_cpu = count.threads.times = count.threads.cpu_time = 1;
+  count.threads.preemptible = count.threads.times = count.threads.cpu_time = 1;
   count.sampled = GENERATE(0U, 1U);
   check_that_they_load(counting);
 
   bpf::KernelPrograms tracing = opened(bpf::tracing_object(), "tracing");
   auto& trace = tracing.initial<tracing_settings>(".rodata.settings");
-  trace.threads.keeps_cpu = trace.threads.times = trace.threads.cpu_time = 1;
+  trace.threads.preemptible = trace.threads.times = trace.threads.cpu_time = 1;
   trace.filter.any = trace.commands = trace.descriptors = trace.details = trace.processes = trace.circumstances = 1;
   trace.stack_bytes = 8192;
   tracing.leave_out_unless_possible("on_group_exit");

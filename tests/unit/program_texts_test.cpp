@@ -52,7 +52,7 @@ Record entry_of(const std::vector<std::uint64_t>& pointers) {
 }
 
 Record exec_of(const std::string& arguments, bool of_interpreter = false, const std::string& program = "/bin/a") {
-  const life_record front{};
+  const lifecycle_record front{};
   Record record;
   add(record, &front, sizeof front);
   add_chunk(record, chunk_program, 0, program.c_str(), program.size() + 1);
@@ -103,7 +103,7 @@ TEST_CASE("records that are too short have nothing") {
   const Record exec = exec_of(one_two);
   for (std::size_t size = 0; size < entry.size(); ++size) {
     CHECK(
-        bpf::texts_of_program(std::span(entry).first(size), std::span(exec).first(std::min(size, sizeof(life_record))))
+        bpf::texts_of_program(std::span(entry).first(size), std::span(exec).first(std::min(size, sizeof(lifecycle_record))))
             .empty());
     static_cast<void>(bpf::texts_of_program(std::span(entry).first(size), exec));
   }

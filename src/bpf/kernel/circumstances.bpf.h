@@ -1,4 +1,4 @@
-/* As whom and where a process ran when a call of it failed: chunks behind those of the call's memory. */
+/* The credentials and the place of a process when a call of it failed: chunks behind those of the call's memory. */
 #ifndef TRACER_BPF_CIRCUMSTANCES_BPF_H
 #define TRACER_BPF_CIRCUMSTANCES_BPF_H
 

@@ -36,8 +36,8 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, lives_size);
-} lives SEC(".maps");
+  __uint(max_entries, lifecycles_size);
+} lifecycles SEC(".maps");
 
 static __always_inline void add_time(struct counting_times* times, __u64 time, bool first) {
   times->total += time;
@@ -118,8 +118,8 @@ static __always_inline __u64 time_on_cpu(struct task_struct* task, struct thread
   return wall > off ? wall - off : 0;
 }
 
-/* Whether a call stands for itself: every such call counts, whether it is timed or not. A tick charges whom it meets
- * with all the time since the last. */
+/* Whether a call stands for itself: every such call counts, whether it is timed or not. A tick charges the thread
+ * that it meets with all the time since the last. */
 static __always_inline bool is_long(__u64 charged) {
   return charged >= 2 * settings.tick;
 }
@@ -200,50 +200,51 @@ static __always_inline void call_ends(struct task_struct* task, const struct pt_
 /* The tracer looks by itself now and then. A wake-up for each process of a build would take the CPU from the build. */
 static __always_inline __u64 wake_up(void) {
   const bool last = shared.threads.live == 0;
-  return last || bpf_ringbuf_query(&lives, BPF_RB_AVAIL_DATA) > lives_size / 4 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+  return last || bpf_ringbuf_query(&lifecycles, BPF_RB_AVAIL_DATA) > lifecycles_size / 4 ? BPF_RB_FORCE_WAKEUP
+                                                                                         : BPF_RB_NO_WAKEUP;
 }
 
 static __always_inline void report(__u32 kind, __u32 tid, struct task_struct* task, __u32 parent, __s32 status) {
-  struct life_report* life = bpf_ringbuf_reserve(&lives, sizeof *life, 0);
-  if (!life) {
+  struct lifecycle_report* record = bpf_ringbuf_reserve(&lifecycles, sizeof *record, 0);
+  if (!record) {
     count_lost();
     return;
   }
-  life->kind = kind;
-  life->tid = tid;
-  life->tgid = local_id(BPF_CORE_READ(task, group_leader));
-  life->parent = parent;
-  life->status = status;
-  bpf_ringbuf_submit(life, wake_up());
+  record->kind = kind;
+  record->tid = tid;
+  record->tgid = local_id(BPF_CORE_READ(task, group_leader));
+  record->parent = parent;
+  record->status = status;
+  bpf_ringbuf_submit(record, wake_up());
 }
 
-static __always_inline void thread_begins(struct task_struct* parent, struct task_struct* child) {
+static __always_inline void thread_forks(struct task_struct* parent, struct task_struct* child) {
   if (follow(parent, child)) {
-    report(life_begins, local_id(child), child, local_id(parent), 0);
+    report(lifecycle_fork, local_id(child), child, local_id(parent), 0);
   }
 }
 
-static __always_inline void report_end(const struct thread_end* end, struct task_struct* task) {
+static __always_inline void report_exit(const struct thread_exit* end, struct task_struct* task) {
   if (end->counted) {
-    report(life_ends, end->tid, task, 0, end->status);
+    report(lifecycle_exit, end->tid, task, 0, end->status);
   }
 }
 
-static __always_inline void program_begins(struct task_struct* task, int former, struct linux_binprm* program) {
+static __always_inline void program_execs(struct task_struct* task, int former, struct linux_binprm* program) {
   supersede_leader(task, former, state_of(task));
 }
 
-static __always_inline void thread_ends(struct task_struct* task) {
+static __always_inline void thread_exits(struct task_struct* task) {
   struct thread_state* state = state_of(task);
-  struct thread_end end;
-  if (state && !state->ended) {
-    state->ended = 1;
-    if (ends_now(task, state, &end)) {
-      report_end(&end, task);
+  struct thread_exit end;
+  if (state && !state->exited) {
+    state->exited = 1;
+    if (exits_now(task, state, &end)) {
+      report_exit(&end, task);
     }
   }
-  if (ends_leader(task, &end)) {
-    report_end(&end, task);
+  if (leader_exits(task, &end)) {
+    report_exit(&end, task);
   }
 }
 

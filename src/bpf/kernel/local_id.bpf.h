@@ -23,7 +23,7 @@ static __always_inline __u32 id_at_level(struct task_struct* task, __u32 level) 
   return id_of_pid(BPF_CORE_READ(task, thread_pid), level);
 }
 
-/* What a user namespace calls the user whom the first one calls so; "nobody" if it has no name for that one. */
+/* The id that a user namespace has for a user of the first one; "nobody" if it has none. */
 static __always_inline __u32 user_in(struct user_namespace* space, __u32 user) {
   const __u32 ranges = BPF_CORE_READ(space, uid_map.nr_extents);
   for (__u32 i = 0; i < 5 && i < ranges; ++i) {

@@ -1,8 +1,8 @@
-/* What belongs to a CPU, such as the record that it makes, is one program's at a time, also where another thread may
+/* Lets one program at a time use what belongs to a CPU, such as the record that it makes, also where another thread may
  * get the CPU meanwhile (see watched_events.bpf.h). The program that includes this has `settings` with a member
  * `threads`. */
-#ifndef TRACER_BPF_KEPT_CPU_BPF_H
-#define TRACER_BPF_KEPT_CPU_BPF_H
+#ifndef TRACER_BPF_PREEMPTION_BPF_H
+#define TRACER_BPF_PREEMPTION_BPF_H
 
 #include "bpf/threads.h"
 
@@ -11,15 +11,15 @@
 extern void bpf_preempt_disable(void) __ksym __weak; /* from Linux 6.10 on */
 extern void bpf_preempt_enable(void) __ksym __weak;
 
-/* Until give_cpu_back(), no other thread runs on this CPU. */
-static __always_inline void keep_cpu(void) {
-  if (settings.threads.keeps_cpu) {
+/* Until enable_preemption(), no other thread runs on this CPU. */
+static __always_inline void disable_preemption(void) {
+  if (settings.threads.preemptible) {
     bpf_preempt_disable();
   }
 }
 
-static __always_inline void give_cpu_back(void) {
-  if (settings.threads.keeps_cpu) {
+static __always_inline void enable_preemption(void) {
+  if (settings.threads.preemptible) {
     bpf_preempt_enable();
   }
 }

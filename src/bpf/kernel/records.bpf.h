@@ -13,7 +13,6 @@
 
 _Static_assert(largest_made >= largest_record + sizeof(struct trace_chunk) + largest_text, "there is room for a chunk");
 
-/* What the making of a record needs beside the record, and where that is. */
 /* A plan's loop over the elements of an array. */
 struct element_loop {
   __u64 next;  /* address of the next element */
@@ -46,7 +45,9 @@ struct path_walk {
   __u32 done;
 };
 
-/* What a step of bpf_loop changes and another looks at is here, not on the stack: kernels before 6.7 verify the first
+/* What a CPU needs beside the record that it makes, and where that record is.
+ *
+ * What a step of bpf_loop changes and another looks at is here, not on the stack: kernels before 6.7 verify the first
  * step alone, and remove what that one does not reach; later ones go through the steps until nothing on the stack is
  * new, which Linux 7.2 does not see of a walk. */
 struct scratch {

@@ -1,5 +1,5 @@
-/* Whom the programs watch, and what they know of each thread. The program that includes this has `settings` and
- * `shared` with a member `threads`. */
+/* Which processes the programs watch, and what they know of each thread. The program that includes this has `settings`
+ * and `shared` with a member `threads`. */
 #ifndef TRACER_BPF_THREADS_BPF_H
 #define TRACER_BPF_THREADS_BPF_H
 
@@ -13,12 +13,12 @@
 #include <bpf/bpf_tracing.h>
 
 enum phase {
-  phase_idle,     /* between calls; a call that seccomp denies has an exit and no entry */
-  phase_in_call,  /* in a call that counts */
-  phase_unwanted, /* in a call that does not */
-  phase_born,     /* on the way out of the call that created it, which was its parent's */
-  phase_adopted,  /* not seen yet: it may be inside a call */
-  phase_silent,   /* still the tracer's own code: nothing counts but its execve */
+  phase_idle,      /* between calls; a call that seccomp denies has an exit and no entry */
+  phase_in_call,   /* in a call that counts */
+  phase_unwanted,  /* in a call that does not */
+  phase_forked,    /* on the way out of the call that created it, which was its parent's */
+  phase_adopted,   /* not seen yet: it may be inside a call */
+  phase_launching, /* still the tracer's own code: nothing counts but its execve */
 };
 
 enum origin {
@@ -37,12 +37,12 @@ struct thread_state {
   __u8 origin;
   __u8 incomplete; /* not all could be read that the entry wanted */
   __u8 crash;      /* the signal that is killing it as a crash does; 0: none */
-  __u8 told;       /* the name of its program */
-  __u8 ended;      /* that has been told */
+  __u8 named;      /* the name of its program has been reported */
+  __u8 exited;     /* its exit has been reported */
   __u8 stands_for; /* how many calls the time of this one is to stand for; 0: it is not timed */
   __u32 tid;       /* and its process, in the tracer's pid namespace; 0 until somebody asks */
   __u32 tgid;
-  __u32 executed; /* which execve of the thread has been told: its self_exec_id */
+  __u32 executed; /* which execve of the thread has been reported: its self_exec_id */
   __u64 fault;    /* address of the last signal that has one */
 };
 
@@ -78,8 +78,7 @@ static __always_inline __u32 slot_of(struct bpf_call_number call) {
 }
 
 static __always_inline bool is_wanted(struct bpf_call_number call) {
-  return call.number < numbers_per_abi && call.abi < watched_abis &&
-         has_slot(&settings.threads.wanted, slot_of(call));
+  return call.number < numbers_per_abi && call.abi < watched_abis && has_slot(&settings.threads.wanted, slot_of(call));
 }
 
 static __always_inline bool is_failure(long result, bool is_32_bit) {
@@ -87,8 +86,8 @@ static __always_inline bool is_failure(long result, bool is_32_bit) {
   return value < 0 && value >= -4095;
 }
 
-/* A thread that is being killed makes no way out of the kernel, and a tracer that stops it would not hear of the
- * result. Of another fatal signal it would: there, the kernel kills at once only what is not traced. */
+/* A thread that is being killed makes no way out of the kernel, and a tracer that stops it would not see the
+ * result. With another fatal signal it would: there, the kernel kills at once only what is not traced. */
 static __always_inline bool is_being_killed(struct task_struct* task) {
   const int sigkill = 9;
   if (!(task->pending.signal.sig[0] >> (sigkill - 1) & 1)) {
@@ -182,7 +181,7 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
     return 0;
   }
   const struct bpf_call_number call = bpf_call_number_of(&task->thread_info, (__u64)id);
-  if (state->phase == phase_silent && !bpf_is_execve(call)) {
+  if (state->phase == phase_launching && !bpf_is_execve(call)) {
     return 0;
   }
   if (!is_wanted(call)) {
@@ -195,7 +194,7 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
 }
 
 enum call_end {
-  call_unseen,       /* not one to be watched, or no tracer would hear of its end */
+  call_unseen,       /* not one to be watched, or no tracer would see its end */
   call_seen,         /* from its entry on */
   call_had_no_entry, /* seccomp denied it, or the thread was adopted inside it; `entered` is a guess */
 };
@@ -204,17 +203,17 @@ enum call_end {
 static __always_inline enum call_end end_call(struct task_struct* task, struct thread_state* state,
                                               const struct pt_regs* regs, long result) {
   const __u8 phase = state->phase;
-  if (phase == phase_silent) {
+  if (phase == phase_launching) {
     return call_unseen;
   }
   state->phase = phase_idle;
   if (state->origin == origin_launching) {
     state->origin = origin_chosen;
     if (is_failure(result, bpf_is_32_bit(state->slot / numbers_per_abi))) {
-      state->phase = phase_silent;
+      state->phase = phase_launching;
     }
   }
-  if (phase == phase_born || phase == phase_unwanted || is_being_killed(task)) {
+  if (phase == phase_forked || phase == phase_unwanted || is_being_killed(task)) {
     return call_unseen;
   }
   if (phase == phase_in_call) {
@@ -242,7 +241,7 @@ static __always_inline struct thread_state* follow(struct task_struct* parent, s
     count_lost();
     return 0;
   }
-  state->phase = phase_born;
+  state->phase = phase_forked;
   __sync_fetch_and_add(&shared.threads.live, 1);
   return state;
 }
@@ -271,7 +270,7 @@ int adopt(struct bpf_iter__task* ctx) {
     count_lost();
     return 0;
   }
-  state->phase = shared.threads.adopt_launching ? phase_silent : phase_adopted;
+  state->phase = shared.threads.adopt_launching ? phase_launching : phase_adopted;
   state->origin = shared.threads.adopt_launching ? origin_launching : origin_chosen;
   name_thread(task, state);
   state->entered = bpf_ktime_get_ns();

@@ -1,5 +1,5 @@
 /* Whole traces without stopping anybody: at the entry and the exit of every call that is watched, a record with the
- * arguments and with the memory that they point to goes into a ring buffer. What to copy says a plan for each call: a
+ * arguments and with the memory that they point to goes into a ring buffer. A plan for each call says what to copy: a
  * list of operations that the loader has made of the descriptions. Nobody is woken for a record; the reader polls. */
 #include "bpf/tracing.h"
 #include "bpf/kernel/kernel_types.h"
@@ -23,7 +23,7 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/kernel/signals.bpf.h"
 #include "bpf/kernel/threads.bpf.h"
 
-/* Of no thread and no call yet. Nothing: there is no place for it. */
+/* A record of no thread and no call yet. Null: there is no place for it. */
 static __always_inline void* begin_nameless(struct scratch* s, __u8 kind, __u64 time, __u32 size) {
   struct trace_record* head = next_place(s);
   s->used = size;
@@ -52,13 +52,13 @@ static __always_inline void* begin_record(struct scratch* s, __u8 kind, const st
   return head;
 }
 
-static __always_inline struct life_record* begin_life(struct scratch* s, __u8 kind, const struct thread_state* state,
-                                                      __s64 value) {
-  struct life_record* life = begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof *life);
-  if (life) {
-    life->value = value;
+static __always_inline struct lifecycle_record* begin_lifecycle(struct scratch* s, __u8 kind,
+                                                                const struct thread_state* state, __s64 value) {
+  struct lifecycle_record* record = begin_record(s, kind, state, bpf_ktime_get_ns(), sizeof *record);
+  if (record) {
+    record->value = value;
   }
-  return life;
+  return record;
 }
 
 static __always_inline void submit_name(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -70,7 +70,7 @@ static __always_inline void submit_name(struct scratch* s, struct task_struct* t
     bpf_probe_read_kernel_str(record->comm, sizeof record->comm, name);
     submit(s);
   }
-  state->told = 1;
+  state->named = 1;
 }
 
 static __always_inline void enter(struct scratch* s, struct task_struct* task, struct thread_state* state,
@@ -79,7 +79,7 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
   if (state->tid == 0) {
     name_thread(task, state);
   }
-  if (settings.commands && !state->told) {
+  if (settings.commands && !state->named) {
     submit_name(s, task, state, &task->comm, state->entered);
   }
   struct enter_record* record = begin_record(s, record_enter, state, state->entered, sizeof *record);
@@ -177,19 +177,19 @@ static __always_inline void call_ends(struct task_struct* task, const struct pt_
   }
 }
 
-static __always_inline void thread_begins(struct task_struct* parent, struct task_struct* child) {
+static __always_inline void thread_forks(struct task_struct* parent, struct task_struct* child) {
   struct thread_state* state = follow(parent, child);
   struct scratch* s = scratch_of_cpu();
   if (state && s) {
     name_thread(child, state);
-    keep_cpu();
+    disable_preemption();
     if (settings.commands) {
       submit_name(s, child, state, &child->comm, bpf_ktime_get_ns());
     }
-    if (begin_life(s, record_birth, state, local_id(parent))) {
+    if (begin_lifecycle(s, record_fork, state, local_id(parent))) {
       submit(s);
     }
-    give_cpu_back();
+    enable_preemption();
   }
 }
 
@@ -197,7 +197,7 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
                                         struct linux_binprm* program) {
   const __u32 former_tid = state->tid;
   name_thread(task, state);
-  if (settings.commands && !state->told) {
+  if (settings.commands && !state->named) {
     submit_name(s, task, state, &task->comm, bpf_ktime_get_ns());
   }
   if (state->phase == phase_in_call) {
@@ -208,7 +208,7 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
   }
   /* Whether its execve is watched or not; but a thread that has left the scope is in no call. */
   if ((state->phase == phase_in_call || state->origin != origin_scope) &&
-      begin_life(s, record_exec, state, former_tid)) {
+      begin_lifecycle(s, record_exec, state, former_tid)) {
     if (state->phase == phase_in_call && state->incomplete) {
       copy_program_texts(s, task, program);
     }
@@ -216,15 +216,15 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
   }
 }
 
-static __always_inline void program_begins(struct task_struct* task, int former, struct linux_binprm* program) {
+static __always_inline void program_execs(struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
   supersede_leader(task, former, state);
   if (state && s && state->executed != task->self_exec_id) {
     state->executed = task->self_exec_id;
-    keep_cpu();
+    disable_preemption();
     submit_exec(s, task, state, program);
-    give_cpu_back();
+    enable_preemption();
   }
 }
 
@@ -232,15 +232,15 @@ SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
   struct thread_state* state = state_of(task);
   struct scratch* s = scratch_of_cpu();
-  if (state && s && state->told) {
-    keep_cpu();
+  if (state && s && state->named) {
+    disable_preemption();
     submit_name(s, task, state, name, bpf_ktime_get_ns());
-    give_cpu_back();
+    enable_preemption();
   }
   return 0;
 }
 
-/* Of a thread that a signal is killing: what its memory was. */
+/* Reports the memory of a thread that a signal is killing. */
 static __always_inline void submit_crash(struct task_struct* task, struct thread_state* state) {
   __u32 slot;
   struct crash_record* crash = state->crash != 0 && BPF_CORE_READ(task, mm) ? claim_crash(&slot) : 0;
@@ -271,20 +271,20 @@ int BPF_PROG(on_group_exit) {
   return 0;
 }
 
-static __always_inline void submit_end(struct scratch* s, struct task_struct* task, const struct thread_end* end) {
-  struct life_record* life = begin_nameless(s, record_end, bpf_ktime_get_ns(), sizeof *life);
-  if (life) {
-    life->head.tid = end->tid;
-    life->head.tgid = local_id(BPF_CORE_READ(task, group_leader));
-    life->value = end->status;
+static __always_inline void submit_exited(struct scratch* s, struct task_struct* task, const struct thread_exit* end) {
+  struct lifecycle_record* record = begin_nameless(s, record_exited, bpf_ktime_get_ns(), sizeof *record);
+  if (record) {
+    record->head.tid = end->tid;
+    record->head.tgid = local_id(BPF_CORE_READ(task, group_leader));
+    record->value = end->status;
     submit(s);
   }
 }
 
-static __always_inline void submit_what_ends(struct scratch* s, struct task_struct* task, struct thread_state* state) {
-  struct thread_end end;
-  if (state && !state->ended) {
-    state->ended = 1;
+static __always_inline void submit_exits(struct scratch* s, struct task_struct* task, struct thread_state* state) {
+  struct thread_exit end;
+  if (state && !state->exited) {
+    state->exited = 1;
     struct pending_entry* entry = pending_of(task);
     if (entry) {
       submit_pending(s, entry);
@@ -292,23 +292,23 @@ static __always_inline void submit_what_ends(struct scratch* s, struct task_stru
     if (settings.circumstances) {
       submit_crash(task, state); /* from Linux 6.16 on the memory is still there */
     }
-    if (ends_now(task, state, &end)) {
-      submit_end(s, task, &end);
-    } else if (begin_life(s, record_leaving, state, 0)) {
+    if (exits_now(task, state, &end)) {
+      submit_exited(s, task, &end);
+    } else if (begin_lifecycle(s, record_exiting, state, 0)) {
       submit(s);
     }
   }
-  if (ends_leader(task, &end)) {
-    submit_end(s, task, &end);
+  if (leader_exits(task, &end)) {
+    submit_exited(s, task, &end);
   }
 }
 
-static __always_inline void thread_ends(struct task_struct* task) {
+static __always_inline void thread_exits(struct task_struct* task) {
   struct scratch* s = scratch_of_cpu();
   if (s) {
-    keep_cpu();
-    submit_what_ends(s, task, state_of(task));
-    give_cpu_back();
+    disable_preemption();
+    submit_exits(s, task, state_of(task));
+    enable_preemption();
   }
 }
 

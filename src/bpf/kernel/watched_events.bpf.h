@@ -1,11 +1,11 @@
-/* The programs at the tracepoints of calls, births, execve and ends. What they do says the program that includes this,
- * in call_begins(), call_ends(), thread_begins(), program_begins() and thread_ends().
+/* The programs at the tracepoints of calls, fork, execve and exit. The program that includes this says what they do,
+ * in call_begins(), call_ends(), thread_forks(), program_execs() and thread_exits().
  *
  * From Linux 7.0 on (commit a46023d5616e) another thread may get the CPU while a program runs at a tracepoint, and then
- * the kernel runs that program for nobody else there until the first one goes on. What is too frequent for that comes
- * by perf, which lets nobody in: the calls. What perf does not tell enough of, births, execve and ends, is seen by two
- * programs each, of which the second does what the first has not been run for. The loader leaves out what its kernel
- * does not need. */
+ * the kernel runs that program for nobody else there until the first one goes on. The calls are too
+ * frequent for that, so they come by perf, which lets nobody in. Perf does not report enough of fork, execve and exit:
+ * two programs see each of them, and the second does what the first has not been run for. The loader leaves out what
+ * its kernel does not need. */
 #ifndef TRACER_BPF_WATCHED_EVENTS_BPF_H
 #define TRACER_BPF_WATCHED_EVENTS_BPF_H
 
@@ -55,37 +55,37 @@ int on_perf_exit(const struct perf_left* call) {
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
-  thread_begins(parent, child);
+  thread_forks(parent, child);
   return 0;
 }
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork_again, struct task_struct* parent, struct task_struct* child) {
-  thread_begins(parent, child);
+  thread_forks(parent, child);
   return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task, int former, struct linux_binprm* program) {
-  program_begins(task, former, program);
+  program_execs(task, former, program);
   return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec_again, struct task_struct* task, int former, struct linux_binprm* program) {
-  program_begins(task, former, program);
+  program_execs(task, former, program);
   return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  thread_ends(task);
+int BPF_PROG(on_thread_exit, struct task_struct* task) {
+  thread_exits(task);
   return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end_again, struct task_struct* task) {
-  thread_ends(task);
+int BPF_PROG(on_thread_exit_again, struct task_struct* task) {
+  thread_exits(task);
   return 0;
 }
 
