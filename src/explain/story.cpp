@@ -4,6 +4,7 @@
 
 #include "base/read_file.h"
 #include "explain/calls_of_interest.h"
+#include "explain/story_paths.h"
 #include "explain/text_search.h"
 
 namespace tracer::explain {
@@ -21,6 +22,64 @@ constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
 std::int64_t pid_in(const Value& info) {
   const Value& pid = info["si_pid"];
   return pid.is_number() ? pid.number : 0;
+}
+
+void take_root(Process& process, const Moment& moment) {
+  if (auto now = moment.system->root(moment.tid)) {
+    process.root = *std::move(now);
+  }
+}
+
+void take_snapshot(Process& process, const Moment& moment) {
+  if (moment.system == nullptr) {
+    return;
+  }
+  if (auto now = moment.system->snapshot(moment.tid)) {
+    if (process.snapshot) {
+      process.snapshot->update(*std::move(now));
+    } else {
+      process.snapshot = std::move(now);
+    }
+  }
+  take_root(process, moment);
+  if (std::string here = moment.system->current_directory(moment.tid); !here.empty()) {
+    process.working_directory = std::move(here);
+  }
+}
+
+/// Attaches a snapshot to a failure. Most failures share one, because privileges and limits seldom change.
+void attach_snapshot(Process& process, Step& step) {
+  if (!process.snapshot) {
+    return;
+  }
+  const auto& kept = process.shared_snapshot;
+  if (!kept || !(*kept)->same_rights(*process.snapshot)) {
+    if (process.snapshot_count == max_snapshots) {
+      return;
+    }
+    ++process.snapshot_count;
+    process.shared_snapshot = std::make_shared<const std::optional<Snapshot>>(process.snapshot);
+  }
+  step.snapshot = process.shared_snapshot;
+}
+
+/// Tracks which descriptors refer to standard error.
+void follow_standard_error(Process& process, const Call& call) {
+  if (call.args.empty()) {
+    return;
+  }
+  constexpr std::size_t max_descriptors = 64;
+  const bool duplicates =
+      is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
+                                                to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
+  if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
+    if (process.standard_error.size() < max_descriptors) {
+      process.standard_error.insert(call.result);
+    }
+  } else if (call.result != 2 &&
+             (duplicates || is_listed(call.name, "open openat openat2 creat socket accept accept4 memfd_create"))) {
+    process.standard_error.erase(call.result);  // the number refers to another file now
+  }
 }
 
 }  // namespace
@@ -129,45 +188,6 @@ void Story::end_call(pid_t pid, const Moment& moment, Call call) {
   }
 }
 
-void Story::take_root(Process& process, const Moment& moment) {
-  if (auto now = moment.system->root(moment.tid)) {
-    process.root = *std::move(now);
-  }
-}
-
-void Story::take_snapshot(Process& process, const Moment& moment) {
-  if (moment.system == nullptr) {
-    return;
-  }
-  if (auto now = moment.system->snapshot(moment.tid)) {
-    if (process.snapshot) {
-      process.snapshot->update(*std::move(now));
-    } else {
-      process.snapshot = std::move(now);
-    }
-  }
-  take_root(process, moment);
-  if (std::string here = moment.system->current_directory(moment.tid); !here.empty()) {
-    process.working_directory = std::move(here);
-  }
-}
-
-/// Attaches a snapshot to a failure. Most failures share one, because privileges and limits seldom change.
-void Story::attach_snapshot(Process& process, Step& step) {
-  if (!process.snapshot) {
-    return;
-  }
-  const auto& kept = process.shared_snapshot;
-  if (!kept || !(*kept)->same_rights(*process.snapshot)) {
-    if (process.snapshot_count == max_snapshots) {
-      return;
-    }
-    ++process.snapshot_count;
-    process.shared_snapshot = std::make_shared<const std::optional<Snapshot>>(process.snapshot);
-  }
-  step.snapshot = process.shared_snapshot;
-}
-
 /// Counts, at the first exec, the seccomp filters that the process has and the tracer, its parent, has not.
 void Story::count_tracer_filters(const Process& process) {
   if (process.pid != first_ || process.programs.size() != 1 || !process.snapshot) {
@@ -179,7 +199,7 @@ void Story::count_tracer_filters(const Process& process) {
   tracer_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
 }
 
-/// Of a recorded run: where the trace says in which directory the process is.
+/// Learns the working directory of a recorded process from its calls.
 void Story::learn_working_directory(Process& process, const Call& call) {
   if (live_) {
     return;
@@ -208,7 +228,7 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
   }
   Step& step = add(process, moment, Step::Kind::failure);
   attach_snapshot(process, step);
-  step.path = resolve(process, moment, call);
+  step.path = resolve_path(process, moment, call);
   if (process.working_directory.empty() && moment.system != nullptr) {
     process.working_directory = moment.system->current_directory(moment.tid);
   }
@@ -218,7 +238,7 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
 void Story::add_success(Process& process, const Moment& moment, Call call) {
   if (is_listed(call.name, "execve execveat")) {
     Program program;
-    program.path = resolve(process, moment, call);
+    program.path = resolve_path(process, moment, call);
     for (const Member& word : call.argument("argv").value.members) {
       program.args.push_back(word.value.text);
     }
@@ -259,7 +279,7 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     return;
   }
   if (call.name.compare(0, 4, "open") == 0 || call.name == "creat") {
-    std::string path = resolve(process, moment, call);
+    std::string path = resolve_path(process, moment, call);
     if (process.opened.size() == max_opened) {
       process.opened.pop_front();
     }
@@ -268,31 +288,13 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     return;
   }
   if (call.name == "chdir" && (moment.system == nullptr || process.working_directory.empty())) {
-    process.working_directory = resolve(process, moment, call);
+    process.working_directory = resolve_path(process, moment, call);
     return;
   }
   if (is_wanted_success(call)) {
     Step& step = add(process, moment, Step::Kind::other);
-    step.path = resolve(process, moment, call);
+    step.path = resolve_path(process, moment, call);
     step.call = std::move(call);
-  }
-}
-
-void Story::follow_standard_error(Process& process, const Call& call) {
-  if (call.args.empty()) {
-    return;
-  }
-  constexpr std::size_t max_descriptors = 64;
-  const bool duplicates =
-      is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
-                                                to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
-  if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
-    if (process.standard_error.size() < max_descriptors) {
-      process.standard_error.insert(call.result);
-    }
-  } else if (call.result != 2 &&
-             (duplicates || is_listed(call.name, "open openat openat2 creat socket accept accept4 memfd_create"))) {
-    process.standard_error.erase(call.result);  // the number refers to another file now
   }
 }
 

@@ -115,7 +115,7 @@ struct Process {
   [[nodiscard]] std::string messages() const;
 };
 
-/// The thread and the time of an event, and what can be looked up about the thread.
+/// The thread and the time of an event, and the view of the running system.
 struct Moment {
   pid_t tid = 0;
   Time time{};
@@ -163,14 +163,7 @@ class Story {
   void add_failure(Process& process, const Moment& moment, Call call);
   void add_success(Process& process, const Moment& moment, Call call);
   void add_wait(Process& process, const Moment& moment, const Call& call);
-  [[nodiscard]] static std::string resolve(const Process& process, const Moment& moment, const Call& call);
-  [[nodiscard]] static std::string absolute(const Process& process, const Moment& moment, const Call& call,
-                                            std::string path);
-  static void take_snapshot(Process& process, const Moment& moment);
-  static void take_root(Process& process, const Moment& moment);
-  static void attach_snapshot(Process& process, Step& step);
   void learn_working_directory(Process& process, const Call& call);
-  static void follow_standard_error(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);
 
   bool live_;

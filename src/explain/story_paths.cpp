@@ -1,7 +1,6 @@
-// Resolves the path that a call accesses, in the view of the process.
-#include <algorithm>
+#include "explain/story_paths.h"
 
-#include "explain/story.h"
+#include <algorithm>
 
 namespace tracer::explain {
 
@@ -31,9 +30,7 @@ std::string normal(const std::string& path) {
   return out.empty() ? "/" : out + (path.back() == '/' ? "/" : "");
 }
 
-}  // namespace
-
-std::string Story::absolute(const Process& process, const Moment& moment, const Call& call, std::string path) {
+std::string absolute(const Process& process, const Moment& moment, const Call& call, std::string path) {
   if (!path.empty() && path.front() == '/') {
     return normal(path);
   }
@@ -56,7 +53,9 @@ std::string Story::absolute(const Process& process, const Moment& moment, const 
   return base.empty() || base.front() != '/' ? path : normal(base + '/' + path);
 }
 
-std::string Story::resolve(const Process& process, const Moment& moment, const Call& call) {
+}  // namespace
+
+std::string resolve_path(const Process& process, const Moment& moment, const Call& call) {
   const Argument* argument = path_argument(call);
   if (argument == nullptr) {
     const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));

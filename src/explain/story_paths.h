@@ -1,0 +1,14 @@
+// Resolves the path that a call accesses, in the view of the process.
+#pragma once
+
+#include <string>
+
+#include "explain/story.h"
+
+namespace tracer::explain {
+
+/// Returns the absolute path that the call accesses, or the path as written if its directory is unknown; empty if the
+/// call has none.
+std::string resolve_path(const Process& process, const Moment& moment, const Call& call);
+
+}  // namespace tracer::explain
