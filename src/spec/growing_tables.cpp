@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t room = 200'000;                     // entries of each kind
 constexpr std::size_t text_room = std::size_t{16} << 20;  // bytes
 
-/// A copy that can grow without moving.
+/// Copies with spare capacity, so that the copy can grow without reallocation.
 template <typename T>
 void copy(std::span<const T> from, std::vector<T>& into) {
   into.reserve(from.size() + room);

@@ -1,4 +1,4 @@
-// Tables that gain descriptions while they are in use.
+// Tables to which descriptions are added while they are in use.
 #pragma once
 
 #include <string_view>
@@ -8,31 +8,31 @@
 
 namespace tracer::spec {
 
-/// What is there keeps its index and its place in memory. There is room for a number of entries that no honest program
-/// comes near to; beyond it is_full(), and what is added then means nothing.
+/// Existing entries keep their index and address. The capacity is fixed and more than programs need. When it is used
+/// up, is_full() is true and further additions are invalid.
 class GrowingTables {
  public:
-  /// `tables` is what everybody looks at; it outlives this, and so does what it looks at now.
+  /// `tables`: the view that all users share. It and the tables that it refers to must outlive this object.
   explicit GrowingTables(Tables& tables) : tables_(tables) {}
   GrowingTables(const GrowingTables&) = delete;
   GrowingTables& operator=(const GrowingTables&) = delete;
 
   StringRef text(std::string_view text);
   ExprId literal(std::int64_t value);
-  /// What parameter number `param` of the call is given.
+  /// Returns an expression for the argument of parameter number `param` of the call.
   ExprId argument(std::size_t param);
   SetId add(const ConstantSet& set, ConstantGroup group, const std::vector<Constant>& constants);
   TypeId add(const Type& type);
   /// Returns the structure's own type.
   TypeId add(Struct structure, const std::vector<Field>& fields);
-  /// All of `others` but its numbers of system calls. Of functions, there must be none that is known already.
+  /// Adds all entries of `others` except system call numbers. Its functions must be new.
   void add(const TableSet& others);
   const Call* add(Call call, Signature signature, const std::vector<Param>& params);
-  /// A pointer to a type that the descriptions call so, `*custom NAME`; `none`: they do not.
+  /// Returns the type `*custom NAME` if the descriptions contain it, else `none`.
   TypeId pointer_to_custom(std::string_view name);
 
   [[nodiscard]] bool is_full() const { return full_; }
-  /// With all that was added.
+  /// Returns the view, with all added entries.
   [[nodiscard]] const Tables& tables() const { return tables_; }
 
  private:
@@ -42,7 +42,7 @@ class GrowingTables {
 
   Tables& tables_;
   TableSet set_;
-  std::unordered_map<std::string, StringRef> texts_;  ///< that were added
+  std::unordered_map<std::string, StringRef> texts_;  ///< texts that were added
   bool begun_ = false;
   bool full_ = false;
 };

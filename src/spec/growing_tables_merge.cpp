@@ -1,4 +1,4 @@
-// Adds whole tables to others: every index moves by as much as there was before.
+// Appends tables to others: every index increases by the number of entries that precede it.
 #include <algorithm>
 #include <utility>
 

@@ -7,7 +7,7 @@ namespace tracer::spec {
 
 const Call* Tables::find(Abi abi, std::uint64_t number) const {
   const auto rows = numbers[index_of(abi)];
-  // Numbers are nearly dense from 0, so the row is usually at its own index, else a little before.
+  // Numbers are nearly dense from 0, so the row is usually at the index of its number, else a little before.
   const bool at_its_index = number < rows.size() && rows[number].number == number;
   const auto row = at_its_index ? rows.begin() + static_cast<std::ptrdiff_t>(number)
                                 : std::lower_bound(rows.begin(), rows.end(), number,

@@ -1,4 +1,4 @@
-// What the entries of the tables refer to: each index with the table that it is an index into.
+// The references between tables: each index of an entry with the table that it is an index into.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ void visit_index(Part part, Index& index, Visit& visit) {
   }
 }
 
-/// Whether an expression of this kind is made of nothing else in the tables.
+/// Returns whether an expression of this kind refers to no other entry.
 constexpr bool is_leaf(ExprOp op) {
   switch (op) {
     case ExprOp::literal:
@@ -83,7 +83,7 @@ void for_each_reference(Expr& e, Visit visit) {
     case ExprOp::sibling:
     case ExprOp::generic:
       return visit_index(Part::exprs, e.a, visit);
-    default:  // of two others
+    default:  // binary operators
       visit_index(Part::exprs, e.a, visit);
       visit_index(Part::exprs, e.b, visit);
   }

@@ -1,4 +1,4 @@
-// Names of signals as strace writes them: SIGINT, SIGRTMIN, SIGRT_1 … (signal(7); the same numbers on x86 and Arm).
+// Names of signals, as strace prints them: SIGINT, SIGRTMIN, SIGRT_1 … (signal(7); the same numbers on x86 and Arm).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace tracer::spec {
 /// Highest signal number of the kernel (_NSIG).
 inline constexpr int max_signal = 64;
 
-/// "SIGINT" for 2, "SIGRTMIN" for 32, "SIGRT_1" for 33; empty for 0 and for numbers past `max_signal`.
+/// Returns "SIGINT" for 2, "SIGRTMIN" for 32, "SIGRT_1" for 33; empty for 0 and for numbers past `max_signal`.
 std::string_view signal_name(std::uint64_t number);
 
 }  // namespace tracer::spec

@@ -1,10 +1,10 @@
-// The tables that `sysc` makes of the descriptions and that the decoder walks.
+// The tables that `sysc` compiles from the descriptions and that the decoder interprets.
 //
-// Plain data: indexes into arrays and one blob of strings, no pointers. The same tables are compiled in at build
+// They are plain data: indexes into arrays and one blob of strings, without pointers. They are compiled in at build
 // time or made at run time (`--define`). Every cross-reference is an index into the array that its type names;
-// `none` (all ones) stands for "there is none".
+// `none` (all ones) means that there is no entry.
 //
-// `sysc` promises (and Tables::verify checks for tables made at run time): every index is in range; `fields` of a
+// `sysc` guarantees (and Tables::verify checks for tables made at run time): every index is in range; `fields` of a
 // struct, `rows` of a choice and so on are contiguous; expressions are acyclic; a type contains itself only
 // through a pointer or in a stream.
 #pragma once
@@ -33,7 +33,7 @@ using ParamId = Index;
 using FieldId = Index;
 using CallId = Index;
 
-/// A run of consecutive entries in the array that the name of the member says.
+/// A run of consecutive entries in the array of the same name as the member.
 struct Range {
   Index first = 0;
   Index count = 0;
@@ -46,10 +46,10 @@ enum class ExprOp : std::uint8_t {
   variable_literal,  // a constant whose value differs by ABI: `a` is the first of abi_count entries in
                      // Tables::abi_values
   arg,               // the argument of param `a`, cut to its type's width
-  deref,             // what the pointer argument of param `a` points to, read by its target type (a scalar)
-  was,               // `was x`: param `a` as it stood at entry (through the pointer, when param `a` is one)
+  deref,             // the target of the pointer argument of param `a`, read by its target type (a scalar)
+  was,               // `was x`: the value of param `a` at entry (its target, if it is a pointer)
   field,             // field `a` of the struct being decoded
-  deref_field,       // what the pointer in field `a` points to
+  deref_field,       // the target of the pointer in field `a`
   outer,  // `^x`: `a` is the StringRef of a parameter (or field) name, looked up in the enclosing structs, then the
           // call
   param,  // parameter number `a` of the struct, union, stream or table being decoded
@@ -57,17 +57,17 @@ enum class ExprOp : std::uint8_t {
   ok,     // 1 if the call succeeded
   rest,   // bytes left in the enclosing sized region
   word,   // size in bytes of the tracee's long
-  nth,    // which element of its array is being decoded, from 0
+  nth,    // index in its array of the element being decoded
   full,   // 1 under -v
-  rings,  // 1 where what is submitted to rings shows
+  rings,  // 1 if submissions to rings are printed
   everything,  // `all`: no limit
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
   netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if
                // unknown
-  sibling,     // `sibling(TYPE)`: the begin of the netlink attribute of type `a` beside the one that is being decoded,
-               // as text_number() has it; nothing if there is none
-  generic,     // `generic(NUMBER)`: the begin of the name of the generic netlink family `a`, as text_number() has it;
-               // 0 if it has none
+  sibling,     // `sibling(TYPE)`: the text_number() of the netlink attribute of type `a` beside the one that is being
+               // decoded; nothing if there is none
+  generic,     // `generic(NUMBER)`: the text_number() of the name of the generic netlink family `a`; 0 if it has
+               // none
   align,       // `a` rounded up to a multiple of `b`
   bit_and,
   bit_or,
@@ -92,29 +92,29 @@ struct Expr {
 struct Constant {
   StringRef name = none;
   AbiMask abis = all_abis;
-  std::uint64_t value = 0;  ///< as written, negative ones extended to 64 bits: compare in the width of the type in use
-  /// Of an ioctl: bits that a request of this name may have besides `value`, where they are 0. Those of the size (16 to
-  /// 29) and those of the number show behind the name, in parentheses.
+  std::uint64_t value = 0;  ///< sign-extended to 64 bits: compare in the width of the type in use
+  /// For an ioctl: the bits, 0 in `value`, that a request of this name may have. The bits of the size (16 to 29) and of
+  /// the number are printed after the name, in parentheses.
   std::uint32_t open_bits = 0;
-  Index number_set = none;  ///< into Tables::sets: names for what the open bits of the number say
+  Index number_set = none;  ///< into Tables::sets: names for the open bits of the number
 };
 
-/// A part of a set. Plain members: mask 0. `mask 3 {…}`: members are the values of (word & mask).
+/// A part of a set. Plain members have mask 0. `mask 3 {…}`: members are the values of (word & mask).
 /// `mask M shift N "LABEL"`: a number in a field, printed `number<<LABEL`; it has no members.
 struct ConstantGroup {
   std::uint64_t mask = 0;
   std::uint8_t shift = 0;
   StringRef label = none;
-  StringRef unknown = none;  ///< `mask M "X_???"`: a value without a name prints too, before all else
-  bool apart = false;        ///< `apart`: raw or with its comment it stands by itself: `0x1|0x80000`
+  StringRef unknown = none;  ///< `mask M "X_???"`: a value without a name is printed too, first
+  bool apart = false;        ///< `apart`: its raw value or comment is printed separately: `0x1|0x80000`
   Range constants;  ///< into Tables::constants, in the order of the description, which is the order of printing
 };
 
 struct ConstantSet {
   StringRef name = none;
-  StringRef unknown = none;  ///< "O_???"; none: an unknown value prints as a bare number
+  StringRef unknown = none;  ///< "O_???"; none: an unknown value is printed as a bare number
   bool is_flags = false;
-  Style fallback = Style::hex;  ///< how a value without a name prints
+  Style fallback = Style::hex;  ///< style of a value without a name
   Range groups;
 };
 
@@ -136,7 +136,7 @@ enum class Direction : std::uint8_t { in, out, inout };
 // Widths of scalars that differ by ABI.
 inline constexpr std::uint8_t word_wide = 0;           ///< the tracee's long
 inline constexpr std::uint8_t register_wide = 9;       ///< the kernel's long: 8 bytes on x32 too
-inline constexpr std::uint8_t long_double_wide = 127;  ///< as System V's and ARM's ABI documents have long double
+inline constexpr std::uint8_t long_double_wide = 127;  ///< long double, by System V's and ARM's ABI documents
 
 /// System V ABI, i386 supplement: 80 bits in 12 bytes; AMD64 supplement: in 16; AAPCS64: 128 bits; AAPCS32: a double.
 constexpr unsigned long_double_size(Abi abi) {
@@ -155,10 +155,10 @@ constexpr unsigned bytes_of(std::uint8_t width, Abi abi) {
   }
 }
 
-/// The word of `brief none`, for which no count shows.
+/// The word of `brief none`, for which no count is printed.
 inline constexpr std::string_view brief_none = "...";
 
-/// How `T[…]` says where it ends.
+/// Determines the end of `T[…]`.
 enum class LengthKind : std::uint8_t {
   none,
   count,       // elements (bytes: bytes)
@@ -166,7 +166,7 @@ enum class LengthKind : std::uint8_t {
   until_zero,  // ends with an element that is 0 / NULL
 };
 
-/// A type as it is used at one place. Members that a kind does not name are at their defaults.
+/// A type at one place of use. Members that its kind does not use have their defaults.
 struct Type {
   TypeKind kind = TypeKind::scalar;
   StringRef name = none;  ///< as written in the description: "fd", "open_flags", "timespec" (JSON's `type`)
@@ -186,19 +186,19 @@ struct Type {
   // array, bytes, cstr
   LengthKind length_kind = LengthKind::none;
   ExprId length = none;
-  ExprId budget = none;    ///< `[n of total]`: the ExprOp::param that holds what is left and is used up
-  std::uint32_t max = 0;   ///< `max N`: never more elements or bytes; 0: no cap said
+  ExprId budget = none;    ///< `[n of total]`: the ExprOp::param that counts down the remaining elements
+  std::uint32_t max = 0;   ///< `max N`: never more elements or bytes; 0: no limit
   bool hex = false;        ///< hexbytes
   StringRef brief = none;  ///< `brief count "vars"`: without -v only /* 23 vars */; brief_none: only [...]
 
-  // pointer: `*T sized by EXPR`, the bytes that may be read there
+  // pointer: `*T sized by EXPR`, the number of bytes that may be read there
   ExprId sized_by = none;
 
   // structure, choice
   Index index = none;
   Range args;  ///< into Tables::expr_lists: values for its parameters, evaluated where the type is used
 
-  // scalar that has only some bits of its width: which one is its lowest, and how many; 0: all
+  // bit-field: its lowest bit and the number of its bits; 0: all bits of the width
   std::uint8_t bit_offset = 0;
   std::uint8_t bit_count = 0;
 };
@@ -214,17 +214,17 @@ struct Layout {
 struct Struct {
   StringRef name = none;
   StructKind kind = StructKind::plain;
-  bool variable = false;       ///< the last field has a length that only run time knows; layout.size is the fixed part
-  bool has_brief = false;      ///< without -v only the fields in_brief show, then `...`
-  bool is_list = false;        ///< its fields show as elements, one alone without brackets
-  bool is_spliced = false;     ///< of a list: its elements show among those of the list around it
-  bool is_complex = false;     ///< C's complex number: functions return it in a way of its own
-  bool has_short = false;      ///< with fewer bytes than it has only the fields in_short show, then `...`
-  bool has_beginning = false;  ///< its first field is known at the entry, another at the exit only
+  bool variable = false;       ///< the last field has a length known only at run time; layout.size is the fixed part
+  bool has_brief = false;      ///< without -v only the fields in_brief are printed, then `...`
+  bool is_list = false;        ///< its fields are printed as elements, a single one without brackets
+  bool is_spliced = false;     ///< for a list: its elements are printed among those of the enclosing list
+  bool is_complex = false;     ///< a complex number of C, which functions return in a special way
+  bool has_short = false;      ///< if bytes are missing, only the fields in_short are printed, then `...`
+  bool has_beginning = false;  ///< its first field is known at entry, another only at exit
   std::uint8_t param_count = 0;
   Layout layout;
-  ExprId sized_by = none;      ///< `sized by EXPR`: bytes that the tracee has there
-  std::uint32_t min_size = 0;  ///< fewer: shown as an address
+  ExprId sized_by = none;      ///< `sized by EXPR`: its size in the tracee, in bytes
+  std::uint32_t min_size = 0;  ///< if it has fewer bytes, its address is printed
   ExprId step = none;          ///< stream: bytes to the next record
   Range fields;                ///< in the order of printing
 };
@@ -233,21 +233,21 @@ struct Field {
   StringRef name = none;
   TypeId type = none;
   std::array<std::uint32_t, abi_count> offset{};
-  ExprId condition = none;              ///< `if`: not shown unless
-  ExprId when = none;                   ///< `when`: a pointer shown as an address unless
-  Direction direction = Direction::in;  ///< `out`: shown at exit only; `inout`: old => new
-  bool after = false;    ///< `after`: the pointer at entry; what it points to after the call, as ` => {name=…}`
-  bool hidden = false;   ///< a field that is read but never shown (reserved, padding)
-  Index together = 0;    ///< fields with the same non-zero number show only if one of them is not 0
-  bool in_brief = true;  ///< shown without -v too
-  bool in_short = true;  ///< shown of a part of the struct too
-  bool inlined = false;  ///< `inline`: the fields of its type show as if they were this struct's own
-  ExprId at = none;      ///< `at`: where it begins, in bytes from the struct's begin; else `offset` says it
-  bool at_exit = false;  ///< something of it is known at the exit only
+  ExprId condition = none;              ///< `if`: printed only if it is true
+  ExprId when = none;                   ///< `when`: if it is false, a pointer is printed as an address
+  Direction direction = Direction::in;  ///< `out`: printed only at exit; `inout`: old => new
+  bool after = false;    ///< `after`: the pointer at entry, then its target after the call, as ` => {name=…}`
+  bool hidden = false;   ///< the field is read but never printed (reserved, padding)
+  Index together = 0;    ///< fields with the same non-zero number are printed only if one of them is not 0
+  bool in_brief = true;  ///< printed without -v too
+  bool in_short = true;  ///< printed for a part of the struct too
+  bool inlined = false;  ///< `inline`: the fields of its type are printed as fields of this struct
+  ExprId at = none;      ///< `at`: its offset in bytes from the struct's start; none: see `offset`
+  bool at_exit = false;  ///< a part of it is known only at exit
 };
 
-/// Of texts that choose: the first eight bytes as a number, the first byte lowest. `"vlan"` as a key of a table stands
-/// for its number, and memory that begins with the text has the same one.
+/// Returns the first eight bytes of a text as a little-endian number. `"vlan"` as a key of a table stands for its
+/// number, and memory that starts with the text has the same one.
 constexpr std::int64_t text_number(std::string_view text) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < text.size() && i < sizeof(number); ++i) {
@@ -256,14 +256,14 @@ constexpr std::int64_t text_number(std::string_view text) {
   return static_cast<std::int64_t>(number);
 }
 
-/// The value of a key on an ABI that does not have the constant: no tracee's value equals it.
+/// The value of a key on an ABI that lacks the constant. No value of a tracee equals it.
 inline constexpr std::int64_t absent_key = std::numeric_limits<std::int64_t>::min();
 
-/// A row of a `table`: up to two keys; a key that is `none` matches anything.
+/// A row of a `table`. It has up to two keys; a key that is `none` matches any value.
 struct ChoiceRow {
   std::array<ExprId, 2> keys{none, none};  ///< literals (or variable_literals)
   TypeId type = none;                      ///< none: an address
-  bool whole = false;                      ///< matches only where as many bytes are left as the type needs
+  bool whole = false;                      ///< matches only if enough bytes are left for the type
 };
 
 struct Choice {
@@ -274,47 +274,47 @@ struct Choice {
 
 // ---------------------------------------------------------------------------------------------- calls
 
-/// Of a function of a library; a system call has six at most.
+/// The limit for a function of a library; a system call has at most six.
 inline constexpr std::size_t most_parameters = 32;
 
 struct Param {
   StringRef name = none;
   TypeId type = none;  ///< none: a skipped slot (`_`)
   std::array<std::uint8_t, abi_count>
-      slot{};               ///< argument register; a wide value has its low half there on little endian
-  bool wide = false;        ///< 64 bits in two registers where registers have 32
+      slot{};               ///< argument register; on little endian it holds the low half of a wide value
+  bool wide = false;        ///< takes two registers if registers have 32 bits
   ExprId condition = none;  ///< `if`
   ExprId when = none;       ///< `when`
-  bool at_exit = false;     ///< printing must wait for the exit (so do all that follow)
-  bool saved = false;       ///< what it points to must be kept from entry (inout, `was`)
-  bool named = false;       ///< `named`: shown as name=value
-  bool unpassed = false;    ///< `unpassed`: shown, though no register has it; `slot` means nothing
-  bool late = false;        ///< `late`: nothing of it shows at entry, not even the comma before it
-  bool was = false;         ///< `was`: what it points to is shown as it stood at entry, though the exit is waited for
-  bool begins = false;  ///< at_exit; but the fields of a struct before the first that the call fills in show at entry
+  bool at_exit = false;     ///< it and all later parameters are printed at exit
+  bool saved = false;       ///< its target at entry must be saved (inout, `was`)
+  bool named = false;       ///< `named`: printed as name=value
+  bool unpassed = false;    ///< `unpassed`: printed although no register holds it; `slot` is unused
+  bool late = false;        ///< `late`: nothing of it, not even the comma before it, is printed at entry
+  bool was = false;         ///< `was`: its target at entry is printed, although it is printed at exit
+  bool begins = false;      ///< at_exit, but the fields of a struct before its first output field are printed at entry
 };
 
-/// Parameters, result and, after `by`, how values choose between longer forms of the same call.
+/// Parameters, result and, after `by`, the values that select longer forms of the same call.
 struct Signature {
-  StringRef shown = none;  ///< name of the call that this form stands for, if it is another
-  Range params;            ///< all of them, those of the enclosing signature included, in order of printing
+  StringRef shown = none;  ///< name of the call that this form represents, if it differs
+  Range params;            ///< with those of the enclosing signature, in the order of printing
   TypeId result = none;    ///< none: void
   TypeId note = none;      ///< explanation after the result: `(flags O_RDWR)`
   StringRef note_prefix = none;
-  bool note_styled = false;  ///< -X holds for it as for an argument, else names alone show
-  ExprId selector = none;    ///< none: this is final
+  bool note_styled = false;  ///< -X applies to it as to an argument; else only names are printed
+  ExprId selector = none;    ///< none: there are no rows
   Range rows;                ///< into Tables::signature_rows, sorted by value
-  Index otherwise = none;    ///< signature if no row matches; none: this one as it stands
+  Index otherwise = none;    ///< signature if no row matches; none: this one
 };
 
 struct SignatureRow {
-  std::uint64_t value = 0;  ///< as the selector's type has it: cut to its width, then extended by its sign
+  std::uint64_t value = 0;  ///< cut to the width of the selector's type, then extended by its sign
   AbiMask abis = all_abis;
   Index signature = none;
-  std::uint32_t open_bits = 0;  ///< as of a Constant
+  std::uint32_t open_bits = 0;  ///< see Constant
 };
 
-/// Classes of calls, one bit each, named as in `%class`.
+/// Classes of calls, each with one bit, named as in `%class`.
 enum class CallClass : std::uint8_t {
   file,
   process,
@@ -344,7 +344,7 @@ constexpr ClassMask mask_of(CallClass c) {
   return ClassMask{1} << static_cast<unsigned>(c);
 }
 
-/// What follows the parameters of a library's function is as the last of them, a format, says (printf(3), scanf(3)).
+/// The last parameter of a library's function is a format that determines further ones (printf(3), scanf(3)).
 enum class Varargs : std::uint8_t { none, printf, scanf };
 
 struct Call {
@@ -353,7 +353,7 @@ struct Call {
   ClassMask classes = 0;
   bool never_returns = false;  ///< exit, exit_group: `= ?`
   Varargs varargs = Varargs::none;
-  bool sets_errno = false;  ///< of a library: -1, or a null pointer, is an error, and errno says which
+  bool sets_errno = false;  ///< for a library: the result -1 or NULL is an error, and errno has its number
   ExprId redirect = none;   ///< `redirect args by call`: selects a row …
   ParamId redirect_args =
       none;  ///< … and the parameter that points to the real call's arguments (none: they follow in the registers)
@@ -365,8 +365,8 @@ struct Redirect {
   CallId call = none;
 };
 
-/// A function of a library. Its parameters have `slot` 0, 1, … in the order of C, each one value of up to 64 bits;
-/// where the caller's ABI has them is not for the tables to say. A result of type `none` is void.
+/// A function of a library. Its parameters have `slot` 0, 1, … in the order of C, each a value of up to 64 bits. The
+/// calling convention, which the tables do not contain, assigns registers. A result of type `none` is void.
 struct Function {
   StringRef library = none;  ///< DT_SONAME: "libc.so.6"
   StringRef name = none;
@@ -380,7 +380,7 @@ struct NumberedCall {
 
 // ---------------------------------------------------------------------------------------------- all of it
 
-/// Borrowed views; generated tables live for ever, loaded ones in their TableSet.
+/// Views that do not own the entries. Generated tables are static; a TableSet owns loaded ones.
 struct Tables {
   std::string_view strings;
   std::span<const Expr> exprs;
@@ -410,19 +410,19 @@ struct Tables {
   [[nodiscard]] static std::span<const T> slice(std::span<const T> all, Range range) {
     return all.subspan(range.first, range.count);
   }
-  /// The description of a call number, or nullptr: beyond the table, or reserved.
+  /// Returns the description of a call number; nullptr if it is unknown or reserved.
   [[nodiscard]] const Call* find(Abi abi, std::uint64_t number) const;
-  /// The description of a library's function, or nullptr.
+  /// Returns the description of a library's function; nullptr if there is none.
   [[nodiscard]] const Call* find(std::string_view library, std::string_view function) const;
-  /// Whether a structure of this type has a field that shows after the call (`after`), whatever its direction.
+  /// Returns whether a structure of this type has a field that is printed after the call (`after`).
   [[nodiscard]] bool shows_after(TypeId type) const;
-  /// How many registers the widest form of a call has: 0 to 6.
+  /// Returns the number of registers of the widest form of a call: 0 to 6.
   [[nodiscard]] std::size_t register_count(const Signature& signature, Abi abi) const;
-  /// Checks what `sysc` promises. Empty if all holds, else the first thing that does not.
+  /// Checks what `sysc` guarantees. Returns the first violation; empty if there is none.
   [[nodiscard]] std::string verify() const;
 };
 
-/// The tables made from `syscalls/` when the program was built.
+/// Returns the tables compiled from `syscalls/` when the program was built.
 const Tables& builtin_tables();
 
 }  // namespace tracer::spec

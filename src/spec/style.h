@@ -1,4 +1,4 @@
-// How a scalar is meant, and so how it is shown: what `as NAME` says in a description.
+// Styles determine how a scalar is interpreted and printed. A description sets one by `as NAME`.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace tracer::spec {
 
-// One line a style. The order is that of `style_names`.
+// The order is that of `style_names`.
 enum class Style : std::uint8_t {
   number,   // decimal, signed if the type is
   hex,      // 0x2a, 0 for zero
@@ -20,18 +20,18 @@ enum class Style : std::uint8_t {
   tgid,     // process id
   tid,      // thread id
   pgid,     // process group id
-  uid,      // -1 shows as -1
+  uid,      // -1 is printed as -1
   gid,
-  signal,        // SIGINT; SIG_0 for zero where strace says 0
+  signal,        // SIGINT; SIG_0 for zero where strace prints 0
   handler,       // SIG_DFL, SIG_IGN, address
   wait_status,   // [{WIFEXITED(s) && WEXITSTATUS(s) == 0}]
-  path,          // of a string: never cut by -s, matched by -P
+  path,          // for a string: never cut by -s, matched by -P
   device,        // makedev(0x8, 0x1)
   ifindex,       // if_nametoindex("lo")
-  pages,         // a number of 4096-byte pages, shown as bytes in hex (mmap2)
+  pages,         // a number of 4096-byte pages, printed as bytes in hex (mmap2)
   tls,           // thread area: address, or struct user_desc on 32 bit
   ioctl,         // an ioctl request without a name: _IOC(_IOC_READ, 0x54, 0x1, 0x4)
-  big_endian,    // number in network order, shown in host order: htons(80) and the like
+  big_endian,    // number in network order, printed in host order: htons(80) and the like
   port,          // htons(80)
   inet4,         // inet_addr("127.0.0.1")
   inet6,         // inet_pton(AF_INET6, "::1")
@@ -39,15 +39,15 @@ enum class Style : std::uint8_t {
   errno_value,   // ENOENT
   clock_ticks,   // 1/100 s: 262 /* 2.62 s */
   time,          // seconds since the epoch: 5 /* 1970-01-01T00:00:05+0000 */
-  text,          // of bytes: a NUL at their end does not show
+  text,          // for bytes: a NUL at their end is not printed
   floating,      // a float (4 bytes) or a double: 2.5
   character,     // 'a'; EOF for -1
   code,          // the address of a function
-  whole,         // of bytes and text: never cut by -s
-  terminated,    // of bytes: they end before a NUL
+  whole,         // for bytes and text: never cut by -s
+  terminated,    // for bytes: they end before a NUL
   truth,         // true, false
-  guess,         // small numbers decimal, others hexadecimal: nobody says what it is
-  bit_set,       // the numbers of the bits: <1,3-5>, or of those that are missing: ~<0>; also of bytes
+  guess,         // small numbers decimal, others hexadecimal: the meaning is unknown
+  bit_set,       // the numbers of the bits: <1,3-5>, or of the clear bits: ~<0>; also for bytes
   hex_floating,  // a float or a double: 0x1.4p+1
 };
 

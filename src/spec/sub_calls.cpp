@@ -6,7 +6,7 @@ namespace tracer::spec {
 
 namespace {
 
-/// Of the call that has this name and a number of its own somewhere; else `otherwise`.
+/// Returns the classes of the call of this name that has a number on any ABI; `otherwise` if there is none.
 ClassMask classes_of(std::string_view name, const Tables& tables, ClassMask otherwise) {
   for (const auto& rows : tables.numbers) {
     for (const NumberedCall& row : rows) {
@@ -28,7 +28,7 @@ SubCalls::SubCalls(const Tables& tables) {
         continue;
       }
       const Call& call = tables.calls[row.call];
-      // A literal selects nothing: the old form of one call.
+      // A literal selector is the old form of one call, not a multiplexer.
       if (call.redirect != none && tables.exprs[call.redirect].op != ExprOp::literal) {
         for (const Redirect& redirect : Tables::slice(tables.redirects, call.redirects)) {
           const Call& real = tables.calls[redirect.call];
@@ -52,14 +52,14 @@ void SubCalls::add(Abi abi, std::uint64_t through, std::string_view name, ClassM
   if (calls_.size() < most && find(abi, through, name) == nullptr) {
     calls_.push_back({abi, through, first + calls_.size(), name, classes});
     if (!go_through(abi, through)) {
-      around_.push_back({abi, through});
+      multiplexers_.push_back({abi, through});
     }
   }
 }
 
 bool SubCalls::go_through(Abi abi, std::uint64_t number) const {
-  return std::any_of(around_.begin(), around_.end(),
-                     [&](const Around& call) { return call.number == number && call.abi == abi; });
+  return std::any_of(multiplexers_.begin(), multiplexers_.end(),
+                     [&](const Multiplexer& call) { return call.number == number && call.abi == abi; });
 }
 
 const SubCall* SubCalls::find(Abi abi, std::uint64_t through, std::string_view name) const {

@@ -13,35 +13,35 @@ namespace tracer::spec {
 
 struct SubCall {
   Abi abi = Abi::i386;
-  std::uint64_t through = 0;  ///< the kernel's number of the call around it
-  std::uint64_t number = 0;   ///< stands for it where calls have numbers, in sets and in counts
+  std::uint64_t through = 0;  ///< the kernel's number of the multiplexing call
+  std::uint64_t number = 0;   ///< identifies it in sets and counts of call numbers
   std::string_view name;      ///< as printed; valid as long as the tables
   ClassMask classes = 0;
 };
 
-/// All of them, in a fixed order.
+/// The sub-calls of the tables, in a fixed order.
 class SubCalls {
  public:
-  /// The kernel has no numbers from here on: of an ABI with sub-calls they are words of 32 bits, extended by their
-  /// sign.
+  /// The first number of sub-calls. The kernel has no numbers from here on: on an ABI with sub-calls they are 32-bit
+  /// words, extended by their sign.
   static constexpr std::uint64_t first = std::uint64_t{1} << 32;
-  /// Of more, the later ones are left out.
+  /// The limit; later sub-calls are left out.
   static constexpr std::size_t most = 64;
 
   explicit SubCalls(const Tables& tables);
 
   [[nodiscard]] std::span<const SubCall> all() const { return calls_; }
-  /// By SubCall::number; nullptr: none.
+  /// Returns the sub-call with this SubCall::number; nullptr if there is none.
   [[nodiscard]] const SubCall* find(std::uint64_t number) const {
     return number - first < calls_.size() ? &calls_[number - first] : nullptr;
   }
-  /// Whether the kernel's number is that of a call around others.
+  /// Returns whether the kernel's number is that of a multiplexing call.
   [[nodiscard]] bool go_through(Abi abi, std::uint64_t number) const;
-  /// nullptr: none of that name goes through this call.
+  /// Returns the sub-call of that name of a multiplexing call; nullptr if there is none.
   [[nodiscard]] const SubCall* find(Abi abi, std::uint64_t through, std::string_view name) const;
 
  private:
-  struct Around {
+  struct Multiplexer {
     Abi abi;
     std::uint64_t number;
   };
@@ -49,7 +49,7 @@ class SubCalls {
   void add(Abi abi, std::uint64_t through, std::string_view name, ClassMask classes);
 
   std::vector<SubCall> calls_;
-  std::vector<Around> around_;  ///< the few calls that they go through
+  std::vector<Multiplexer> multiplexers_;  ///< the multiplexing calls
 };
 
 }  // namespace tracer::spec

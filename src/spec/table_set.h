@@ -1,4 +1,4 @@
-// Tables that own what they are made of: what `sysc` fills in, what `--define` loads, what tests build.
+// Tables that own their entries: `sysc` fills them in, `--define` loads them, tests build them.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct TableSet {
   std::array<std::vector<NumberedCall>, abi_count> numbers;
   std::vector<Function> functions;
 
-  /// Valid until the set is changed, moved or destroyed.
+  /// Returns a view that is valid until the set is changed, moved or destroyed.
   [[nodiscard]] Tables view() const {
     Tables tables{strings,    exprs,          expr_lists, abi_values, constants, groups,      sets,
                   customs,    types,          structs,    fields,     choices,   choice_rows, params,

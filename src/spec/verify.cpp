@@ -1,4 +1,4 @@
-// Tables::verify: what a decoder relies on, checked for tables that were made at run time.
+// Tables::verify checks what a decoder relies on, for tables made at run time.
 #include <fmt/core.h>
 #include <string>
 #include <utility>
@@ -91,7 +91,7 @@ class Verifier {
           good = text(e.a);
           break;
         default:
-          // Operands stand before what is made of them, so there are no circles.
+          // Operands come before the expressions that use them, so there are no cycles.
           good = is_leaf(e.op) || (e.op <= ExprOp::multiply && e.a < i && e.b < i);
       }
       expect(good, "exprs", i, "an operand is out of range");
@@ -196,7 +196,7 @@ class Verifier {
              "signatures", i, "parameters, result or note out of range");
       expect(in_or_none(t_.exprs, signature.selector) && in(t_.signature_rows, signature.rows), "signatures", i,
              "selector or rows out of range");
-      // A row is longer than, and stands after, what it belongs to: so following rows comes to an end.
+      // A row has more parameters than its signature and comes after it, so following rows terminates.
       expect(signature.otherwise == none || (in(t_.signatures, signature.otherwise) && signature.otherwise > i),
              "signatures", i, "'else' out of range");
       if (!failure_.empty()) {
@@ -240,8 +240,8 @@ class Verifier {
     }
   }
 
-  /// A type contains itself only through a pointer, or in a stream: its records are as deep as the tracee's bytes are
-  /// many, and the decoder has a limit.
+  /// Checks that a type contains itself only through a pointer or in a stream. The tracee's bytes limit the depth of
+  /// records, and so does the decoder.
   void acyclic(TypeId id, unsigned depth) {
     if (!failure_.empty() || marks_[id] == Mark::done) {
       return;

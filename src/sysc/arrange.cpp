@@ -16,7 +16,7 @@ using namespace spec;
 
 namespace {
 
-/// Calls `visit(part, entries)` for every table that others refer to but the strings.
+/// Calls `visit(part, entries)` for every table that others refer to, except the strings.
 template <typename Set, typename Visit>
 void for_each_part(Set& set, Visit visit) {
   visit(Part::exprs, set.exprs);
@@ -65,7 +65,7 @@ class Arranger {
 
   TableSet arranged() {
     for (Index i = 0; i < set_.customs.size(); ++i) {
-      take(Part::customs, i);  // every trace looks for their names
+      take(Part::customs, i);  // every trace looks up their names
     }
     for (const NumberedCall& row : set_.numbers[index_of(Abi::x86_64)]) {
       if (row.call != none) {
@@ -96,13 +96,13 @@ class Arranger {
 
  private:
   struct Place {
-    Range run;         ///< the entries that stand together with it
+    Range run;         ///< the contiguous entries to which it belongs
     Index now = none;  ///< its new index
   };
 
   std::vector<Place>& places(Part part) { return places_[static_cast<std::size_t>(part)]; }
 
-  /// References of any entry: those in tables of bare indexes too.
+  /// Visits the references of an entry, also in tables whose entries are indexes.
   template <typename T, typename Visit>
   static void visit(Part part, T& entry, Visit visit) {
     if constexpr (!std::is_integral_v<T>) {
@@ -112,7 +112,7 @@ class Arranger {
     }
   }
 
-  /// Gives the entry a place, and all that it refers to.
+  /// Assigns new indexes to the entry and to all entries that it refers to.
   void take(Part part, Index index) {
     if (part == Part::strings) {
       take_string(index);
@@ -122,7 +122,7 @@ class Arranger {
     if (place.now != none) {
       return;
     }
-    if (part == Part::exprs) {  // operands stand before what is made of them
+    if (part == Part::exprs) {  // operands come before the expressions that use them
       visit(part, set_.exprs[index], [&](Part to, auto& reference) {
         if (to == Part::exprs) {
           take_reference(to, reference);
@@ -159,10 +159,10 @@ class Arranger {
     }
   }
 
-  /// What every trace needs is last in these, beside what is first in the next table (emit.cpp).
+  /// The tables whose most used entries come last, next to the first entries of the next table (emit.cpp).
   static constexpr std::array<Part, 3> backwards = {Part::params, Part::fields, Part::types};
 
-  /// Turns the order of runs round, not that in a run.
+  /// Reverses the order of runs, but not the order within a run.
   void turn(Part part) {
     std::vector<Index> order;
     const auto& old = orders_[static_cast<std::size_t>(part)];
@@ -229,7 +229,7 @@ class Arranger {
 
   TableSet& set_;
   std::array<std::vector<Place>, part_count> places_;
-  std::array<std::vector<Index>, part_count> orders_;  ///< the old indexes in their new order
+  std::array<std::vector<Index>, part_count> orders_;  ///< old indexes in the new order
   std::vector<Index> strings_;                         ///< new offsets
   std::string text_;
   std::vector<std::pair<Part, Range>> later_;

@@ -1,13 +1,13 @@
-// The order of what is in the tables.
+// Orders the entries of the tables.
 #pragma once
 
 #include "spec/table_set.h"
 
 namespace tracer::sysc {
 
-/// The same tables with what the descriptions of calls share and need side by side, call by call in the order of their
-/// numbers, and behind that what stands in rows that values choose from (requests of ioctl, kinds of messages), those
-/// of few rows first. The tables are in a file that is mapped in pieces: a trace of everyday calls needs few of them.
+/// Returns the same tables, with the entries that a call needs next to each other, in the order of call numbers. The
+/// entries of rows that a value selects (requests of ioctl, types of messages) follow, shortest lists first. Tables
+/// are demand-paged from the executable, and in this order a trace of common calls needs few pages.
 spec::TableSet arrange(spec::TableSet set);
 
 }  // namespace tracer::sysc

@@ -1,4 +1,4 @@
-// What the parser makes of descriptions: one value type a construct, each with its place in the source.
+// The syntax tree of descriptions. Each construct is a value type, with its position in the source.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct Expr;
 struct Literal {
   std::int64_t value = 0;
 };
-/// A parameter, a field, a constant; or, with `member`, `name.member`.
+/// Refers to a parameter, a field or a constant; with `member`, it is `name.member`.
 struct Reference {
   std::string name;
   std::string member;
@@ -68,7 +68,7 @@ struct Binary {
 struct Applied {
   spec::ExprOp op;
   Box<Expr> first;
-  Box<Expr> second;  ///< null: takes one
+  Box<Expr> second;  ///< null: the operator takes one operand
 };
 
 struct Expr {
@@ -80,7 +80,7 @@ struct Expr {
 
 struct Type;
 
-/// What stands in `[…]`.
+/// The length in `[…]`.
 struct Length {
   Position at;
   spec::LengthKind kind = spec::LengthKind::none;
@@ -89,7 +89,7 @@ struct Length {
   std::uint32_t max = 0;
 };
 
-/// A scalar, an alias, a set, a struct, a table.
+/// Names a scalar, an alias, a set, a struct or a table.
 struct Named {
   std::string name;
   std::string member;  ///< `family.name`
@@ -125,7 +125,7 @@ struct Type {
   std::optional<Name> style;  ///< `as fd`
   std::optional<Name> width;  ///< `: u16`
   enum class Registers : std::uint8_t { one, wide, halves };
-  Registers registers = Registers::one;  ///< of an argument of 64 bits
+  Registers registers = Registers::one;  ///< for an argument of 64 bits
 };
 
 // ---------------------------------------------------------------------------------------------- declarations
@@ -181,7 +181,7 @@ struct Struct {
   Box<Expr> sized_by;
   std::uint32_t min_size = 0;
   Box<Expr> step;
-  std::vector<Field> fields;  ///< in the order of memory
+  std::vector<Field> fields;  ///< in memory order
   std::vector<Name> print;
   std::optional<std::vector<Name>> brief;
   std::optional<std::vector<Name>> if_short;  ///< `short {…}`
@@ -190,12 +190,12 @@ struct Struct {
   bool is_complex = false;
 };
 
-/// Keys by parameter; each a list of alternatives, empty for `else`.
+/// `keys` has a list of alternatives for each parameter; an empty list stands for `else`.
 struct TableRow {
   Position at;
   std::vector<std::vector<Expr>> keys;
   Type type;
-  std::optional<Type> otherwise{};  ///< `or TYPE`: where there are too few bytes
+  std::optional<Type> otherwise{};  ///< `or TYPE`: used if there are too few bytes
 };
 struct Table {
   Name name;
@@ -208,16 +208,16 @@ struct Param {
   std::optional<Type> type;  ///< absent: `_`
   Box<Expr> condition;
   Box<Expr> when;
-  std::optional<std::uint8_t> slot;  ///< `at N`: the register, where it is not the next one
-  bool named = false;                ///< `named`: shown with its name
-  bool unpassed = false;             ///< `unpassed`: no register has it
-  bool was = false;                  ///< `was`: shown as it stood at entry
-  bool late = false;                 ///< `late`: shown at exit, with the comma before it
+  std::optional<std::uint8_t> slot;  ///< `at N`: the register, if it is not the next one
+  bool named = false;                ///< `named`: printed with its name
+  bool unpassed = false;             ///< `unpassed`: no register holds it
+  bool was = false;                  ///< `was`: its value at entry is printed
+  bool late = false;                 ///< `late`: printed at exit, with the comma before it
 };
 struct Row;
 struct Signature {
   Position at;
-  std::string shown;  ///< `"semget"` before the parameters of a row: the name that shows
+  std::string shown;  ///< `"semget"` before the parameters of a row: the name that is printed
   std::vector<Param> params;
   std::optional<Type> result;
   std::optional<Name> never;
@@ -226,7 +226,7 @@ struct Signature {
   std::string note_prefix;
   bool note_styled = false;
   Box<Expr> selector;
-  std::optional<Name> like;  ///< the call that has the rows that are not here
+  std::optional<Name> like;  ///< the call from which further rows are copied
   std::vector<Row> rows;
 };
 struct Row {
@@ -252,16 +252,16 @@ struct Call {
 
 struct IoctlRow {
   Name name;
-  std::array<std::optional<std::int64_t>, abi_count> number;  ///< of a plain row, else that of `_IO…(n`
+  std::array<std::optional<std::int64_t>, abi_count> number;  ///< the number, or the `n` of `_IO…(n`
   enum class Encoding : std::uint8_t { plain, io, read, write, read_write } encoding = Encoding::plain;
-  std::optional<Type> size;  ///< absent: `?`, no size, or that of what the argument points to
+  std::optional<Type> size;  ///< absent: `?`, no size, or the size of the argument's target
   bool any_size = false;
-  std::uint32_t open_number = 0;   ///< `64 to 127`: the bits that may be set besides those of the first number
-  std::optional<Name> number_set;  ///< `as SET`: what names the numbers, from the first one on
+  std::uint32_t open_number = 0;   ///< `64 to 127`: the bits that may be set in addition to the first number
+  std::optional<Name> number_set;  ///< `as SET`: names the numbers, from the first one on
   std::optional<Signature> signature;
-  AbiMask likely = 0;  ///< that of its block
+  AbiMask likely = 0;  ///< the ABIs of its block
 
-  /// The type whose size the number says: nullptr if it says none.
+  /// Returns the type whose size the number encodes; nullptr if it encodes none.
   [[nodiscard]] const Type* size_type() const;
 };
 struct Ioctls {
@@ -271,9 +271,9 @@ struct Ioctls {
 };
 
 struct Library {
-  std::vector<Name> names;  ///< it may be known by several
+  std::vector<Name> names;  ///< sonames; a library may have several
   std::vector<Call> functions;
-  std::vector<Name> calls;  ///< functions that are the system call of their name
+  std::vector<Name> calls;  ///< functions that wrap the system call of the same name
 };
 
 using Item = std::variant<Alias, Set, Struct, Table, Call, Ioctls, Library>;
@@ -289,10 +289,10 @@ struct Number {
 struct Program {
   std::vector<Item> items;
   std::vector<Number> numbers;
-  std::optional<std::size_t> first_replaceable;  ///< as of CompileOptions
-  std::vector<Call> replaced;                    ///< calls that gave way to the user's
+  std::optional<std::size_t> first_replaceable;  ///< see CompileOptions
+  std::vector<Call> replaced;                    ///< calls that the user's descriptions replace
 
-  /// Whether this stands in a file of the user's, which goes before the program's own.
+  /// Returns whether the position is in a file of the user, which takes precedence over the built-in ones.
   [[nodiscard]] bool is_users(Position at) const { return first_replaceable && at.file < *first_replaceable; }
 };
 

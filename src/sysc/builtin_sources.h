@@ -1,4 +1,4 @@
-// The descriptions that the program was built with, as text: what --define builds upon.
+// The text of the built-in descriptions, which those of --define extend.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tracer::sysc {
 
-/// Copies; made from syscalls/ when the program was built.
+/// Returns copies of the files of syscalls/ as they were when the program was built.
 std::vector<Source> builtin_sources();
 
 }  // namespace tracer::sysc

@@ -1,4 +1,4 @@
-// Descriptions to tables, in one step: what `sysc emit` and `--define` do.
+// Compiles descriptions to tables, for `sysc emit` and `--define`.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 namespace tracer::sysc {
 
 struct CompileOptions {
-  bool lenient = false;  ///< a number without a description is a warning, and decodes as six words
+  bool lenient = false;  ///< a number without a description causes a warning and decodes as six words
   bool unused = false;   ///< warn of types that nothing uses
-  bool numbers = false;  ///< warn of numbers of ioctls that are written out although they have a size
-  /// Sources from here on give way to earlier ones that describe the same call, function or number.
+  bool numbers = false;  ///< warn of ioctl numbers that are written out although they encode a size
+  /// Earlier sources replace calls, functions and numbers of the sources from this index on.
   std::optional<std::size_t> first_replaceable = std::nullopt;
 };
 
-/// Whatever the errors, the tables are sound; only if there are none do they say what the sources say.
+/// Returns tables that pass Tables::verify. They represent the sources only if no error was reported.
 spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics, CompileOptions options = {});
 
 }  // namespace tracer::sysc

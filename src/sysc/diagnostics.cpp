@@ -25,7 +25,7 @@ std::string Diagnostics::text(std::span<const Source> sources, std::size_t most)
   const auto place = [](const Diagnostic& d) { return std::tie(d.at.file, d.at.line, d.at.column); };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
-  // A type that many signatures share is looked at many times.
+  // A type that several signatures share is lowered, and its errors are reported, several times.
   const auto same = [&](const Diagnostic& a, const Diagnostic& b) { return place(a) == place(b) && a.text == b.text; };
   sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
   const auto path = [&](const Position& at) { return at.file < sources.size() ? sources[at.file].path : "-"; };

@@ -1,4 +1,4 @@
-// Messages about descriptions: collected, sorted by place, printed as FILE:LINE:COL.
+// Collects messages about descriptions, sorts them by position and prints them as FILE:LINE:COL.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,20 @@ struct Diagnostic {
   Severity severity = Severity::error;
   Position at;
   std::string text;
-  std::optional<Position> other = {};  ///< in another file, to be named at the end of the text
+  std::optional<Position> other = {};  ///< a position in another file, which the end of the text names
 };
 
 class Diagnostics {
  public:
   void error(Position at, std::string text) { add({Severity::error, at, std::move(text)}); }
-  /// `other`: what it collides with; its place follows the text.
+  /// `other`: the position of the conflicting declaration, which follows the text.
   void error(Position at, std::string text, Position other);
   void warning(Position at, std::string text) { add({Severity::warning, at, std::move(text)}); }
 
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::span<const Diagnostic> all() const { return list_; }
-  /// One line each, `FILE:LINE:COL: error: TEXT`, in the order of files and lines; after `most` of them one that says
-  /// how many more there are.
+  /// Returns one line for each message, `FILE:LINE:COL: error: TEXT`, in the order of files and lines. After `most`
+  /// lines, one line states the number of the others.
   [[nodiscard]] std::string text(std::span<const Source> sources, std::size_t most = ~std::size_t{0}) const;
 
  private:

@@ -6,7 +6,7 @@ namespace tracer::sysc {
 
 namespace {
 
-/// A literal a line, with nothing in it that C++ would read in another way.
+/// Writes one string literal for each line and escapes all characters that are special in C++.
 void append_literals(std::string& out, std::string_view text) {
   constexpr std::string_view digits = "01234567";
   out += '"';

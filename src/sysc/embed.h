@@ -1,4 +1,4 @@
-// Descriptions as C++, to be compiled into a program.
+// Writes descriptions as C++ source, which is compiled into the program.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tracer::sysc {
 
-/// A file that defines builtin_sources().
+/// Returns a translation unit that defines builtin_sources().
 std::string embed_cpp(std::span<const Source> sources);
 
 }  // namespace tracer::sysc

@@ -35,7 +35,7 @@ class Entry {
     } else if constexpr (std::is_same_v<T, bool>) {
       out_ += value ? "1," : "0,";
     } else if constexpr (std::is_same_v<T, std::int64_t>) {
-      // The least number has no literal of its own.
+      // C++ has no literal for the smallest number.
       out_ += value == INT64_MIN ? "INT64_MIN," : std::to_string(value) + ",";
     } else if constexpr (std::is_same_v<T, std::uint64_t>) {
       out_ += std::to_string(value) + "U,";
@@ -124,15 +124,15 @@ void write(Entry& out, const NumberedCall& n) {
   out.members(n.number, n.call);
 }
 
-/// All tables as one object, whose members stand in memory as they stand here. Adds up the members, their values and
-/// how Tables sees them.
+/// Writes all tables as one object, whose members have the same order in memory. Collects the members, their values
+/// and the views that Tables has of them.
 class Writer {
  public:
   template <typename T>
   void array(const char* type, const std::string& name, const std::vector<T>& entries) {
     array(type, name, name, entries);
   }
-  /// `view`: the member of Tables, where it is not called as the array is.
+  /// `view`: the member of Tables, if its name differs from that of the array.
   template <typename T>
   void array(const char* type, const std::string& name, const std::string& view, const std::vector<T>& entries) {
     if (entries.empty()) {
@@ -152,7 +152,7 @@ class Writer {
     views_ += "    all." + view + " = data." + name + ";\n";
   }
 
-  /// One line a text, so that a change of one shows as such.
+  /// Writes one line for each text, so that the change of a text is a change of one line.
   void strings(const std::string& blob) {
     members_ += "  char strings[" + std::to_string(blob.size() + 1) + "];\n";
     views_ += "    all.strings = {data.strings, sizeof data.strings - 1};\n";
@@ -196,7 +196,7 @@ class Writer {
 
 std::string emit_cpp(const TableSet& set) {
   Writer out;
-  // Neighbours are such that what arrange() puts last in one and first in the next is what every trace needs.
+  // arrange() puts the entries that every trace needs last in some tables; the next table has them first.
   for (std::size_t i = 0; i < abi_count; ++i) {
     out.array("NumberedCall", "numbers_" + std::string(abi_names[i]), "numbers[" + std::to_string(i) + ']',
               set.numbers[i]);

@@ -1,4 +1,4 @@
-// Tables as C++ source.
+// Writes tables as C++ source.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tracer::sysc {
 
-/// A translation unit that defines tracer::spec::builtin_tables().
+/// Returns a translation unit that defines tracer::spec::builtin_tables().
 std::string emit_cpp(const spec::TableSet& set);
 
 }  // namespace tracer::sysc

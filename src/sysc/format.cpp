@@ -9,16 +9,16 @@ namespace tracer::sysc {
 
 namespace {
 
-constexpr std::size_t widest_label = 44;  ///< a line that is longer there does not push the others aside
+constexpr std::size_t widest_label = 44;  ///< a longer label does not widen the column
 constexpr std::size_t widest_line = 110;
 
-/// Columns count characters; a comment may hold some of several bytes.
+/// Counts characters; those in comments may have several bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-/// The template serves lines that may be changed and lines that may not.
+/// The template serves const and non-const lines.
 template <typename AnyLine>
 auto* piece_at(AnyLine& line, Stop stop) {
   const auto found =
@@ -27,7 +27,7 @@ auto* piece_at(AnyLine& line, Stop stop) {
   return none ? nullptr : &*found;
 }
 
-/// Column of a piece within its line, without the indentation.
+/// Returns the column of a piece within its line, without the indentation.
 std::size_t column_of(const Line& line, const Piece* piece) {
   std::size_t column = 0;
   for (const auto& other : line.pieces) {
@@ -40,7 +40,7 @@ std::size_t column_of(const Line& line, const Piece* piece) {
   return column;
 }
 
-/// Lines up the pieces at `stop` in each run of consecutive lines that have one.
+/// Aligns the pieces at `stop` in each run of consecutive lines that have one.
 void line_up(std::vector<Line>& lines, Stop stop) {
   const auto limit = stop == Stop::comment || stop == Stop::classes ? widest_line : widest_label;
   for (std::size_t first = 0; first < lines.size();) {
@@ -73,7 +73,7 @@ std::optional<std::string> format(const Source& source, Diagnostics& diagnostics
     line_up(lines, stop);
   }
   std::string out;
-  std::unordered_map<std::size_t, std::size_t> columns;  // of tokens by their number, after the token itself
+  std::unordered_map<std::size_t, std::size_t> columns;  // the column after each token, by its index
   std::size_t number = 0;
   for (const auto& line : lines) {
     if (line.blank_before > 0) {

@@ -1,4 +1,4 @@
-// The one style of description files.
+// Formats description files.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace tracer::sysc {
 
-/// The source in the canonical style. Line breaks and comments are the author's; indentation, spaces, columns and
-/// blank lines are the formatter's. Formatting what is formatted changes nothing. Nothing if the source has no
-/// sound tokens; that is reported.
+/// Returns the source in the canonical style. It keeps line breaks and comments, and sets indentation, spaces, columns
+/// and blank lines. Formatting is idempotent. Returns nothing if the source contains an invalid token, which is
+/// reported.
 std::optional<std::string> format(const Source& source, Diagnostics& diagnostics);
 
 }  // namespace tracer::sysc

@@ -10,7 +10,7 @@ bool any_of(const Token& token, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is(word); });
 }
 
-/// Words that something follows, so that a bracket, `*` or `-` after them begins it.
+/// Keywords with an operand. A bracket, `*` or `-` after them starts the operand.
 bool is_prefix_word(const Token& token) {
   return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "of", "as", "mask", "shift",
                         "redirect", "was", "unpassed", "else", "or"});
@@ -82,7 +82,7 @@ class LineMaker {
     } else if (continues_line(token)) {
       line.depth += 2;
     } else if (brackets_.empty() && listing_ && token.at.column > 1 && token.kind == TokenKind::name) {
-      line.depth = 1;  // a name in the first column would begin an item
+      line.depth = 1;  // a name in the first column would start an item
     }
     listing_ = listing_ && (token.at.column > 1 || token.is("print"));
     labels_ = 0;
@@ -90,7 +90,7 @@ class LineMaker {
     lines_.push_back(std::move(line));
   }
 
-  /// Whether this is more of what the line before says; `out:` would be a field of that name.
+  /// Returns whether the line continues the one before; `out:` would be a field of that name.
   [[nodiscard]] bool continues_line(const Token& token) const {
     return any_of(token, {"%", "%%", "->", "|", "&", "note", "if", "when"}) ||
            (any_of(token, {"out", "inout"}) && !next().is(":"));
@@ -100,7 +100,7 @@ class LineMaker {
   [[nodiscard]] bool in_brackets() const { return !brackets_.empty() && brackets_.back().symbol != '{'; }
   [[nodiscard]] Block block() const { return brackets_.empty() ? Block::top : brackets_.back().block; }
 
-  /// Remembers what the next `{` will hold.
+  /// Remembers the contents of the next `{`.
   void note_keyword(const Token& token) {
     if (token.kind != TokenKind::name || next().is(":") || next().is("=")) {
       return;
@@ -140,12 +140,12 @@ class LineMaker {
     }
   }
 
-  /// Between the parentheses of `_IOR(…)`.
+  /// Returns whether the token is between the parentheses of `_IOR(…)`.
   [[nodiscard]] bool in_encoding() const {
     return in_brackets() && brackets_.back().token > 0 && is_encoding(tokens_[brackets_.back().token - 1]);
   }
 
-  /// `name:` before a type, and not the `:` between a type and its width.
+  /// Returns whether the `:` separates a type and its width. A `:` may also follow the name before a type.
   [[nodiscard]] bool is_width_colon() const {
     if (before_last_ == nullptr || last_ == nullptr) {
       return false;
@@ -156,7 +156,7 @@ class LineMaker {
     return any_of(*before_last_, {":", "*", "->", "=", ".", "custom", "enum", "flags"}) && !last_->is("else");
   }
 
-  /// Whether a label (`name:`) of a field begins here.
+  /// Returns whether a label (`name:`) of a field starts here.
   [[nodiscard]] bool begins_field(const Token& token) const {
     return block() == Block::fields && !in_brackets() && token.kind == TokenKind::name && next().is(":") &&
            last_ != nullptr && (ends_operand(*last_) || last_->is("{"));
@@ -200,7 +200,7 @@ class LineMaker {
     return tight_after(last) ? 0 : 1;
   }
 
-  /// After a unary `*` or `-`, and in a list of ABIs or of values by ABI.
+  /// Returns whether no space follows: after a unary `*` or `-`, and in a list of ABIs or of values by ABI.
   [[nodiscard]] bool tight_after(const Token& last) const {
     if (last.is(",")) {
       return block() == Block::members || (!in_brackets() && block() != Block::top);
@@ -208,7 +208,7 @@ class LineMaker {
     return any_of(last, {"*", "-"}) && before_last_ != nullptr && (!ends_operand(*before_last_) || unary_);
   }
 
-  /// The `(` that begins the parameters of a row.
+  /// Returns whether the `(` starts the parameters of a row.
   [[nodiscard]] bool opens_row() const {
     if (in_brackets() || last_ == nullptr) {
       return false;
@@ -227,7 +227,7 @@ class LineMaker {
     if (in_brackets()) {
       return Stop::none;
     }
-    // Blocks on one line do not line up with others.
+    // Blocks on one line are not aligned with others.
     const bool opened_here = !brackets_.empty() && tokens_[brackets_.back().token].at.line == token.at.line;
     if (token.is(":") && !is_width_colon() && (block() == Block::fields || block() == Block::table)) {
       ++labels_;

@@ -1,4 +1,4 @@
-// Which spaces stand between the tokens of a description.
+// Computes the spaces between the tokens of a description.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace tracer::sysc {
 
-/// What a `{` holds.
+/// The contents of a `{`.
 enum class Block : std::uint8_t { top, fields, members, table, rows, ioctls, other };
 
-/// A place where consecutive lines line up.
+/// A column at which consecutive lines are aligned.
 enum class Stop : std::uint8_t { none, label, equals, params, style, classes, comment };
 inline constexpr Stop all_stops[] = {Stop::label, Stop::equals,  Stop::params,
                                      Stop::style, Stop::classes, Stop::comment};
@@ -21,13 +21,13 @@ struct Piece {
   Stop stop = Stop::none;  ///< before this token
 };
 
-/// A line, with the brackets that are open where it begins.
+/// A line, with the brackets that are open at its start.
 struct Line {
   std::vector<Piece> pieces;
   unsigned depth = 0;             ///< braces
-  std::size_t align_with = none;  ///< index of the token before, in the whole source, that opened a `(` or `[`
+  std::size_t align_with = none;  ///< index in the source of the earlier token that opened a `(` or `[`
   unsigned blank_before = 0;
-  bool one_label = false;  ///< the line is one field or row, so its type may line up
+  bool one_label = false;  ///< the line is one field or row, so its type may be aligned
 
   static constexpr std::size_t none = ~std::size_t{0};
 };

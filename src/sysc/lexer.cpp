@@ -10,7 +10,7 @@ namespace tracer::sysc {
 
 namespace {
 
-// Longer ones first.
+// Longer symbols come before their prefixes.
 constexpr std::array<std::string_view, 6> long_symbols = {"->", "==", "!=", "<<", "%%", ".."};
 constexpr std::string_view short_symbols = "(){}[]:,=*&|<>+-^@%?.";
 
@@ -70,7 +70,7 @@ class Lexer {
     return length;
   }
 
-  /// A token of kind `end` stands for something that is no token and has been reported.
+  /// Returns a token of kind `end` for invalid text, which has been reported.
   Token next() {
     const char c = text_[here_];
     if (c == '#') {

@@ -58,7 +58,7 @@ std::string CallLowering::unknown_call(const std::string& name) const {
   return "found " + name + ", expected the name of a described call" + near.suggestion();
 }
 
-/// The entry that prints as `printed` and decodes by `variant`.
+/// Returns the entry that is printed as `printed` and decoded by `variant`; adds it if it is new.
 spec::CallId CallLowering::call_row(const std::string& printed, const CallVariant& variant) {
   auto& rows = call_rows_[printed];
   const auto known =
@@ -102,7 +102,7 @@ void CallLowering::lower_redirect(spec::CallId id, const ast::Call& ast) {
   }
   std::vector<spec::Redirect> rows;
   for (const auto& row : ast.redirects) {
-    // Multiplexed calls are an affair of i386 (and s390 and the like, which are not here).
+    // Of the supported ABIs, only i386 has multiplexed calls.
     const auto* target = find_variant(row.call.text, Abi::i386);
     if (target == nullptr) {
       context_.diagnostics.error(row.call.at, unknown_call(row.call.text));
@@ -126,7 +126,7 @@ void CallLowering::lower_redirect(spec::CallId id, const ast::Call& ast) {
 
 // ---------------------------------------------------------------------------------------------- numbers
 
-/// Six words: for a number that nothing describes.
+/// Returns a signature of six words, for a number without a description.
 spec::Index CallLowering::fallback_signature() {
   if (fallback_signature_ == none) {
     spec::Signature row;
@@ -176,7 +176,7 @@ void CallLowering::lower_numbers(bool lenient) {
   }
 }
 
-/// The arguments of a numbered call, and of its rows, must fit into registers on that ABI.
+/// Reports arguments of a numbered call, or of its rows, that exceed the ABI's registers.
 void CallLowering::check_registers(const ast::Number& number, spec::Index index) {
   const auto signature = context_.set.signatures[index];
   for (spec::Index i = signature.params.first; i < signature.params.first + signature.params.count; ++i) {

@@ -33,7 +33,7 @@ void LibraryLowering::lower_library(const ast::Library& library) {
     lower_function(library, function.name, function, function.sets_errno);
   }
   for (const auto& name : library.calls) {
-    // Where the ABIs differ, a library shows what 64-bit ones have.
+    // If the ABIs differ, a library has the signature of 64-bit ones.
     const auto* variant = calls_.find_variant(name.text, Abi::x86_64);
     if (variant == nullptr || variant->ast->redirect != nullptr) {
       context_.diagnostics.error(name.at, calls_.unknown_call(name.text));
@@ -74,8 +74,8 @@ void LibraryLowering::lower_function(const ast::Library& library, const ast::Nam
   }
 }
 
-/// The slots of C: one a parameter, of a structure as many as it has words. A system call's parameters may stand in
-/// another order (`at`), leave registers out and take pairs of them; the order of the registers is that of the C
+/// Assigns the slots of C: one to each parameter, and one to each word of a structure. A system call's parameters may
+/// be in another order (`at`), skip registers and take pairs of them; the order of the registers is that of the C
 /// library's parameters.
 void LibraryLowering::number_in_order(spec::Index index) {
   const auto signature = context_.set.signatures[index];

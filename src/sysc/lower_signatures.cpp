@@ -15,7 +15,7 @@ const ast::Named* named_type(const ast::Type* type) {
   return type == nullptr ? nullptr : std::get_if<ast::Named>(&type->node);
 }
 
-/// What nothing stands between need not be parted by ABI.
+/// Unites adjacent rows that differ only in their ABIs.
 void unite_equal(std::vector<spec::SignatureRow>& rows) {
   std::vector<spec::SignatureRow> united;
   for (const auto& row : rows) {
@@ -58,7 +58,7 @@ spec::Index SignatureLowering::lower(const ast::Signature& signature, std::vecto
   context_.set.signatures.emplace_back();
   spec::Signature row;
   const Scope scope = lower_params(params, row);
-  // A row without `->` has the result of the signature that it belongs to.
+  // A row without `->` has the result of the enclosing signature.
   const bool inherits = enclosing != nullptr && !signature.result && !signature.never && !signature.note;
   const auto& result = inherits ? *enclosing : signature;
   row.result = result.nothing ? none : result.result ? types_.lower(*result.result, scope) : types_.builtin("int");
@@ -106,7 +106,7 @@ Scope SignatureLowering::lower_params(const std::vector<const ast::Param*>& para
       lowered.named = param.named;
       lowered.was = param.was;
       lowered.late = param.late;
-      lowered.begins = !param.late;  // as far as it says; Timing knows more
+      lowered.begins = !param.late;  // derive_timing() checks the other conditions
       lowered.unpassed = param.unpassed;
     }
     context_.set.params[row.params.first + i] = lowered;
@@ -115,9 +115,9 @@ Scope SignatureLowering::lower_params(const std::vector<const ast::Param*>& para
   return scope;
 }
 
-/// syscall(2), "Architecture calling conventions": a wide value takes two registers where they have 32 bits, and on
-/// arm begins at an even one. Halves are two parameters of the kernel's function: two registers everywhere, no
-/// alignment; only x32 passes the whole value in one (preadv2(2)).
+/// syscall(2), "Architecture calling conventions": a wide value takes two 32-bit registers, the first of which is
+/// even on arm. Halves are two parameters of the kernel's function, which take two registers without alignment on every
+/// ABI but x32, which passes the whole value in one (preadv2(2)).
 void SignatureLowering::assign_slots(const std::vector<const ast::Param*>& params, spec::Range range) {
   for (std::size_t i = 0; i < abi_count; ++i) {
     const auto abi = static_cast<Abi>(i);
@@ -136,7 +136,7 @@ void SignatureLowering::assign_slots(const std::vector<const ast::Param*>& param
   }
 }
 
-/// What a request only fills in has nothing to show at entry, not even a place: it may as well take none.
+/// Delays output arguments to the exit, because nothing of them can be printed at entry.
 void SignatureLowering::show_outputs_at_exit(spec::Range params) {
   for (spec::Index i = params.first; i < params.first + params.count; ++i) {
     auto& param = context_.set.params[i];
@@ -145,8 +145,8 @@ void SignatureLowering::show_outputs_at_exit(spec::Range params) {
   }
 }
 
-/// The call for all ABIs that another one is like. The program's own calls are like its own, whatever the user
-/// replaces.
+/// Returns the call for all ABIs that `like` names; nullptr if there is none. Built-in calls refer to built-in ones,
+/// even if the user replaces those.
 const ast::Call* SignatureLowering::call_like(const ast::Name& name) const {
   const ast::Call* found = nullptr;
   const auto consider = [&](const ast::Call& call) {
@@ -162,7 +162,7 @@ const ast::Call* SignatureLowering::call_like(const ast::Name& name) const {
   return found;
 }
 
-/// The rows of a call with their keys, and after them what it does not say itself of the call that it is like.
+/// Returns the rows of a call with their keys, then the rows of the call that `like` names whose keys are new.
 std::vector<SignatureLowering::KeyedRow> SignatureLowering::rows_of(const ast::Signature& signature) {
   std::vector<KeyedRow> rows;
   std::unordered_set<std::string> covered;
@@ -199,8 +199,8 @@ std::vector<SignatureLowering::KeyedRow> SignatureLowering::rows_of(const ast::S
   return rows;
 }
 
-/// The rows that have arguments. Where several of them have one number, the first of the names in the alphabet decides,
-/// whatever the files are called; what is likely on the ABI goes before, and what the user describes before all.
+/// Returns the rows that have arguments. If several have the same number, the alphabetically first name takes
+/// precedence; rows that are likely on the ABI come before the others, and the user's rows before all.
 std::vector<const ast::IoctlRow*> SignatureLowering::described_ioctls() const {
   std::vector<const ast::IoctlRow*> rows;
   for (const auto* block : context_.symbols.ioctls) {
@@ -260,7 +260,7 @@ void SignatureLowering::lower_rows(const ast::Signature& signature, const std::v
     const auto ioctls = ioctl_rows(params, signature, abis);
     rows.insert(rows.end(), ioctls.begin(), ioctls.end());
   }
-  // The selector's value as the decoder will have it: cut to the width of the argument, extended by its sign.
+  // The decoder cuts the selector's value to the width of the argument and extends it by its sign.
   const auto& selector = context_.set.exprs[row.selector];
   if (selector.op == spec::ExprOp::arg && context_.set.params[selector.a].type != none) {
     const auto& type = context_.set.types[context_.set.params[selector.a].type];
@@ -271,7 +271,7 @@ void SignatureLowering::lower_rows(const ast::Signature& signature, const std::v
           type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) >> unused) : shifted >> unused;
     }
   }
-  // Of two rows with the same value the one that was described first holds.
+  // If two rows have the same value, the first one applies.
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   unite_equal(rows);
   row.rows = append(context_.set.signature_rows, rows);

@@ -15,7 +15,7 @@ namespace {
 
 struct Scalar {
   std::string_view name;
-  std::uint8_t width;  ///< 0: the tracee's word
+  std::uint8_t width;  ///< in bytes; 0: the tracee's long
   bool is_signed;
   Style style = Style::number;
 };

@@ -1,4 +1,4 @@
-// What the steps of lowering share: the program, its names and the tables that they fill.
+// Holds what the steps of lowering share: the program, its names and the tables that they fill.
 #pragma once
 
 #include <array>

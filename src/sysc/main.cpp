@@ -98,7 +98,7 @@ int run_format(const Arguments& arguments) {
   return status;
 }
 
-/// A lenient run is part of a build, which should not drown in messages.
+/// Shortens the messages of a lenient run, which is part of a build.
 std::string shortened(std::string text, bool lenient) {
   constexpr int shown_lines = 20;
   std::size_t end = 0;

@@ -1,7 +1,7 @@
 // `attributes NAME(PARAM, ...) "X_???" { X_A=1: TYPE X_B=2 X_C=3: TYPE else: TYPE }`: a family of netlink attributes.
 //
-// It stands for four items that could be written one by one: the set of the names, a table of the values, the header
-// and the stream of records. Their own names have a dot in them and so meet no others.
+// It abbreviates four items: the set of the names, a table of the values, the header and the stream of records. Their
+// names contain a dot, so they do not collide with others.
 #include <utility>
 
 #include "sysc/parse_items.h"
@@ -56,7 +56,7 @@ ast::Group flag_group(Position at) {
   return group;
 }
 
-/// The bytes as they are, for attributes without a type.
+/// Returns the type of attributes without a type: bytes.
 ast::Type plain_bytes(Position at) {
   ast::Length length;
   length.at = at;

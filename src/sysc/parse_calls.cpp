@@ -85,7 +85,7 @@ void parse_result(TokenStream& in, ast::Signature& signature) {
   }
 }
 
-/// A key of a row: a number or the name of a constant.
+/// Parses a key of a row: a number or the name of a constant.
 Expr parse_key(TokenStream& in) {
   const Position at = in.position();
   if (in.at_kind(TokenKind::name)) {
@@ -106,7 +106,7 @@ ast::Signature parse_signature(TokenStream& in) {
   return signature;
 }
 
-/// `by EXPR { … }`, `by EXPR like CALL { … }`
+/// Parses `by EXPR { … }` or `by EXPR like CALL { … }`.
 void parse_selector(TokenStream& in, ast::Signature& signature) {
   in.expect("by");
   signature.selector = boxed(parse_expr(in));
@@ -153,7 +153,7 @@ void parse_classes(TokenStream& in, ast::Call& call) {
   }
 }
 
-/// `redirect [args] by EXPR { KEY: call … }`
+/// Parses `redirect [args] by EXPR { KEY: call … }`.
 void parse_redirect(TokenStream& in, ast::Call& call) {
   if (!in.at("by")) {
     call.redirect_args = in.expect_name("'by' or the name of a parameter");
@@ -185,7 +185,7 @@ bool parse_encoding(TokenStream& in, ast::IoctlRow& row) {
   return false;
 }
 
-/// `64 to 127 as axes`: the range of an ioctl's numbers, which begins at a multiple of its length, a power of two.
+/// Parses `64 to 127 as axes`, a range of an ioctl's numbers. It starts at a multiple of its length, a power of two.
 void parse_number_range(TokenStream& in, ast::IoctlRow& row) {
   if (!in.accept("to")) {
     return;
@@ -202,7 +202,7 @@ void parse_number_range(TokenStream& in, ast::IoctlRow& row) {
   }
 }
 
-/// `_IOR(n, T)` alone fills in a T, `_IOW(n, T)` takes one, `_IOWR(n, T)` does both.
+/// Returns the signature of a row without one. `_IOR(n, T)` writes a T, `_IOW` reads one, `_IOWR` does both.
 ast::Signature usual_signature(Position at, ast::IoctlRow::Encoding encoding, ast::Type argument) {
   using Encoding = ast::IoctlRow::Encoding;
   ast::Pointer pointer;

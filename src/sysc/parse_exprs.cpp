@@ -192,7 +192,7 @@ std::int64_t parse_alternative(TokenStream& in) {
 
 AbiMask parse_abis(TokenStream& in) {
   AbiMask mask = parse_abi(in);
-  // After a comma stands another ABI or, in a list of values, the next value: a name or a number before an '@'.
+  // A comma precedes another ABI or, in a list of values, the next value: a name or a number before an '@'.
   while (in.at(",") && (in.peek(1).kind == TokenKind::name || in.peek(1).text == "64" || in.peek(1).text == "32") &&
          !in.peek(2).is("@")) {
     in.take();

@@ -28,13 +28,13 @@ ast::Alias parse_alias(TokenStream& in) {
   return alias;
 }
 
-/// `1<<NAME=`: the number of a bit has the name.
+/// Returns whether `1<<NAME=` starts here, which names the number of a bit.
 bool at_named_bit(const TokenStream& in) {
   return in.at_kind(TokenKind::number) && in.peek().value == 1 && in.peek(1).is("<<") &&
          in.peek(2).kind == TokenKind::name;
 }
 
-/// `NAME=`, `NAME|NAME=`: a value that shows as several, or `NAME<<4=` and `NAME+1=`: one that shows beside another.
+/// Returns whether a member starts here: `NAME=`, `NAME|NAME=` (printed as several), `NAME<<4=` or `NAME+1=`.
 bool at_member(const TokenStream& in) {
   constexpr std::array<std::string_view, 4> after_name = {"=", "|", "<<", "+"};
   return at_named_bit(in) ||
@@ -80,7 +80,7 @@ std::vector<ast::Member> parse_members(TokenStream& in) {
   return members;
 }
 
-/// After `mask`.
+/// Parses the rest of a group after `mask`.
 ast::Group parse_group(TokenStream& in) {
   ast::Group group;
   group.at = in.position();
@@ -112,7 +112,7 @@ ast::Group parse_group(TokenStream& in) {
   return group;
 }
 
-/// Whether a field begins here: `NAME:`, or `NAME.NAME:` of one that shows with the name of the union that it is in.
+/// Returns whether a field starts here: `NAME:`, or `NAME.NAME:` with the name of the union that contains it.
 bool at_field(const TokenStream& in) {
   return in.at_kind(TokenKind::name) &&
          (in.peek(1).is(":") || (in.peek(1).is(".") && in.peek(2).kind == TokenKind::name && in.peek(3).is(":")));
@@ -176,7 +176,7 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
   }
 }
 
-/// Whether the word here begins an item and not, after `print`, a field of that name.
+/// Returns whether the word here starts an item. After `print`, it may be a field of that name.
 bool begins_item(const TokenStream& in) {
   const Token& next = in.peek(1);
   return in.peek().first_on_line && in.position().column == 1 &&
@@ -227,7 +227,7 @@ ast::Set parse_set(TokenStream& in, bool is_flags) {
   in.expect("{");
   ast::Group plain;
   plain.at = in.position();
-  // Plain members between masks keep their place: each run of them is a group of its own.
+  // Each run of plain members between masks is a group, so that the order is kept.
   const auto flush = [&] {
     if (!plain.members.empty()) {
       set.parts.emplace_back(std::move(plain));
@@ -337,13 +337,13 @@ ast::Table parse_table(TokenStream& in) {
       row.keys.push_back(std::move(alternatives));
     }
     if (table.params.size() == 1 && row.keys.size() > 1) {
-      // One parameter: the keys before the colon are alternatives.
+      // In a table of one parameter the keys before the colon are alternatives.
       for (std::size_t i = 1; i < row.keys.size(); ++i) {
         std::move(row.keys[i].begin(), row.keys[i].end(), std::back_inserter(row.keys[0]));
       }
       row.keys.resize(1);
     }
-    // Parameters after the second are only passed on.
+    // Parameters after the second have no keys; types use them.
     const auto keyed = std::min<std::size_t>(table.params.size(), 2);
     if (row.keys.empty() || row.keys.size() > keyed || (row.keys.size() < keyed && !is_else)) {
       in.fail(row.at, fmt::format("found {} keys, expected {}, or 'else'", row.keys.size(), keyed));

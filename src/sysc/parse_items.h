@@ -1,4 +1,4 @@
-// The grammar of what stands at the top of a file.
+// Parses the items of a file.
 #pragma once
 
 #include "sysc/ast.h"
@@ -6,10 +6,10 @@
 
 namespace tracer::sysc {
 
-/// A type, set, struct, table, block of ioctls, library or call. Throws SyntaxError.
+/// Parses a type, set, struct, table, block of ioctls, library or call. Throws SyntaxError.
 ast::Item parse_item(TokenStream& in);
 
-/// After the word `attributes`: a family of netlink attributes becomes several items.
+/// Parses a family of netlink attributes, after the word `attributes`, and adds several items.
 void parse_attributes(TokenStream& in, std::vector<ast::Item>& items);
 
 ast::Set parse_set(TokenStream& in, bool is_flags);
@@ -19,7 +19,7 @@ ast::Call parse_call(TokenStream& in);
 ast::Ioctls parse_ioctls(TokenStream& in);
 ast::Library parse_library(TokenStream& in);
 
-/// `(a, b)` after a name, if it stands there.
+/// Parses an optional `(a, b)` after a name.
 std::vector<ast::Name> parse_formal_params(TokenStream& in);
 
 }  // namespace tracer::sysc

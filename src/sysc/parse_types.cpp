@@ -23,7 +23,7 @@ std::uint32_t parse_cap(TokenStream& in) {
   return static_cast<std::uint32_t>(cap);
 }
 
-/// `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]`, `[until 0]`.
+/// Parses `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]` or `[until 0]`.
 ast::Length parse_length(TokenStream& in) {
   ast::Length length;
   length.at = in.position();
@@ -82,7 +82,7 @@ Type parse_base(TokenStream& in) {
   if (in.accept(".")) {
     named.member = in.expect_name("the name of a member").text;
   }
-  // `(` after a blank begins the parameters of a row, as in `A: x` or `-> fd` before them.
+  // `(` after a blank starts the parameters of a row, as in `A: x` or `-> fd` before them.
   if (in.at("(")) {
     in.take();
     do {
@@ -107,7 +107,7 @@ void parse_brief(TokenStream& in, Type& type) {
   }
 }
 
-/// A base with what follows it: arrays around it, `as STYLE`, `: width`, `wide`, `brief count`.
+/// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief count`.
 Type parse_with_suffixes(TokenStream& in) {
   Type type = parse_base(in);
   std::optional<ast::Name> style;
@@ -151,7 +151,7 @@ Type parse_type(TokenStream& in) {
     in.take();
     pointer.direction = out ? Direction::out : Direction::inout;
     if (!in.at("*")) {
-      // `out path`: the alias of a pointer, turned round.
+      // `out path` reverses the direction of an alias of a pointer.
       Type target = parse_with_suffixes(in);
       in.fail(target.at, "found a type, expected '*' after '" + std::string(out ? "out" : "inout") + "'");
     }

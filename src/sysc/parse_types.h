@@ -1,4 +1,4 @@
-// The grammar of expressions and types.
+// Parses expressions and types.
 #pragma once
 
 #include "sysc/ast.h"
@@ -6,15 +6,15 @@
 
 namespace tracer::sysc {
 
-/// Comparisons bind loosest, then `|`, `&`, `<<`, `+ -`, `*`.
+/// Precedence, lowest first: comparisons, `|`, `&`, `<<`, `+ -`, `*`.
 ast::Expr parse_expr(TokenStream& in);
-/// A constant's value: an expression of numbers only.
+/// Parses a constant's value, an expression that contains only numbers.
 std::int64_t parse_value(TokenStream& in);
-/// The same where a `|` stands between alternatives.
+/// Parses a value where `|` separates alternatives.
 std::int64_t parse_alternative(TokenStream& in);
-/// A value by ABI: `1`, `1@x86`, `1@x86,2@arm`, `1@i386,2`.
+/// Parses a value by ABI: `1`, `1@x86`, `1@x86,2@arm`, `1@i386,2`.
 std::array<std::optional<std::int64_t>, abi_count> parse_values(TokenStream& in);
-/// The list after `@`.
+/// Parses the list after `@`.
 AbiMask parse_abis(TokenStream& in);
 ast::Type parse_type(TokenStream& in);
 

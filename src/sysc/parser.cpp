@@ -10,7 +10,7 @@ namespace tracer::sysc {
 
 namespace {
 
-/// `NUMBER NAME [DESCRIPTION]`, one to a line.
+/// Parses lines of `NUMBER NAME [DESCRIPTION]`.
 void parse_numbers(TokenStream& in, Abi abi, std::vector<ast::Number>& numbers) {
   while (!in.at_end()) {
     const Position line = in.position();
@@ -34,7 +34,7 @@ void parse_number_file(const Source& source, TokenStream& in, Diagnostics& diagn
   try {
     parse_numbers(in, static_cast<Abi>(abi - abi_names.begin()), program.numbers);
   } catch (const SyntaxError&) {
-    // Reported where it was thrown.
+    // The error was reported when it was thrown.
   }
 }
 

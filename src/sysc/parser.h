@@ -1,4 +1,4 @@
-// Tokens to syntax tree.
+// Parses descriptions to a syntax tree.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tracer::sysc {
 
-/// Parses `.sys` and `.nr` sources. An error skips to the next item; what could be parsed is returned.
+/// Parses `.sys` and `.nr` sources. Skips an item with an error, and returns the others.
 ast::Program parse(std::span<const Source> sources, Diagnostics& diagnostics);
 
 }  // namespace tracer::sysc

@@ -19,7 +19,7 @@ class Replacement {
       note(item);
     }
     for (const ast::Number& number : program.numbers) {
-      if (!gives_way(number.name)) {
+      if (!is_replaceable(number.name)) {
         numbers_.emplace(number.abi, number.number);
       }
     }
@@ -31,30 +31,30 @@ class Replacement {
       return is_gone;
     });
     std::erase_if(program.numbers, [this](const ast::Number& number) {
-      return gives_way(number.name) && numbers_.count({number.abi, number.number}) != 0;
+      return is_replaceable(number.name) && numbers_.count({number.abi, number.number}) != 0;
     });
   }
 
  private:
-  [[nodiscard]] bool gives_way(const ast::Name& name) const { return name.at.file >= first_; }
+  [[nodiscard]] bool is_replaceable(const ast::Name& name) const { return name.at.file >= first_; }
 
   static std::string key(const ast::Name& library, const ast::Name& function) {
     return library.text + '\0' + function.text;
   }
 
   void note(const ast::Item& item) {
-    if (const auto* call = std::get_if<ast::Call>(&item); call != nullptr && !gives_way(call->name)) {
+    if (const auto* call = std::get_if<ast::Call>(&item); call != nullptr && !is_replaceable(call->name)) {
       calls_[call->name.text] |= call->abis;
     }
     if (const auto* library = std::get_if<ast::Library>(&item)) {
       for (const ast::Name& name : library->names) {
         for (const ast::Call& function : library->functions) {
-          if (!gives_way(function.name)) {
+          if (!is_replaceable(function.name)) {
             functions_.insert(key(name, function.name));
           }
         }
         for (const ast::Name& call : library->calls) {
-          if (!gives_way(call)) {
+          if (!is_replaceable(call)) {
             functions_.insert(key(name, call));
           }
         }
@@ -62,9 +62,9 @@ class Replacement {
     }
   }
 
-  /// Whether nothing is left of it; of a library, takes out what is replaced.
+  /// Returns whether the whole item is replaced. Removes the replaced functions of a library.
   bool is_replaced(ast::Item& item) {
-    if (auto* call = std::get_if<ast::Call>(&item); call != nullptr && gives_way(call->name)) {
+    if (auto* call = std::get_if<ast::Call>(&item); call != nullptr && is_replaceable(call->name)) {
       const auto other = calls_.find(call->name.text);
       if (other != calls_.end()) {
         call->abis &= static_cast<AbiMask>(~other->second);
@@ -73,9 +73,9 @@ class Replacement {
     }
     if (auto* library = std::get_if<ast::Library>(&item)) {
       const auto is_known = [&](const ast::Name& function) {
-        return gives_way(function) && std::any_of(library->names.begin(), library->names.end(), [&](const auto& name) {
-                 return functions_.count(key(name, function)) != 0;
-               });
+        return is_replaceable(function) &&
+               std::any_of(library->names.begin(), library->names.end(),
+                           [&](const auto& name) { return functions_.count(key(name, function)) != 0; });
       };
       std::erase_if(library->functions, [&](const ast::Call& function) { return is_known(function.name); });
       std::erase_if(library->calls, is_known);

@@ -1,12 +1,12 @@
-// What gives way where two descriptions are about the same thing.
+// Removes descriptions that others replace.
 #pragma once
 
 #include "sysc/ast.h"
 
 namespace tracer::sysc {
 
-/// Takes calls, functions and numbers of sources from `first_replaceable` on out of the program where an earlier source
-/// has one of the same name on the same ABIs, the same library or number.
+/// Removes calls, functions and numbers of the sources from `first_replaceable` on if an earlier source has one of the
+/// same name on the same ABIs, in the same library or with the same number.
 void replace(ast::Program& program);
 
 }  // namespace tracer::sysc

@@ -1,4 +1,4 @@
-// Source text and places in it.
+// Source text and positions in it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tracer::sysc {
 
-/// A place in a source file. Lines and columns count from 1.
+/// A position in a source file. Lines and columns count from 1.
 struct Position {
   std::uint32_t file = 0;  ///< index into the list of sources
   std::uint32_t line = 0;
@@ -15,11 +15,11 @@ struct Position {
 };
 
 struct Source {
-  std::string path;  ///< as it is shown in messages
+  std::string path;  ///< as messages print it
   std::string text;
 };
 
-/// Reads the files named, and below each folder named all `*.sys` and `*.nr`, sorted by path.
+/// Reads files and, for a directory, all `*.sys` and `*.nr` files below it, sorted by path.
 /// Throws std::runtime_error, with path and reason, if something cannot be read.
 std::vector<Source> read_sources(const std::vector<std::string>& paths);
 

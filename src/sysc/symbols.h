@@ -1,4 +1,4 @@
-// What is declared under which name.
+// The names that a program declares.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct Symbol {
 
 using AbiValues = std::array<std::optional<std::int64_t>, abi_count>;
 
-/// A name of a value and the set that declares it (nullptr: an ioctl).
+/// A named value and the set that declares it (nullptr: an ioctl).
 struct ConstantSymbol {
   const ast::Set* set = nullptr;
   AbiValues values;
@@ -33,12 +33,12 @@ struct ConstantSymbol {
 
 class Symbols {
  public:
-  /// Collects all declarations; reports names declared twice.
+  /// Collects all declarations. Reports names that are declared twice.
   Symbols(const ast::Program& program, Diagnostics& diagnostics);
 
-  /// nullptr: not declared. Marks the name as used.
+  /// Returns nullptr if the name is not declared. Marks it as used.
   [[nodiscard]] const Symbol* find_type(std::string_view name);
-  /// Empty: not declared.
+  /// Returns all constants of that name; none if it is not declared.
   [[nodiscard]] const std::vector<ConstantSymbol>& find_constant(std::string_view name) const;
   void add_constant(const ast::Name& name, const ConstantSymbol& constant);
 
@@ -50,7 +50,7 @@ class Symbols {
   void suggest_constants(NearMiss& near) const;
   void suggest_inner_names(NearMiss& near) const;
 
-  /// Types that no other declaration mentions.
+  /// Warns of types that no other declaration uses.
   void warn_unused(Diagnostics& diagnostics) const;
 
   std::vector<const ast::Set*> sets;

@@ -1,4 +1,4 @@
-// Fills a TableSet; equal strings, expressions, lists and types get one entry.
+// Fills a TableSet. Equal strings, expressions, lists and types share one entry.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ namespace tracer::sysc {
 class TableBuilder {
  public:
   spec::StringRef string(std::string_view text);
-  /// `none` for an empty text.
+  /// Returns `none` for an empty text.
   spec::StringRef optional_string(std::string_view text) { return text.empty() ? spec::none : string(text); }
   spec::ExprId expr(const spec::Expr& expr);
   spec::ExprId literal(std::int64_t value) { return expr({spec::ExprOp::literal, spec::none, spec::none, value}); }
-  /// A literal, or a variable_literal if the values differ.
+  /// Adds a literal, or a variable_literal if the values differ.
   spec::ExprId literal(const std::array<std::int64_t, abi_count>& values);
   spec::Range expr_list(const std::vector<spec::ExprId>& list);
   spec::TypeId type(const spec::Type& type);
   spec::CustomId custom(std::string_view name);
 
-  /// The value of an expression that is the same for every call of an ABI.
+  /// Evaluates an expression for an ABI. Returns false if the value differs between calls.
   [[nodiscard]] bool constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const;
 
   spec::TableSet set;
@@ -54,7 +54,7 @@ spec::Index next_index(const std::vector<T>& entries) {
   return static_cast<spec::Index>(entries.size());
 }
 
-/// Appends entries that must stand side by side.
+/// Appends entries that must be contiguous.
 template <typename T>
 spec::Range append(std::vector<T>& all, const std::vector<T>& run) {
   const spec::Range range{next_index(all), next_index(run)};

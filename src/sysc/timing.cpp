@@ -12,8 +12,8 @@ using spec::TypeKind;
 namespace {
 
 struct Needs {
-  bool exit = false;   ///< something that only the exit knows
-  bool entry = false;  ///< fields that show old and new values: a copy from entry is wanted
+  bool exit = false;   ///< a value that is known only at exit
+  bool entry = false;  ///< fields that print old and new values, which need a copy from entry
 
   Needs& operator|=(const Needs& other) {
     exit = exit || other.exit;
@@ -37,7 +37,7 @@ class Timing {
       param.at_exit = param.late || needs.exit || of_expr(param.condition) || of_expr(param.when);
       const auto& type = set_.types[param.type];
       param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry || param.was);
-      // `when 1`: it shows whether the call succeeds or not.
+      // `when 1`: it is printed whether or not the call succeeds.
       param.begins = param.begins && type.kind == TypeKind::pointer && type.direction == Direction::out &&
                      param.when != none && set_.exprs[param.when].op == ExprOp::literal && begins(type.target, id);
     }
@@ -49,14 +49,14 @@ class Timing {
   }
 
  private:
-  /// Whether a field shows its value at the entry and, where the call changes it, another one at the exit.
+  /// Returns whether a field prints its value at entry and, if the call changes it, the new one at exit.
   [[nodiscard]] bool shows_twice(const spec::Field& field) const {
     const TypeKind kind = set_.types[field.type].kind;
     return field.direction == Direction::inout && (kind == TypeKind::scalar || kind == TypeKind::custom);
   }
 
-  /// Whether a structure, or one of those that a table chooses, has a beginning that shows at the entry, where `own` is
-  /// the parameter that leads to it.
+  /// Returns whether a structure, or one that a table chooses, has leading fields that can be printed at entry.
+  /// `own`: the parameter that points to it.
   bool begins(spec::TypeId id, spec::ParamId own) {
     const auto& type = set_.types[id];
     for (spec::Index i = type.args.first; i < type.args.first + type.args.count; ++i) {
@@ -80,7 +80,7 @@ class Timing {
     return false;
   }
 
-  /// Whether the value of an expression is known only at exit. What `known` leads to is known.
+  /// Returns whether the value of an expression is known only at exit. The target of `known` is known at entry.
   bool of_expr(spec::ExprId id, spec::ParamId known = none) {
     if (id == none) {
       return false;
@@ -137,7 +137,7 @@ class Timing {
     return needs;
   }
 
-  /// A struct that is met again inside itself adds nothing that its first visit does not find.
+  /// A struct inside itself has no further needs, so recursion ends at it.
   Needs of_struct(spec::Index index) {
     if (struct_needs_[index]) {
       return *struct_needs_[index];
@@ -151,7 +151,7 @@ class Timing {
     for (spec::Index i = structure.fields.first; i < structure.fields.first + structure.fields.count; ++i) {
       auto& field = set_.fields[i];
       if (field.after) {
-        needs.entry = true;  // the pointer as it stood at entry
+        needs.entry = true;  // the value of the pointer at entry
         continue;
       }
       Needs own = of_type(field.type);

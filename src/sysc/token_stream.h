@@ -1,4 +1,4 @@
-// Tokens one after the other, with the ways to expect one.
+// Reads tokens one after the other and reports those that are not expected.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tracer::sysc {
 
-/// Thrown at a syntax error after it has been reported, caught where the next item begins.
+/// Is thrown after a syntax error has been reported. The parser catches it and continues with the next item.
 struct SyntaxError {};
 
 class TokenStream {
@@ -24,7 +24,7 @@ class TokenStream {
   [[nodiscard]] bool at(std::string_view text) const { return peek().is(text); }
   [[nodiscard]] bool at_kind(TokenKind kind) const { return peek().kind == kind; }
   [[nodiscard]] bool at_end() const { return at_kind(TokenKind::end); }
-  /// A word of the language here, and not a name that happens to be spelled so (`out: u32`, `after = 3`).
+  /// Returns whether the next token is this keyword and not the name of a field or constant (`out: u32`, `after = 3`).
   [[nodiscard]] bool at_word(std::string_view word) const { return at(word) && !peek(1).is(":") && !peek(1).is("="); }
   [[nodiscard]] Position position() const { return peek().at; }
 
@@ -41,7 +41,7 @@ class TokenStream {
   [[noreturn]] void unexpected(std::string_view what, std::initializer_list<std::string_view> choices = {});
   [[noreturn]] void fail(Position at, std::string message);
 
-  /// Goes on to the next token that can begin an item: a name in the first column.
+  /// Skips to the next token that can start an item, a name in the first column.
   void skip_to_item();
 
  private:
