@@ -99,7 +99,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
     auto turning_points = filter::parse_syscall_set(explain::context_changing_calls(), names);
-    tracing.circumstances = turning_points ? turning_points.value().kernel_numbers(tables) : trace::WantedCalls{};
+    tracing.task_states = turning_points ? turning_points.value().kernel_numbers(tables) : trace::WantedCalls{};
   }
   tracing.commands =
       options.format.pid_details.has(cli::PidDetail::comm) || options.format.output != cli::OutputFormat::text;

@@ -59,7 +59,7 @@ cli::Options with_explaining(cli::Options options, const spec::Tables& tables) {
       options.filters.trace = set.value();
     }
   }
-  options.format.quiet = {pipeline::Quiet::attach, pipeline::Quiet::personality};
+  options.format.quiet = {filter::Quiet::attach, filter::Quiet::personality};
   return options;
 }
 

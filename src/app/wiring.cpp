@@ -96,7 +96,7 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
   filter::PathSet paths;
   for (const std::string& path : options.filters.paths) {
     const std::string resolved = paths.add(path);
-    if (!resolved.empty() && !options.format.quiet.has(pipeline::Quiet::path_resolution)) {
+    if (!resolved.empty() && !options.format.quiet.has(filter::Quiet::path_resolution)) {
       note(resolved);
     }
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "bpf/circumstances.h"
+#include "bpf/task_state.h"
 
 namespace tracer::bpf {
 

@@ -10,7 +10,7 @@
 
 #include "bpf/captured_path.h"
 #include "bpf/chunks.h"
-#include "bpf/circumstances.h"
+#include "bpf/task_state.h"
 
 namespace tracer::bpf {
 namespace {

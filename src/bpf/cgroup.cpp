@@ -44,7 +44,7 @@ Result<UniqueFd> open_cgroup(const std::string& path) {
   }
   UniqueFd below = open_directory(mount + '/' + path);
   if (!below.valid()) {
-    return Error{errno, "--cgroup=" + path + ": neither a folder of cgroup v2 nor one below " + mount};
+    return Error{errno, "--cgroup=" + path + ": neither a directory of cgroup v2 nor one below " + mount};
   }
   return below;
 }

@@ -38,7 +38,7 @@ struct TracingOptions {
   bool commands = false;          ///< somebody wants to know the names of the threads' programs
   /// TaskSnapshot::state() is captured for calls that fail, for calls of this set also if they succeed, and, with a
   /// stack, for signals that kill as a crash does; empty: never.
-  std::optional<trace::WantedCalls> circumstances;
+  std::optional<trace::WantedCalls> task_states;
 };
 
 /// An engine that reports whole calls, signals, exec, fork and exit, with what the calls' memory held. Nobody stops for

@@ -32,7 +32,7 @@ class KernelEngine : public trace::Engine {
   /// When to look for reports again.
   enum class Next : std::uint8_t {
     now,
-    soon,       ///< the programs are busy and wake nobody
+    soon,        ///< the programs are busy and wake nobody
     when_woken,  ///< they will make `reports` readable
   };
   /// A descriptor that becomes readable with reports of the programs.

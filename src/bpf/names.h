@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/circumstances.h"
+#include "bpf/task_state.h"
 
 enum {
   deepest_named = 2048,   /* names of a path: PATH_MAX has room for no more */

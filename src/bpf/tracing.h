@@ -31,15 +31,15 @@ struct end_filter {
 struct tracing_settings {
   struct thread_settings threads;
   struct end_filter filter;
-  __u32 stack_bytes;   /* so much of the stack is copied at the entry of a call; 0: nothing */
-  __u32 circumstances; /* calls that fail, and deaths, come with the credentials and the place of the process */
-  __u32 blocks;        /* for each CPU, that the reader looks into; a power of two, or 0 */
-  __u32 form_mask;     /* places in the table of forms, less 1; they are a power of two */
-  __u32 descriptors;   /* records say what descriptors of a call stand for */
-  __u32 details;       /* more than a path is wanted: of sockets, pidfds and the like */
-  __u32 processes;     /* records say what ids of threads, processes and groups stand for */
-  __u32 commands;      /* records say what program each thread runs */
-  struct call_set turning_points; /* calls whose circumstances are wanted where they succeed, too */
+  __u32 stack_bytes; /* so much of the stack is copied at the entry of a call; 0: nothing */
+  __u32 task_states; /* calls that fail, and deaths, come with the credentials and the place of the process */
+  __u32 blocks;      /* for each CPU, that the reader looks into; a power of two, or 0 */
+  __u32 form_mask;   /* places in the table of forms, less 1; they are a power of two */
+  __u32 descriptors; /* records say what descriptors of a call stand for */
+  __u32 details;     /* more than a path is wanted: of sockets, pidfds and the like */
+  __u32 processes;   /* records say what ids of threads, processes and groups stand for */
+  __u32 commands;    /* records say what program each thread runs */
+  struct call_set turning_points; /* calls whose task state is captured if they succeed, too */
 };
 
 struct tracing_shared {
@@ -61,7 +61,7 @@ enum record_kind {
   record_exec,
   record_signal,           /* delivered */
   record_signal_generated, /* and perhaps ignored: `value` says */
-  record_crash,            /* see bpf/circumstances.h */
+  record_crash,            /* see bpf/task_state.h */
   record_stop,             /* of a thread by a signal that stops its process */
   record_name,             /* of a thread's program: at its first record, and when it changes */
 };
@@ -110,7 +110,7 @@ enum chunk_kind {
   chunk_program,   /* of an execve whose entry was incomplete: the path that it was given */
   chunk_arguments, /* the new program's, each with its NUL; the address is 1 where it is an interpreter's */
   chunk_netlink,   /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
-  /* See bpf/circumstances.h. */
+  /* See bpf/task_state.h. */
   chunk_process,
   chunk_name,
   chunk_path_end,

@@ -104,12 +104,12 @@ Status TracingEngine::load(const spec::Tables& tables, const TracingOptions& tra
 void TracingEngine::configure(tracing_settings& settings, const TracingOptions& tracing) {
   constexpr std::uint32_t stack_bytes = 8192;
   stacks_ = tracing.stacks;
-  circumstances_ = tracing.circumstances.has_value();
+  task_states_ = tracing.task_states.has_value();
   settings.stack_bytes = stacks_ ? stack_bytes : 0;
   settings.filter = kernel_filter(tracing.filter);
-  settings.circumstances = circumstances_ ? 1 : 0;
-  if (tracing.circumstances) {
-    settings.turning_points = call_set_of(*tracing.circumstances);
+  settings.task_states = task_states_ ? 1 : 0;
+  if (tracing.task_states) {
+    settings.turning_points = call_set_of(*tracing.task_states);
   }
   settings.descriptors = tracing.limits.descriptors ? 1 : 0;
   settings.details = tracing.limits.details ? 1 : 0;
@@ -118,7 +118,7 @@ void TracingEngine::configure(tracing_settings& settings, const TracingOptions& 
 }
 
 void TracingEngine::leave_out_unneeded(const TracingOptions& tracing) {
-  if (!tracing.circumstances) {
+  if (!tracing.task_states) {
     programs_.leave_out("on_group_exit");
   } else {
     programs_.leave_out_unless_possible("on_group_exit");
@@ -127,7 +127,7 @@ void TracingEngine::leave_out_unneeded(const TracingOptions& tracing) {
   if (!tracing.group_stops) {
     programs_.leave_out("on_switch");
   }
-  if (!tracing.signals && !tracing.circumstances) {
+  if (!tracing.signals && !tracing.task_states) {
     programs_.leave_out("on_signal");
     programs_.leave_out("on_signal_generated");
   }

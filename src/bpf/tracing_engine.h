@@ -104,7 +104,7 @@ class TracingEngine final : public KernelEngine {
 
   tracing_shared* shared_ = nullptr;
   bool stacks_ = false;
-  bool circumstances_ = false;
+  bool task_states_ = false;
   std::optional<RecordStream> records_;
   Backlog backlog_{0};
   std::unordered_map<pid_t, ThreadState> threads_;

@@ -138,7 +138,7 @@ void TracingEngine::on_exit(trace::Event& event, Bytes record) {
   const CapturedStack stack(state.entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
-    if (circumstances_) {
+    if (task_states_) {
       const trace::TaskState captured = state_of(all, state.first_argument);
       hand_out(event, CapturedMemory(chunks, state.entry, &commands_, &captured));
     } else {

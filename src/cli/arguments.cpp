@@ -8,7 +8,7 @@
 namespace tracer::cli {
 
 Failure bad_argument(const GivenOption& given) {
-  return *with_remedy(Failure{"invalid " + given.spelling + " argument: '" + given.argument.value_or("") + "'", true},
+  return *with_remedy(Failure{"invalid " + given.as_written + " argument: '" + given.argument.value_or("") + "'", true},
                       *given.row);
 }
 
@@ -291,7 +291,7 @@ Applied stack_unwinder(Draft& draft, const GivenOption& given) {
 }
 
 Applied folded_weight(Draft& draft, const GivenOption& given) {
-  using pipeline::views::FoldedWeight;
+  using render::FoldedWeight;
   static constexpr std::array<filter::ChoiceName<FoldedWeight>, 3> names = {
       {{"calls", FoldedWeight::calls}, {"time", FoldedWeight::time}, {"bytes", FoldedWeight::bytes}}};
   return store(given, read_choice<FoldedWeight>(*given.argument, names), draft.options.format.folded_weight);

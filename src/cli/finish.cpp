@@ -73,7 +73,7 @@ Applied finish_daemonize(Draft& draft) {
   return std::nullopt;
 }
 
-Applied finish_spellings(Draft& draft) {
+Applied finish_synonyms(Draft& draft) {
   Format& format = draft.options.format;
   if (draft.short_timestamps > 0 && draft.long_timestamps) {
     return not_together("-t", "--absolute-timestamps");
@@ -231,7 +231,7 @@ Applied finish_output(Draft& draft) {
 }
 
 Applied finish_quiet(Draft& draft) {
-  using pipeline::Quiet;
+  using filter::Quiet;
   Format& format = draft.options.format;
   if (draft.short_quiet > 0 && draft.long_quiet) {
     return not_together("-q", "-e quiet/--quiet");
@@ -273,7 +273,7 @@ Applied finish(Draft& draft, uid_t user) {
   if (auto failure = finish_daemonize(draft)) {
     return failure;
   }
-  if (auto failure = finish_spellings(draft)) {
+  if (auto failure = finish_synonyms(draft)) {
     return failure;
   }
   if (draft.options.startup.kill_on_exit && !draft.options.startup.attach.empty()) {

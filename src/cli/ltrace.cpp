@@ -336,7 +336,7 @@ Outcome Reader::read() {
   options_.strict = true;
   options_.extras.engine = EngineChoice::ptrace;
   options_.format.color = Color::never;
-  using pipeline::Quiet;
+  using filter::Quiet;
   options_.format.quiet = {Quiet::attach, Quiet::path_resolution, Quiet::personality, Quiet::thread_execve};
   options_.summary.wall_clock = true;
   options_.summary.columns = {SummaryColumn::time_percent, SummaryColumn::total_time, SummaryColumn::avg_time,

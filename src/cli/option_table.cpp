@@ -180,12 +180,12 @@ OptionReader::Next OptionReader::next_long() {
   GivenOption given{&row, true, "--" + std::string(found.front().name), std::nullopt};
   if (equals != std::string::npos) {
     if (row.form == ArgumentForm::none) {
-      return BadWord{"option '" + given.spelling + "' doesn't allow an argument", {}};
+      return BadWord{"option '" + given.as_written + "' doesn't allow an argument", {}};
     }
     given.argument = word.substr(equals + 1);
   } else if (row.form == ArgumentForm::required) {
     if (words_.empty()) {
-      return BadWord{"option '" + given.spelling + "' requires an argument", {}};
+      return BadWord{"option '" + given.as_written + "' requires an argument", {}};
     }
     given.argument = take_word();
   }

@@ -49,7 +49,7 @@ struct OptionRow {
 struct GivenOption {
   const OptionRow* row = nullptr;
   bool is_long = false;
-  std::string spelling;  ///< "-s" or "--string-limit"; a unique prefix is completed
+  std::string as_written;  ///< "-s" or "--string-limit"; a unique prefix is completed
   std::optional<std::string> argument;
 };
 

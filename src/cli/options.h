@@ -13,10 +13,9 @@
 #include "filter/choice_set.h"
 #include "filter/end_filter.h"
 #include "filter/number_set.h"
+#include "filter/quiet.h"
 #include "filter/syscall_set.h"
 #include "format/constants.h"
-#include "pipeline/quiet.h"
-#include "pipeline/views/folded_weight.h"
 #include "process/daemonize.h"
 #include "process/interruptible.h"
 #include "render/text_choices.h"
@@ -99,7 +98,7 @@ struct Format {
   filter::NumberSet dump_writes;
   filter::ChoiceSet<FdDetail> fd_details;
   filter::ChoiceSet<PidDetail> pid_details;
-  filter::ChoiceSet<pipeline::Quiet> quiet;
+  filter::ChoiceSet<filter::Quiet> quiet;
   Kvm kvm = Kvm::none;
   bool namespaces = false;
   SecurityContext secontext;
@@ -111,7 +110,7 @@ struct Format {
   StackTrace stack_trace = StackTrace::none;
   unsigned stack_frame_limit = 256;
   StackUnwinder stack_unwinder = StackUnwinder::libdw;
-  pipeline::views::FoldedWeight folded_weight = pipeline::views::FoldedWeight::calls;
+  render::FoldedWeight folded_weight = render::FoldedWeight::calls;
   Color color = Color::automatic;
 };
 

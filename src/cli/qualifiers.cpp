@@ -10,7 +10,7 @@ namespace tracer::cli {
 namespace {
 
 using filter::ChoiceName;
-using pipeline::Quiet;
+using filter::Quiet;
 
 constexpr std::array<ChoiceName<filter::CallStatus>, 5> status_names = {{
     {"successful", filter::CallStatus::successful},

@@ -234,7 +234,9 @@ bool ArrayDecoder::brief_none(const Type& type, const Context& context) const {
     return false;
   }
   out_.begin_array();
-  *n != 0 ? out_.more() : void();
+  if (*n != 0) {
+    out_.more();
+  }
   out_.end_array();
   return true;
 }

@@ -61,10 +61,10 @@ class CustomContext {
   [[nodiscard]] virtual std::string_view constant_name(std::string_view set, std::uint64_t bits) const = 0;
   /// Emits a value as the type after the colon in `custom NAME : TYPE` says.
   virtual void described(std::uint64_t bits) = 0;
-  /// Spells a value as that type says, for those who put more around it.
-  virtual void spell(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const = 0;
-  /// Spells a constant of the named set, always by its name.
-  virtual void spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const = 0;
+  /// Appends a value as that type says, for those who put more around it.
+  virtual void append_constant(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const = 0;
+  /// Appends a constant of the named set, always by its name.
+  virtual void append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits) const = 0;
   /// Emits a number that has a name; `style` is that of the number.
   virtual void named(std::string_view name, std::uint64_t bits, spec::Style style = spec::Style::hex,
                      bool is_signed = false) = 0;

@@ -68,7 +68,7 @@ void CustomValue::described(std::uint64_t bits) {
   }
 }
 
-void CustomValue::spell(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const {
+void CustomValue::append_constant(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const {
   const auto& tables = session_.tables;
   const bool described = type_ != nullptr && type_->target != spec::none;
   const Type type = described ? tables.types[type_->target] : format::scalar_type(8, false, spec::Style::hex);
@@ -82,7 +82,7 @@ void CustomValue::spell(TextBuffer& text, std::uint64_t bits, format::ConstantFo
   }
 }
 
-void CustomValue::spell(TextBuffer& text, std::string_view set, std::uint64_t bits) const {
+void CustomValue::append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits) const {
   Type type = format::scalar_type(4, false, spec::Style::hex);
   type.set = find_set(session_.tables, set);
   format::append_constant(text, session_.tables, type, bits, entry().abi, format::ConstantForm::abbreviate);

@@ -18,7 +18,8 @@ struct Decoder::Implementation {
   Setting setting;
 };
 
-Decoder::Decoder(const spec::Tables& tables, Options options, const names::Names& names, std::span<const Custom> customs)
+Decoder::Decoder(const spec::Tables& tables, Options options, const names::Names& names,
+                 std::span<const Custom> customs)
     : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
   Setting& setting = implementation_->setting;
   setting.options.string_limit = std::min(setting.options.string_limit, Budget::most_string_bytes);

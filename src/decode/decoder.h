@@ -15,7 +15,7 @@
 
 namespace tracer::decode {
 
-/// What the user asked for that decides what is read and in which depth (not how it is spelled).
+/// What the user asked for that decides what is read and in which depth (not how it is formatted).
 struct Options {
   std::uint32_t string_limit = 32;  ///< -s, bytes
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.

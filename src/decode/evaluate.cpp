@@ -94,7 +94,8 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
     }
     case ExprOp::generic: {
       const auto number = evaluate(e.a, context);
-      return number ? Value(spec::text_number(session_.setting.names.kernel.generic_family(static_cast<std::uint16_t>(*number))))
+      return number ? Value(spec::text_number(
+                          session_.setting.names.kernel.generic_family(static_cast<std::uint16_t>(*number))))
                     : std::nullopt;
     }
     case ExprOp::sibling: {

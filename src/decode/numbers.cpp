@@ -42,7 +42,8 @@ void NumberDecoder::annotate_process(std::int64_t pid, bool group) const {
     return;
   }
   const auto number = static_cast<std::int32_t>(pid);
-  if (const auto name = group ? std::string_view{} : session_.setting.names.processes.process(session_.task(), number); !name.empty()) {
+  if (const auto name = group ? std::string_view{} : session_.setting.names.processes.process(session_.task(), number);
+      !name.empty()) {
     out_.annotation(name, {});
   }
   if (!group) {
@@ -125,8 +126,9 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
       out_.scalar(bits, type);
       // The handler of a system call shows as strace shows it.
       const bool named = type.style == Style::code || state_.entry.function != nullptr;
-      if (const auto name =
-              named && bits != 0 ? session_.setting.names.kernel.function(session_.task(), RemoteAddr(bits)) : std::string_view{};
+      if (const auto name = named && bits != 0
+                                ? session_.setting.names.kernel.function(session_.task(), RemoteAddr(bits))
+                                : std::string_view{};
           !name.empty()) {
         out_.annotation(name, {});
       }

@@ -157,8 +157,8 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
   const auto shown = data.first(std::min<std::uint64_t>(is_full ? found - 1 : found, limit));
   out_.bytes(shown, form);
   if (type.style == spec::Style::path && !form.cut) {
-    values_.numbers().show_context(session_.setting.names.kernel.path_context(session_.task(), state_.directory,
-                                             {reinterpret_cast<const char*>(shown.data()), shown.size()}));
+    values_.numbers().show_context(session_.setting.names.kernel.path_context(
+        session_.task(), state_.directory, {reinterpret_cast<const char*>(shown.data()), shown.size()}));
   }
   return true;
 }

@@ -215,7 +215,9 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   const bool braces = context.inline_into.empty();  // else these are shown as the enclosing struct's own
   const Portion portion = context.portion;
   context.enter_value();
-  braces&& portion != Portion::rest ? out_.begin_struct() : void();
+  if (braces && portion != Portion::rest) {
+    out_.begin_struct();
+  }
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   bool left_out = in_part;
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
@@ -257,7 +259,9 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   } else if (braces || has_unnamed_rest(*scope.type)) {
     unknown_bytes(scope, available);
   }
-  braces ? out_.end_struct() : void();
+  if (braces) {
+    out_.end_struct();
+  }
 }
 
 /// `/* bytes 24..31 */ "\x05\x00"`: what a program says to have in a struct beyond what we know of, if it is not 0.

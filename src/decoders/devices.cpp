@@ -19,11 +19,11 @@ bool termios_flags(decode::CustomContext& context) {
   const auto form = context.out().constant_form();
   const auto count = [](std::string_view text) { return std::count(text.begin(), text.end(), '|'); };
   TextBuffer fields;
-  context.spell(fields, 0, format::ConstantForm::abbreviate);
+  context.append_constant(fields, 0, format::ConstantForm::abbreviate);
   const bool has_fields = fields.view() != "0";
   TextBuffer text;
   if (has_fields || bits != 0) {
-    context.spell(text, bits, form);
+    context.append_constant(text, bits, form);
   }
   // An input speed that differs from the output speed adds one field.
   const auto extra = text.view().find("<<") != std::string_view::npos ? 1 : 0;

@@ -11,7 +11,7 @@ bool flags_and_mode(decode::CustomContext& context) {
   if ((word & ~mode_bits) != 0) {
     TextBuffer flags;
     context.described(word & ~mode_bits);
-    context.spell(flags, word & ~mode_bits, format::ConstantForm::abbreviate);
+    context.append_constant(flags, word & ~mode_bits, format::ConstantForm::abbreviate);
     const bool named = flags.view().substr(0, 2) != "0x" || flags.view().find('<') != std::string_view::npos ||
                        context.out().constant_form() == format::ConstantForm::raw;
     context.out().symbol(named || context.described_name() == "shmget_flags" ? "|" : "");

@@ -46,7 +46,8 @@ bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_si
 bool numbers_by_name(decode::CustomContext& context, unsigned width, bool is_signed, std::string_view set,
                      std::size_t max_shown = max_numbers) {
   return numbers_by_index(
-      context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.spell(text, set, i); }, max_shown);
+      context, width, is_signed, [&](TextBuffer& text, std::size_t i) { context.append_constant(text, set, i); },
+      max_shown);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ bool submissions(decode::CustomContext& context) {
   const auto fd = static_cast<std::int32_t>(context.argument("fd").value_or(0));
   const std::uint64_t max_entries = context.argument("to_submit").value_or(0) & 0xffffffff;
   const bool by_descriptor = (context.argument("flags").value_or(0) & registered_ring) == 0;
-  const auto entries = by_descriptor ? context.names().kernel.ring_entries(context.task(), fd, max_entries) : std::nullopt;
+  const auto entries =
+      by_descriptor ? context.names().kernel.ring_entries(context.task(), fd, max_entries) : std::nullopt;
   if (!entries) {
     out.symbol("???");
     return true;

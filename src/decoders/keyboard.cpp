@@ -114,7 +114,7 @@ bool input_bits(decode::CustomContext& context) {
     }
     out.begin_element();
     text.clear();
-    context.spell(text, kind->set, bit);
+    context.append_constant(text, kind->set, bit);
     out.symbol(text.view());
   }
   out.end_array();

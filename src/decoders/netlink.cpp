@@ -139,7 +139,7 @@ bool netfilter_type(decode::CustomContext& context) {
   const auto message = *bits & 0xff;
   const auto subsystem_name = context.constant_name("nfnl_subsystem", subsystem);
   TextBuffer text;
-  context.spell(text, "nfnl_subsystem", subsystem);
+  context.append_constant(text, "nfnl_subsystem", subsystem);
   text.append("<<8|");
   if (subsystem_name.empty() || subsystem == 0) {
     text.hex(message);
@@ -147,7 +147,7 @@ bool netfilter_type(decode::CustomContext& context) {
     std::string set(subsystem_name.substr(prefix.size()));
     std::transform(set.begin(), set.end(), set.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    context.spell(text, "nfnl_" + set, message);
+    context.append_constant(text, "nfnl_" + set, message);
   }
   context.named(text.view(), *bits);
   return true;

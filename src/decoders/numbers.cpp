@@ -53,7 +53,7 @@ bool sve_length(decode::CustomContext& context) {
   const auto word = context.value();
   TextBuffer text;
   if ((word & ~length_bits) != 0) {
-    context.spell(text, word & ~length_bits, format::ConstantForm::abbreviate);
+    context.append_constant(text, word & ~length_bits, format::ConstantForm::abbreviate);
     // The text may become a comment itself, and comments do not nest.
     text.truncate(std::min(text.view().find(" /*"), text.size()));
     text.append('|');
@@ -74,7 +74,7 @@ bool tagged_address(decode::CustomContext& context) {
   const auto bits = context.value();
   TextBuffer text;
   text.append((bits & enable) != 0 ? "" : "!");
-  context.spell(text, enable | (bits & check), format::ConstantForm::abbreviate);
+  context.append_constant(text, enable | (bits & check), format::ConstantForm::abbreviate);
   if ((bits & tags) != 0) {
     text.append('|');
     text.hex((bits & tags) >> tag_shift);
@@ -83,8 +83,8 @@ bool tagged_address(decode::CustomContext& context) {
   // Format the remaining bits together with `enable`, whose name comes first, and append the text after that name.
   TextBuffer prefix;
   TextBuffer whole;
-  context.spell(prefix, enable, format::ConstantForm::abbreviate);
-  context.spell(whole, enable | (bits & ~(check | tags)), format::ConstantForm::abbreviate);
+  context.append_constant(prefix, enable, format::ConstantForm::abbreviate);
+  context.append_constant(whole, enable | (bits & ~(check | tags)), format::ConstantForm::abbreviate);
   text.append(whole.view().substr(prefix.view().size()));
   context.named(text.view(), bits);
   return true;
@@ -142,9 +142,9 @@ bool quota_command(decode::CustomContext& context) {
   const auto bits = context.value() & 0xffffffff;
   TextBuffer text;
   text.append("QCMD(");
-  context.spell(text, "quota_command", bits >> 8);
+  context.append_constant(text, "quota_command", bits >> 8);
   text.append(", ");
-  context.spell(text, "quota_type", bits & 0xff);
+  context.append_constant(text, "quota_type", bits & 0xff);
   text.append(')');
   context.named(text.view(), bits, spec::Style::number);
   return true;

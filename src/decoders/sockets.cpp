@@ -67,8 +67,8 @@ bool htons(decode::CustomContext& context) {
   const bool in_memory = context.in_memory();
   TextBuffer text;
   text.append("htons(");
-  context.spell(text, be16toh(static_cast<std::uint16_t>(*bits)),
-                in_memory ? format::ConstantForm::abbreviate : context.out().constant_form());
+  context.append_constant(text, be16toh(static_cast<std::uint16_t>(*bits)),
+                          in_memory ? format::ConstantForm::abbreviate : context.out().constant_form());
   text.append(')');
   in_memory ? context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(2))
             : context.out().symbol(text.view());
@@ -88,10 +88,10 @@ bool htobs(decode::CustomContext& context) {
   TextBuffer text;
   text.append("htobs(");
   if (distance == 0) {
-    context.spell(text, value, form);
+    context.append_constant(text, value, form);
   } else {
     TextBuffer name;
-    context.spell(name, value - distance, format::ConstantForm::abbreviate);
+    context.append_constant(name, value - distance, format::ConstantForm::abbreviate);
     name.append('+');
     name.decimal(distance);
     append_named(text, value, name.view(), {}, form);
@@ -111,8 +111,8 @@ bool htonl(decode::CustomContext& context) {
   }
   TextBuffer text;
   text.append(width == word ? "htonl(" : "htobe64(");
-  context.spell(text, width == word ? be32toh(static_cast<std::uint32_t>(*bits)) : be64toh(*bits),
-                format::ConstantForm::abbreviate);
+  context.append_constant(text, width == word ? be32toh(static_cast<std::uint32_t>(*bits)) : be64toh(*bits),
+                          format::ConstantForm::abbreviate);
   text.append(')');
   context.out().named_bytes({text.view()}, std::as_bytes(std::span(&*bits, 1)).first(width));
   return true;
@@ -221,7 +221,7 @@ bool recvmmsg_result(decode::CustomContext& context) {
 /// Appends a number with its name as a comment, except under -X raw.
 void append_with_name(const CustomContext& context, TextBuffer& text, std::uint64_t bits) {
   const bool is_raw = context.out().constant_form() == format::ConstantForm::raw;
-  context.spell(text, bits, is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
+  context.append_constant(text, bits, is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
 }
 
 /// Shows a number with its name, even under -X abbrev: `0x1 /* PIDTYPE_TGID */`.

@@ -203,7 +203,7 @@ void Pipeline::note_abi(Thread& thread, Abi abi, const Moment& moment) {
   const Abi previous = thread.abi.value_or(options_.native);
   thread.abi = abi;
   thread.abi_of_new_program.reset();
-  if (abi != previous && !options_.quiet.has(Quiet::personality)) {
+  if (abi != previous && !options_.quiet.has(filter::Quiet::personality)) {
     view_.abi_changes(thread, moment);
   }
 }
@@ -330,7 +330,7 @@ trace::Verdict Pipeline::on(const trace::Exec& exec, Thread& thread, const trace
   if (former != nullptr) {
     end_call(thread, {event.time, memory});
     if (records()) {
-      view_.superseded(thread, *former, {event.time, memory}, options_.quiet.has(Quiet::thread_execve));
+      view_.superseded(thread, *former, {event.time, memory}, options_.quiet.has(filter::Quiet::thread_execve));
     }
     thread.abi = former->abi;
     std::swap(thread.call_counts, former->call_counts);
@@ -367,7 +367,7 @@ trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, con
   if (attached.by_request) {
     view_.attached(thread);
   }
-  if (options_.quiet.has(Quiet::attach)) {
+  if (options_.quiet.has(filter::Quiet::attach)) {
     return trace::Verdict::go_on;
   }
   if (attached.threads == 1) {
@@ -380,7 +380,7 @@ trace::Verdict Pipeline::on(const trace::Attached& attached, Thread& thread, con
 
 trace::Verdict Pipeline::on(const trace::Detached&, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
-  if (!options_.quiet.has(Quiet::attach)) {
+  if (!options_.quiet.has(filter::Quiet::attach)) {
     notes_.process(event.tid, "detached");
   }
   if (records()) {
@@ -402,8 +402,8 @@ trace::Verdict Pipeline::on(const trace::Exited& exited, Thread& thread, const t
   }
   end_call(thread, {event.time, memory});
   // The filter of signals applies to deaths by signal; -q only to exits.
-  const bool wanted =
-      WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status)) : !options_.quiet.has(Quiet::exit);
+  const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status))
+                                                 : !options_.quiet.has(filter::Quiet::exit);
   if (records() && wanted) {
     view_.exits(thread, {event.time, memory}, exited.status);
   }

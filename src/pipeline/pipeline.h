@@ -8,11 +8,11 @@
 
 #include "decode/decoder.h"
 #include "filter/choice_set.h"
+#include "filter/quiet.h"
 #include "filter/syscall_set.h"
 #include "pipeline/filter.h"
 #include "pipeline/notes.h"
 #include "pipeline/prototypes.h"
-#include "pipeline/quiet.h"
 #include "pipeline/tampering.h"
 #include "pipeline/thread.h"
 #include "pipeline/view.h"
@@ -28,7 +28,7 @@ struct PipelineOptions {
   filter::SyscallSet abbreviate = filter::SyscallSet::all();
   filter::SyscallSet dereference = filter::SyscallSet::all();
   filter::SyscallSet raw;
-  filter::ChoiceSet<Quiet> quiet;
+  filter::ChoiceSet<filter::Quiet> quiet;
   Abi native = Abi::x86_64;          ///< the ABI before the first call of a program
   bool bare_function_names = false;  ///< functions are counted without their library
   bool summary_only = false;         ///< -c: calls are only counted

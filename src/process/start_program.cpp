@@ -60,7 +60,7 @@ std::string remedy(const std::string& path, int number) {
       return there && S_ISDIR(info.st_mode) ? "it is a directory, not a program"
              : there && (info.st_mode & 0111) == 0
                  ? "it is not marked as executable; chmod +x would do that"
-                 : "this user may not run it, or its interpreter, or may not enter a folder on the way";
+                 : "this user may not run it, or its interpreter, or may not enter a directory on the way";
     case ENOEXEC:
       return "it is neither a program for this machine nor a script that begins with #!; start a script with its "
              "interpreter, as in sh " +

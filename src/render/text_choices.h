@@ -16,4 +16,7 @@ enum class HexStrings : std::uint8_t {
   all,
 };
 
+/// --folded-weight: what a folded stack counts: calls, their time in microseconds, or the bytes that they transferred.
+enum class FoldedWeight : std::uint8_t { calls, time, bytes };
+
 }  // namespace tracer::render

@@ -18,7 +18,7 @@ WORDS = [
     (r'\bunheard\b', 'suppressed', 'an unheard thread'),
     (r'\bquarrels?\b', 'races', 'storms and quarrels'),
     (r'\bstorms?\b', 'stress tests', 'a storm of signals'),
-    (r'\b[Ff]olders?\b|_folders?\b|\bfolders?_|Folder\b', 'directory', 'a folder of /proc'),
+    (r'(?<![-\w])[Ff]olders?\b(?!-)|_folders?\b|\bfolders?_|Folder\b', 'directory', 'a folder of /proc'),
     (r'\blets? go of\b|\bletting go of\b', 'detaches from', 'it lets go of the process'),
     (r'\binside out\b', 'negates', 'turns the set inside out'),
     (r'\blook_back\b', 'pass the snapshot with the event', 'names.look_back(capture)'),
@@ -26,7 +26,7 @@ WORDS = [
     (r'\bBackstage\b', 'tracer process, foreground proxy', 'class Backstage;'),
     (r'\b(?:Past)?[Ss]urroundings\b', 'TaskSnapshot, system view', 'struct Surroundings {'),
     (r'\b[Cc]ircumstances\b', 'TaskSnapshot, credentials', 'const Circumstances* then'),
-    (r'\bspell(?:s|ing|ed)?\b', 'format, write', 'how single values are spelled'),
+    (r'\bspell(?:s|ing)?\b|\bSpell\w*|\bspell_', 'format', 'spell(text, bits);'),
 ]
 PLACES = ['src', 'man', 'docs', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
 # A page that lists the words themselves.

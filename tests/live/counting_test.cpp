@@ -226,7 +226,7 @@ TEST_CASE("processes are counted by name and by control group, also those that s
                            "/cgroup.procs; exec sh -c \"cd /; cd /\"); cd /'");
   std::filesystem::remove(group);
   CHECK(by_group.has("        3 chdir"));  // two of the group, and the program itself
-  CHECK(run("$T -c --cgroup=/nonexistent true").mentions("neither a folder of cgroup v2 nor one below " + mount));
+  CHECK(run("$T -c --cgroup=/nonexistent true").mentions("neither a directory of cgroup v2 nor one below " + mount));
 }
 
 TEST_CASE("histograms and percentiles come from the kernel, too") {

@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "bpf/captured_state.h"
 #include "bpf/captured_memory.h"
-#include "bpf/circumstances.h"
+#include "bpf/captured_state.h"
+#include "bpf/task_state.h"
 
 namespace tracer::test {
 

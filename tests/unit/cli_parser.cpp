@@ -202,8 +202,8 @@ TEST_CASE("timestamps") {
 }
 
 TEST_CASE("quiet") {
-  using pipeline::Quiet;
-  using Set = filter::ChoiceSet<pipeline::Quiet>;
+  using filter::Quiet;
+  using Set = filter::ChoiceSet<filter::Quiet>;
   CHECK(good({"-q"}).format.quiet == Set{Quiet::attach, Quiet::personality});
   CHECK(good({"--silent"}).format.quiet == Set{Quiet::attach, Quiet::personality});
   CHECK(good({"-qq"}).format.quiet.has(Quiet::exit));

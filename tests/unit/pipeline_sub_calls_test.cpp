@@ -34,7 +34,7 @@ void make_calls(Stage& stage) {
 std::string shown(std::string_view set) {
   StageOptions options;
   options.pipeline.filter.calls = parse(set);
-  options.pipeline.quiet.add(pipeline::Quiet::personality);
+  options.pipeline.quiet.add(filter::Quiet::personality);
   Stage stage(options);
   make_calls(stage);
   std::string names;
@@ -98,7 +98,7 @@ TEST_CASE("a call through another one is tampered with by what it is, but for ar
 
 TEST_CASE("a call through another one that was interrupted is resumed under its name") {
   StageOptions options;
-  options.pipeline.quiet.add(pipeline::Quiet::personality);
+  options.pipeline.quiet.add(filter::Quiet::personality);
   Stage stage(options);
   stage.enter(1, ipc, 1, 7, 0, Abi::i386);
   stage.call(2, getpid);

@@ -289,7 +289,7 @@ TEST_CASE("a change of the ABI is reported before the call that shows it") {
 
 TEST_CASE("option -q levels keep notes back") {
   StageOptions options;
-  using pipeline::Quiet;
+  using filter::Quiet;
   options.pipeline.quiet = {Quiet::attach, Quiet::exit, Quiet::personality, Quiet::thread_execve};
   Stage stage(options);
   stage.happens(10, trace::Attached{{}, true});

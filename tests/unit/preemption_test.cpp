@@ -54,7 +54,7 @@ TEST_CASE("programs that disable preemption can be loaded", "[bpf]") {
   bpf::KernelPrograms tracing = opened(bpf::tracing_object(), "tracing");
   auto& trace = tracing.initial<tracing_settings>(".rodata.settings");
   trace.threads.preemptible = trace.threads.times = trace.threads.cpu_time = 1;
-  trace.filter.any = trace.commands = trace.descriptors = trace.details = trace.processes = trace.circumstances = 1;
+  trace.filter.any = trace.commands = trace.descriptors = trace.details = trace.processes = trace.task_states = 1;
   trace.stack_bytes = 8192;
   tracing.leave_out_unless_possible("on_group_exit");
   check_that_they_load(tracing);

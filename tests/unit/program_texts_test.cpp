@@ -102,9 +102,9 @@ TEST_CASE("records that are too short have nothing") {
   const Record entry = entry_of({0x3000, 0x4000, 0});
   const Record exec = exec_of(one_two);
   for (std::size_t size = 0; size < entry.size(); ++size) {
-    CHECK(
-        bpf::texts_of_program(std::span(entry).first(size), std::span(exec).first(std::min(size, sizeof(lifecycle_record))))
-            .empty());
+    CHECK(bpf::texts_of_program(std::span(entry).first(size),
+                                std::span(exec).first(std::min(size, sizeof(lifecycle_record))))
+              .empty());
     static_cast<void>(bpf::texts_of_program(std::span(entry).first(size), exec));
   }
 }

@@ -3,7 +3,7 @@
 #ifndef TRACER_BPF_CRASH_BPF_H
 #define TRACER_BPF_CRASH_BPF_H
 
-#include "bpf/kernel/circumstances.bpf.h"
+#include "bpf/kernel/task_state.bpf.h"
 #include "bpf/kernel/threads.bpf.h"
 
 struct {

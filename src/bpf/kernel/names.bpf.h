@@ -4,9 +4,9 @@
 #define TRACER_BPF_NAMES_BPF_H
 
 #include "bpf/kernel/chunks.bpf.h"
-#include "bpf/kernel/circumstances.bpf.h"
 #include "bpf/kernel/local_id.bpf.h"
 #include "bpf/kernel/open_file.bpf.h"
+#include "bpf/kernel/task_state.bpf.h"
 #include "bpf/names.h"
 
 /* ------------------------------------------------------------------------------------------------ processes */

@@ -75,10 +75,10 @@ int BPF_PROG(on_signal, int signal, struct kernel_siginfo* info, struct k_sigact
   struct task_struct* task = bpf_get_current_task_btf();
   struct thread_state* state = state_of(task);
   const __u64 immutable = 0x00800000; /* SA_IMMUTABLE: it kills at once, past any tracer, as seccomp(2) does */
-  if (!settings.circumstances && BPF_CORE_READ(action, sa.sa_flags) & immutable) {
+  if (!settings.task_states && BPF_CORE_READ(action, sa.sa_flags) & immutable) {
     return 0;
   }
-  const bool crashes = settings.circumstances && is_crash(signal) && BPF_CORE_READ(action, sa.sa_handler) == 0;
+  const bool crashes = settings.task_states && is_crash(signal) && BPF_CORE_READ(action, sa.sa_handler) == 0;
   if (state && crashes) {
     state->crash = (__u8)signal;
     state->fault = 0;

@@ -13,7 +13,6 @@ SEC(".rodata.settings") const volatile struct tracing_settings settings = {};
 SEC(".data.shared") struct tracing_shared shared = {};
 
 #include "bpf/kernel/capture.bpf.h"
-#include "bpf/kernel/circumstances.bpf.h"
 #include "bpf/kernel/crash.bpf.h"
 #include "bpf/kernel/leaders.bpf.h"
 #include "bpf/kernel/names.bpf.h"
@@ -21,6 +20,7 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/kernel/preemption.bpf.h"
 #include "bpf/kernel/program_texts.bpf.h"
 #include "bpf/kernel/signals.bpf.h"
+#include "bpf/kernel/task_state.bpf.h"
 #include "bpf/kernel/threads.bpf.h"
 
 /* A record of no thread and no call yet. Null: there is no place for it. */
@@ -163,8 +163,8 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
       name_wanted(s);
     }
   }
-  if (settings.circumstances && (failed || has_slot(&settings.turning_points, slot))) {
-    copy_circumstances(s, task, s->slot[0]);
+  if (settings.task_states && (failed || has_slot(&settings.turning_points, slot))) {
+    copy_task_state(s, task, s->slot[0]);
   }
   submit(s);
 }
@@ -289,7 +289,7 @@ static __always_inline void submit_exits(struct scratch* s, struct task_struct* 
     if (entry) {
       submit_pending(s, entry);
     }
-    if (settings.circumstances) {
+    if (settings.task_states) {
       submit_crash(task, state); /* from Linux 6.16 on the memory is still there */
     }
     if (exits_now(task, state, &end)) {

@@ -48,7 +48,7 @@ void append_folded_frame(TextBuffer& text, const trace::StackFrame& frame) {
 }  // namespace
 
 FoldedView::FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names,
-                       Channels channels, FoldedWeight weight)
+                       Channels channels, render::FoldedWeight weight)
     : decoder_(decoder),
       names_(names),
       channels_(std::move(channels)),
@@ -64,11 +64,11 @@ void FoldedView::call_begins(Thread& thread, const trace::Memory& memory) {
 
 std::uint64_t FoldedView::weight_of(const Thread& thread, const CallEnd& end) const {
   switch (weight_) {
-    case FoldedWeight::calls:
+    case render::FoldedWeight::calls:
       return 1;
-    case FoldedWeight::time:
+    case render::FoldedWeight::time:
       return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(end.duration).count());
-    case FoldedWeight::bytes: {
+    case render::FoldedWeight::bytes: {
       const bool moved = end.outcome.known && !end.outcome.is_error && end.outcome.value > 0;
       return moved && moves_bytes(decoder_.name_of(*thread.state)) ? static_cast<std::uint64_t>(end.outcome.value) : 0;
     }

@@ -13,7 +13,7 @@
 #include "decode/decoder.h"
 #include "pipeline/channels.h"
 #include "pipeline/view.h"
-#include "pipeline/views/folded_weight.h"
+#include "render/text_choices.h"
 #include "render/text_emitter.h"
 
 namespace tracer::pipeline::views {
@@ -21,7 +21,7 @@ namespace tracer::pipeline::views {
 class FoldedView final : public View {
  public:
   FoldedView(const spec::Tables& tables, const decode::Decoder& decoder, names::ProcessNames& names, Channels channels,
-             FoldedWeight weight);
+             render::FoldedWeight weight);
 
   void thread_appears(Thread& thread, const Moment&) override { channels_.assign(thread); }
   void thread_goes(Thread& thread) override { channels_.release(thread); }
@@ -42,7 +42,7 @@ class FoldedView final : public View {
   const decode::Decoder& decoder_;
   names::ProcessNames& names_;
   Channels channels_;
-  FoldedWeight weight_;
+  render::FoldedWeight weight_;
   TextBuffer scratch_;
   render::TextEmitter emitter_;
   std::string line_;

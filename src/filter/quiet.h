@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-namespace tracer::pipeline {
+namespace tracer::filter {
 
 enum class Quiet : std::uint8_t { attach, exit, path_resolution, personality, thread_execve };
 
-}  // namespace tracer::pipeline
+}  // namespace tracer::filter

@@ -1,7 +1,7 @@
 /* What the tracing programs in the kernel report of a process beside its calls: its credentials and where it ran when
  * one of them failed, and what its memory was when it died. Plain C, for both compilers. */
-#ifndef TRACER_BPF_CIRCUMSTANCES_H
-#define TRACER_BPF_CIRCUMSTANCES_H
+#ifndef TRACER_BPF_TASK_STATE_H
+#define TRACER_BPF_TASK_STATE_H
 
 #include <linux/types.h>
 

@@ -1,10 +1,10 @@
 /* The credentials and the place of a process when a call of it failed: chunks behind those of the call's memory. */
-#ifndef TRACER_BPF_CIRCUMSTANCES_BPF_H
-#define TRACER_BPF_CIRCUMSTANCES_BPF_H
+#ifndef TRACER_BPF_TASK_STATE_BPF_H
+#define TRACER_BPF_TASK_STATE_BPF_H
 
-#include "bpf/circumstances.h"
 #include "bpf/kernel/chunks.bpf.h"
 #include "bpf/kernel/open_file.bpf.h"
+#include "bpf/task_state.h"
 
 /* ------------------------------------------------------------------------------------------------ paths */
 
@@ -138,7 +138,7 @@ static __always_inline void fill_facts(struct process_facts* facts, struct task_
 }
 
 /* Behind what an exit has captured: `first` is the call's first argument. */
-static __always_inline void copy_circumstances(struct scratch* s, struct task_struct* task, __u64 first) {
+static __always_inline void copy_task_state(struct scratch* s, struct task_struct* task, __u64 first) {
   struct process_facts* facts = (struct process_facts*)chunk_data(s);
   if (!facts) {
     return;
