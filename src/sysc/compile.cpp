@@ -15,6 +15,9 @@ spec::TableSet compile(std::span<const Source> sources, Diagnostics& diagnostics
   if (options.unused) {
     lowering.symbols().warn_unused(diagnostics);
   }
+  if (options.first_replaceable) {
+    diagnostics.drop_warnings_from(*options.first_replaceable);
+  }
   return set;
 }
 

@@ -14,7 +14,8 @@ struct CompileOptions {
   bool lenient = false;  ///< a number without a description causes a warning and decodes as six words
   bool unused = false;   ///< warn of types that nothing uses
   bool numbers = false;  ///< warn of ioctl numbers that are written out although they encode a size
-  /// Earlier sources replace calls, functions and numbers of the sources from this index on.
+  /// Earlier sources replace calls, functions and numbers of the sources from this index on, and no warning is about
+  /// those sources.
   std::optional<std::size_t> first_replaceable = std::nullopt;
 };
 

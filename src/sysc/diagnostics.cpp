@@ -20,6 +20,10 @@ void Diagnostics::error(Position at, std::string text, Position other) {
   }
 }
 
+void Diagnostics::drop_warnings_from(std::size_t file) {
+  std::erase_if(list_, [&](const Diagnostic& d) { return d.severity == Severity::warning && d.at.file >= file; });
+}
+
 std::string Diagnostics::text(std::span<const Source> sources, std::size_t most) const {
   auto sorted = list_;
   const auto place = [](const Diagnostic& d) { return std::tie(d.at.file, d.at.line, d.at.column); };

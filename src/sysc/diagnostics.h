@@ -27,6 +27,8 @@ class Diagnostics {
   /// `other`: the position of the conflicting declaration, which follows the text.
   void error(Position at, std::string text, Position other);
   void warning(Position at, std::string text) { add({Severity::warning, at, std::move(text)}); }
+  /// Forgets the warnings about files from number `file` on.
+  void drop_warnings_from(std::size_t file);
 
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::span<const Diagnostic> all() const { return list_; }

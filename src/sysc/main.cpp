@@ -1,47 +1,114 @@
-// sysc: the description compiler.
+// The description compiler: `sysc`, which the build runs, and `tracer-sysc`, which is installed.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include "capture/plan_text.h"
 #include "sysc/arrange.h"
+#include "sysc/builtin_sources.h"
 #include "sysc/compile.h"
 #include "sysc/embed.h"
 #include "sysc/emit.h"
 #include "sysc/format.h"
+#include "sysc/layout_text.h"
 
 namespace {
 
+using namespace tracer;
 using namespace tracer::sysc;
 
-constexpr const char* usage =
-    "Usage: sysc check PATH...                 report errors in descriptions\n"
-    "       sysc emit [--lenient] -o FILE PATH...  compile them to C++\n"
-    "       sysc embed -o FILE PATH...         put their text into C++\n"
-    "       sysc plan NAME PATH...             show what is captured of a call\n"
-    "       sysc format [--check] FILE...      rewrite files in the one style\n"
-    "PATH is a .sys or .nr file or a directory of them.\n"
-    "  --lenient  report errors, compile the rest, and decode calls without a description as words\n"
-    "  --unused   with check: also report types that nothing uses\n"
-    "  --numbers  with check: also report numbers of ioctls that have a size and do not say it\n";
+// The name of the program that runs stands in place of each %.
+constexpr std::string_view usage =
+    "Usage: % check [--unused] [--numbers] PATH...\n"
+    "         report the errors in descriptions\n"
+    "       % format [--check] FILE...\n"
+    "         rewrite files in the usual form\n"
+    "       % plan CALL [PATH...]\n"
+    "         print which memory of a system call is copied if no thread stops for it\n"
+    "       % layout STRUCT [--abi=ABI,...] [PATH...]\n"
+    "         print the offsets and sizes of the fields of a structure\n"
+    "PATH is a .sys file, a .nr file or a directory of such files; see tracer-sys(5).\n"
+    "  --unused    report also the types that nothing uses\n"
+    "  --numbers   report also the numbers of ioctls that follow from a size\n"
+    "  --check     change no file; report those that have another form\n"
+    "  --abi=ABI   print the layout of these ABIs only: x86_64, i386, x32, aarch64, arm\n"
+    "  -h, --help  print this text\n";
+/// Only the program that the build runs has these commands, and it knows no description itself.
+constexpr std::string_view usage_of_build =
+    "Commands of the build:\n"
+    "       % emit [--lenient] -o FILE PATH...\n"
+    "         compile descriptions to C++\n"
+    "       % embed -o FILE PATH...\n"
+    "         put the text of descriptions into C++\n"
+    "  --lenient   report errors and compile the rest; a call without a description shows as words\n";
+
+/// How the program was called, without directories.
+std::string program_name(const char* path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string usage_of(const std::string& program) {
+  std::string text(usage);
+  if (builtin_sources().empty()) {
+    text += usage_of_build;
+  }
+  for (std::size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at + program.size())) {
+    text.replace(at, 1, program);
+  }
+  return text;
+}
 
 struct Arguments {
+  std::string program;
   std::string command;
+  bool help = false;
   bool lenient = false;
   bool unused = false;
   bool numbers = false;
   bool check_only = false;
   std::string output;
-  std::string call;
+  std::string subject;  ///< of plan and layout: which call or structure
+  AbiMask abis = all_abis;
   std::vector<std::string> paths;
 };
 
+AbiMask parse_abis(std::string_view names) {
+  AbiMask abis = 0;
+  do {
+    const std::string_view name = names.substr(0, names.find(','));
+    const auto abi = std::find(abi_names.begin(), abi_names.end(), name);
+    if (abi == abi_names.end()) {
+      throw std::runtime_error("unknown ABI '" + std::string(name) + "'");
+    }
+    abis |= mask_of(static_cast<Abi>(abi - abi_names.begin()));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  } while (!names.empty());
+  return abis;
+}
+
+bool has_subject(const Arguments& arguments) {
+  return arguments.command == "plan" || arguments.command == "layout";
+}
+
 Arguments parse_arguments(int argc, char** argv) {
+  constexpr std::string_view abi_option = "--abi=";
   Arguments arguments;
+  arguments.program = program_name(argv[0]);
+  const auto wrong = [&](const std::string& what) {
+    return std::runtime_error(what + "\n" + usage_of(arguments.program));
+  };
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      arguments.help = true;
+      return arguments;
+    }
     if (word == "--lenient") {
       arguments.lenient = true;
     } else if (word == "--unused") {
@@ -50,20 +117,29 @@ Arguments parse_arguments(int argc, char** argv) {
       arguments.numbers = true;
     } else if (word == "--check") {
       arguments.check_only = true;
+    } else if (word.starts_with(abi_option)) {
+      arguments.abis = parse_abis(std::string_view(word).substr(abi_option.size()));
     } else if (word == "-o" && i + 1 < argc) {
       arguments.output = argv[++i];
     } else if (word.size() > 1 && word[0] == '-') {
-      throw std::runtime_error("unknown option " + word + "\n" + usage);
+      throw wrong("unknown option " + word);
     } else if (arguments.command.empty()) {
       arguments.command = word;
-    } else if (arguments.command == "plan" && arguments.call.empty()) {
-      arguments.call = word;
+    } else if (has_subject(arguments) && arguments.subject.empty()) {
+      arguments.subject = word;
     } else {
       arguments.paths.push_back(word);
     }
   }
-  if (arguments.paths.empty()) {
-    throw std::runtime_error(std::string("no files named\n") + usage);
+  constexpr std::array<std::string_view, 6> commands = {"check", "format", "plan", "layout", "emit", "embed"};
+  if (std::find(commands.begin(), commands.end(), arguments.command) == commands.end()) {
+    throw wrong(arguments.command.empty() ? "no command given" : "unknown command " + arguments.command);
+  }
+  if (has_subject(arguments) && arguments.subject.empty()) {
+    throw wrong(arguments.command + ": no name given");
+  }
+  if (arguments.paths.empty() && !(has_subject(arguments) && !builtin_sources().empty())) {
+    throw wrong("no files named");
   }
   return arguments;
 }
@@ -89,7 +165,8 @@ int run_format(const Arguments& arguments) {
       std::fputs(diagnostics.text({&source, 1}).c_str(), stderr);
       status = 1;
     } else if (*formatted != source.text && arguments.check_only) {
-      std::fprintf(stderr, "%s: not formatted; run: sysc format %s\n", source.path.c_str(), source.path.c_str());
+      std::fprintf(stderr, "%s: not formatted; run: %s format %s\n", source.path.c_str(), arguments.program.c_str(),
+                   source.path.c_str());
       status = 1;
     } else if (*formatted != source.text) {
       write_file(source.path, *formatted);
@@ -112,39 +189,59 @@ std::string shortened(std::string text, bool lenient) {
   return text;
 }
 
-int run(const Arguments& arguments) {
-  if (arguments.command == "format") {
-    return run_format(arguments);
+/// `nothing`: what is wrong if there is no text.
+int print(const std::string& text, const std::string& nothing) {
+  if (text.empty()) {
+    throw std::runtime_error(nothing);
   }
-  const auto sources = read_sources(arguments.paths);
-  if (arguments.command == "embed") {
-    write_file(arguments.output, embed_cpp(sources));
-    return 0;
-  }
-  Diagnostics diagnostics;
-  auto set = compile(sources, diagnostics, {arguments.lenient, arguments.unused, arguments.numbers});
-  std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
-  if (diagnostics.has_errors() && !arguments.lenient) {
-    return 1;
-  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int run_on_tables(const Arguments& arguments, spec::TableSet set) {
   if (arguments.command == "emit") {
     set = arrange(std::move(set));
   }
-  if (const auto broken = set.view().verify(); !broken.empty()) {
+  const spec::Tables tables = set.view();
+  if (const auto broken = tables.verify(); !broken.empty()) {
     throw std::runtime_error("the tables are broken, which is a bug of sysc: " + broken);
   }
   if (arguments.command == "emit") {
     write_file(arguments.output, emit_cpp(set));
   } else if (arguments.command == "plan") {
-    const auto plan = tracer::capture::plan_text(set.view(), arguments.call);
-    if (plan.empty()) {
-      throw std::runtime_error(arguments.call + ": no call of this name has a number");
-    }
-    std::fputs(plan.c_str(), stdout);
-  } else if (arguments.command != "check") {
-    throw std::runtime_error("unknown command " + arguments.command + "\n" + usage);
+    return print(capture::plan_text(tables, arguments.subject),
+                 arguments.subject + ": no call of this name has a number");
+  } else if (arguments.command == "layout") {
+    return print(layout_text(tables, arguments.subject, arguments.abis),
+                 arguments.subject + ": no structure has this name");
   }
   return 0;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.help) {
+    return print(usage_of(arguments.program), {});
+  }
+  if (arguments.command == "format") {
+    return run_format(arguments);
+  }
+  auto sources = read_sources(arguments.paths);
+  if (arguments.command == "embed") {
+    write_file(arguments.output, embed_cpp(sources));
+    return 0;
+  }
+  CompileOptions options{arguments.lenient, arguments.unused, arguments.numbers};
+  if (auto known = builtin_sources(); !known.empty()) {
+    options.first_replaceable = sources.size();
+    std::move(known.begin(), known.end(), std::back_inserter(sources));
+  }
+  Diagnostics diagnostics;
+  auto set = compile(sources, diagnostics, options);
+  std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
+  if (diagnostics.has_errors() && !arguments.lenient) {
+    return 1;
+  }
+  return run_on_tables(arguments, std::move(set));
 }
 
 }  // namespace
@@ -153,7 +250,7 @@ int main(int argc, char** argv) {
   try {
     return run(parse_arguments(argc, argv));
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "sysc: %s\n", failure.what());
+    std::fprintf(stderr, "%s: %s\n", program_name(argv[0]).c_str(), failure.what());
     return 2;
   }
 }

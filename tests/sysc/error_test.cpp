@@ -60,4 +60,15 @@ TEST_CASE("an error hides no other: parsing goes on at the next item") {
   CHECK(diagnostics.all().size() == 3);
 }
 
+TEST_CASE("no warning is about the descriptions that others build upon") {
+  const std::vector<Source> sources{{"mine.sys", "struct mine { a: u32 }\n"},
+                                    {"known.sys", "struct known { a: u32 }\n"}};
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.unused = true;
+  options.first_replaceable = 1;
+  compile(sources, diagnostics, options);
+  CHECK(diagnostics.text(sources) == "mine.sys:1:8: warning: found mine, which nothing uses\n");
+}
+
 }  // namespace tracer::sysc
