@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bpf/captured_path.h"
 #include "bpf/chunks.h"
@@ -27,13 +28,14 @@ void read_process(const process_facts& facts, trace::TaskState& state) {
   if (facts.more_groups > most_groups) {
     return;
   }
-  trace::TaskState::Credentials& credentials = state.credentials.emplace();
+  trace::TaskState::Credentials credentials;
   std::copy(std::begin(facts.users), std::end(facts.users), credentials.users.begin());
   std::copy(std::begin(facts.groups), std::end(facts.groups), credentials.groups.begin());
   credentials.supplementary_groups.assign(facts.more_group, facts.more_group + facts.more_groups);
   credentials.capabilities = facts.capabilities;
   credentials.seccomp_mode = facts.seccomp_mode;
   credentials.seccomp_filters = facts.seccomp_filters;
+  state.credentials = std::move(credentials);
   state.limits.assign(std::begin(facts.limits), std::end(facts.limits));
 }
 
