@@ -4,8 +4,6 @@
 
 namespace tracer::decode {
 
-using spec::Direction;
-using spec::Field;
 using spec::Param;
 using spec::Type;
 using spec::TypeKind;

@@ -7,7 +7,6 @@
 namespace tracer::decode {
 
 using spec::Direction;
-using spec::Tables;
 using spec::Type;
 using spec::TypeKind;
 
