@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks the descriptions that tracer-sys(5) shows between .EX and .EE: together they are one file without errors.
 
-    check_manual.py TRACER-SYSC PAGE
+    check_manual.py PAGE TRACER-SYSC…    the program, with an emulator before it if there has to be one
 """
 
 import pathlib
@@ -21,14 +21,14 @@ def examples(page):
 
 
 def main():
-    sysc, page = sys.argv[1:]
+    page, *sysc = sys.argv[1:]
     text = examples(pathlib.Path(page).read_text())
     if not text:
         sys.exit(f'{page}: there are no examples')
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / 'manual.sys'
         file.write_text(text)
-        if subprocess.run([sysc, 'check', file]).returncode:
+        if subprocess.run([*sysc, 'check', file]).returncode:
             sys.exit('\n'.join(f'{number}: {line}' for number, line in enumerate(text.splitlines(), 1)))
 
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "arch/breakpoint.h"
+#include "arch/syscall_abi.h"
 #include "functions/call_stack.h"
 
 namespace tracer {
@@ -38,7 +40,7 @@ class EndLog final : public CallEnds {
   std::vector<std::string> log_;
 };
 
-/// A thread of x86_64, whose calls put the return address on the stack.
+/// A thread and its open calls.
 struct Thread {
   CallStack calls;
   EndLog ends;
@@ -55,7 +57,7 @@ struct Thread {
     return true;
   }
   void come_back(std::uint64_t address, std::uint64_t stack_pointer) {
-    calls.come_back(address, Abi::x86_64, stack_pointer, ends);
+    calls.come_back(address, arch::native_abi(), stack_pointer, ends);
   }
 };
 
@@ -67,6 +69,8 @@ trace::LibraryFunction named(const char* name) {
 
 using Ended = std::vector<std::string>;
 constexpr std::uint64_t top = 0x7fff'0000;
+/// Bytes that a return takes off the stack: those of the return address, where calls put it there.
+const std::uint64_t popped = arch::has_returned(arch::native_abi(), top, top) ? 0 : 8;
 constexpr std::uint64_t caller = 0x40'1000;
 constexpr std::uint64_t elsewhere = 0x40'2000;
 
@@ -78,11 +82,11 @@ TEST_CASE("a call ends where it returns to, with its stack pointer") {
   Thread thread;
   CHECK(thread.enter(outer, top, caller));
   CHECK(thread.enter(inner, top - 64, elsewhere));
-  thread.come_back(elsewhere, top - 128 + 8);  // a deeper call of the same place
+  thread.come_back(elsewhere, top - 128 + popped);  // a deeper call of the same place
   CHECK(thread.ends.take().empty());
-  thread.come_back(elsewhere, top - 64 + 8);
+  thread.come_back(elsewhere, top - 64 + popped);
   CHECK(thread.ends.take() == Ended{"2 returned"});
-  thread.come_back(caller, top + 8);
+  thread.come_back(caller, top + popped);
   CHECK(thread.ends.take() == Ended{"1 returned"});
 }
 
@@ -92,7 +96,7 @@ TEST_CASE("a function that ends in a jump to another one returns with it") {
   Thread thread;
   CHECK(thread.enter(first, top, caller));
   CHECK(thread.enter(second, top, caller));
-  thread.come_back(caller, top + 8);
+  thread.come_back(caller, top + popped);
   CHECK(thread.ends.take() == Ended{"2 returned", "1 returned"});
 }
 
@@ -122,12 +126,12 @@ TEST_CASE("setjmp returns again, also in a new process") {
   const auto setjmp = named("setjmp");
   Thread thread;
   CHECK(thread.enter(setjmp, top, caller));
-  thread.come_back(caller, top + 8);
+  thread.come_back(caller, top + popped);
   CHECK(thread.ends.take() == Ended{"1 returned"});
   Thread child;
   child.calls.inherit(thread.calls);
   for (Thread* one : {&thread, &child}) {
-    one->come_back(caller, top + 8);
+    one->come_back(caller, top + popped);
     CHECK(one->ends.take() == Ended{"1 again"});
   }
 }
@@ -140,12 +144,12 @@ TEST_CASE("a coroutine goes on with the calls that it was in") {
   CHECK(thread.enter(swap, top, caller));                       // to the coroutine …
   CHECK(thread.enter(work, other_stack, elsewhere));            // … which works …
   CHECK(thread.enter(swap, other_stack - 64, elsewhere + 16));  // … and back
-  thread.come_back(caller, top + 8);
+  thread.come_back(caller, top + popped);
   CHECK(thread.ends.take() == Ended{"1 returned"});
   CHECK(thread.enter(swap, top, caller));
-  thread.come_back(elsewhere + 16, other_stack - 64 + 8);
+  thread.come_back(elsewhere + 16, other_stack - 64 + popped);
   CHECK(thread.ends.take() == Ended{"3 returned"});
-  thread.come_back(elsewhere, other_stack + 8);
+  thread.come_back(elsewhere, other_stack + popped);
   CHECK(thread.ends.take() == Ended{"2 returned"});
 }
 
