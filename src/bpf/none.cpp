@@ -3,23 +3,25 @@
 
 namespace tracer::bpf {
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
+// The parameters are those of the real functions.
+// NOLINTBEGIN(performance-unnecessary-value-param)
+
 Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptions,
                                                             std::function<void(const std::string&)>) {
   return Error{0, "this build was made without the BPF engine, for which clang and libbpf have to be there"};
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
 Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables&,
                                                            const TracingOptions&,
                                                            std::function<void(const std::string&)> complain) {
   return make_counting_engine(std::move(options), std::move(complain));
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): as the real one
 Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
     std::function<void(const std::string&)> complain) {
   return make_counting_engine({}, std::move(complain)).error();
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 }  // namespace tracer::bpf
