@@ -16,6 +16,11 @@ bool is_taken(std::uint64_t result) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(result)) == -EEXIST;
 }
 
+/// Whether an instruction can be moved from one address to the other.
+bool is_near(std::uint64_t one, std::uint64_t other) {
+  return (one > other ? one - other : other - one) < arch::displaced_reach();
+}
+
 }  // namespace
 
 Breakpoint* Breakpoints::find(std::uint64_t address) {
@@ -118,6 +123,13 @@ void Breakpoints::forget(std::uint64_t start, std::uint64_t end) {
   points_.erase(points_.lower_bound(start), points_.lower_bound(end));
   std::erase_if(semaphores_, [&](std::uint64_t address) { return address >= start && address < end; });
   std::erase_if(displaced_, [&](const auto& entry) { return entry.second >= start && entry.second < end; });
+  std::erase_if(pages_, [&](const Page& page) {
+    const bool gone = page.address >= start && page.address < end;
+    if (gone) {
+      leave_page(page);
+    }
+    return gone;
+  });
 }
 
 bool Breakpoints::pass(const ptrace::Stopped& thread, const trace::Memory& memory, pid_t pid, std::uint64_t address,
@@ -166,16 +178,24 @@ void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_
 
 Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address,
                                               Abi abi) {
-  const auto near = [&](std::uint64_t there) {
-    return (there > address ? there - address : address - there) < arch::displaced_reach();
-  };
-  for (Page& page : pages_) {
-    if (!page.lost && near(page.address) && page.used + arch::max_displaced_size <= page_bytes) {
-      return page.address + std::exchange(page.used, page.used + arch::max_displaced_size);
+  for (unsigned tries = 0; tries < 2; ++tries) {
+    for (Page& page : pages_) {
+      if (!page.lost && is_near(page.address, address) && page.used + arch::max_displaced_size <= page.size) {
+        return page.address + std::exchange(page.used, page.used + arch::max_displaced_size);
+      }
+    }
+    const Status mapped = map_near(thread, pid, address, abi);
+    if (!mapped && (mapped.error().number == EAGAIN || !borrow_near(thread, address))) {
+      return mapped.error();
     }
   }
-  if (cannot_map_ || pages_.size() == most_pages) {
-    return std::uint64_t{0};
+  return std::uint64_t{0};
+}
+
+Status Breakpoints::map_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Abi abi) {
+  const Error nowhere{ENOMEM, {}};
+  if (cannot_map_ || pages_.size() >= most_pages) {
+    return nowhere;
   }
   // Other threads run, and may have taken the place meanwhile.
   constexpr unsigned most_tries = 16;
@@ -184,8 +204,8 @@ Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid
   Result<std::uint64_t> got = std::uint64_t{0};
   for (unsigned tries = 0; tries == 0 || (got.ok() && is_taken(got.value()) && tries < most_tries); ++tries) {
     wanted = library::free_space_below(pid, address, page_bytes, arch::displaced_reach());
-    if (wanted == 0 || !near(wanted)) {
-      return std::uint64_t{0};
+    if (wanted == 0 || !is_near(wanted, address)) {
+      return nowhere;
     }
     got = inject_call(
         thread, pid, arch::mmap_number(abi),
@@ -197,10 +217,35 @@ Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid
   }
   if (got.value() != wanted) {
     cannot_map_ = !is_taken(got.value());
-    return std::uint64_t{0};
+    return nowhere;
   }
-  pages_.push_back({wanted, arch::max_displaced_size});
-  return wanted;
+  pages_.push_back({wanted, page_bytes, 0});
+  return Done{};
+}
+
+bool Breakpoints::borrow_near(const ptrace::Stopped& thread, std::uint64_t address) {
+  constexpr std::uint64_t smallest_page = 4096;
+  for (const auto& [start, module] : modules) {
+    for (const library::Segment& segment : module.file->segments()) {
+      const std::uint64_t code_end = module.bias + segment.address + segment.file_size;
+      const std::uint64_t place = (code_end + arch::max_displaced_size - 1) & ~(arch::max_displaced_size - 1);
+      const std::uint64_t end = (code_end + smallest_page - 1) & ~(smallest_page - 1);
+      const bool is_known =
+          std::any_of(pages_.begin(), pages_.end(), [&](const Page& p) { return p.address == place; });
+      // Where more code follows in the mapping, the place may be that code's.
+      if (!segment.executable || is_known || end != module.end || place >= end || !is_near(place, address)) {
+        continue;
+      }
+      Page page{place, end - place, 0};
+      page.before.resize(page.size);
+      const ptrace::LiveMemory memory(thread.tid());
+      if (memory.read(RemoteAddr(place), page.before) == page.size) {
+        pages_.push_back(std::move(page));
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool Breakpoints::mend_copy(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
@@ -252,30 +297,37 @@ std::optional<std::uint64_t> Breakpoints::undisplaced(std::uint64_t address) con
 
 bool Breakpoints::lose_page(std::uint64_t address) {
   const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& one) {
-    return address >= one.address && address - one.address < page_bytes;
+    return address >= one.address && address - one.address < one.size;
   });
   if (page == pages_.end()) {
     return false;
   }
-  // The records of the instructions there stay, as other threads may be there, too.
-  for (auto at = displaced_.lower_bound(page->address);
-       at != displaced_.end() && at->first - page->address < page_bytes; ++at) {
+  leave_page(*page);
+  page->lost = true;
+  cannot_map_ = true;
+  return true;
+}
+
+void Breakpoints::leave_page(const Page& page) {
+  // The records of the instructions there stay, as threads may be there.
+  for (auto at = displaced_.lower_bound(page.address); at != displaced_.end() && at->first - page.address < page.size;
+       ++at) {
     if (Breakpoint* point = find(at->second); point != nullptr) {
       point->displaced_at = 0;
     }
   }
-  page->lost = true;
-  cannot_map_ = true;
-  return true;
 }
 
 bool Breakpoints::unmap(const ptrace::Stopped& thread) {
   const pid_t pid = thread.tid();
   const auto registers = thread.registers();
   for (; !pages_.empty(); pages_.pop_back()) {
-    if (registers && !pages_.back().lost) {
+    const Page& page = pages_.back();
+    if (!page.before.empty()) {
+      static_cast<void>(thread.write(RemoteAddr(page.address), page.before));
+    } else if (registers && !page.lost) {
       const auto done = inject_call(thread, pid, arch::munmap_number(registers.value().mode_abi()),
-                                    {pages_.back().address, page_bytes, 0, 0, 0, 0});
+                                    {page.address, page.size, 0, 0, 0, 0});
       if (!done && done.error().number == EAGAIN) {
         return false;
       }

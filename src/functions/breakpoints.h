@@ -131,8 +131,10 @@ class Breakpoints {
  private:
   struct Page {
     std::uint64_t address = 0;
+    std::uint64_t size = 0;
     std::uint64_t used = 0;
     bool lost = false;
+    std::vector<std::byte> before{};  ///< what is put back there in the end; empty: it was mapped for this
   };
   static constexpr std::uint64_t page_bytes = 65536;
   static constexpr std::size_t most_pages = 64;
@@ -143,6 +145,12 @@ class Breakpoints {
   void prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
   /// 0: nowhere. EAGAIN as inject_call().
   Result<std::uint64_t> place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
+  /// Maps a page there. EAGAIN as inject_call().
+  Status map_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
+  /// Takes what follows a module's code in the last page of its mapping, which nothing uses. False: there is none left.
+  bool borrow_near(const ptrace::Stopped& thread, std::uint64_t address);
+  /// Nothing is displaced to there any more.
+  void leave_page(const Page& page);
 
   std::vector<std::uint64_t> semaphores_;  ///< raised, each as often as it stands here
   std::map<std::uint64_t, Breakpoint> points_;

@@ -49,7 +49,9 @@ Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std:
   if (const Status stepped = thread.step(); !stepped) {
     result = stepped.error();
   } else if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {
-    result = static_cast<std::uint64_t>(after.value().result());
+    const auto value = static_cast<std::uint64_t>(after.value().result());
+    // The kernel extends a 32-bit thread's result by its sign, though it may be an address.
+    result = word_size(registers.mode_abi()) == 4 ? static_cast<std::uint32_t>(value) : value;
   }
   static_cast<void>(thread.set_registers(saved.value()));
   return result;

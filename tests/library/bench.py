@@ -1,5 +1,6 @@
 """What cases about calls of functions have in common: compiling programs, tracing them, reading what was written."""
 
+import functools
 import os
 import pathlib
 import platform
@@ -34,6 +35,13 @@ class Bench:
         if done.returncode != 0:
             return None
         return target
+
+    @functools.cache
+    def why_no_uprobes(self):
+        """What keeps this machine from counting calls in the kernel; empty: nothing."""
+        tried = subprocess.run([self.tracer, '--engine=bpf', '-c', '-e', 'trace=none', '-e', 'symbol=nothing', 'true'],
+                               capture_output=True, text=True, timeout=TIMEOUT)
+        return tried.stderr.strip() if tried.returncode != 0 else ''
 
     def trace(self, options, program, arguments=(), debuginfod=''):
         """Lines, and the exit status. No server is asked for debugging information but `debuginfod`."""

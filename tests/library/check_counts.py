@@ -23,9 +23,7 @@ WIDELY = ('lazy', 'ibt_lazy', 'no_plt', 'm32_lazy', 'm32_no_plt')  # variants wh
 class Counter:
     def __init__(self, bench):
         self.bench = bench
-        tried = subprocess.run([bench.tracer, '--engine=bpf', '-c', '-e', 'trace=none', '-e', 'symbol=nothing', 'true'],
-                               capture_output=True, text=True, timeout=60)
-        self.why_no_uprobes = tried.stderr.strip() if tried.returncode != 0 else ''
+        self.why_no_uprobes = bench.why_no_uprobes()
 
     def count(self, engine, options, program, arguments=()):
         """Calls by name, and the program's exit status."""
