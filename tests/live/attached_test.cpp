@@ -5,8 +5,7 @@
 
 #include <filesystem>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

@@ -14,8 +14,7 @@
 #include <iostream>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "program_run.h"

@@ -4,8 +4,7 @@
 
 #include <filesystem>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "bpf_works.h"

@@ -3,8 +3,7 @@
 
 #include <fstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

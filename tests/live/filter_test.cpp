@@ -3,8 +3,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "process.h"
 
 namespace tracer::live {

@@ -1,8 +1,7 @@
 // Options that change how the whole program's lines look.
 #include <regex>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

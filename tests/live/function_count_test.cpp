@@ -6,8 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "bpf_works.h"

@@ -3,8 +3,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

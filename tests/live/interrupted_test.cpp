@@ -2,8 +2,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

@@ -2,9 +2,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
-
 #include "bpf_works.h"
+#include "catch.h"
 
 namespace tracer::live {
 

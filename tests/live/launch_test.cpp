@@ -3,9 +3,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
 #include <map>
 
+#include "catch.h"
 #include "process.h"
 
 namespace tracer::live {

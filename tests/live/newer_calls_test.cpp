@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "program_run.h"

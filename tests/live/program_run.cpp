@@ -1,11 +1,10 @@
 #include "program_run.h"
+#include "catch.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-
-#include <catch2/catch.hpp>
 
 namespace tracer::live {
 

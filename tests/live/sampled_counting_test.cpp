@@ -2,9 +2,8 @@
 #include <map>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
 #include "bpf_works.h"
+#include "catch.h"
 #include "process.h"
 
 namespace tracer::live {

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "program_run.h"

@@ -1,8 +1,7 @@
 // Where the names in a stack trace come from when the file itself does not hold them, or is no longer where it was.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "program_run.h"

@@ -5,8 +5,7 @@
 #include <regex>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "bpf_works.h"

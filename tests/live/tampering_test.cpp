@@ -3,8 +3,7 @@
 
 #include <chrono>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "process.h"
 #include "program_run.h"
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

@@ -2,8 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "program_run.h"
 
 namespace tracer::live {

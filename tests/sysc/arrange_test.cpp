@@ -1,6 +1,5 @@
 #include "sysc/arrange.h"
-
-#include <catch2/catch.hpp>
+#include "catch.h"
 
 #include "capture/plan_text.h"
 #include "compiled.h"

@@ -1,9 +1,9 @@
 // Every file in errors/ says on the offending line, after `# error: `, what sysc has to say there.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 #include <sstream>
 
+#include "catch.h"
 #include "sysc/compile.h"
 
 namespace tracer::sysc {

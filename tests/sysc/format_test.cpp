@@ -1,6 +1,5 @@
 #include "sysc/format.h"
-
-#include <catch2/catch.hpp>
+#include "catch.h"
 
 #include "sysc/lexer.h"
 

@@ -2,8 +2,6 @@
 #include <unistd.h>
 #include <algorithm>
 
-#include <catch2/catch.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "catch.h"
 #include "skip.h"
 
 #include "sysc/compile.h"

@@ -1,8 +1,8 @@
 // What `sysc layout` prints.
-#include <catch2/catch.hpp>
 
-#include "compiled.h"
 #include "sysc/layout_text.h"
+#include "catch.h"
+#include "compiled.h"
 
 namespace tracer::sysc::test {
 

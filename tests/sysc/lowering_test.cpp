@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <catch2/catch.hpp>
 
+#include "catch.h"
 #include "compiled.h"
 
 namespace tracer::sysc::test {

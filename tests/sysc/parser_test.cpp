@@ -1,6 +1,5 @@
 #include "sysc/parser.h"
-
-#include <catch2/catch.hpp>
+#include "catch.h"
 
 namespace tracer::sysc {
 

@@ -1,7 +1,7 @@
 // What `sysc plan` prints of the plans that run.
-#include <catch2/catch.hpp>
 
 #include "capture/plan_text.h"
+#include "catch.h"
 #include "compiled.h"
 
 namespace tracer::sysc::test {

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "bpf/backlog.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -1,7 +1,7 @@
 // Instructions under breakpoints on aarch64. The words are what the GNU assembler makes of the text beside them.
-#include <catch2/catch.hpp>
 
 #include "arch/breakpoint.h"
+#include "catch.h"
 
 namespace tracer {
 namespace {

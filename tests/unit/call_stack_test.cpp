@@ -1,10 +1,10 @@
 // How the open calls of a thread end.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
+#include "catch.h"
 #include "functions/call_stack.h"
 
 namespace tracer {

@@ -1,10 +1,9 @@
 // What is copied out of a tracee for a call: what its form shows, and no more.
 #include <algorithm>
 
-#include <catch2/catch.hpp>
-
 #include "capture/operations.h"
 #include "capture/plans.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -2,10 +2,9 @@
 #include <cstring>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "bpf/captured_memory.h"
 #include "bpf/tracing.h"
+#include "catch.h"
 
 namespace tracer::test {
 

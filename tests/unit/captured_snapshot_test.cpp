@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "bpf/captured_snapshot.h"
 #include "bpf/names.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "bpf/captured_memory.h"
 #include "bpf/captured_state.h"
 #include "bpf/task_state.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -1,7 +1,7 @@
 // What --help and the manual page say of the options.
-#include <catch2/catch.hpp>
 #include <sstream>
 
+#include "catch.h"
 #include "cli/help.h"
 #include "cli/option_table.h"
 
@@ -25,7 +25,7 @@ TEST_CASE("requests of the manual page stand at the begin of a line") {
   std::istringstream lines(manual_options());
   for (std::string line; std::getline(lines, line);) {
     for (const char* request : {" .B ", " .BR ", " .BI ", " .RB ", " .I "}) {
-      CHECK_THAT(line, !Catch::Matchers::Contains(request));
+      CHECK_THAT(line, !test::ContainsSubstring(request));
     }
   }
 }

@@ -1,6 +1,6 @@
 // ltrace's command line.
-#include <catch2/catch.hpp>
 
+#include "catch.h"
 #include "cli/ltrace.h"
 
 using namespace tracer;

@@ -1,6 +1,6 @@
 // The command line, from words to options or to the message that strace would print.
-#include <catch2/catch.hpp>
 
+#include "catch.h"
 #include "cli/parser.h"
 #include "cli_tables.h"
 

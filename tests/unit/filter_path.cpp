@@ -1,11 +1,11 @@
 // -P: paths as given, as resolved, and as descriptors link to them.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "catch.h"
 #include "filter/path.h"
 
 using tracer::filter::PathSet;

@@ -1,8 +1,8 @@
 // Sets of calls, signals, descriptors and named choices, as a user writes them. The messages are strace's.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cerrno>
 
+#include "catch.h"
 #include "cli_tables.h"
 #include "filter/set_text.h"
 #include "filter/status.h"

@@ -2,9 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
 #include "arch/breakpoint.h"
+#include "catch.h"
 #include "library/modules.h"
 
 using namespace tracer;

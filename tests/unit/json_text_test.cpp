@@ -1,7 +1,7 @@
 // Numbers and bytes in JSON: what a reader gets back is what was there.
-#include <catch2/catch.hpp>
 #include <string>
 
+#include "catch.h"
 #include "format/json_text.h"
 
 namespace tracer::test {

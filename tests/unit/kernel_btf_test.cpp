@@ -8,8 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "bpf/kernel_btf.h"

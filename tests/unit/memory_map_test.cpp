@@ -1,6 +1,6 @@
 #include "proc/memory_map.h"
+#include "catch.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 using namespace tracer;

@@ -1,7 +1,7 @@
 // Where calling conventions put structures.
 #include "arch/argument_passing.h"
+#include "catch.h"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 namespace tracer::test {

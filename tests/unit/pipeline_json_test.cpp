@@ -1,9 +1,8 @@
 // Records of --format=json.
 #include <csignal>
 
-#include <catch2/catch.hpp>
-
 #include "bpf/captured_snapshot.h"
+#include "catch.h"
 #include "pipeline_stage.h"
 
 namespace tracer::test {

@@ -1,7 +1,7 @@
 // Calls that i386 makes through socketcall and ipc: filters and counts know them by what they really are.
-#include <catch2/catch.hpp>
 #include <sstream>
 
+#include "catch.h"
 #include "pipeline_stage.h"
 
 namespace tracer::test {

@@ -1,6 +1,6 @@
 // -e inject=: which calls are chosen, and what their records say.
-#include <catch2/catch.hpp>
 
+#include "catch.h"
 #include "pipeline_stage.h"
 
 namespace tracer::test {

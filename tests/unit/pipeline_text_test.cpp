@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "pipeline_stage.h"
 
 namespace tracer::test {

@@ -1,7 +1,7 @@
 // When the tracer polls for stops, and when it sleeps for them.
-#include <catch2/catch.hpp>
 
 #include "ptrace/poll_tuner.h"
+#include "catch.h"
 
 namespace tracer {
 namespace {

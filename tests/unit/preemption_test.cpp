@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "bpf/counting.h"

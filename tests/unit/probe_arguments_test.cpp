@@ -1,7 +1,7 @@
 // Where the arguments of static probes are.
-#include <catch2/catch.hpp>
 
 #include "library/probe_arguments.h"
+#include "catch.h"
 
 namespace tracer::library::test {
 namespace {

@@ -6,12 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
 #include <filesystem>
 #include <numeric>
 #include <vector>
 
+#include "catch.h"
 #include "skip.h"
 
 #include "base/read_file.h"

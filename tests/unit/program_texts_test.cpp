@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "arch/syscall_abi.h"
 #include "bpf/captured_memory.h"
 #include "bpf/program_texts.h"
 #include "bpf/tracing.h"
+#include "catch.h"
 
 namespace tracer::test {
 namespace {

@@ -10,11 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/unique_fd.h"
 #include "bpf/record_stream.h"
 #include "bpf/tracing.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -5,9 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "arch/arch.h"
+#include "catch.h"
 
 namespace tracer {
 namespace {

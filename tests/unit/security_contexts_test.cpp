@@ -8,8 +8,7 @@
 #include <cerrno>
 #include <map>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "skip.h"
 
 #include "base/unique_fd.h"

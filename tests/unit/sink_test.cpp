@@ -7,8 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "sink/sink.h"
 
 namespace tracer::sink {

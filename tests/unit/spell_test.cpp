@@ -1,10 +1,10 @@
 // How single values are written.
 #include <array>
 #include <bit>
-#include <catch2/catch.hpp>
 #include <limits>
 #include <string>
 
+#include "catch.h"
 #include "format/floating.h"
 #include "format/scalars.h"
 

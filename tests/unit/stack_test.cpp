@@ -4,8 +4,7 @@
 #include <array>
 #include <map>
 
-#include <catch2/catch.hpp>
-
+#include "catch.h"
 #include "pipeline/stack.h"
 #include "stack/expression.h"
 #include "stack/mappings.h"

@@ -1,7 +1,7 @@
 // The table of -c, by its shape and by what is counted.
-#include <catch2/catch.hpp>
 
 #include "base/latency_bucket.h"
+#include "catch.h"
 
 #include "pipeline_stage.h"
 

@@ -1,9 +1,8 @@
 // A line of text that grows piece by piece.
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "base/text_buffer.h"
+#include "catch.h"
 
 namespace tracer::test {
 

@@ -1,7 +1,7 @@
 // A build without clang or libbpf has all but the BPF engine, and says so.
-#include <catch2/catch.hpp>
 
 #include "bpf/engine.h"
+#include "catch.h"
 
 namespace tracer::test {
 
