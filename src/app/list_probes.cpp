@@ -8,38 +8,29 @@
 #include <set>
 #include <vector>
 
-#include "base/text_buffer.h"
+#include "base/printable.h"
 #include "base/unique_fd.h"
 #include "debuginfo/tracee_file.h"
 #include "library/debug_symbols.h"
 #include "library/modules.h"
-#include "pipeline/stack.h"
 #include "process/start_program.h"
 
 namespace tracer::app {
 
 namespace {
 
-/// Escapes a name: it comes from a file and goes to a terminal.
-std::string printable(std::string_view name) {
-  TextBuffer text;
-  pipeline::append_printable(text, name);
-  return std::string(text.view());
-}
-
 void append_module(std::string& text, const library::ModuleFile& file, const library::DebugSymbols& more,
                    const std::string& name) {
-  const std::string at = '@' + printable(name);
+  const std::string at = '@' + name;
   for (const library::StaticProbe& probe : file.probes()) {
-    text += "usdt=" + printable(probe.provider) + ':' + printable(probe.name) + "    " + at.substr(1) + '(' +
-            printable(probe.argument_text) + ")\n";
+    text += "usdt=" + probe.provider + ':' + probe.name + "    " + name + '(' + probe.argument_text + ")\n";
   }
   std::set<std::string_view> names;
   for (const library::Slot& slot : file.slots()) {
     names.insert(slot.symbol);
   }
   for (const std::string_view symbol : names) {
-    text += "library=" + printable(symbol) + at + '\n';
+    text += "library=" + std::string(symbol) + at + '\n';
   }
   names.clear();
   for (const auto symbols : {file.exported(), file.all_functions(), more.functions()}) {
@@ -48,7 +39,7 @@ void append_module(std::string& text, const library::ModuleFile& file, const lib
     }
   }
   for (const std::string_view symbol : names) {
-    text += "symbol=" + printable(symbol) + at + '\n';
+    text += "symbol=" + std::string(symbol) + at + '\n';
   }
 }
 
@@ -88,9 +79,9 @@ Result<std::string> list_of_probes(const std::string& program) {
   }
   const bool stripped = file.value()->all_functions().empty();
   const auto more = library::DebugSymbols::read(stripped ? std::move(descriptor) : UniqueFd(), name, true);
-  append_module(
-      text, *file.value(), *more,
-      file.value()->soname().empty() ? name.substr(name.rfind('/') + 1) : std::string(file.value()->soname()));
+  append_module(text, *file.value(), *more,
+                file.value()->soname().empty() ? printable(name.substr(name.rfind('/') + 1))
+                                               : std::string(file.value()->soname()));
   return text;
 }
 

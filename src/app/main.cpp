@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 #include "app/terminal.h"
 #include "app/wiring.h"
 #include "arch/syscall_abi.h"
+#include "base/printable.h"
 #include "base/write_all.h"
 #include "cli/ltrace.h"
 #include "cli/parser.h"
@@ -43,11 +45,22 @@ void say(std::string_view text) {
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
-/// Writes `strace: SENTENCE` with one write(2), so that output of tracees does not split it.
+/// Writes `strace: SENTENCE`, made printable, with one write(2), so that output of tracees does not split it.
 class Speaker {
  public:
   explicit Speaker(std::string name) : name_(std::move(name)) {}
-  void operator()(std::string_view sentence) const { say(name_ + ": " + std::string(sentence) + '\n'); }
+  void operator()(std::string_view sentence) const {
+    TextBuffer text;
+    text.append(name_);
+    text.append(": ");
+    for (std::size_t start = 0; start <= sentence.size();) {  // sentences about --define have several lines
+      const std::size_t end = std::min(sentence.find('\n', start), sentence.size());
+      append_printable(text, sentence.substr(start, end - start));
+      text.append('\n');
+      start = end + 1;
+    }
+    say(text.view());
+  }
 
  private:
   std::string name_;

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/printable.h"
 #include "debuginfo/attributes.h"
 
 namespace tracer::debuginfo {
 
 std::string bounded(const char* text) {
-  return text == nullptr ? std::string() : std::string(text, ::strnlen(text, max_name_size));
+  return text == nullptr ? std::string() : printable({text, ::strnlen(text, max_name_size)});
 }
 
 std::span<Dwarf_Die> scopes_around(Dwarf_Die* die, Scopes& owner) {

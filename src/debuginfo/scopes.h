@@ -12,7 +12,7 @@ namespace tracer::debuginfo {
 
 inline constexpr std::size_t max_name_size = 4096;
 
-/// Returns a copy that is cut at max_name_size bytes; empty for null.
+/// Returns a printable copy of the first max_name_size bytes; empty for null.
 std::string bounded(const char* text);
 
 struct FreeScopes {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <span>
 
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "explain/record.h"
 
 namespace tracer::explain {
@@ -53,23 +52,10 @@ bool is_listed(std::string_view word, std::string_view list) {
   return false;
 }
 
-namespace {
-
-/// Returns the length of the printable character at the start of `text`; 0 if there is none.
-std::size_t shown_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const bool is_control = byte(0) < ' ' || byte(0) == 0x7f;
-  const std::size_t size = is_control ? 0 : utf8_length(std::as_bytes(std::span(text)));
-  const bool is_long_control = size == 2 && byte(0) == 0xc2 && byte(1) < 0xa0;  // U+0080 to U+009f
-  return is_long_control ? 0 : size;
-}
-
-}  // namespace
-
 std::string escape_unprintable(std::string_view sentence) {
   std::string text;
   while (!sentence.empty()) {
-    const std::size_t shown = shown_character(sentence);
+    const std::size_t shown = printable_length(sentence);
     text += shown != 0 ? std::string(sentence.substr(0, shown)) : printable(sentence.substr(0, 1));
     sentence.remove_prefix(std::max<std::size_t>(shown, 1));
   }

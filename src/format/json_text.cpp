@@ -35,6 +35,9 @@ void append_quoted(TextBuffer& text, Bytes data) {
     } else if (length == 0 || c < ' ' || c == 0x7f) {
       text.append("\\u00");
       text.hex_byte(data[0]);
+    } else if (length == 2 && c == 0xc2 && data[1] < std::byte{0xa0}) {  // C1: 8-bit controls of terminals
+      text.append("\\u00");
+      text.hex_byte(data[1]);
     } else {
       for (const std::byte byte : data.first(length)) {
         text.append(static_cast<char>(byte));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/printable.h"
 #include "debuginfo/debug_file.h"
 #include "debuginfo/mini_debug.h"
 
@@ -56,7 +57,7 @@ class DebugSymbolReader {
         symbol.st_shndx == SHN_UNDEF || address == 0 || is_cold_part(name)) {
       return;
     }
-    const auto stored = into_.names_.emplace(name, ::strnlen(name, max_name_size)).first;
+    const auto stored = into_.names_.insert(printable({name, ::strnlen(name, max_name_size)})).first;
     into_.functions_.push_back({*stored, address, type == STT_GNU_IFUNC});
   }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "arch/breakpoint.h"
@@ -94,6 +95,7 @@ class ModuleFile {
   std::string_view soname_;
   std::vector<char> dynamic_names_;
   std::vector<char> names_;
+  std::unordered_set<std::string> escaped_names_;  ///< of names that are not printable as they are in the file
   std::vector<Segment> segments_;
   std::vector<Slot> slots_;
   std::vector<Stub> stubs_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "arch/syscall_abi.h"
+#include "base/printable.h"
 
 namespace tracer::library {
 
@@ -158,8 +159,11 @@ std::string_view ModuleReader::name_at(const std::vector<char>& names, std::uint
   }
   const char* begin = names.data() + offset;
   const void* end = std::memchr(begin, 0, names.size() - offset);
-  return end == nullptr ? std::string_view{}
-                        : std::string_view(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
+  if (end == nullptr) {
+    return {};
+  }
+  const std::string_view name(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
+  return is_printable(name) ? name : *file_.escaped_names_.insert(printable(name)).first;
 }
 
 }  // namespace tracer::library

@@ -50,6 +50,7 @@ class ModuleReader {
   /// Returns data that `elf_` owns; null if the file is too short.
   Elf_Data* data_at(std::uint64_t offset, std::uint64_t size, Elf_Type type) const;
   Elf_Data* data_of(std::uint64_t address, std::uint64_t size, Elf_Type type) const;
+  /// Returns a name in `names`, which `file_` owns, made printable.
   [[nodiscard]] std::string_view name_at(const std::vector<char>& names, std::uint64_t offset) const;
   [[nodiscard]] std::size_t size_of(Elf_Type type) const { return ::gelf_fsize(elf_, type, 1, EV_CURRENT); }
   void add_function(std::vector<Symbol>& into, const GElf_Sym& symbol, std::string_view name, bool is_default) const;

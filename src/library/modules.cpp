@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
 #include "base/unique_fd.h"
 #include "proc/auxiliary_vector.h"
 #include "proc/memory_map.h"
@@ -97,7 +98,7 @@ std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
       return;
     }
     Module module;
-    module.name = file->soname().empty() ? path.substr(path.rfind('/') + 1) : std::string(file->soname());
+    module.name = file->soname().empty() ? printable(path.substr(path.rfind('/') + 1)) : std::string(file->soname());
     module.file = std::move(file);
     module.range = mapping.map_files_name();
     module.bias = *bias;

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace tracer::library {
 
 namespace {
@@ -126,11 +128,12 @@ void ProbeReader::read_note(std::span<const char> description) {
     if (end == rest.end()) {
       return;
     }
-    into->assign(rest.begin(), end);
-    rest = rest.subspan(into->size() + 1);
-    if (into->size() > max_text_size) {
+    const std::string_view text(rest.data(), static_cast<std::size_t>(end - rest.begin()));
+    if (text.size() > max_text_size) {
       return;
     }
+    *into = printable(text);
+    rest = rest.subspan(text.size() + 1);
   }
   if (probe.provider.empty() || probe.name.empty()) {
     return;

@@ -56,11 +56,11 @@ void append_value(TextBuffer& text, const trace::ProbeValue& value) {
 }  // namespace
 
 void append_probe(TextBuffer& text, const trace::ProbeHit& hit, const trace::Memory& memory, unsigned limit) {
-  append_printable(text, *hit.provider);
+  text.append(*hit.provider);
   text.append(':');
-  append_printable(text, *hit.name);
+  text.append(*hit.name);
   text.append('@');
-  append_printable(text, *hit.module);
+  text.append(*hit.module);
   text.append('(');
   bool first = true;
   for (const trace::ProbeValue& value : hit.arguments) {

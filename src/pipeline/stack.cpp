@@ -1,33 +1,11 @@
 #include "pipeline/stack.h"
 
+#include "base/printable.h"
 #include "format/json_text.h"
 
 namespace tracer::pipeline {
 
 namespace {
-
-/// Returns the length of the first character of `text` if it is UTF-8 (RFC 3629) and not a control character; else 0.
-std::size_t printable(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return first >= 0x20 && first != 0x7f ? 1 : 0;
-  }
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80) {
-      return 0;
-    }
-  }
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  const bool control = first == 0xc2 && second < 0xa0;
-  return overlong || beyond || control ? 0 : length;
-}
 
 /// Appends a number as `%#lx` does, but zero as 0x0.
 void append_offset(TextBuffer& text, std::uint64_t value) {
@@ -73,23 +51,6 @@ void append_member(TextBuffer& text, std::string_view name, std::string_view val
 }
 
 }  // namespace
-
-void append_printable(TextBuffer& text, std::string_view name) {
-  while (!name.empty()) {
-    const std::size_t length = printable(name);
-    if (length == 0) {
-      const auto byte = static_cast<unsigned char>(name.front());
-      text.append('\\');
-      for (const unsigned shift : {6U, 3U, 0U}) {
-        text.append(static_cast<char>('0' + (byte >> shift & 7U)));
-      }
-      name.remove_prefix(1);
-    } else {
-      text.append(name.substr(0, length));
-      name.remove_prefix(length);
-    }
-  }
-}
 
 void KeptStack::keep(std::span<const trace::StackFrame> frames) {
   clear();

@@ -30,10 +30,6 @@ class KeptStack {
 /// strace formats a frame without a known function differently if the stack was taken at the entry of the call.
 enum class StackTaken : std::uint8_t { now, at_entry };
 
-/// Appends the name of a file or a function. A tracee chooses it, so bytes that are not printable UTF-8 are written as
-/// three octal digits.
-void append_printable(TextBuffer& text, std::string_view name);
-
 /// Appends one line for each frame: ` > /usr/lib/libc.so.6(write+0x10) [0xf8350]`.
 void append_stack(TextBuffer& text, std::span<const trace::StackFrame> frames, StackTaken taken);
 

@@ -208,16 +208,16 @@ void JsonEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
     format::append_floating(*text_, bits, type.width);
     return;
   }
-  text_->append('"');
-  format::append_scalar(*text_, bits, type, format::ConstantForm::abbreviate);
-  text_->append('"');
+  name_buffer_.clear();
+  format::append_scalar(name_buffer_, bits, type, format::ConstantForm::abbreviate);
+  string(name_buffer_.view());
 }
 
 void JsonEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) {
   begin_value();
-  text_->append('"');
-  format::append_constant(*text_, tables_, type, bits, abi, format::ConstantForm::abbreviate);
-  text_->append('"');
+  name_buffer_.clear();
+  format::append_constant(name_buffer_, tables_, type, bits, abi, format::ConstantForm::abbreviate);
+  string(name_buffer_.view());
 }
 
 void JsonEmitter::bytes(std::span<const std::byte> data, StringForm form) {

@@ -92,7 +92,7 @@ class JsonEmitter : public Emitter {
 
   const spec::Tables& tables_;
   TextBuffer* text_;
-  TextBuffer name_buffer_;  ///< scratch space of append_name
+  TextBuffer name_buffer_;  ///< scratch space for a constant or a name
   bool first_argument_ = true;
   std::size_t note_start_ = 0;
   std::size_t last_value_ = 0;

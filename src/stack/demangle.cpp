@@ -2,6 +2,7 @@
 
 #include <csetjmp>
 
+#include "base/printable.h"
 #include "stack/symbols.h"
 
 namespace tracer::stack {
@@ -46,15 +47,15 @@ std::string demangle(std::string_view name) {
   constexpr std::size_t max_mangled_size = 4096;
   if (name.size() > max_mangled_size ||
       !(name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_GLOBAL_"))) {
-    return std::string(name);
+    return printable(name);
   }
   std::string terminated(name);
   Collector collector;
   if (run(::rust_demangle_callback, terminated.c_str(), collector) ||
       run(::cplus_demangle_v3_callback, terminated.c_str(), collector)) {
-    return std::string(collector.text, collector.size);
+    return printable({collector.text, collector.size});
   }
-  return terminated;
+  return printable(terminated);
 }
 
 }  // namespace tracer::stack

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/printable.h"
 #include "base/read_file.h"
 #include "debuginfo/tracee_file.h"
 #include "proc/proc_text.h"
@@ -55,7 +56,7 @@ std::vector<PerfMap::Function> parse_perf_map(std::string_view text) {
     const auto start = take_hex(line);
     const auto size = start ? take_hex(line) : std::nullopt;
     if (size && !line.empty()) {
-      functions.push_back({*start, *size, std::string(line.substr(0, max_name_size))});
+      functions.push_back({*start, *size, printable(line.substr(0, max_name_size))});
     }
   }
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.start < b.start; });

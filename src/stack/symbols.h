@@ -42,7 +42,7 @@ class SymbolTable {
   std::vector<Strings> strings_;
 };
 
-/// Demangles C++ and Rust names and returns any other name unchanged.
+/// Demangles C++ and Rust names and returns any other name as it is, both made printable.
 std::string demangle(std::string_view name);
 
 }  // namespace tracer::stack

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "base/printable.h"
 
 namespace tracer::sysc {
 
@@ -130,6 +131,9 @@ class Lexer {
     const auto length = run_length([](char part) { return part != '"' && part != '\n'; });
     if (here_ + length >= text_.size() || text_[here_ + length] != '"') {
       return bad(length, "found the end of the line, expected the '\"' that closes the string");
+    }
+    if (!is_printable(text_.substr(here_, length))) {
+      return bad(length + 1, "found a string with a character that is not printable");
     }
     return take(TokenKind::string, length + 1);
   }

@@ -16,7 +16,7 @@ struct MappedFile {
   std::string range;        ///< a mapping of its code, as named in /proc/PID/map_files
 };
 
-/// A function, as one module calls it. Valid during the engine's run.
+/// A function, as one module calls it. Valid during the engine's run. All names are printable.
 struct LibraryFunction {
   std::string name;
   std::string library;       ///< where it is defined (soname or file name); empty if unknown

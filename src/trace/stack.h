@@ -32,7 +32,7 @@ class StackSource {
   [[nodiscard]] virtual bool is_past() const { return false; }
 };
 
-/// A stack frame. All text comes from the tracee and is not escaped.
+/// A stack frame. All text comes from the tracee; it is printable, but for the name of the file.
 struct StackFrame {
   enum class Kind : std::uint8_t {
     code,     ///< somewhere in `file`

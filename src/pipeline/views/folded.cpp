@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace tracer::pipeline::views {
 
 namespace {

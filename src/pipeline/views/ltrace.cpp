@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/printable.h"
 #include "spec/signal_names.h"
 
 namespace tracer::pipeline::views {
