@@ -1,6 +1,5 @@
 // The options of the engines and of the tracing of functions.
 #include <fmt/core.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,8 +33,8 @@ trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, co
   return wanted;
 }
 
-/// Returns EngineOptions::no_filter_because. `wanted`: see EngineOptions::wanted.
-std::string why_no_filter(const cli::Options& options, const std::optional<trace::WantedCalls>& wanted) {
+/// Returns EngineOptions::no_filter_because.
+std::string why_no_filter(const cli::Options& options) {
   if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
       options.ltrace) {
     return "functions are traced, and their breakpoints have to be removed before detaching";
@@ -50,16 +49,10 @@ std::string why_no_filter(const cli::Options& options, const std::optional<trace
   if (startup.interruptible == process::Interruptible::anywhere) {
     return "-I1 lets signals end the tracer at once";
   }
-  if (!startup.follow_forks && !startup.seccomp_bpf && ::geteuid() != 0) {
-    // Children inherit the filter, which cannot be removed, and need a tracer from then on. Without root they also
-    // inherit no_new_privs, so that set-user-ID programs such as sudo fail. With -f children are traced in any case.
-    // With root the only effect is that they have a tracer (a debugger inside gets EPERM), while a program that makes
-    // many other calls runs at full speed instead of a fortieth of it.
-    return "children that are not followed (-f) would have it; --seccomp-bpf enables it all the same";
-  }
-  if (!startup.follow_forks && !startup.seccomp_bpf && wanted &&
-      (*wanted)[static_cast<std::size_t>(arch::native_abi())].test(SYS_ptrace)) {
-    return "ptrace is traced, and a child of a debugger must not have another tracer; --seccomp-bpf enables it";
+  if (!startup.follow_forks) {
+    // Children inherit the filter, which cannot be removed, and need a tracer from then on. With -f they have one in
+    // any case; without, a debugger in the program would fail, and sudo, too, where the tracer is not root.
+    return "children that are not followed (-f) would have it, and so could not be without a tracer";
   }
   if (options.format.syscall_number && !startup.seccomp_bpf) {
     return "-n shows the number of the last call before signals and exits, whether it is traced or not";
@@ -164,6 +157,8 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.interruptible = startup.interruptible;
   // The program continues with ltrace and --explain. With -D it is not a child of the tracer.
   result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == process::Daemonize::no;
+  result.unknown_exits = !options.format.quiet.has(filter::Quiet::exit);
+  result.unknown_detached = !options.format.quiet.has(filter::Quiet::attach);
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
   result.times = !only_counts(options) || summary_options(options).wants_times();
@@ -172,7 +167,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);
   }
-  result.no_filter_because = why_no_filter(options, result.wanted);
+  result.no_filter_because = why_no_filter(options);
   filter::SyscallSet only_unknown;
   only_unknown.add_unknown(tables);
   result.only_functions = options.filters.trace.empty() || options.filters.trace == only_unknown;

@@ -227,6 +227,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!channels) {
     return failed(channels.error(), speak);
   }
+  engine_settings.value().output_reader = channels.value().reader();
   if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
     return std::move(*ended);
   }

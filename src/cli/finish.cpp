@@ -109,6 +109,10 @@ Applied finish_synonyms(Draft& draft) {
 void finish_seccomp_and_forks(Draft& draft) {
   Startup& startup = draft.options.startup;
   const bool follow = startup.follow_forks;
+  if (startup.seccomp_bpf && !follow) {
+    draft.warn("--seccomp-bpf cannot be used without -f/--follow-forks, disabling");
+    startup.seccomp_bpf = false;
+  }
   if (startup.seccomp_bpf && startup.detach_on_execve) {
     draft.warn("--seccomp-bpf is not enabled because it is not compatible with -b");
     startup.seccomp_bpf = false;
@@ -117,12 +121,8 @@ void finish_seccomp_and_forks(Draft& draft) {
     draft.warn("--seccomp-bpf is not enabled because it is not compatible with --syscall-limit");
     startup.seccomp_bpf = false;
   }
-  if (startup.seccomp_bpf && !startup.attach.empty() && startup.program.empty()) {
+  if (startup.seccomp_bpf && !startup.attach.empty()) {
     draft.warn("--seccomp-bpf is not enabled for processes attached with -p");
-  }
-  if (startup.seccomp_bpf && !follow && draft.options.strict) {
-    draft.warn("--seccomp-bpf cannot be used without -f/--follow-forks, disabling");
-    startup.seccomp_bpf = false;
   }
   if (draft.deprecated_follow) {
     draft.warn(follow ? "deprecated option -F ignored"
@@ -296,7 +296,8 @@ Applied finish(Draft& draft, uid_t user) {
     return failure;
   }
   finish_interruptible(draft);
-  if (draft.options.startup.seccomp_bpf && draft.options.filters.trace.full()) {
+  const Startup& startup = draft.options.startup;
+  if (startup.seccomp_bpf && !startup.program.empty() && draft.options.filters.trace.full()) {
     draft.warn("Seccomp filter is requested but there are no syscalls to filter.  See -e trace to filter syscalls.");
   }
   return std::nullopt;

@@ -18,6 +18,8 @@ class Channels {
   explicit Channels(OpenForThread open) : open_(std::move(open)) {}
 
   [[nodiscard]] bool separate() const { return open_ != nullptr; }
+  /// The child of this process that reads the output; 0 if there is none.
+  [[nodiscard]] pid_t reader() const { return separate() ? 0 : common_.sink->reader(); }
   void assign(Thread& thread) {
     if (separate()) {
       thread.own = std::make_unique<Channel>();

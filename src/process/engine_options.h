@@ -28,13 +28,16 @@ struct EngineOptions {
   std::optional<LaunchOptions> launch;
   std::vector<pid_t> attach;  ///< processes (or threads, as strace allows) of -p
   bool follow_forks = false;
-  bool kill_on_exit = false;  ///< tracees die with the tracer, however it dies
-  bool strict = false;        ///< messages in strace's words alone, exit status 1 where exec fails
-  bool as_ltrace = false;     ///< messages on processes that cannot be attached to are in ltrace's words
-  bool cpu_time = false;      ///< fill SyscallExit::cpu_time, CallTotals::cpu
-  bool latencies = false;     ///< fill CallTotals::latencies
-  bool sampled = false;       ///< CallTotals::cpu may be estimated from some of the calls; wall is not wanted
-  bool times = true;          ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter
+  bool kill_on_exit = false;      ///< tracees die with the tracer, however it dies
+  bool strict = false;            ///< messages in strace's words alone, exit status 1 where exec fails
+  bool as_ltrace = false;         ///< messages on processes that cannot be attached to are in ltrace's words
+  bool cpu_time = false;          ///< fill SyscallExit::cpu_time, CallTotals::cpu
+  bool latencies = false;         ///< fill CallTotals::latencies
+  bool sampled = false;           ///< CallTotals::cpu may be estimated from some of the calls; wall is not wanted
+  bool times = true;              ///< fill CallTotals::cpu and wall, if cpu_time; else only calls and errors matter
+  pid_t output_reader = 0;        ///< a child of this process that reads the output; 0: there is none
+  bool unknown_exits = false;     ///< say when a child ends that is no tracee
+  bool unknown_detached = false;  ///< say when a child that became a tracee unasked (CLONE_PTRACE) is detached from
   Scope scope;
   Interruptible interruptible = Interruptible::waiting;
   /// The signal that ends tracing goes to the launched program, too, as long as that is watched.

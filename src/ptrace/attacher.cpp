@@ -27,7 +27,7 @@ Status Attacher::attach_all() {
     }
   } else if (functions_ != nullptr) {
     // A tracer that is killed leaves breakpoints behind, which kill the process. A proxy can be killed without harm.
-    auto proxy = ForegroundProxy::start(options_.interruptible);
+    auto proxy = ForegroundProxy::start(options_.interruptible, on_unknown_end_);
     if (!proxy) {
       return proxy.error();
     }
@@ -59,7 +59,7 @@ void Attacher::choose_filter() {
 unsigned Attacher::ptrace_options() const {
   // TRACEEXIT: an exit is reported before what it wakes: the parent in vfork, and those that wait for the thread.
   unsigned options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
-  if (options_.follow_forks || functions_ != nullptr || !filter_.empty()) {
+  if (follows_children()) {
     options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
   }
   if (!filter_.empty()) {
@@ -77,7 +77,7 @@ Status Attacher::launch_program() {
   if (!filter_.empty() || functions_ != nullptr) {
     proxy = options_.interruptible;
   }
-  auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, proxy);
+  auto launched = launch(*options_.launch, options_.strict, ptrace_options(), filter_, proxy, on_unknown_end_);
   if (!launched) {
     return launched.error();
   }

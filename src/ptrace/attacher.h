@@ -3,8 +3,10 @@
 
 #include <linux/filter.h>
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process/engine_options.h"
@@ -17,9 +19,11 @@ namespace tracer::ptrace {
 
 class Attacher {
  public:
-  /// `functions`: null if no functions are traced.
-  Attacher(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions)
-      : options_(options), tracees_(tracees), functions_(functions) {}
+  /// `functions`: null if no functions are traced. `on_unknown_end`: what the foreground proxy calls when a child of
+  /// its own ends that is no tracee.
+  Attacher(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions,
+           std::function<void(pid_t)> on_unknown_end)
+      : options_(options), tracees_(tracees), functions_(functions), on_unknown_end_(std::move(on_unknown_end)) {}
 
   /// Starts the program, up to its execve, and attaches to the processes that are to be attached.
   Status attach_all();
@@ -32,6 +36,10 @@ class Attacher {
   [[nodiscard]] pid_t program() const { return program_; }
   /// Whether the program has a seccomp filter of ours.
   [[nodiscard]] bool has_filter() const { return !filter_.empty(); }
+  /// Whether the kernel attaches the children of tracees, which their parents report then.
+  [[nodiscard]] bool follows_children() const {
+    return options_.follow_forks || functions_ != nullptr || !filter_.empty();
+  }
   [[nodiscard]] std::optional<ForegroundProxy>& proxy() { return proxy_; }
 
  private:
@@ -56,6 +64,7 @@ class Attacher {
   const process::EngineOptions& options_;
   TraceeTable& tracees_;
   FunctionHooks* functions_;
+  std::function<void(pid_t)> on_unknown_end_;
   std::vector<Requested> requested_;  ///< not announced yet
   std::vector<sock_filter> filter_;   ///< what the launched program has; often empty
   std::optional<Launched> launched_;

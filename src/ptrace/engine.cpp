@@ -1,6 +1,7 @@
 #include "ptrace/engine.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions
 PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions)
     : options_(std::move(options)),
       functions_(functions ? functions(*this) : nullptr),
-      attacher_(options_, tracees_, functions_.get()),
+      attacher_(options_, tracees_, functions_.get(), [this](pid_t child) { complain_of_exit(child); }),
       threads_(options_, tracees_, functions_.get(), *this) {}
 
 Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
@@ -152,16 +153,8 @@ void PtraceEngine::on_report(Report report) {
   const bool execed = stopped != nullptr && stop.kind == StopKind::exec;
   const pid_t former = execed ? stopped->event_message().value_or(tid) : tid;
   Tracee* tracee = execed ? find_execed(*stopped, former) : tracees_.find(tid);
-  if (tracee == nullptr && stopped != nullptr && stop.kind == StopKind::exit) {
-    // It was killed before its parent has reported it. The parent may be dead too, and then nobody else lets the thread
-    // end, for which the leader of its process waits.
-    early_.forget(tid);
-    static_cast<void>(std::move(*stopped).resume(Resume::to_next_call, 0));
-    return;
-  }
   if (tracee == nullptr) {
-    // This is a child that its parent has not reported yet; or one that is no tracee, such as the reader of our output.
-    early_.keep(std::move(report));
+    on_unknown(std::move(report), stop);
     return;
   }
   if (stopped == nullptr) {
@@ -180,6 +173,36 @@ void PtraceEngine::on_report(Report report) {
     on_exec(*tracee, former);
   }
   on_stop(*tracee, stop);
+}
+
+void PtraceEngine::on_unknown(Report report, const Stop& stop) {
+  const pid_t tid = report.tid();
+  auto* stopped = std::get_if<Stopped>(&report.thread);
+  if (stopped != nullptr && stop.kind == StopKind::exit) {
+    // It was killed before its parent has reported it. The parent may be dead too, and then nobody else lets the thread
+    // end, for which the leader of its process waits.
+    early_.forget(tid);
+    early_.expect_end(tid);
+    static_cast<void>(std::move(*stopped).resume(Resume::to_next_call, 0));
+  } else if (stopped == nullptr && (tid == options_.output_reader || early_.is_expected_end(tid))) {
+    return;
+  } else if (attacher_.follows_children()) {
+    early_.keep(std::move(report));  // a child that its parent has not reported yet; or one that is no tracee
+  } else if (stopped == nullptr) {
+    complain_of_exit(tid);
+  } else {
+    // The kernel has attached it to us, as CLONE_PTRACE asks.
+    std::move(*stopped).detach(0);
+    if (options_.unknown_detached) {
+      complain(fmt::format("Detached unknown pid {}", tid));
+    }
+  }
+}
+
+void PtraceEngine::complain_of_exit(pid_t unknown) {
+  if (options_.unknown_exits && unknown != options_.output_reader) {
+    complain(fmt::format("Exit of unknown pid {} ignored", unknown));
+  }
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {

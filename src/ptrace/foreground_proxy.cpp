@@ -29,7 +29,8 @@ UniqueFd close_all_but(UniqueFd kept) {
 
 /// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
 /// place.
-[[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible) {
+[[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible,
+                            const std::function<void(pid_t)>& on_child_end) {
   sigset_t awaited = process::ending_signals(interruptible).blocked;
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
     sigaddset(&awaited, signal);
@@ -49,6 +50,7 @@ UniqueFd close_all_but(UniqueFd kept) {
       if (ended == tracer) {
         end_like(status);
       }
+      on_child_end(ended);
     }
     siginfo_t info;
     const int signal = sigwaitinfo(&awaited, &info);
@@ -65,7 +67,8 @@ int ForegroundProxy::died_signal() {
   return SIGRTMAX;
 }
 
-Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interruptible) {
+Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interruptible,
+                                               const std::function<void(pid_t)>& on_child_end) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) {
     return Error{errno, std::string("pipe2: ") + std::strerror(errno)};
@@ -84,7 +87,7 @@ Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interrupti
   }
   if (tracer > 0) {
     write_end.reset();
-    run_proxy(tracer, close_all_but(std::move(read_end)), interruptible);
+    run_proxy(tracer, close_all_but(std::move(read_end)), interruptible, on_child_end);
   }
   sigaction(SIGCHLD, &former, nullptr);
   sigset_t proxy_died;

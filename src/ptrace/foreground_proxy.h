@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "process/engine_options.h"
@@ -20,8 +22,10 @@ namespace tracer::ptrace {
 class ForegroundProxy {
  public:
   /// Forks. The parent becomes the proxy and never returns; the child becomes the tracer process and returns. Where the
-  /// tracer does not stop for the terminal (never_tstp), its proxy does not either.
-  static Result<ForegroundProxy> start(process::Interruptible interruptible);
+  /// tracer does not stop for the terminal (never_tstp), its proxy does not either. The proxy calls `on_child_end` for
+  /// each of its other children that ends.
+  static Result<ForegroundProxy> start(process::Interruptible interruptible,
+                                       const std::function<void(pid_t)>& on_child_end);
 
   /// The signal that the tracer process gets when the proxy has died.
   static int died_signal();

@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -25,9 +26,10 @@ struct Launched {
 
 /// `filter`, if not empty, is installed just before the execve. The child inherits the signal mask, the signal
 /// dispositions and the CPU affinity of the caller. `proxy`, if not empty: the process that the user started becomes a
-/// foreground proxy, which is as interruptible as this says. Then, and with daemonizing, this returns in another
-/// process.
+/// foreground proxy, which is as interruptible as this says, and calls `on_child_end` for each child of its own that
+/// ends. Then, and with daemonizing, this returns in another process.
 Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
-                        std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy);
+                        std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy,
+                        const std::function<void(pid_t)>& on_child_end);
 
 }  // namespace tracer::ptrace

@@ -72,6 +72,8 @@ void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
   for (const pid_t tid : early_.orphans(tracees_, execed)) {
     if (early_.is_stop(tid)) {
       adopt(tid, proc::process_of(tid), nullptr);
+    } else {
+      complain_of_exit(tid);
     }
     early_.forget(tid);
   }

@@ -36,6 +36,9 @@ class PtraceEngine final : public trace::Engine, private EventSink {
 
   // One report of the kernel. The tracee may be gone from the table afterwards.
   void on_report(Report report);
+  /// The report of a child that is no tracee, or not yet.
+  void on_unknown(Report report, const Stop& stop);
+  void complain_of_exit(pid_t unknown);
   void on_stop(Tracee& tracee, const Stop& stop);
   void on_call_stop(Tracee& tracee, bool by_seccomp);
   void on_entry(Tracee& tracee, const CallState& state);

@@ -36,6 +36,7 @@ class CommandSink final : public Sink {
 
   void write(std::string_view bytes) override { sink_->write(bytes); }
   void flush() override { sink_->flush(); }
+  [[nodiscard]] pid_t reader() const override { return command_; }
 
  private:
   pid_t command_;

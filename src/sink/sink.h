@@ -2,6 +2,8 @@
 // error, and drops all later output, so that the traced program continues undisturbed.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +26,8 @@ class Sink {
 
   virtual void write(std::string_view bytes) = 0;
   virtual void flush() = 0;
+  /// The child of this process that reads the output; 0 if there is none.
+  [[nodiscard]] virtual pid_t reader() const { return 0; }
 };
 
 /// Writes to a file descriptor through a large buffer. The destructor flushes it.

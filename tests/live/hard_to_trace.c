@@ -104,6 +104,16 @@ static int untraced(void) {
   return waitpid((pid_t)child, &status, 0) != child || status != 0 ? 1 : 43;
 }
 
+/// A child that the kernel attaches to our tracer, if we have one, without asking it.
+static int ptraced(void) {
+  const long child = syscall(SYS_clone, CLONE_PTRACE | SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    _exit(44);
+  }
+  int status = 0;
+  return waitpid((pid_t)child, &status, 0) == child ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   return strcmp(what, "crowding") == 0    ? crowding()
@@ -111,5 +121,6 @@ int main(int argc, char** argv) {
          : strcmp(what, "executing") == 0 ? executing()
          : strcmp(what, "executed") == 0  ? executed()
          : strcmp(what, "untraced") == 0  ? untraced()
+         : strcmp(what, "ptraced") == 0   ? ptraced()
                                           : 2;
 }
