@@ -1,4 +1,4 @@
-# On a fresh Debian 12:
+# On a fresh Debian 12 or newer:
 #   make run ARGS='-e openat ls'    builds the program and runs it
 #   make test                       builds everything and runs the tests
 # Missing Debian packages (packages.mk) are installed first: as root, or with sudo.
@@ -41,7 +41,7 @@ $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-
 endef
 
 .PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install \
-        clean test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages lint-packages arm64-packages
+        clean test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages clang-packages lint-packages arm64-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -60,7 +60,7 @@ sanitize: test-packages build-asan/build.ninja
 	$(call build_tests,build-asan)
 	$(call run_tests,build-asan)
 
-clang: lint-packages build-clang/build.ninja
+clang: clang-packages build-clang/build.ninja
 	$(call build_tests,build-clang)
 
 lint: format tidy
@@ -70,7 +70,7 @@ format: lint-packages
 
 # What the sources include from generated files has to exist: hence after the build. Those of another architecture cannot
 # be read without its headers.
-tidy: clang
+tidy: lint-packages clang
 	.ci/tidy build-clang
 
 bench: tests
@@ -118,17 +118,20 @@ build-asan/build.ninja: FORCE | test-packages
 	$(call configure,build-asan,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O1 -DTRACER_SANITIZE=ON \
 	  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
 
-build-clang/build.ninja: FORCE | lint-packages
-	$(call configure,build-clang,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
+build-clang/build.ninja: FORCE | clang-packages
+	$(call configure,build-clang,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
 
 build-packages:
 	$(call install_missing,$(build_packages))
 
-test-packages:
+test-packages: build-packages
 	$(call install_missing,$(test_packages))
 
-bench-packages:
+bench-packages: build-packages
 	$(call install_missing,$(bench_packages))
+
+clang-packages:
+	$(call install_missing,$(clang_packages))
 
 lint-packages:
 	$(call install_missing,$(lint_packages))
@@ -136,5 +139,5 @@ lint-packages:
 arm64-packages:
 	$(call install_missing,$(arm64_packages))
 
-kernels-packages:
+kernels-packages: build-packages
 	$(call install_missing,$(kernels_packages))

@@ -1,4 +1,8 @@
-# Debian 12 packages. The Makefile installs what is missing.
+# Packages of Debian 12 and newer. The Makefile installs what is missing.
+
+# The major version of Debian's gcc, which stands in the names of some packages. It is known once gcc is installed, so
+# what uses it is expanded in recipes only, behind build-packages.
+gcc_version = $(shell dpkg-query -W -f='$${Depends}' gcc 2>/dev/null | sed -n 's/.*gcc-\([0-9]*\).*/\1/p')
 
 # To build the program. (ccache only makes rebuilding quicker; clang and libbpf are for the BPF engine, ncurses' terminfo
 # tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded traces.)
@@ -9,14 +13,16 @@ build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libnc
 # other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of
 # postgres and sshd run where these are installed. They are not installed for that: openssh-server opens the machine to
 # logins, postgresql-15 makes a data base cluster and serves it.)
-test_packages := $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 gcc-12-multilib g++-12-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
+test_packages = $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
+                 gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 
-# For the checks of the source and the build with the other compiler.
-lint_packages := $(build_packages) catch2 clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+# For the build with the other compiler, and for the checks of the source. Those are pinned to Debian 12's version, so
+# that a source that one release accepts is accepted by all.
+clang_packages := $(build_packages) catch2
+lint_packages := $(clang_packages) clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
 # To measure beside them (make bench-kernel).
-bench_packages := $(test_packages) bpftrace linux-perf make
+bench_packages = $(test_packages) bpftrace linux-perf make
 
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
@@ -25,4 +31,4 @@ arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabih
                   qemu-user qemu-system-arm
 
 # To run the tests on other kernels (tests/kernels/run).
-kernels_packages := $(guest_packages) gcc-12-multilib qemu-system-x86
+kernels_packages = $(guest_packages) gcc-$(gcc_version)-multilib qemu-system-x86

@@ -44,13 +44,16 @@ endif()
 package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
 
 # loaded(NAME LIBRARY): defines NAME_LIBRARY as the name under which the dynamic linker knows LIBRARY (a file), which is
-# not linked: the program loads it for the few options that need it.
+# not linked: the program loads it for the few options that need it. NAME_PACKAGE is the Debian package of that name.
 function(loaded name library)
   execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
   if(NOT dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
     message(FATAL_ERROR "${library} has no name of its own")
   endif()
   set(${name}_LIBRARY "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  string(REPLACE ".so." "" debian_name "${CMAKE_MATCH_1}")
+  string(TOLOWER "${debian_name}" debian_name)
+  set(${name}_PACKAGE "${debian_name}" PARENT_SCOPE)
 endfunction()
 
 option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)

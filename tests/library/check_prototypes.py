@@ -78,7 +78,7 @@ BY_VALUE = [
 
 
 def structures_by_value(bench):
-    for command in (['gcc'], *(['gcc', *flags] for flags in NARROW), ['clang-14']):
+    for command in (['gcc'], *(['gcc', *flags] for flags in NARROW), ['clang']):
         program = bench.build('by_value.c', command) if shutil.which(command[0]) is not None else None
         expect(program is not None or command[0] != 'gcc', f'{command}: not built')
         if program is not None:
@@ -147,7 +147,7 @@ def expect_described(bench, program, what):
 
 def debugging_information(bench):
     for command in (['gcc', '-O0'], ['gcc', '-m32'], ['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-2', '-gstrict-dwarf', '-m32'],
-                    ['clang-14'], ['gcc', '-gz'], ['gcc', '-fdebug-types-section']):
+                    ['clang'], ['gcc', '-gz'], ['gcc', '-fdebug-types-section']):
         if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
             continue
         program = build_described(bench, command, ['-g'], [])

@@ -106,7 +106,7 @@ def check(listing, abi, flag):
 def main():
     if subprocess.run(['gcc', '-m32', '-fsyntax-only', '-x', 'c', '-', '-idirafter', str(MACHINE)],
                       input='#include <linux/types.h>', text=True, capture_output=True).returncode:
-        print('SKIPPED: no 32-bit compiler (gcc-12-multilib)')
+        print('SKIPPED: no 32-bit compiler (gcc-multilib)')
         sys.exit(77)
     differences = check(sys.argv[1], 'x86_64', '-m64') + check(sys.argv[1], 'i386', '-m32')
     sys.exit(1 if differences else 0)

@@ -4,7 +4,7 @@ namespace tracer::arch {
 namespace {
 
 Zydis load_zydis() {
-  SharedLibrary library(ZYDIS_LIBRARY, "libzydis4.0");
+  SharedLibrary library(ZYDIS_LIBRARY, ZYDIS_PACKAGE);
   Zydis result;
   library.find(result.init, "ZydisDecoderInit");
   library.find(result.decode, "ZydisDecoderDecodeFull");
