@@ -102,8 +102,8 @@ bool ArrayDecoder::is_like_fields(const Type& type, std::uint64_t count) const {
          count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
 }
 
-/// The next elements, as many as there is a copy of or one read fetches.
-Place ArrayDecoder::fetch(Elements& all) const {
+/// The next elements, as many as there is a copy of or one read fetches. `room`: bytes that the structure around has.
+Place ArrayDecoder::fetch(Elements& all, std::uint64_t room) const {
   const Place from = all.place.at(all.next * all.size);
   const std::uint64_t left = (all.shown - all.next) * all.size;
   if (from.kind == Place::Kind::remote) {
@@ -112,8 +112,9 @@ Place ArrayDecoder::fetch(Elements& all) const {
     all.readable = got == into.size();
     return Place::copied(into.first(got - got % all.size), from.address);
   }
-  all.ends_here = from.bytes.size() < all.size;
-  all.readable = !all.ends_here;
+  // A copy ends where the structure does, or where the memory does.
+  all.readable = from.bytes.size() >= all.size;
+  all.ends_here = !all.readable && room - std::min(room, all.next * all.size) < all.size;
   return Place::copied(from.bytes.first(std::min(left, from.bytes.size())), from.address);
 }
 
@@ -174,7 +175,7 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
     return false;
   }
   while (all.next < all.shown && all.readable && !state_.budget.exhausted()) {
-    const Place there = fetch(all);
+    const Place there = fetch(all, context.remaining);
     if (like_fields && is_remote && !all.readable) {
       return false;
     }

@@ -24,7 +24,7 @@ class ArrayDecoder {
  private:
   struct Elements;
   [[nodiscard]] bool is_like_fields(const spec::Type& type, std::uint64_t count) const;
-  [[nodiscard]] Place fetch(Elements& all) const;
+  [[nodiscard]] Place fetch(Elements& all, std::uint64_t room) const;
   void emit_elements(Elements& all, Place there, Context context) const;
   void emit_missing(const Elements& all) const;
   bool counted(const spec::Type& type, const Place& place, const Context& context, std::uint64_t count) const;

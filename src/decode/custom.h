@@ -43,6 +43,8 @@ class CustomContext {
   /// Whether one more value may be emitted. To be asked for each element of what the tracee says the length of; where
   /// it is false, what is left shows as `...`.
   virtual bool spend() = 0;
+  /// Emits what stands for the elements from that address on, which cannot be read: `... /* 0x7f00 */`.
+  virtual void unreadable_rest(RemoteAddr address) = 0;
   [[nodiscard]] virtual const trace::Memory& memory() const = 0;
   [[nodiscard]] virtual names::Task task() const = 0;  ///< that makes the call, for questions to names()
   [[nodiscard]] virtual const names::Names& names() const = 0;

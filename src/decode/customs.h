@@ -27,6 +27,7 @@ class CustomValue final : public CustomContext {
   [[nodiscard]] std::string_view previous_call() const override;
   [[nodiscard]] std::optional<std::uint64_t> argument(std::string_view name) const override;
   bool spend() override { return session_.spend(); }
+  void unreadable_rest(RemoteAddr address) override { values_.arrays().unreadable_rest(address); }
   [[nodiscard]] const trace::Memory& memory() const override { return session_.memory; }
   [[nodiscard]] names::Task task() const override { return session_.task(); }
   [[nodiscard]] const names::Names& names() const override { return session_.setting.names; }

@@ -84,6 +84,7 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
   const ScratchGuard guard(state_.scratch);
   const auto params = evaluator_.evaluate_params(type.args, context);
   const bool is_list = tables_.structs[type.index].is_list;
+  const std::uint64_t header = tables_.structs[type.index].layout.size[index_of(session_.abi)];
   // Records of one size are like the elements of an array, of which those show that are there to their ends.
   const auto step = evaluator_.is_constant(tables_.structs[type.index].step)
                         ? evaluator_.evaluate(tables_.structs[type.index].step, context)
@@ -109,8 +110,10 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     const Place here = place.at(at);
     of_record.index = n;
     const auto record = record_size(type, here, of_record, size - at, params);
-    const auto bytes = record.length != 0 ? session_.copy(here, record.length) : std::nullopt;
-    const bool is_rest = is_list && record.length == 0;
+    // Of an element of a list that is there in part that part shows, and for the rest its address.
+    const auto bytes =
+        record.length != 0 ? session_.copy_part(here, record.length, is_list ? header : record.length) : std::nullopt;
+    const bool is_rest = is_list && size - at < header;
     if (!bytes && !begun && !is_rest) {
       return false;
     }

@@ -29,6 +29,11 @@ Place Session::saved_at(RemoteAddr address, std::size_t size) const {
 }
 
 std::optional<std::span<const std::byte>> Session::copy(const Place& place, std::uint64_t size) const {
+  return copy_part(place, size, size);
+}
+
+std::optional<std::span<const std::byte>> Session::copy_part(const Place& place, std::uint64_t size,
+                                                             std::uint64_t least) const {
   if (place.kind == Place::Kind::reg) {
     return std::nullopt;
   }
@@ -39,10 +44,8 @@ std::optional<std::span<const std::byte>> Session::copy(const Place& place, std:
     return std::nullopt;
   }
   const auto into = state.scratch.take(size);
-  if (memory.read(place.address, into) != size) {
-    return std::nullopt;
-  }
-  return into;
+  const auto got = memory.read(place.address, into);
+  return got < least ? std::nullopt : std::optional(into.first(got));
 }
 
 /// Up to `wanted` bytes, up to and including a NUL; nothing if neither is readable.

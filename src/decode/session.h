@@ -70,6 +70,9 @@ struct Session {
   [[nodiscard]] std::optional<std::uint64_t> load_long_double(const Place& place, unsigned size) const;
   /// Copies exactly `size` bytes, from the copy if they are there. Empty optional: not readable.
   [[nodiscard]] std::optional<std::span<const std::byte>> copy(const Place& place, std::uint64_t size) const;
+  /// Copies what there is of the first `size` bytes, at least `least` of them. Empty optional: so many cannot be read.
+  [[nodiscard]] std::optional<std::span<const std::byte>> copy_part(const Place& place, std::uint64_t size,
+                                                                    std::uint64_t least) const;
   [[nodiscard]] std::optional<std::span<const std::byte>> read_text(RemoteAddr address, std::uint64_t wanted) const;
   /// What the memory at an address was at the entry, if that was saved, else the memory itself.
   [[nodiscard]] Place saved_at(RemoteAddr address, std::size_t size) const;

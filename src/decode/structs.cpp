@@ -13,6 +13,7 @@ using spec::Struct;
 using spec::StructKind;
 using spec::Tables;
 using spec::Type;
+using spec::TypeKind;
 
 namespace {
 
@@ -21,6 +22,22 @@ constexpr std::uint64_t max_struct_size = 64 * 1024;
 constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that is larger
 
 }  // namespace
+
+/// Whether what is in these scopes is in a record of a list, such as a netlink message.
+static bool is_in_message(const Scope* scope) {
+  while (scope != nullptr && (scope->type == nullptr || scope->type->kind != StructKind::stream)) {
+    scope = scope->outer;
+  }
+  return scope != nullptr && scope->type->is_list;
+}
+
+/// Whether what is in these scopes is an element of a list.
+static bool is_element(const Scope* scope) {
+  while (scope != nullptr && scope->type == nullptr) {
+    scope = scope->outer;
+  }
+  return scope != nullptr && scope->type->is_list;
+}
 
 /// With less than this, nothing of the struct can show.
 std::uint64_t StructDecoder::size_of_first_field(const Struct& layout) const {
@@ -40,7 +57,7 @@ const spec::Field* StructDecoder::own_size(const Struct& layout) const {
 bool StructDecoder::has_unnamed_rest(const Struct& layout) const {
   const auto fields = Tables::slice(tables_.fields, layout.fields);
   const Type* last = fields.empty() || !fields.back().hidden ? nullptr : &tables_.types[fields.back().type];
-  return last != nullptr && last->kind == spec::TypeKind::bytes && last->length != spec::none &&
+  return last != nullptr && last->kind == TypeKind::bytes && last->length != spec::none &&
          tables_.exprs[last->length].op == spec::ExprOp::rest;
 }
 
@@ -56,7 +73,7 @@ std::span<const std::byte> StructDecoder::filled_up(std::span<const std::byte> g
 }
 
 std::uint64_t StructDecoder::end_of(const Field& field) const {
-  return field.offset[index_of(session_.abi)] + session_.size_of(tables_.types[field.type]);
+  return field.offset[index_of(session_.abi)] + session_.size_of_any_row(tables_.types[field.type]);
 }
 
 /// Emits a note, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
@@ -122,7 +139,11 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   if ((layout.variable && available != unlimited) || evaluator_.is_constant(layout.sized_by)) {
     wanted = std::min(available, max_struct_size);
   }
-  const auto read = session_.copy(place, wanted);
+  const auto read = session_.copy_part(place, wanted, least_readable(layout, wanted, context.scope));
+  if (!read && !context.inline_into.empty()) {
+    unread_field(layout, place);
+    return true;
+  }
   if (!read) {
     return false;
   }
@@ -131,21 +152,41 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   return true;
 }
 
-/// Whether of an element of a list only a part is there.
-bool StructDecoder::is_part(const Struct& layout, const Context& context) const {
-  const Scope* scope = context.scope;
-  while (scope != nullptr && scope->type == nullptr) {
-    scope = scope->outer;
+/// How many of the bytes of a structure must be readable for any of it to show: in a message those of its first part.
+/// What of it cannot be read shows as its address.
+std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t wanted, const Scope* scope) const {
+  if (!is_in_message(scope)) {
+    return wanted;
   }
-  return scope != nullptr && scope->type->is_list && layout.kind == StructKind::plain && !layout.is_list &&
-         !layout.variable && layout.sized_by == spec::none &&
-         context.remaining < layout.layout.size[index_of(session_.abi)];
+  if (layout.is_list) {
+    return 0;
+  }
+  if (layout.has_short) {
+    return size_of_first_field(layout);
+  }
+  return layout.variable ? std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]) : wanted;
 }
 
-/// A record of a stream, all of it copied.
+/// Of a structure whose fields show among those around it: the first one, with the address of what could not be read.
+void StructDecoder::unread_field(const Struct& layout, const Place& place) const {
+  const auto all = Tables::slice(tables_.fields, layout.fields);
+  const auto first = std::find_if(all.begin(), all.end(), [](const Field& f) { return !f.hidden; });
+  if (first != all.end()) {
+    out_.begin_field(tables_.text(first->name), tables_.text(tables_.types[first->type].name));
+    out_.address(place.address + first->offset[index_of(session_.abi)]);
+  }
+}
+
+/// Whether of an element of a list only a part is there.
+bool StructDecoder::is_part(const Struct& layout, const Context& context) const {
+  return is_element(context.scope) && layout.kind == StructKind::plain && !layout.is_list && !layout.variable &&
+         layout.sized_by == spec::none && context.remaining < layout.layout.size[index_of(session_.abi)];
+}
+
+/// A record of a stream: its header is copied, and what there is behind it.
 void StructDecoder::record_body(const Context& context) const {
   const Scope& record = *context.scope;
-  const std::uint64_t size = record.place.bytes.size();
+  const std::uint64_t size = context.remaining;
   record.type->is_list ? elements(context, size) : fields(context, size, false);
 }
 
@@ -162,15 +203,20 @@ void StructDecoder::elements(const Context& context, std::uint64_t available) co
   const Scope& scope = *context.scope;
   Context within = context;
   within.enter_value();
+  // Behind an element that is not readable to its end nothing shows.
+  std::uint64_t end = 0;
   for (const Field& f : Tables::slice(tables_.fields, scope.type->fields)) {
     const auto offset = offset_of(f, within);
-    if (count == max_elements || offset > available) {
+    if (count == max_elements || offset > available || end > scope.place.bytes.size()) {
       continue;
     }
     within.remaining = available - offset;
     if (wanted(f, within)) {
       shown[count++] = {&f, offset};
       spliced += f.inlined ? 1 : 0;
+      const Type& type = tables_.types[f.type];
+      const bool has_short = type.kind == TypeKind::structure && tables_.structs[type.index].has_short;
+      end = offset + (has_short ? end_of_shown(tables_.structs[type.index]) : session_.size_of(type));
     }
   }
   // What is spliced into the list around has no brackets of its own; of what is spliced in, something shows.
@@ -195,11 +241,11 @@ void StructDecoder::elements(const Context& context, std::uint64_t available) co
   bare ? void() : out_.end_series(alone);
 }
 
-/// Bytes that make no element of a list.
+/// Bytes that make no element of a list. Where they are not all there, they may well make one.
 void StructDecoder::remaining_bytes(const Place& place, std::uint64_t size) const {
   const ScratchGuard guard(state_.scratch);
   const auto length = std::min<std::uint64_t>(size, session_.setting.options.string_limit);
-  const auto data = session_.copy(place, length);
+  const auto data = session_.copy(place, size);
   if (!data) {
     out_.address(place.address);
     return;
@@ -207,7 +253,7 @@ void StructDecoder::remaining_bytes(const Place& place, std::uint64_t size) cons
   render::StringForm form;
   form.hex = true;
   form.cut = length < size;
-  out_.bytes(*data, form);
+  out_.bytes(data->first(length), form);
 }
 
 void StructDecoder::fields(Context context, std::uint64_t available, bool in_part) const {
@@ -220,6 +266,8 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   }
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   bool left_out = in_part;
+  // Of a message whose family can be read and the rest cannot, the family shows, and where the rest is.
+  const bool unread = scope.type->has_short && !in_part && scope.place.bytes.size() < end_of_shown(*scope.type);
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
   for (spec::Index i = 0; i < all.size(); ++i) {
     const Field& f = all[i];
@@ -228,6 +276,11 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
     const bool there = offset <= available && (begins || session_.size_of(tables_.types[f.type]) <= available - offset);
     if ((in_part && !f.in_short) || !there) {
       continue;
+    }
+    if (unread && !f.in_short) {
+      out_.begin_bare_field("unreadable", "address");
+      out_.address(scope.place.address + end_of_short(*scope.type));
+      break;
     }
     if (brief && !f.in_brief) {
       left_out = left_out || wanted(f, context);
@@ -262,6 +315,24 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   if (braces) {
     out_.end_struct();
   }
+}
+
+/// The end of the last field that `short` lists, in bytes from the start of the structure.
+std::uint64_t StructDecoder::end_of_short(const Struct& layout) const {
+  std::uint64_t end = 0;
+  for (const Field& f : Tables::slice(tables_.fields, layout.fields)) {
+    end = f.in_short ? std::max(end, end_of(f)) : end;
+  }
+  return end;
+}
+
+/// The end of the last field that shows: what lies behind it fills the structure up.
+std::uint64_t StructDecoder::end_of_shown(const Struct& layout) const {
+  std::uint64_t end = 0;
+  for (const Field& f : Tables::slice(tables_.fields, layout.fields)) {
+    end = f.hidden ? end : std::max(end, end_of(f));
+  }
+  return end;
 }
 
 /// `/* bytes 24..31 */ "\x05\x00"`: what a program says to have in a struct beyond what we know of, if it is not 0.
@@ -325,7 +396,7 @@ bool StructDecoder::wanted(const Field& field, const Context& context) const {
   if (!evaluator_.holds(field.condition, context)) {
     return false;
   }
-  if (tables_.types[field.type].kind == spec::TypeKind::choice && !has_row(tables_.types[field.type], context)) {
+  if (tables_.types[field.type].kind == TypeKind::choice && !has_row(tables_.types[field.type], context)) {
     return false;
   }
   if (field.together != 0) {
@@ -354,7 +425,7 @@ bool StructDecoder::has_changed(const Field& field, const Context& context) cons
   const Place before = session_.saved_at(place.address, session_.size_of(type));
   const auto old_bits = session_.load(type, before);
   const bool always =
-      field.when != spec::none && type.kind != spec::TypeKind::pointer && evaluator_.holds(field.when, context);
+      field.when != spec::none && type.kind != TypeKind::pointer && evaluator_.holds(field.when, context);
   return before.kind == Place::Kind::copied && old_bits && (always || old_bits != session_.load(type, place));
 }
 
@@ -370,13 +441,12 @@ bool StructDecoder::field(const Field& field, const Context& context) const {
     within.inline_into = tables_.text(field.name);
     return values_.value(type, place, within);
   }
-  if (type.kind == spec::TypeKind::bytes && type.style == spec::Style::inet6) {
+  if (type.kind == TypeKind::bytes && type.style == spec::Style::inet6) {
     values_.strings().inet6_address(type, place, tables_.text(field.name)) ? void() : out_.address(place.address);
     return true;
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-  const bool address_only =
-      field.after || (type.kind == spec::TypeKind::pointer && !evaluator_.holds(field.when, context));
+  const bool address_only = field.after || (type.kind == TypeKind::pointer && !evaluator_.holds(field.when, context));
   if (address_only) {
     out_.address(RemoteAddr(session_.load(type, place).value_or(0)));
     return true;

@@ -35,6 +35,11 @@ class StructDecoder {
   [[nodiscard]] bool has_changed(const spec::Field& field, const Context& context) const;
   [[nodiscard]] bool has_row(const spec::Type& type, const Context& context) const;
   [[nodiscard]] std::uint64_t size_of_first_field(const spec::Struct& layout) const;
+  [[nodiscard]] std::uint64_t least_readable(const spec::Struct& layout, std::uint64_t wanted,
+                                             const Scope* scope) const;
+  void unread_field(const spec::Struct& layout, const Place& place) const;
+  [[nodiscard]] std::uint64_t end_of_short(const spec::Struct& layout) const;
+  [[nodiscard]] std::uint64_t end_of_shown(const spec::Struct& layout) const;
   void unknown_bytes(const Scope& scope, std::uint64_t available) const;
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Context& context) const;
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;

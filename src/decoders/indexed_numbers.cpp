@@ -16,7 +16,8 @@ bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_si
                       std::size_t max_shown = max_numbers) {
   std::vector<std::byte> raw(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), max_numbers * width)) /
                              width * width);
-  if (raw.empty() || !context.copy(raw)) {
+  const auto readable = context.memory().read(context.address(), raw) / width;
+  if (readable == 0) {
     return false;
   }
   const std::size_t limit =
@@ -27,6 +28,10 @@ bool numbers_by_index(decode::CustomContext& context, unsigned width, bool is_si
   for (std::size_t i = 0; i < raw.size() / width; ++i) {
     if (i >= limit) {
       out.more();
+      break;
+    }
+    if (i == readable) {
+      context.unreadable_rest(context.address() + i * width);
       break;
     }
     text.clear();

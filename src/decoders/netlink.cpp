@@ -36,17 +36,20 @@ bool terminated_text(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows text up to its first NUL. Without a NUL within the size it counts as truncated: `"lo"...`.
+/// Shows text up to its first NUL. Without a NUL within the size it counts as truncated: `"lo"...`. What lies behind
+/// the NUL need not be there.
 bool text_to_nul(decode::CustomContext& context) {
   constexpr std::size_t max_size = 64 * 1024;
-  std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>(context.size(), max_size)));
-  if (text.empty() || !context.copy(text)) {
+  const auto limit = std::size_t{context.options().string_limit};
+  std::vector<std::byte> text(static_cast<std::size_t>(std::min<std::uint64_t>({context.size(), max_size, limit + 1})));
+  const auto read = text.empty() ? 0 : context.memory().read(context.address(), text);
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(read);
+  const auto length = static_cast<std::size_t>(std::find(text.begin(), end, std::byte{0}) - text.begin());
+  if (text.empty() || (length == read && read < text.size())) {
     return false;
   }
-  const auto length = static_cast<std::size_t>(std::find(text.begin(), text.end(), std::byte{0}) - text.begin());
-  const auto limit = std::size_t{context.options().string_limit};
   render::StringForm form;
-  form.cut = length == text.size() || length > limit;
+  form.cut = length == text.size();
   context.out().bytes(std::span(text).first(std::min(length, limit)), form);
   return true;
 }
