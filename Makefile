@@ -41,7 +41,8 @@ $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-
 endef
 
 .PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install \
-        clean test-arm64 test-kernels test-static kernels-packages build-packages test-packages bench-packages clang-packages lint-packages arm64-packages
+        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages clang-packages lint-packages \
+        arm64-packages kernels-packages releases-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -85,7 +86,11 @@ bench-functions: bench-packages all
 probe: tests
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)
 
-# It may lack what it needs here, an emulator for example: then it says so, with status 77.
+# Each of these may lack what it needs here, an emulator for example: then it says so, with status 77.
+test-releases:
+	@$(MAKE) --no-print-directory releases-packages || true
+	tests/releases/run $(ARGS_RELEASES) || (( $$? == 77 ))
+
 test-arm64:
 	@$(MAKE) --no-print-directory arm64-packages || true
 	tests/arm64/run $(ARGS_ARM64) || (( $$? == 77 ))
@@ -138,6 +143,9 @@ lint-packages:
 
 arm64-packages:
 	$(call install_missing,$(arm64_packages))
+
+releases-packages:
+	$(call install_missing,$(releases_packages))
 
 kernels-packages: build-packages
 	$(call install_missing,$(kernels_packages))

@@ -32,3 +32,6 @@ arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabih
 
 # To run the tests on other kernels (tests/kernels/run).
 kernels_packages = $(guest_packages) gcc-$(gcc_version)-multilib qemu-system-x86
+
+# To try the README's commands on other releases of Debian (tests/releases/run).
+releases_packages := debootstrap git

@@ -24,7 +24,7 @@ def cache_folder(name):
     return base / f'tracer-{name}'
 
 
-def _mirrors():
+def mirrors():
     """(address, release) of every source of Debian packages that this machine has."""
     try:
         listed = subprocess.run(['apt-get', 'indextargets', '--format', '$(REPO_URI) $(RELEASE) $(COMPONENT)',
@@ -49,11 +49,11 @@ class Packages:
 
     def _sources(self):
         signed = f' signed-by={KEYRING}' if KEYRING.exists() else ''
-        mirrors = _mirrors()
+        sources = mirrors()
         if self._release:  # where a release itself stands, its siblings stand, too
-            mirrors = [(address, self._release) for address, release in mirrors if '-' not in release]
+            sources = [(address, self._release) for address, release in sources if '-' not in release]
         return ''.join(f'deb [arch={self._architecture}{signed}] {address} {release} main\n'
-                       for address, release in dict.fromkeys(mirrors))
+                       for address, release in dict.fromkeys(sources))
 
     def _apt(self, *command, cwd=None):
         state = self._folder
