@@ -1,10 +1,8 @@
 #include "cli/help.h"
 
-#include "cli/option_table.h"
+#include <fmt/core.h>
 
-#ifndef TRACER_VERSION
-#define TRACER_VERSION "unknown"
-#endif
+#include "cli/option_table.h"
 
 namespace tracer::cli {
 namespace {
@@ -97,13 +95,23 @@ std::string help_text(std::string_view program_name) {
   return out;
 }
 
+std::string first_steps(std::string_view program_name) {
+  return fmt::format(
+      "{0} shows the system calls, library calls and signals of a program. Three things to try:\n"
+      "  {0} -e trace=file ls     which files does it open?\n"
+      "  {0} -c -f -p PID         which calls does a running process make, and how often?\n"
+      "  {0} --explain make       why does it fail, or why does it hang?\n"
+      "All options: {0} -h; the manual: man tracer.\n",
+      program_name);
+}
+
 std::string version_text(unsigned asked, bool strict) {
   std::string text = strict ? "strace -- version 7.2\n"
                               "This is tracer " TRACER_VERSION
                               ", which takes the options of strace 7.2 and writes its text.\n"
                             : "tracer -- version " TRACER_VERSION
                               "\nA tracer of system calls and of functions of libraries for Linux.\n";
-  text += "Engines: ptrace, bpf. Output: text, json, folded.\n";
+  text += "Engines: " TRACER_ENGINES ". Output: text, json, folded. Built with " TRACER_LIBRARIES ".\n";
   // Many -V print a caterpillar, which grows with their number.
   constexpr unsigned patience = 5;
   constexpr unsigned longest = 100;

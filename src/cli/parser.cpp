@@ -254,6 +254,9 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
   initial.strict = std::string_view(initial.program_name).substr(slash + 1) == "strace";
   Draft draft{std::move(initial), {tables, environment.abis, false}};
   draft.names.suggest_near_miss = !draft.options.strict;
+  if (words.size() <= 1 && !draft.options.strict) {
+    return UsageError{first_steps(draft.options.program_name)};
+  }
 
   OptionReader reader(std::span<const std::string>(words).subspan(words.empty() ? 0 : 1));
   while (true) {

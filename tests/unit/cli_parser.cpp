@@ -74,6 +74,7 @@ TEST_CASE("letters bundle, arguments may be glued, long names may be cut short")
 
 TEST_CASE("words that cannot be read") {
   CHECK(error({}) == "strace: must have PROG [ARGS] or -p PID TRY");
+  CHECK(error({"-f"}) == "strace: must have PROG [ARGS] or -p PID TRY");
   CHECK(error({"--nosuch=3"}) == "strace: unrecognized option '--nosuch=3' TRY");
   CHECK(error({"-W"}) == "strace: invalid option -- 'W' TRY");
   CHECK(error({"-f-"}) == "strace: invalid option -- '-' TRY");
@@ -82,6 +83,11 @@ TEST_CASE("words that cannot be read") {
   CHECK(error({"--help=3"}) == "strace: option '--help' doesn't allow an argument TRY");
   CHECK(error({"--succ=foo"}) == "strace: option '--successful-only' doesn't allow an argument TRY");
   CHECK(error({"--fa"}).starts_with("strace: option '--fa' is ambiguous; possibilities: '--"));
+}
+
+TEST_CASE("the name alone says what to try, unless scripts expect strace") {
+  CHECK(std::ranges::count(text_of(run({}, "tracer")), '\n') == 5);
+  CHECK(text_of(run({}, "/bin/strace")).starts_with("/bin/strace: must have PROG"));
 }
 
 TEST_CASE("the prefix of messages is argv[0] as typed") {
