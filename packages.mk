@@ -10,11 +10,12 @@ build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libnc
                   libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libselinux1-dev
 
 # To build and run the tests: their framework, the tracers that we compare with, programs that we trace, 32-bit programs,
-# other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text. (Tests of
-# postgres and sshd run where these are installed. They are not installed for that: openssh-server opens the machine to
-# logins, postgresql-15 makes a data base cluster and serves it.)
+# other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text, and what makes
+# the strace of Debian testing (tests/peers) find its libraries. (Tests of postgres and sshd run where these are installed.
+# They are not installed for that: openssh-server opens the machine to logins, postgresql-15 makes a data base cluster and
+# serves it.)
 test_packages = $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
+                 patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
 
 # For the build with the other compiler, and for the checks of the source. Those are pinned to Debian 12's version, so
 # that a source that one release accepts is accepted by all.

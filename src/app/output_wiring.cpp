@@ -26,12 +26,15 @@ pipeline::views::ShowPid show_pid(const cli::Options& options) {
   if (options.output.separate && !to_terminal) {
     return options.format.always_show_pid ? pipeline::views::ShowPid::column : pipeline::views::ShowPid::never;
   }
-  // The threads of a scope come and go: even if there is only one, a line needs its id.
-  const bool always = options.format.always_show_pid || options.extras.any_scope();
-  if (to_terminal) {
-    return always ? pipeline::views::ShowPid::bracketed : pipeline::views::ShowPid::when_several;
+  if (options.format.always_show_pid) {
+    return pipeline::views::ShowPid::column;
   }
-  return always || several_from_the_start(options) ? pipeline::views::ShowPid::column
+  // The threads of a scope come and go: even if there is only one, a line needs its id.
+  const bool scoped = options.extras.any_scope();
+  if (to_terminal) {
+    return scoped ? pipeline::views::ShowPid::bracketed : pipeline::views::ShowPid::when_several;
+  }
+  return scoped || several_from_the_start(options) ? pipeline::views::ShowPid::column
                                                    : pipeline::views::ShowPid::when_several;
 }
 

@@ -277,7 +277,7 @@ Applied finish(Draft& draft, uid_t user) {
     return failure;
   }
   if (draft.options.startup.kill_on_exit && !draft.options.startup.attach.empty()) {
-    return Failure{"--kill-on-exit and -p/--attach are mutually exclusive", true};
+    return Failure{"--kill-on-exit and -p/--attach are mutually exclusive options"};
   }
   if (auto failure = finish_explain(draft)) {
     return failure;

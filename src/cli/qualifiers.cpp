@@ -156,7 +156,7 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value) {
       return store_kvm(format, value);
     case OptionId::namespace_:
       format.namespaces = value == "new";
-      return format.namespaces ? Applied{} : Failure{"invalid namespace '" + std::string(value) + "'"};
+      return format.namespaces ? Applied{} : Failure{"invalid -e namespace= argument: '" + std::string(value) + "'"};
     case OptionId::secontext:
       return store_secontext(format, value);
     case OptionId::inject:

@@ -44,7 +44,8 @@ Result<Identity> find_identity(const std::string& user) {
   Identity identity;
   const passwd* entry = ::getpwnam(user.c_str());
   if (entry == nullptr) {
-    return Error{0, "Cannot find user '" + user + "'"};
+    const bool pair = user.find(':') != std::string::npos;
+    return Error{0, (pair ? "Invalid UID:GID pair '" : "Cannot find user '") + user + "'"};
   }
   identity.uid = entry->pw_uid;
   identity.gid = entry->pw_gid;

@@ -36,13 +36,13 @@ ColumnForm form_of(SummaryColumn column, bool ltrace) {
     case SummaryColumn::name:
       return ltrace ? ColumnForm{"     function", 20} : ColumnForm{"syscall", 16};
     case SummaryColumn::wall_total:
-      return {"wall secs", 11};
+      return {"wall-total", 11};
     case SummaryColumn::wall_min:
-      return {"wall min", 8};
+      return {"wall-min", 8};
     case SummaryColumn::wall_max:
-      return {"wall max", 8};
+      return {"wall-max", 8};
     case SummaryColumn::wall_avg:
-      return {"wall us/cl", 11};
+      return {"wall-avg", 11};
     case SummaryColumn::p50:
       return {"p50 us", 11};
     case SummaryColumn::p95:

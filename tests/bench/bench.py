@@ -10,6 +10,7 @@ Every workload runs --rounds times under each of them, in turns and in a changin
 import argparse
 import dataclasses
 import os
+import pathlib
 import shutil
 import statistics
 import subprocess
@@ -18,6 +19,9 @@ import tempfile
 import time
 
 import libraries
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import peers  # noqa: E402
 
 TIMEOUT = 600  # seconds
 
@@ -181,7 +185,7 @@ def report_memory(tracers, calls, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--ours', required=True)
-    parser.add_argument('--theirs', default='/usr/bin/strace')
+    parser.add_argument('--theirs', help='another strace than the one that peers.py finds')
     parser.add_argument('--rounds', type=int)
     parser.add_argument('--calls', type=int, help='how many calls the memory is measured over')
     parser.add_argument('--only', default='', help='workloads whose name contains this')
@@ -191,7 +195,7 @@ def main():
     arguments = parser.parse_args()
     rounds = arguments.rounds or (1 if arguments.smoke else 11 if arguments.full else 5)
     calls = arguments.calls or (20_000 if arguments.smoke else 10_000_000 if arguments.full else 200_000)
-    tracers = {'bare': None, 'strace': arguments.theirs, 'tracer': os.path.realpath(arguments.ours)}
+    tracers = {'bare': None, 'strace': arguments.theirs or peers.find('strace'), 'tracer': os.path.realpath(arguments.ours)}
 
     with tempfile.TemporaryDirectory(prefix='bench.') as scratch:
         out = os.path.join(scratch, 'out')

@@ -10,13 +10,15 @@ any tool, ours may be at most so much of theirs (DEMANDS).
 import argparse
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'peers'))
+import peers  # noqa: E402
+
 TIMEOUT = 600  # seconds
 # The figures that the program writes: for a call of its own and one of a library's, by the wall clock and on a CPU. What the
 # kernel does for an uprobe is done on the CPU of the program; ptrace makes it wait.
@@ -43,8 +45,8 @@ def build(folder):
     return program, library
 
 
-def tools(ours, program, library, out):
-    """By name: the command, and whether a call takes many microseconds. Where something is missing, it is left out."""
+def tools(ours, program, library, out, find):
+    """By name: the command, and whether a call takes many microseconds. What `find` does not find is left out."""
     stubs = ['-q', '-o', out, '-e', 'trace=none', '-e', 'library=@MAIN']
     found = {
         'bare': ([program], False),
@@ -52,20 +54,20 @@ def tools(ours, program, library, out):
         '-c by breakpoints': ([ours, '--engine=ptrace', '-c', *NUMBERS, *stubs, program], True),
         '-c by breakpoints, with times': ([ours, '--engine=ptrace', '-c', *stubs, program], True),
     }
-    if shutil.which('ltrace'):
-        found['ltrace'] = (['ltrace', '-o', out, program], True)
-        found['ltrace -c'] = (['ltrace', '-c', '-o', out, program], True)
+    if ltrace := find('ltrace'):
+        found['ltrace'] = ([ltrace, '-o', out, program], True)
+        found['ltrace -c'] = ([ltrace, '-c', '-o', out, program], True)
     by_uprobes = [ours, '--engine=bpf', '-c', '-o', out, '-e', 'trace=none', '-e', 'symbol=own+theirs']
     if subprocess.run([*by_uprobes, 'true'], capture_output=True, timeout=TIMEOUT).returncode == 0:
         found['-c by uprobes'] = ([*by_uprobes, program], False)
-        if shutil.which('bpftrace'):
+        if bpftrace := find('bpftrace'):
             places = f'uprobe:{program}:own {{ @[0] = count(); }} uprobe:{library}:theirs {{ @[1] = count(); }}'
-            found['bpftrace'] = (['bpftrace', '-e', places, '-c', program], False)
+            found['bpftrace'] = ([bpftrace, '-e', places, '-c', program], False)
     return found
 
 
 def figures(command, calls):
-    if command[0] == 'bpftrace':
+    if os.path.basename(command[0]) == 'bpftrace':
         command = [*command[:-1], f'{command[-1]} {calls}']
     else:
         command = [*command, str(calls)]
@@ -94,9 +96,8 @@ def main():
     parser.add_argument('--smoke', action='store_true')
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix='bench.') as scratch:
-        chosen = tools(os.path.realpath(arguments.ours), *build(scratch), os.path.join(scratch, 'out'))
-        if arguments.smoke:
-            chosen = {name: tool for name, tool in chosen.items() if name not in ('ltrace', 'ltrace -c', 'bpftrace')}
+        find = (lambda name: None) if arguments.smoke else peers.find
+        chosen = tools(os.path.realpath(arguments.ours), *build(scratch), os.path.join(scratch, 'out'), find)
         medians = measure(chosen, 1 if arguments.smoke else arguments.rounds, 0.01 if arguments.smoke else 1)
     bare = medians.pop('bare')
     costs = {name: [figure - least for figure, least in zip(values, bare)] for name, values in medians.items()}

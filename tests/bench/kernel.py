@@ -22,6 +22,7 @@ The run fails if less is gained than --demand says of a tool (see DEMANDS), if a
 import argparse
 import os
 import pathlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -32,6 +33,8 @@ from kernel_tools import tools, workloads
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machines'))
 import kernel_engine  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import peers  # noqa: E402
 
 RATE = 500_000  # calls a second at which no event may be lost
 # Ours may cost at most so much of theirs, of a workload of many short calls.
@@ -101,9 +104,9 @@ def check_steady(bench, calls):
     return [run.said] * bool(run.said) + [f'the tracer grows from {run.early} to {run.most} kB'] * run.grows()
 
 
-def chosen_tools(ours, names):
-    """No tool, and those of the names, or all, that are there."""
-    chosen = [tool for tool in tools(ours) if tool.group == 'bare' or not names or tool.name in names.split(',')]
+def chosen_tools(ours, names, find):
+    """No tool, and those of the names, or all, that are there; `find` knows where."""
+    chosen = [tool for tool in tools(ours, find) if tool.group == 'bare' or not names or tool.name in names.split(',')]
     for tool in chosen:
         if not tool.is_there():
             print(f'{tool.name}: is not there')
@@ -132,7 +135,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='bench.') as name:
         bench = Bench(pathlib.Path(name), ours, patient=not (arguments.rounds or arguments.smoke))
         rounds = arguments.rounds or (1 if arguments.smoke else 5)
-        complaints = compare(bench, chosen_tools(ours, arguments.tools), arguments, rounds)
+        complaints = compare(bench, chosen_tools(ours, arguments.tools, shutil.which if arguments.smoke else peers.find), arguments, rounds)
         if arguments.only in 'steady':
             complaints += check_steady(bench, 100_000 if arguments.smoke else 10_000_000)
     if complaints:

@@ -19,10 +19,10 @@ class Tool:
     group: str  # count or trace; 'bare'
     slow: bool
     command: object  # of the workload's command and a file for the output: a command
+    program: str = ''  # None where it is not there
 
     def is_there(self):
-        program = self.name.split()[0]
-        return program in ('bare', 'tracer') or shutil.which(program) is not None
+        return self.program is not None
 
 
 @dataclasses.dataclass
@@ -41,8 +41,10 @@ def with_tracefs(command):
     return ['unshare', '-m', 'sh', '-c', mounted + ' && exec "$@"', 'sh', *command]
 
 
-def tools(ours):
-    """First none; then each of ours before those that it is compared with."""
+def tools(ours, find):
+    """First none; then each of ours before those that it is compared with, which `find` finds."""
+    strace, bpftrace, perf = find('strace'), find('bpftrace'), shutil.which('perf')
+
     def quoted(program):
         return ' '.join(program)  # bpftrace parts words at blanks and knows no quotes
 
@@ -52,13 +54,14 @@ def tools(ours):
         Tool('tracer -c exact', 'exact', False, lambda program, out: [ours, '-f', '-c', '--summary-exact', '-o', out, *program]),
         Tool('tracer -c untimed', 'untimed', False,
              lambda program, out: [ours, '-f', '-c', '-S', 'calls', '-U', 'calls,errors,name', '-o', out, *program]),
-        Tool('bpftrace', 'count', False, lambda program, out: with_tracefs(['bpftrace', '-q', '-o', out, '-e', ONE_LINER, '-c', quoted(program)])),
+        Tool('bpftrace', 'count', False, lambda program, out: with_tracefs([bpftrace, '-q', '-o', out, '-e', ONE_LINER, '-c', quoted(program)]),
+             bpftrace),
         Tool('bpftrace timing', 'count', False,
-             lambda program, out: with_tracefs(['bpftrace', '-q', '-o', out, '-e', TIMING, '-c', quoted(program)])),
-        Tool('strace -c', 'count', True, lambda program, out: ['strace', '-f', '-c', '-o', out, *program]),
+             lambda program, out: with_tracefs([bpftrace, '-q', '-o', out, '-e', TIMING, '-c', quoted(program)]), bpftrace),
+        Tool('strace -c', 'count', True, lambda program, out: [strace, '-f', '-c', '-o', out, *program], strace),
         Tool('tracer --engine=bpf', 'trace', False, lambda program, out: [ours, '--engine=bpf', '-f', '-o', out, *program]),
-        Tool('strace', 'trace', True, lambda program, out: ['strace', '-f', '-o', out, *program]),
-        Tool('perf trace', 'trace', True, lambda program, out: with_tracefs(['perf', 'trace', '-o', out, '--', *program])),
+        Tool('strace', 'trace', True, lambda program, out: [strace, '-f', '-o', out, *program], strace),
+        Tool('perf trace', 'trace', True, lambda program, out: with_tracefs([perf, 'trace', '-o', out, '--', *program]), perf),
     ]
 
 

@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import peers  # noqa: E402
+
 LIMIT = 120  # seconds
 TRIES = 4
 TREE = 'cd {folder}; (cat text; cat missing) 2>/dev/null | sort; /bin/true; exit 3'
@@ -69,21 +71,24 @@ def found_by(client, path, folder):
     return [line.replace(str(folder), 'FOLDER') for line in told]
 
 
+def linked(links, tracer, strace):
+    """A PATH in which the tracer is called strace."""
+    links.mkdir()
+    (links / 'strace').symlink_to(tracer)
+    (links / 'strace-log-merge').symlink_to(strace.parent / 'usr/bin/strace-log-merge')
+    return f'{links}:{os.environ["PATH"]}'
+
+
 def main():
     tracer = os.path.realpath(sys.argv[1])
-    if not shutil.which('strace') or not shutil.which('strace-log-merge'):
-        print('skipped: strace is not installed')
-        return SKIPPED
+    strace = pathlib.Path(peers.need_reference())
     failed = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        links = pathlib.Path(name) / 'links'
-        links.mkdir()
-        (links / 'strace').symlink_to(tracer)
+        paths = {who: linked(pathlib.Path(name) / who, place, strace) for who, place in (('ours', tracer), ('theirs', strace))}
         for client in (log_merge, doit):
             # Which calls overlap, and so which lines are in two parts, is chance, for either tracer.
             for _ in range(TRIES):
-                found = {who: found_by(client, path, pathlib.Path(name) / 'work')
-                         for who, path in (('ours', f'{links}:{os.environ["PATH"]}'), ('theirs', os.environ['PATH']))}
+                found = {who: found_by(client, path, pathlib.Path(name) / 'work') for who, path in paths.items()}
                 if found['ours'] == found['theirs']:
                     break
             if found['ours'] != found['theirs']:

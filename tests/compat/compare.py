@@ -2,11 +2,9 @@
 """Compares what two tracers print about the same programs, line by line.
 
 Each (program, options) runs under both in a PID namespace of its own, without address randomisation; what may differ
-between two runs is masked (canonical.py), what we print otherwise on purpose is in differences.txt, and
-a value may have a name here that has none there. Each pair
-of runs is compared once: what differs is shown and counted. Fails when fewer lines of a group of programs are equal than
-cases.THRESHOLDS says. `--ours /usr/bin/strace` compares strace with itself:
-what is not 100 % then is a fault of the harness. `--bpf` compares what we show with --engine=bpf to what we show with
+between two runs is masked (canonical.py). Ours is called strace, and so writes strace's text to the letter: no difference
+is kept. Each pair of runs is compared once: what differs is shown and counted. Fails when fewer lines of a group of programs are equal than
+cases.THRESHOLDS says. `--itself` compares strace with itself: what is not 100 % then is a fault of the harness. `--bpf` compares what we show with --engine=bpf to what we show with
 ptrace.
 """
 
@@ -16,19 +14,18 @@ import difflib
 import itertools
 import os
 import pathlib
-import platform
 import re
 import sys
 import tempfile
 
 import canonical
 import cases
-import differences
 import runner
-from names import Names
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machines'))
 import kernel_engine  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import peers  # noqa: E402
 
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
@@ -46,8 +43,7 @@ def lines_of(run, options, program):
 class Comparison:
     """Aligned lines of one pair of runs."""
 
-    def __init__(self, theirs, ours, kept):
-        self.kept = kept
+    def __init__(self, theirs, ours):
         self.equal = 0
         self.total = 0
         self.differences = []
@@ -57,7 +53,7 @@ class Comparison:
     def _compare(self, name, theirs, ours):
         matcher = difflib.SequenceMatcher(None, theirs, ours, autojunk=False)
         for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-            if kind == 'equal' or self._alike(theirs[i1:i2], ours[j1:j2]):
+            if kind == 'equal':
                 self.equal += i2 - i1
                 self.total += i2 - i1
             else:
@@ -67,23 +63,16 @@ class Comparison:
         self.total += max(len(theirs), len(ours))
         self.differences.append((label, theirs, ours))
 
-    def _alike(self, theirs, ours):
-        """Whether lines that lie beside each other differ in nothing but where they may."""
-        return len(theirs) == len(ours) and all(
-            their == our or self.kept.with_ours_at(their, our) == our for their, our in zip(theirs, ours))
-
     @property
     def share(self):
         return 100 * self.equal / self.total if self.total else 100.0
 
 
-def compare(tracers, rules, names, program, options):
+def compare(tracers, program, options):
     """One run under each of `tracers`, theirs and ours: each a command with its options."""
-    kept = differences.Differences(rules, ' '.join(options), names)
     runs = [runner.run(tracer, options, program) for tracer in tracers]
     theirs, ours = (lines_of(run, options, program) for run in runs)
-    theirs = {name: [line for line in map(kept.rewritten, lines) if line] for name, lines in theirs.items()}
-    result = Comparison(theirs, ours, kept)
+    result = Comparison(theirs, ours)
     if not all(run.ended for run in runs):
         result.add_difference('exit: ', *([run.status] for run in runs))
     return result
@@ -108,8 +97,10 @@ def show(differences, limit):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--ours', required=True)
-    parser.add_argument('--theirs', default='/usr/bin/strace')
+    tracer = parser.add_mutually_exclusive_group(required=True)
+    tracer.add_argument('--ours')
+    tracer.add_argument('--itself', action='store_true', help='the other tracer with itself')
+    parser.add_argument('--theirs', help='another strace than the one that peers.py finds')
     parser.add_argument('--bpf', action='store_true', help='our two engines with each other')
     parser.add_argument('--full', action='store_true', help='all options for all programs; else a subset')
     parser.add_argument('--only', default='', help='regular expression on "PROGRAM | OPTIONS"')
@@ -118,7 +109,8 @@ def parse_arguments():
     parser.add_argument('--build', type=pathlib.Path, help='where the probing programs are compiled')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    arguments.ours = os.path.realpath(arguments.ours)
+    arguments.theirs = os.path.realpath(arguments.ours if arguments.bpf else arguments.theirs or peers.need_reference())
+    arguments.ours = os.path.realpath(arguments.ours) if arguments.ours else arguments.theirs
     return arguments
 
 
@@ -132,22 +124,17 @@ def main():
     if reason:
         print(f'SKIPPED: {reason}')
         sys.exit(SKIPPED)
-    rules = differences.read(cases.HERE / 'differences.txt')
-    make_plan = pathlib.Path(arguments.ours).with_name('make_plan')  # it knows all names; not there in a guest
-    names = Names(make_plan, platform.machine()) if make_plan.exists() else None
     tracers = [[arguments.theirs], [arguments.ours]]
     if arguments.bpf:
         # Of equal length, as where a program's stack begins hangs on the memory of who starts it.
         tracers = [[arguments.ours, '--eng=ptrace'], [arguments.ours, '--engine=bpf']]
-    if arguments.bpf or arguments.ours == os.path.realpath(arguments.theirs):
-        rules, names = [], None
     with tempfile.TemporaryDirectory(prefix='compat.') as scratch:
         build = (arguments.build or pathlib.Path(scratch)).resolve()
         pairs = [(program, options) for program, options in cases.pairs(build, arguments.full, arguments.bpf)
                  if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
         groups = {}
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            results = pool.map(lambda pair: compare(tracers, rules, names, *pair), pairs)
+            results = pool.map(lambda pair: compare(tracers, *pair), pairs)
             for (program, options), result in zip(pairs, results):
                 groups.setdefault(program.group, []).append(result)
                 print(f'{result.share:6.2f} % of {result.total:6} lines: {program.name} | {" ".join(options)}', flush=True)

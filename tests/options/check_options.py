@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,8 +16,11 @@ import tempfile
 import shown
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'peers'))
+import peers  # noqa: E402
+
 LIMIT = 60  # seconds for one run
-STRACE = shutil.which('strace')
+STRACE, NO_STRACE = peers.reference()
 STRINGS = re.compile(r'"((?:\\.|[^"\\])*)"')
 failures = []
 
@@ -226,6 +228,8 @@ def main():
         skipped = [f'{row[0]}: {why}' for row in shown.ROWS if (why := check_row(tracer, sample, folder, row, can))]
         if why := check_kvm(tracer, folder):
             skipped.append(f'--kvm: {why}')
+    if NO_STRACE:
+        skipped.append(f'beside strace: {NO_STRACE}')
     for line in skipped:
         print('not tried', line)
     print(f'{len(rows)} options, {len(shown.ROWS)} rows shown; {len(failures)} failures')

@@ -1,12 +1,15 @@
 #!/usr/bin/python3
-"""The newest strace and ltrace, to run beside ours: Debian testing's, unpacked into a cache.
+"""The newest strace, ltrace and others, to run beside ours: Debian testing's, unpacked into a cache.
 
     peers.py [--installed] strace    prints a command's path, and on standard error which version that is
 
-The machine's own packages stay as they are. What cannot be fetched is replaced by the installed program, and that is
-reported; where there is none either, the status is 77.
+The machine's own packages stay as they are. A program is made to find the libraries of its own release: by its name in
+/proc and in messages it is the program itself. What cannot be fetched is replaced by the installed program, and that is
+reported; where there is none either, the status is 77. TRACER_INSTALLED_PEERS=1 fetches nothing.
 """
 
+import contextlib
+import fcntl
 import functools
 import os
 import pathlib
@@ -14,51 +17,75 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machines'))
 import packages  # noqa: E402
 
 RELEASE = 'testing'
+REFERENCE = 'strace -- version 7.2'  # whose text ours is held to
 SKIPPED = 77
+AGAIN = 600  # seconds for which a failure is remembered
 ARCHITECTURES = {'x86_64': ('amd64', 'ld-linux-x86-64.so.2'), 'aarch64': ('arm64', 'ld-linux-aarch64.so.1')}
 
-# A peer runs with the libraries of its own release: the dynamic linker of that root starts it.
-WRAPPER = '''#!/bin/sh
-exec {linker} --library-path {libraries} --argv0 {name} {program} "$@"
-'''
+
+@contextlib.contextmanager
+def _locked(cache):
+    """Tests run side by side; the first one fetches."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
-def _unpacked(name):
-    """The wrapper of the newest `name`; fetches it unless the cache has it."""
-    if platform.machine() not in ARCHITECTURES:
-        raise packages.Unavailable(f'no peers are known for {platform.machine()}')
-    architecture, linker = ARCHITECTURES[platform.machine()]
-    cache = packages.cache_folder('peers')
-    wrapper = cache / 'bin' / name
-    if wrapper.exists():
-        return wrapper
-    print(f'fetching {name} of Debian {RELEASE} to {cache}', file=sys.stderr, flush=True)
-    archives = packages.Packages(cache, architecture, RELEASE).fetch([name])
-    root = cache / name
-    fresh = root.with_suffix('.new')
-    shutil.rmtree(fresh, ignore_errors=True)
+def _use_own_libraries(program, root, machine, linker):
+    """Changes the program's file: the kernel starts it with the dynamic linker of `root`, which looks for libraries there."""
+    libraries = [root / f'usr/lib/{machine}-linux-gnu', root / f'usr/lib/{machine}-linux-gnu/elfutils']
+    interpreter = next(root.glob(f'usr/lib*/**/{linker}'))
+    # DT_RPATH is for the libraries that libraries need, too.
+    subprocess.run(['patchelf', '--set-interpreter', interpreter, '--force-rpath', '--set-rpath', ':'.join(map(str, libraries)),
+                    program], check=True)
+
+
+def _unpack(name, root, machine):
+    """Fetches the newest `name` and all that it needs to `root`."""
+    if shutil.which('patchelf') is None:
+        raise packages.Unavailable('patchelf is not installed')
+    architecture, linker = ARCHITECTURES[machine]
+    print(f'fetching {name} of Debian {RELEASE} to {root}', file=sys.stderr, flush=True)
+    archives = packages.Packages(root.parent, architecture, RELEASE).fetch([name])
     shutil.rmtree(root, ignore_errors=True)
     for directory in packages.USR_MERGED + ('lib64',):
-        (fresh / 'usr' / directory).mkdir(parents=True)
-        (fresh / directory).symlink_to(f'usr/{directory}')
+        (root / 'usr' / directory).mkdir(parents=True)
+        (root / directory).symlink_to(f'usr/{directory}')
     for archive in archives:
-        packages.unpack(archive, fresh)
-    fresh.rename(root)
-    libraries = ':'.join(f'{root}/usr/lib/{part}' for part in (f'{platform.machine()}-linux-gnu',
-                                                               f'{platform.machine()}-linux-gnu/elfutils'))
-    wrapper.parent.mkdir(exist_ok=True)
-    written = wrapper.with_suffix('.new')
-    written.write_text(WRAPPER.format(linker=next(root.glob(f'usr/lib*/**/{linker}')), libraries=libraries, name=name,
-                                      program=root / 'usr/bin' / name))
-    written.chmod(0o755)
-    subprocess.run([written, '-V'], check=True, stdout=subprocess.DEVNULL)
-    written.rename(wrapper)
-    return wrapper
+        packages.unpack(archive, root)
+    fresh = root / 'fresh'
+    shutil.copy(root / 'usr/bin' / name, fresh)
+    _use_own_libraries(fresh, root, machine, linker)
+    subprocess.run([fresh, '-V'], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    fresh.rename(root / name)
+
+
+def _fetched(name):
+    """The path of the newest `name`; fetches it unless the cache has it. Raises packages.Unavailable."""
+    machine = platform.machine()
+    if machine not in ARCHITECTURES:
+        raise packages.Unavailable(f'no peers are known for {machine}')
+    cache = packages.cache_folder('peers')
+    program = cache / f'{name}-{RELEASE}' / name
+    with _locked(cache):
+        failure = cache / f'{name}.failure'
+        if not program.exists():
+            if failure.exists() and time.time() - failure.stat().st_mtime < AGAIN:
+                raise packages.Unavailable(failure.read_text())
+            try:
+                _unpack(name, program.parent, machine)
+            except (packages.Unavailable, OSError, subprocess.SubprocessError) as error:
+                failure.write_text(str(error))
+                raise packages.Unavailable(str(error)) from error
+            failure.unlink(missing_ok=True)
+    return program
 
 
 @functools.cache
@@ -66,8 +93,8 @@ def find(name, installed=False):
     """The path of the newest `name`, or of the installed one with a note; None where there is none."""
     if not installed and not os.environ.get('TRACER_INSTALLED_PEERS'):
         try:
-            return str(_unpacked(name))
-        except (packages.Unavailable, OSError, subprocess.SubprocessError) as error:
+            return str(_fetched(name))
+        except packages.Unavailable as error:
             print(f'no {name} of Debian {RELEASE}: {error}\nthe installed {name} stands in', file=sys.stderr)
     return shutil.which(name)
 
@@ -76,6 +103,25 @@ def version(path):
     """The first line of `-V`."""
     said = subprocess.run([path, '-V'], capture_output=True, text=True, check=False)
     return (said.stdout or said.stderr).splitlines()[0]
+
+
+def reference():
+    """(path of the strace whose text ours is held to, nothing), or (None, why it is not there). Reports its version."""
+    path = find('strace')
+    if path is None:
+        return None, 'there is no strace'
+    found = version(path)
+    print(f'beside {found} ({path})', file=sys.stderr, flush=True)
+    return (path, '') if found == REFERENCE else (None, f'{found} is there, and needed is {REFERENCE}')
+
+
+def need_reference():
+    """The path of the strace whose text ours is held to. Without one, the test ends as skipped."""
+    path, reason = reference()
+    if path is None:
+        print(f'SKIPPED: {reason}')
+        sys.exit(SKIPPED)
+    return path
 
 
 def main():

@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import peers  # noqa: E402
+
 SKIPPED = 77
 LIMIT = 20  # seconds for anything that is waited for
 PROMPT = 'ready>'
@@ -87,12 +90,13 @@ def main():
     if not shutil.which('tmux'):
         print('skipped: tmux is not installed')
         return SKIPPED
+    strace = peers.need_reference()
     failures = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # a shell that ends may still write there
         folder = pathlib.Path(name)
         for options in ['-o', '']:
             ours = play(sys.argv[1], folder, options, 'C-c')
-            theirs = play('strace', folder, options, 'C-c')
+            theirs = play(strace, folder, options, 'C-c')
             if options == '-o':
                 ended = ours[-1] == '+++ killed by SIGINT +++'
             else:

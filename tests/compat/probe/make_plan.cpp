@@ -131,19 +131,7 @@ class Prober {
   std::set<std::pair<std::string, spec::TypeId>> varied_;
 };
 
-int list_constants(const spec::Tables& tables, Abi abi) {
-  for (const spec::Constant& constant : tables.constants) {
-    if ((constant.abis & mask_of(abi)) != 0) {
-      std::printf("%s %" PRIu64 "\n", tables.text(constant.name).data(), constant.value);
-    }
-  }
-  return 0;
-}
-
 int run(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--constants") == 0) {
-    return list_constants(spec::builtin_tables(), std::strcmp(argv[2], "i386") == 0 ? Abi::i386 : Abi::x86_64);
-  }
   Abi abi = Abi::x86_64;
   if (argc >= 2 && std::strcmp(argv[1], "i386") == 0) {
     abi = Abi::i386;
