@@ -83,11 +83,8 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
     }
     case ExprOp::netlink: {
       const auto number = evaluate(e.a, context);
-      if (!number) {
-        return std::nullopt;
-      }
       constexpr std::int64_t no_messages = -1;
-      if (!state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
+      if (!number || !state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
         return no_messages;
       }
       return session_.setting.names.descriptors.netlink_protocol(session_.task(), static_cast<std::int32_t>(*number));
