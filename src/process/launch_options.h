@@ -30,7 +30,7 @@ struct LaunchOptions {
   std::string message_prefix;
 };
 
-/// Searches PATH for `name` unless it has a slash. The error's sentence is strace's: "Can't stat 'x': No such file …".
+/// Searches PATH for `name` unless it has a slash. The error's sentence is strace's: "Cannot find executable 'x'".
 Result<std::string> find_program(const std::string& name);
 
 /// A user by name, with all groups.

@@ -31,9 +31,8 @@ TEST_CASE("what cannot be executed is named with a remedy") {
   CHECK(ran.mentions("the interpreter that it names is not"));
   ran = run(prepare + "exec $T odd");
   CHECK(WEXITSTATUS(ran.status) == 127);
-  CHECK(ran.lines ==
-        std::vector<std::string>{
-            TRACER ": Can't stat 'odd': No such file or directory: it is not in PATH, but in this directory: ./odd"});
+  CHECK(ran.lines == std::vector<std::string>{
+                         TRACER ": Cannot find executable 'odd': it is not in PATH, but in this directory: ./odd"});
 }
 
 TEST_CASE("under the name strace the words are its own") {
@@ -42,7 +41,15 @@ TEST_CASE("under the name strace the words are its own") {
   CHECK(WEXITSTATUS(ran.status) == 1);
   CHECK(ran.lines == std::vector<std::string>{"./strace: exec: Exec format error", "+++ exited with 1 +++"});
   CHECK(run_strict(folder, "./strace nonexistent").lines ==
-        std::vector<std::string>{"./strace: Can't stat 'nonexistent': No such file or directory"});
+        std::vector<std::string>{"./strace: Cannot find executable 'nonexistent'"});
+  CHECK(run_strict(folder, "./strace ./nonexistent").lines ==
+        std::vector<std::string>{"./strace: Cannot stat './nonexistent': No such file or directory"});
+  CHECK(run_strict(folder, "./strace $(head -c 4096 /dev/zero | tr '\\0' a)").lines ==
+        std::vector<std::string>{"./strace: exec: File name too long"});
+  // An empty part of PATH is this directory, but not at its end.
+  CHECK(run_strict(folder, "PATH=:/nonexistent ./strace -e execve strace -V").mentions("execve(\"/"));
+  CHECK(run_strict(folder, "PATH=/nonexistent: ./strace strace").lines ==
+        std::vector<std::string>{"./strace: Cannot find executable 'strace'"});
   CHECK(run_strict(folder, "./strace -p 2147483647").lines ==
         std::vector<std::string>{"./strace: attach: ptrace(PTRACE_SEIZE, 2147483647): No such process"});
 }
