@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 #include <vector>
 
 #include "base/directory.h"
 #include "base/number_text.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
+#include "proc/pid_numbers.h"
 #include "proc/proc_text.h"
 
 namespace tracer::names {
@@ -21,30 +22,9 @@ namespace {
 
 /// The most lookups that are cached.
 constexpr std::size_t most_witnesses = 1024;
-/// The nesting limit of PID namespaces (pid_namespaces(7)).
-constexpr std::size_t most_levels = 33;
-
-/// Returns the numbers of a line `NSpid:\t7654\t1` of /proc/PID/status.
-std::vector<std::int32_t> numbers_of(std::int32_t tid, std::string_view label) {
-  const std::string status = read_file(proc::proc_path(tid, "status"), 16384);
-  const std::string_view line = proc::find_field(status, label);
-  std::vector<std::int32_t> numbers;
-  const char* next = line.data();
-  const char* const end = line.data() + line.size();
-  while (next < end && numbers.size() < most_levels) {
-    std::int32_t number = 0;
-    const auto [rest, error] = std::from_chars(next, end, number);
-    if (error == std::errc{}) {
-      numbers.push_back(number);
-    }
-    next = error == std::errc{} ? rest : next + 1;
-  }
-  return numbers;
-}
-
-/// Returns whether the namespace of `tid`, or its ancestor `up` levels above, is `name`.
-bool lives_in(std::int32_t tid, std::size_t up, const std::string& name) {
-  const std::string path = proc::proc_path(tid, "ns/pid");
+/// Returns whether the namespace of what has `number` in /proc, or its ancestor `up` levels above, is `name`.
+bool lives_in(std::int32_t number, std::size_t up, const std::string& name) {
+  const std::string path = fmt::format("/proc/{}/ns/pid", number);
   if (up == 0) {
     return read_link(path) == name;
   }
@@ -78,7 +58,7 @@ std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind 
   if (home.name.empty() || home.name == own_) {
     return number;
   }
-  const auto levels = numbers_of(tid, "NSpid");
+  const auto levels = proc::id_list(proc::number_in_proc(tid), "NSpid");
   if (levels.empty()) {
     return 0;
   }
@@ -104,10 +84,10 @@ bool PidNamespaces::answers(const Home& home, std::int32_t candidate, std::int32
   const auto lists = kind == PidKind::process ? std::vector<std::string_view>{"NSpid"}
                                               : std::vector<std::string_view>{"NSpgid", "NSsid"};
   for (const std::string_view label : lists) {
-    const auto numbers = numbers_of(candidate, label);
-    if (numbers.size() > home.level && numbers[home.level] == number &&
+    const auto numbers = proc::id_list(candidate, label);
+    if (numbers.size() > std::max(home.level, proc::level_here()) && numbers[home.level] == number &&
         lives_in(candidate, numbers.size() - 1 - home.level, home.name)) {
-      found = numbers.front();
+      found = numbers[proc::level_here()];
       return true;
     }
   }
@@ -124,7 +104,8 @@ std::int32_t PidNamespaces::search(const Home& home, std::int32_t number, PidKin
     return found;
   }
   any_number_in("/proc", [&](std::int32_t process) {
-    return numbers_of(process, "NSpid").size() > home.level && any_number_in(proc::proc_path(process, "task"), is_it);
+    return proc::id_list(process, "NSpid").size() > home.level &&
+           any_number_in(fmt::format("/proc/{}/task", process), is_it);
   });
   return found;
 }

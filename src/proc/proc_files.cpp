@@ -7,6 +7,7 @@
 
 #include "base/directory.h"
 #include "base/read_file.h"
+#include "proc/pid_numbers.h"
 #include "proc/proc_text.h"
 
 namespace tracer::proc {
@@ -20,6 +21,10 @@ pid_t number_field(pid_t pid, const std::string& name) {
   return std::atoi(status_field(pid, name).c_str());
 }
 
+pid_t id_field(pid_t pid, const std::string& name) {
+  return number_here(number_field(pid, name));
+}
+
 bool has_capability(unsigned number) {
   const std::uint64_t mask = std::strtoull(status_field(::getpid(), "CapEff").c_str(), nullptr, 16);
   return (mask >> number & 1) != 0;
@@ -28,14 +33,14 @@ bool has_capability(unsigned number) {
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> tids;
   for_each_entry(proc_path(pid, "task"), [&tids](const char* name) {
-    tids.push_back(std::atoi(name));
+    tids.push_back(number_here(std::atoi(name)));
     return true;
   });
   return tids;
 }
 
 pid_t process_of(pid_t tid) {
-  const pid_t tgid = number_field(tid, "Tgid");
+  const pid_t tgid = id_field(tid, "Tgid");
   return tgid > 0 ? tgid : tid;
 }
 
@@ -45,11 +50,11 @@ bool is_alive(pid_t tid) {
 }
 
 pid_t parent_of(pid_t tid) {
-  return number_field(tid, "PPid");
+  return id_field(tid, "PPid");
 }
 
 bool is_thread_of(pid_t tid, pid_t tgid) {
-  return ::access(proc_path(tgid, fmt::format("task/{}", tid)).c_str(), F_OK) == 0;
+  return ::access(proc_path(tgid, fmt::format("task/{}", number_in_proc(tid))).c_str(), F_OK) == 0;
 }
 
 std::string command_of(pid_t pid) {

@@ -12,6 +12,8 @@ namespace tracer::proc {
 std::string status_field(pid_t pid, const std::string& name);
 /// Returns such a field as a number; 0 if there is none.
 pid_t number_field(pid_t pid, const std::string& name);
+/// Returns such a field that is the id of a process, as the tracer knows it; 0 if there is none.
+pid_t id_field(pid_t pid, const std::string& name);
 
 /// Whether the tracer has this capability in its effective set (capabilities(7), linux/capability.h).
 bool has_capability(unsigned number);

@@ -5,15 +5,16 @@
 #include <algorithm>
 
 #include "base/read_file.h"
+#include "proc/pid_numbers.h"
 
 namespace tracer::proc {
 
 std::string proc_path(pid_t tid, std::string_view what) {
-  return fmt::format("/proc/{}/{}", tid, what);
+  return fmt::format("/proc/{}/{}", number_in_proc(tid), what);
 }
 
 std::string descriptor_path(pid_t tid, std::int64_t fd, std::string_view directory) {
-  return fmt::format("/proc/{}/{}/{}", tid, directory, fd);
+  return fmt::format("/proc/{}/{}/{}", number_in_proc(tid), directory, fd);
 }
 
 std::string_view find_field(std::string_view text, std::string_view name) {

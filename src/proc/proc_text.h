@@ -9,7 +9,7 @@
 
 namespace tracer::proc {
 
-/// Returns `/proc/TID/WHAT`.
+/// Returns `/proc/TID/WHAT`, with the number of the thread in the PID namespace of /proc.
 [[nodiscard]] std::string proc_path(pid_t tid, std::string_view what);
 
 /// Returns `/proc/TID/DIRECTORY/FD`, where the directory is `fd`, `fdinfo` or the like.

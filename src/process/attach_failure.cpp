@@ -15,7 +15,7 @@ namespace tracer::process {
 namespace {
 
 std::string why_not_permitted(pid_t pid) {
-  if (const pid_t holder = proc::number_field(pid, "TracerPid"); holder > 0) {
+  if (const pid_t holder = proc::id_field(pid, "TracerPid"); holder > 0) {
     return fmt::format("process {} ({}) is tracing it; a process can have one tracer only, so end that one first",
                        holder, proc::status_field(holder, "Name"));
   }
@@ -28,7 +28,7 @@ std::string why_not_permitted(pid_t pid) {
       }
     }
     return fmt::format("the process has ended already and waits for its parent, process {}, to collect its exit status",
-                       proc::number_field(pid, "PPid"));
+                       proc::id_field(pid, "PPid"));
   }
   if (!state.empty() && proc::status_field(pid, "VmSize").empty()) {
     return "it is a thread of the kernel's own, which cannot be traced";

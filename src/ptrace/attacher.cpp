@@ -174,7 +174,7 @@ void Attacher::claim_all_threads(pid_t tgid, std::size_t first) {
 
 bool Attacher::all_threads_are_ours(pid_t tgid) {
   for (const pid_t tid : proc::threads_of(tgid)) {
-    if (tracees_.find(tid) == nullptr && proc::number_field(tid, "TracerPid") != ::getpid() && proc::is_alive(tid)) {
+    if (tracees_.find(tid) == nullptr && proc::id_field(tid, "TracerPid") != ::getpid() && proc::is_alive(tid)) {
       return false;
     }
   }

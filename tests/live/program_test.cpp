@@ -62,7 +62,7 @@ TEST_CASE("an exit_group ends before what it ends in other threads") {
 TEST_CASE("a command that is not there is 127, and 1 under the name strace") {
   const Ran ours = run("exec $T /nonexistent");
   CHECK(WEXITSTATUS(ours.status) == 127);
-  CHECK(ours.lines == std::vector<std::string>{TRACER ": Can't stat '/nonexistent': No such file or directory"});
+  CHECK(ours.lines == std::vector<std::string>{TRACER ": Cannot stat '/nonexistent': No such file or directory"});
   const Folder folder;
   const Ran strict = run("ln -s $T " + folder.file("strace") + "; exec " + folder.file("strace") + " /nonexistent");
   CHECK(WEXITSTATUS(strict.status) == 1);
@@ -197,6 +197,22 @@ TEST_CASE("children that are not followed are free, so that there may be a debug
                          " && exec setpriv --reuid 65534 --regid 65534 --clear-groups " + copy +
                          " -e execve -o /dev/null " + script(copy));
   CHECK(nobody.lines == bare.lines);
+}
+
+TEST_CASE("ids of another PID namespace are translated, also where /proc belongs to a third one") {
+  if (WEXITSTATUS(run("exec unshare -Urpf true").status) != 0) {
+    SKIP("no user namespaces here");
+  }
+  const std::string shell = "unshare -Urpf sh -c 'kill -0 $$; :'";
+  const Ran one = run("exec $T -a1 -f --decode-pids=pidns -e kill " + shell);
+  const Ran two = run("exec unshare -Urpf $T -a1 -f --decode-pids=pidns -e kill,set_tid_address " + shell);
+  for (const Ran& ran : {one, two}) {
+    CAPTURE(ran.lines);
+    CHECK(ran.mentions("kill(1 /* "));
+    CHECK(ran.mentions(" in strace's PID NS */, 0) = 0"));
+  }
+  // The tracer is 1, or starts as that; what it starts comes after it.
+  CHECK((two.mentions("= 1 /* 3 in strace's PID NS */") || two.mentions("= 1 /* 4 in strace's PID NS */")));
 }
 
 TEST_CASE("option -d reports what works here, which engine traces and whether by a filter") {
