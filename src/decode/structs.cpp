@@ -130,7 +130,8 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     const std::uint64_t least = own != nullptr ? end_of(*own) : 0;
     available = std::min(available, std::max(static_cast<std::uint64_t>(*said), least));
   }
-  if (available < std::max<std::uint64_t>(layout.min_size, size_of_first_field(layout)) && !layout.is_list) {
+  const std::uint64_t least = layout.filled_size != 0 ? 1 : size_of_first_field(layout);
+  if (available < std::max<std::uint64_t>(layout.min_size, least) && !layout.is_list) {
     return false;
   }
   const std::uint64_t full = layout.layout.size[index_of(session_.abi)];
@@ -147,7 +148,9 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   if (!read) {
     return false;
   }
-  inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
+  const bool is_filled = is_filled_up(layout) || layout.filled_size != 0;
+  inner.place = Place::copied(is_filled && wanted < full ? filled_up(*read, full) : *read, place.address);
+  available = std::max<std::uint64_t>(available, layout.filled_size);
   layout.is_list ? elements(within, available) : fields(within, available, in_part);
   return true;
 }

@@ -223,10 +223,11 @@ struct Struct {
   bool has_beginning = false;  ///< its first field is known at entry, another only at exit
   std::uint8_t param_count = 0;
   Layout layout;
-  ExprId sized_by = none;      ///< `sized by EXPR`: its size in the tracee, in bytes
-  std::uint32_t min_size = 0;  ///< if it has fewer bytes, its address is printed
-  ExprId step = none;          ///< stream: bytes to the next record
-  Range fields;                ///< in the order of printing
+  ExprId sized_by = none;         ///< `sized by EXPR`: its size in the tracee, in bytes
+  std::uint32_t min_size = 0;     ///< if it has fewer bytes, its address is printed
+  std::uint32_t filled_size = 0;  ///< if it has fewer bytes, zeros follow up to that many
+  ExprId step = none;             ///< stream: bytes to the next record
+  Range fields;                   ///< in the order of printing
 };
 
 struct Field {

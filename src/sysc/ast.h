@@ -180,6 +180,7 @@ struct Struct {
   AbiMask packed = 0;
   Box<Expr> sized_by;
   std::uint32_t min_size = 0;
+  std::uint32_t filled_size = 0;
   Box<Expr> step;
   std::vector<Field> fields;  ///< in memory order
   std::vector<Name> print;

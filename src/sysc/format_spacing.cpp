@@ -12,8 +12,8 @@ bool any_of(const Token& token, std::initializer_list<std::string_view> words) {
 
 /// Keywords with an operand. A bracket, `*` or `-` after them starts the operand.
 bool is_prefix_word(const Token& token) {
-  return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "of", "as", "mask", "shift",
-                        "redirect", "was", "unpassed", "else", "or"});
+  return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "fill", "of", "as", "mask",
+                        "shift", "redirect", "was", "unpassed", "else", "or"});
 }
 
 bool is_encoding(const Token& token) {

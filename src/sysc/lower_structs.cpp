@@ -134,6 +134,7 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   row.is_complex = structure.is_complex;
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
+  row.filled_size = structure.filled_size;
   const auto ids = print_order(structure, row.fields.first, context_.diagnostics);
   const Scope scope = scope_of_fields(structure, ids);
   row.sized_by = exprs_.lower_optional(structure.sized_by, scope);

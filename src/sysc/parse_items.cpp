@@ -257,6 +257,16 @@ ast::Set parse_set(TokenStream& in, bool is_flags) {
   return set;
 }
 
+/// A number of bytes of a structure.
+std::uint32_t parse_size(TokenStream& in) {
+  const Position at = in.position();
+  const auto size = in.expect_number("a number of bytes");
+  if (size > std::numeric_limits<std::uint32_t>::max()) {
+    in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", size));
+  }
+  return static_cast<std::uint32_t>(size);
+}
+
 ast::Struct parse_struct(TokenStream& in, StructKind kind) {
   ast::Struct structure;
   structure.kind = kind;
@@ -269,12 +279,9 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       in.expect("by");
       structure.sized_by = boxed(parse_expr(in));
     } else if (in.accept("min")) {
-      const Position at = in.position();
-      const auto size = in.expect_number("a number of bytes");
-      if (size > std::numeric_limits<std::uint32_t>::max()) {
-        in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", size));
-      }
-      structure.min_size = static_cast<std::uint32_t>(size);
+      structure.min_size = parse_size(in);
+    } else if (in.accept("fill")) {
+      structure.filled_size = parse_size(in);
     } else if (in.accept("step")) {
       structure.step = boxed(parse_expr(in));
     } else if (in.accept("list")) {
@@ -284,7 +291,7 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       structure.is_complex = true;
     } else {
       in.unexpected("'{', 'packed', 'list', 'complex', 'sized by' or 'step'",
-                    {"packed", "list", "complex", "sized", "min", "step"});
+                    {"packed", "list", "complex", "sized", "min", "fill", "step"});
     }
   }
   if (kind == StructKind::stream && structure.step == nullptr) {
