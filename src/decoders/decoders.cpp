@@ -86,6 +86,7 @@ std::span<const decode::Custom> all() {
       {"both_ways", both_ways},
       {"sockaddr_ax25", sockaddr_ax25},
       {"sound", sound},
+      {"unicode_place", unicode_place},
       {"submissions", submissions},
       {"sun_path", sun_path},
       {"sve_length", sve_length},

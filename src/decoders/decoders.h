@@ -33,6 +33,7 @@ bool character(decode::CustomContext& context);
 bool fourcc(decode::CustomContext& context);
 bool fraction(decode::CustomContext& context);
 bool sound(decode::CustomContext& context);
+bool unicode_place(decode::CustomContext& context);
 bool tone(decode::CustomContext& context);
 bool per_mille(decode::CustomContext& context);
 bool btrfs_feature_use(decode::CustomContext& context);

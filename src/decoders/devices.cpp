@@ -278,6 +278,27 @@ bool sound(decode::CustomContext& context) {
   return true;
 }
 
+/// Shows an entry of a console's map to Unicode, where a range stands for the glyphs of the font:
+/// `UNI_DIRECT_BASE+0x41`. linux/kd.h.
+bool unicode_place(decode::CustomContext& context) {
+  constexpr std::uint64_t base = 0xf000;
+  constexpr std::uint64_t mask = 0x1ff;
+  std::array<std::byte, 2> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto number = number_at(raw, 0, raw.size());
+  if ((number & ~mask) != base) {
+    context.number(number, spec::Style::hex, raw.size(), false);
+    return true;
+  }
+  TextBuffer text;
+  text.append("UNI_DIRECT_BASE+");
+  (number & mask) != 0 ? text.hex(number & mask) : text.append('0');
+  context.named(text.view(), number);
+  return true;
+}
+
 /// Shows the argument of KDMKTONE, the period in the lower 16 bits and the duration in the upper ones:
 /// `100<<16|1193 /* 1000 Hz, 100 ms */`.
 bool tone(decode::CustomContext& context) {

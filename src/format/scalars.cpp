@@ -40,13 +40,33 @@ void append_guess(TextBuffer& text, std::int64_t value) {
   value >= -small&& value <= small ? text.decimal(value) : text.hex(static_cast<std::uint64_t>(value));
 }
 
-/// Appends ` /* 2.62 s */`.
-void seconds_comment(TextBuffer& text, std::uint64_t ticks) {
-  constexpr std::uint64_t ticks_per_second = 100;  // USER_HZ, the same for every program
-  text.append(" /* ");
-  text.decimal(ticks / ticks_per_second);
+/// The number of digits behind the point of a second, if the unit of the style is such a part of it; else 0.
+unsigned fraction_digits(Style style) {
+  constexpr unsigned ticks = 2;  // USER_HZ is 100 for every program
+  constexpr unsigned micro = 6;
+  constexpr unsigned nano = 9;
+  return style == Style::clock_ticks    ? ticks
+         : style == Style::microseconds ? micro
+         : style == Style::nanoseconds  ? nano
+                                        : 0;
+}
+
+/// Appends ` /* 2.62 s */`, or nothing for 0.
+void seconds_comment(TextBuffer& text, std::uint64_t bits, unsigned digits, bool is_signed) {
+  if (bits == 0) {
+    return;
+  }
+  constexpr std::uint64_t ten = 10;
+  std::uint64_t second = 1;
+  for (unsigned i = 0; i < digits; ++i) {
+    second *= ten;
+  }
+  const bool negative = is_signed && static_cast<std::int64_t>(bits) < 0;
+  const auto magnitude = negative ? 0 - bits : bits;
+  text.append(negative ? " /* -" : " /* ");
+  text.decimal(magnitude / second);
   text.append('.');
-  text.decimal_padded(ticks % ticks_per_second, 2);
+  text.decimal_padded(magnitude % second, digits);
   text.append(" s */");
 }
 
@@ -229,10 +249,10 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
       static_cast<std::uint32_t>(bits) == ~std::uint32_t{0} ? text.append("-1") : text.decimal(bits);
       break;
     case Style::clock_ticks:
-      text.decimal(bits);
-      if (bits != 0) {
-        seconds_comment(text, bits);
-      }
+    case Style::microseconds:
+    case Style::nanoseconds:
+      is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+      seconds_comment(text, bits, fraction_digits(style), is_signed);
       break;
     case Style::time:
       text.decimal(static_cast<std::int64_t>(bits));
@@ -273,8 +293,8 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     }
     return;
   }
-  if (form == ConstantForm::raw && type.style == Style::clock_ticks) {
-    text.decimal(bits);
+  if (form == ConstantForm::raw && fraction_digits(type.style) != 0) {
+    number_of(text, bits, Style::number, type.is_signed);
     return;
   }
   const bool is_id = type.style == Style::uid || type.style == Style::gid;
@@ -355,6 +375,8 @@ bool is_plain_number(Style style) {
     case Style::ifindex:
     case Style::pages:
     case Style::clock_ticks:
+    case Style::microseconds:
+    case Style::nanoseconds:
     case Style::time:
       return true;
     default:
