@@ -90,8 +90,9 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
     }
   }
   if (options.ltrace) {
+    selection.shows_resolvers = true;
     for (const std::string& pattern : options.ltrace->exporters) {
-      if (const Status added = selection.exports.add('@' + pattern); !added) {
+      if (const Status added = selection.exports.add_module(pattern); !added) {
         return Error{EINVAL, "-l " + pattern + ": " + added.error().message};
       }
     }

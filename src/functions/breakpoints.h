@@ -119,8 +119,8 @@ class Breakpoints {
   /// Functions whose addresses the loader has not filled in yet, and where it will.
   struct Pending {
     std::uint64_t module = 0;
-    std::uint64_t slot_address = 0;
-    std::string symbol;
+    std::shared_ptr<const library::ModuleFile> file;  ///< its, which has the slot
+    const library::Slot* slot = nullptr;
   };
   std::vector<Pending> pending;
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet

@@ -6,7 +6,9 @@ namespace tracer::functions {
 
 using library::Module;
 
-void set_definition(trace::LibraryFunction& function, const Module& module, const library::Symbol& symbol) {
+void define(trace::LibraryFunction& function, const Module& module, const library::Symbol& symbol) {
+  function.library = module.name;
+  function.in_program = module.is_program;
   function.defined_in = {module.path, module.inode, module.range};
   function.address = symbol.is_resolver ? 0 : symbol.address;
 }
@@ -25,6 +27,12 @@ trace::LibraryFunction& FunctionTable::find_or_add(std::string_view caller, bool
   return *known;
 }
 
+trace::LibraryFunction& FunctionTable::find_or_add_entry(std::string_view definer, std::string_view name) {
+  trace::LibraryFunction& function = find_or_add('@' + std::string(definer), false, name);
+  function.caller.clear();
+  return function;
+}
+
 void FunctionTable::locate(const Breakpoints& space, trace::LibraryFunction& function) const {
   if (!function.label.empty()) {
     return;
@@ -32,9 +40,7 @@ void FunctionTable::locate(const Breakpoints& space, trace::LibraryFunction& fun
   for (const auto& [start, module] : space.modules) {
     const library::Symbol* symbol = function.library.empty() ? module.file->find_exported(function.name) : nullptr;
     if (symbol != nullptr) {
-      function.library = module.name;
-      function.in_program = module.is_program;
-      set_definition(function, module, *symbol);
+      define(function, module, *symbol);
     }
     if (!function.caller.empty() && module.name == function.caller) {
       function.called_from = {module.path, module.inode, module.range};

@@ -21,6 +21,8 @@ class FunctionTable {
 
   /// The function `name` as the module `caller` calls it.
   trace::LibraryFunction& find_or_add(std::string_view caller, bool of_program, std::string_view name);
+  /// The function `name` of the module `definer`, whoever calls it.
+  trace::LibraryFunction& find_or_add_entry(std::string_view definer, std::string_view name);
   /// The function that a thread calls which comes to `point`, at `address`; null if it is not asked for.
   [[nodiscard]] trace::LibraryFunction* called_at(const Breakpoints& space, Breakpoint& point, std::uint64_t address,
                                                   std::uint64_t return_address);
@@ -37,6 +39,6 @@ class FunctionTable {
 };
 
 /// `module` defines the function, by this symbol.
-void set_definition(trace::LibraryFunction& function, const library::Module& module, const library::Symbol& symbol);
+void define(trace::LibraryFunction& function, const library::Module& module, const library::Symbol& symbol);
 
 }  // namespace tracer::functions

@@ -32,9 +32,10 @@ class EndReporter final : public CallEnds {
       : placement_(placement), sink_(sink), tracee_(tracee), registers_(registers) {}
 
   void end(const OpenCall& call, How how) override {
-    if (call.resolved == nullptr) {
+    if (call.is_reported) {
       report_end(call, how, [this](const trace::LibraryExit& exit) { report(sink_, tracee_, exit); });
-    } else if (how == How::returned) {
+    }
+    if (call.resolved != nullptr && how == How::returned) {
       placement_.place_chosen(tracee_, arch::function_result(*registers_)[0], *call.resolved);
     }
   }
@@ -342,7 +343,8 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   if (function == nullptr) {
     return;
   }
-  trace::LibraryFunction* const resolved = point.entry == nullptr && point.stub == nullptr ? point.resolved : nullptr;
+  trace::LibraryFunction* const resolved = point.stub == nullptr ? point.resolved : nullptr;
+  bool is_reported = function != resolved;
   const auto goroutine = resolved == nullptr ? space.goroutines.find(registers, tracee.memory) : std::nullopt;
   if (goroutine) {
     if (!GoroutineStacks::start(*goroutine, address)) {
@@ -350,12 +352,15 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
     }
     entry->integers = arch::goroutine_arguments(registers);
   }
-  if (!options_.one_by_one && resolved == nullptr) {
+  if (!options_.one_by_one && is_reported) {
     counter_.count_call(tracee, *function, point, *entry, registers.mode_abi());
-    return;
+    is_reported = false;
+    if (resolved == nullptr) {
+      return;
+    }
   }
   CallStack& calls = thread_state(tracee)->calls;
-  OpenCall call{function, 0, entry->stack_pointer, entry->return_address, point.stub != nullptr, resolved};
+  OpenCall call{function, 0, entry->stack_pointer, entry->return_address, point.stub != nullptr, resolved, is_reported};
   EndReporter ends(placement_, sink_, tracee, &registers);
   if (goroutine) {
     GoroutineStacks::drop_unwound(*goroutine, call, ends);
@@ -371,7 +376,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   } else {
     calls.push(call);
   }
-  if (resolved == nullptr) {
+  if (is_reported) {
     report_start(tracee, call, *entry, registers);
   }
 }

@@ -15,7 +15,8 @@ struct OpenCall {
   std::uint64_t stack_pointer = 0;  ///< at entry
   std::uint64_t return_address = 0;
   bool by_stub = false;
-  trace::LibraryFunction* resolved = nullptr;  ///< not reported: see Breakpoint::resolved
+  trace::LibraryFunction* resolved = nullptr;  ///< see Breakpoint::resolved
+  bool is_reported = true;
 };
 
 /// Takes the calls that end.

@@ -21,6 +21,15 @@ bool has_code_at(const Module& module, std::uint64_t address) {
   return address >= module.start && address < module.end;
 }
 
+/// What the dynamic linker has set a slot of `module` to; 0 if it has not yet.
+std::uint64_t target_of(const trace::Memory& memory, const Module& module, const library::Slot& slot) {
+  std::uint64_t target = 0;
+  const auto into = std::as_writable_bytes(std::span(&target, 1)).first(word_size(module.file->abi()));
+  const bool is_set = memory.read(RemoteAddr(module.bias + slot.address), into) == into.size() &&
+                      target != slot.unset && target != module.bias + slot.unset;
+  return is_set ? target : 0;
+}
+
 /// Sets a breakpoint at the module's function `name`, if it has one.
 template <typename Change>
 bool hook(ptrace::Tracee& tracee, const Module& module, std::string_view name, Change change) {
@@ -76,7 +85,7 @@ void Placement::update(ptrace::Tracee& tracee) {
     }
     for (const auto& [other_start, other] : space.modules) {
       if (!selection_.exports.empty() && (is_new(module) || is_new(other))) {
-        place_resolved_exports(tracee, module, other);
+        place_export_calls(tracee, module, other);
       }
     }
   }
@@ -126,13 +135,16 @@ void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
     const std::uint64_t address = module.bias + stub.address;
     if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
       trace::LibraryFunction& function = functions_.find_or_add(module.name, module.is_program, symbol);
+      if (module.file->slots()[stub.slot].is_own) {
+        define(function, module, {symbol, 0, true});
+      }
       add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
   for (const library::Slot& slot : module.file->slots()) {
     if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
       found_ = true;
-      space_of(tracee).pending.push_back({module.start, module.bias + slot.address, std::string(slot.symbol)});
+      space_of(tracee).pending.push_back({module.start, module.file, &slot});
     }
   }
 }
@@ -148,14 +160,15 @@ void Placement::place_exports(ptrace::Tracee& tracee, const Module& module) {
   }
 }
 
-void Placement::place_resolved_exports(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
+void Placement::place_export_calls(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
   const ModuleName name = name_of(callee);
-  if (caller.start == callee.start || !selection_.exports.concerns(name)) {
+  if (!selection_.exports.concerns(name)) {
     return;
   }
+  const bool is_itself = caller.start == callee.start;
   const auto is_wanted = [&](std::string_view symbol) {
     const Symbol* exported = callee.file->find_exported(symbol);
-    return exported != nullptr && exported->is_resolver && selection_.exports.matches(symbol, name);
+    return exported != nullptr && (exported->is_resolver || is_itself) && selection_.exports.matches(symbol, name);
   };
   for (const library::Stub& stub : caller.file->stubs()) {
     const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
@@ -165,9 +178,9 @@ void Placement::place_resolved_exports(ptrace::Tracee& tracee, const Module& cal
     }
   }
   for (const library::Slot& slot : caller.file->slots()) {
-    if (!slot.by_stub && is_wanted(slot.symbol)) {
+    if (!slot.by_stub && !is_itself && is_wanted(slot.symbol)) {
       found_ = true;
-      space_of(tracee).pending.push_back({caller.start, caller.bias + slot.address, std::string(slot.symbol)});
+      space_of(tracee).pending.push_back({caller.start, caller.file, &slot});
     }
   }
 }
@@ -201,14 +214,10 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
         continue;
       }
-      trace::LibraryFunction& function = functions_.find_or_add('@' + module.name, false, symbol.name);
-      function.caller.clear();
-      function.library = module.name;
-      function.in_program = module.is_program;
-      set_definition(function, module, symbol);
+      trace::LibraryFunction& function = functions_.find_or_add_entry(module.name, symbol.name);
+      define(function, module, symbol);
       if (symbol.is_resolver) {
-        space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, address,
-                             [&](Breakpoint& point) { point.resolved = &function; });
+        place_resolver(tracee, module, symbol, function);
         place_resolved(tracee, module, symbol, function);
       } else {
         add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
@@ -217,16 +226,25 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
   }
 }
 
+void Placement::place_resolver(ptrace::Tracee& tracee, const Module& module, const Symbol& symbol,
+                               trace::LibraryFunction& function) {
+  space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + symbol.address,
+                       [&](Breakpoint& point) { point.resolved = &function; });
+  if (selection_.shows_resolvers) {
+    trace::LibraryFunction& shown = functions_.find_or_add_entry(module.name, std::string(symbol.name) + ".IFUNC");
+    define(shown, module, symbol);
+    shown.is_resolver = true;
+    add_for_calls(tracee, module.bias + symbol.address, [&](Breakpoint& point) { point.entry = &shown; });
+  }
+}
+
 void Placement::place_resolved(ptrace::Tracee& tracee, const Module& module, const Symbol& symbol,
                                trace::LibraryFunction& function) {
   Breakpoints& space = space_of(tracee);
   for (const auto& [start, caller] : space.modules) {
     for (const library::Slot& slot : caller.file->slots()) {
-      std::uint64_t filled = 0;
-      const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
-      if (slot.symbol == symbol.name &&
-          tracee.memory.read(RemoteAddr(caller.bias + slot.address), into) == into.size() &&
-          filled != module.bias + symbol.address && has_code_at(module, filled)) {
+      const std::uint64_t filled = slot.symbol == symbol.name ? target_of(tracee.memory, caller, slot) : 0;
+      if (filled != module.bias + symbol.address && has_code_at(module, filled)) {
         add_for_calls(tracee, filled, [&](Breakpoint& point) { point.entry = &function; });
       }
     }
@@ -236,26 +254,24 @@ void Placement::place_resolved(ptrace::Tracee& tracee, const Module& module, con
 void Placement::place_pending(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
   std::erase_if(space.pending, [&](const Breakpoints::Pending& pending) {
-    return !space.modules.contains(pending.module) || place_pointer(tracee, pending);
+    const auto caller = space.modules.find(pending.module);
+    return caller == space.modules.end() || caller->second.file != pending.file || place_pointer(tracee, pending);
   });
 }
 
 bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending) {
   Breakpoints& space = space_of(tracee);
   const Module& caller = space.modules.at(pending.module);
-  std::uint64_t target = 0;
   // The target is what the loader has written there, or else what it will write.
-  std::uint64_t filled = 0;
-  const auto into = std::as_writable_bytes(std::span(&filled, 1)).first(word_size(caller.file->abi()));
-  if (tracee.memory.read(RemoteAddr(pending.slot_address), into) == into.size()) {
-    for (const auto& [start, module] : space.modules) {
-      if (start != caller.start && has_code_at(module, filled)) {
-        target = filled;
-      }
-    }
+  const library::Slot& slot = *pending.slot;
+  std::uint64_t target = target_of(tracee.memory, caller, slot);
+  const Module* callee = space.module_at(target);
+  if (callee == nullptr || (callee->start == caller.start && !slot.is_own)) {
+    target = 0;
   }
   for (const auto& [start, module] : space.modules) {
-    const Symbol* symbol = target == 0 && start != caller.start ? module.file->find_exported(pending.symbol) : nullptr;
+    const Symbol* symbol =
+        target == 0 && start != caller.start && !slot.is_own ? module.file->find_exported(slot.symbol) : nullptr;
     if (symbol != nullptr && !symbol->is_resolver && has_code_at(module, module.bias + symbol->address)) {
       target = module.bias + symbol->address;
     }
@@ -264,7 +280,7 @@ bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending
     return false;
   }
   return add_for_calls(tracee, target, [&](Breakpoint& point) {
-    point.entry_symbol = pending.symbol;
+    point.entry_symbol = slot.symbol;
     if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
       point.callers.push_back(caller.start);
     }

@@ -42,12 +42,16 @@ class Placement {
   std::shared_ptr<const library::DebugSymbols> debug_symbols_of(const ptrace::Tracee& tracee,
                                                                 const library::Module& module);
   void place_entries(ptrace::Tracee& tracee, const library::Module& module);
+  /// Watches what the resolver of a function chooses.
+  void place_resolver(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
+                      trace::LibraryFunction& function);
   /// A function whose code a resolver has chosen already: it stands where the loader has written its address.
   void place_resolved(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       trace::LibraryFunction& function);
   void place_exports(ptrace::Tracee& tracee, const library::Module& module);
-  /// Functions whose code a resolver chooses, which may have any name or none: at those places where others call them.
-  void place_resolved_exports(ptrace::Tracee& tracee, const library::Module& caller, const library::Module& callee);
+  /// Where functions are traced at the places that call them: those whose code a resolver chooses, which may have any
+  /// name or none, and those that a module calls though it has them itself.
+  void place_export_calls(ptrace::Tracee& tracee, const library::Module& caller, const library::Module& callee);
   void place_probes(ptrace::Tracee& tracee, const library::Module& module);
   /// These report libraries that come and go, …
   void hook_loader(ptrace::Tracee& tracee);

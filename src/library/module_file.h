@@ -40,11 +40,14 @@ struct Symbol {
 bool is_cold_part(std::string_view name);
 
 /// A word of this module, such as an entry of the GOT, that the dynamic linker sets to the address of another module's
-/// function.
+/// function or (IRELATIVE) to one of this module's functions, which a resolver chooses.
 struct Slot {
   std::uint64_t address = 0;
-  std::string_view symbol;
-  bool by_stub = false;  ///< a JUMP_SLOT, which a PLT stub reads; false if other code reads the slot
+  std::string_view symbol;  ///< of an unnamed resolver: IREL. and its address
+  bool by_stub = false;     ///< a PLT stub reads it; false if other code reads the slot
+  bool is_own = false;      ///< IRELATIVE
+  std::uint64_t resolver = 0;
+  std::uint64_t unset = 0;  ///< what the file has there: of a JUMP_SLOT, the address of code that has it set
 };
 
 struct Stub {
@@ -95,7 +98,7 @@ class ModuleFile {
   std::string_view soname_;
   std::vector<char> dynamic_names_;
   std::vector<char> names_;
-  std::unordered_set<std::string> escaped_names_;  ///< of names that are not printable as they are in the file
+  std::unordered_set<std::string> made_names_;  ///< names that are not in the file, or not printable as they are
   std::vector<Segment> segments_;
   std::vector<Slot> slots_;
   std::vector<Stub> stubs_;

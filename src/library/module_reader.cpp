@@ -26,8 +26,13 @@ bool ModuleReader::read() {
   read_relocations(dynamic_.jumps, dynamic_.jumps_size, dynamic_.jumps_are_rela);
   read_relocations(dynamic_.rela, dynamic_.rela_size, true);
   read_relocations(dynamic_.rel, dynamic_.rel_size, false);
-  find_stubs();
+  if (!dynamic_.is_there) {
+    read_relocation_sections();
+  }
   read_full_symbols();
+  read_slot_contents();
+  name_own_slots();
+  find_stubs();
   file_.probes_ = read_static_probes(elf_, file_.abi_);
   return true;
 }
@@ -57,6 +62,7 @@ void ModuleReader::read_segments() {
 }
 
 void ModuleReader::read_dynamic(const GElf_Phdr& segment) {
+  dynamic_.is_there = true;
   const std::size_t entry_size = size_of(ELF_T_DYN);
   const std::uint64_t count = std::min<std::uint64_t>(segment.p_filesz / entry_size, max_dynamic_entries);
   Elf_Data* data = data_at(segment.p_offset, count * entry_size, ELF_T_DYN);
@@ -163,7 +169,7 @@ std::string_view ModuleReader::name_at(const std::vector<char>& names, std::uint
     return {};
   }
   const std::string_view name(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
-  return is_printable(name) ? name : *file_.escaped_names_.insert(printable(name)).first;
+  return is_printable(name) ? name : *file_.made_names_.insert(printable(name)).first;
 }
 
 }  // namespace tracer::library

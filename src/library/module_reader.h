@@ -34,6 +34,7 @@ class ModuleReader {
     std::uint64_t names = 0, names_size = 0, symbols = 0, hash = 0, gnu_hash = 0, versions = 0, got = 0, soname = ~0ULL;
     std::uint64_t jumps = 0, jumps_size = 0, rela = 0, rela_size = 0, rel = 0, rel_size = 0;
     bool jumps_are_rela = false;
+    bool is_there = false;
   };
 
   void read_segments();
@@ -41,6 +42,10 @@ class ModuleReader {
   void read_names();
   void read_symbols();
   void read_relocations(std::uint64_t address, std::uint64_t size, bool with_addend);
+  /// For a program without PT_DYNAMIC.
+  void read_relocation_sections();
+  void read_slot_contents();
+  void name_own_slots();
   void read_full_symbols();
   void find_stubs();
   [[nodiscard]] std::uint64_t count_symbols() const;

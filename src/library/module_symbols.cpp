@@ -1,6 +1,9 @@
 // Reads the symbols of a module, the slots for addresses of other modules' functions, and the stubs that use the slots.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
+#include <unordered_map>
 
 #include "library/module_reader.h"
 
@@ -12,18 +15,19 @@ struct RelocationTypes {
   unsigned jump = 0;
   unsigned data = 0;     ///< GLOB_DAT
   unsigned pointer = 0;  ///< absolute address, as in a table of function pointers
+  unsigned own = 0;      ///< IRELATIVE
 };
 
 RelocationTypes relocation_types(Abi abi) {
   switch (abi) {
     case Abi::i386:
-      return {R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_32};
+      return {R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_32, R_386_IRELATIVE};
     case Abi::aarch64:
-      return {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64};
+      return {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64, R_AARCH64_IRELATIVE};
     case Abi::arm:
-      return {R_ARM_JUMP_SLOT, R_ARM_GLOB_DAT, R_ARM_ABS32};
+      return {R_ARM_JUMP_SLOT, R_ARM_GLOB_DAT, R_ARM_ABS32, R_ARM_IRELATIVE};
     default:
-      return {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64};
+      return {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64, R_X86_64_IRELATIVE};
   }
 }
 
@@ -147,12 +151,79 @@ void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, b
     }
     const auto relocation = GELF_R_TYPE(entry.r_info);
     const auto symbol = GELF_R_SYM(entry.r_info);
+    if (relocation == types.own) {
+      Slot slot{entry.r_offset, {}};
+      slot.is_own = true;
+      slot.resolver = static_cast<std::uint64_t>(entry.r_addend);
+      file_.slots_.push_back(slot);
+      continue;
+    }
     const bool by_stub = relocation == types.jump;
     if ((!by_stub && relocation != types.data && relocation != types.pointer) || entry.r_addend != 0 ||
         symbol >= symbol_names_.size() || symbol_names_[symbol].empty() || is_startup_function(symbol_names_[symbol])) {
       continue;
     }
     file_.slots_.push_back({entry.r_offset, symbol_names_[symbol], by_stub});
+  }
+}
+
+void ModuleReader::read_relocation_sections() {
+  std::size_t sections = 0;
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf_, section)) != nullptr && sections++ < max_sections) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) != nullptr && (header.sh_flags & SHF_ALLOC) != 0 &&
+        (header.sh_type == SHT_RELA || header.sh_type == SHT_REL)) {
+      read_relocations(header.sh_addr, header.sh_size, header.sh_type == SHT_RELA);
+    }
+  }
+}
+
+void ModuleReader::read_slot_contents() {
+  const std::size_t word = word_size(file_.abi_);
+  std::uint64_t first = ~std::uint64_t{0};
+  std::uint64_t last = 0;
+  for (const Slot& slot : file_.slots_) {
+    if (slot.by_stub || slot.is_own) {
+      first = std::min(first, slot.address);
+      last = std::max(last, slot.address);
+    }
+  }
+  constexpr std::uint64_t max_table = std::uint64_t{1} << 26;
+  const Elf_Data* data =
+      first <= last && last - first < max_table ? data_of(first, last - first + word, ELF_T_BYTE) : nullptr;
+  for (Slot& slot : file_.slots_) {
+    if (data != nullptr && slot.address >= first && slot.address - first + word <= data->d_size) {
+      std::memcpy(&slot.unset, static_cast<const char*>(data->d_buf) + (slot.address - first), word);
+    }
+    if (slot.is_own && slot.resolver == 0) {
+      slot.resolver = slot.unset;  // a relocation without an addend
+    }
+  }
+}
+
+void ModuleReader::name_own_slots() {
+  std::unordered_map<std::uint64_t, std::string_view> resolvers;
+  for (const auto* symbols : {&file_.exported_, &file_.all_functions_}) {
+    for (const Symbol& symbol : *symbols) {
+      std::string_view& name = resolvers[symbol.is_resolver ? symbol.address : 0];
+      if (name.empty() || symbol.name.size() < name.size()) {
+        name = symbol.name;
+      }
+    }
+  }
+  for (Slot& slot : file_.slots_) {
+    if (!slot.is_own) {
+      continue;
+    }
+    const auto known = resolvers.find(slot.resolver);
+    if (known != resolvers.end() && slot.resolver != 0) {
+      slot.symbol = known->second;
+    } else {
+      std::array<char, 32> name{};
+      std::snprintf(name.data(), name.size(), "IREL.0x%llx", static_cast<unsigned long long>(slot.resolver));
+      slot.symbol = *file_.made_names_.emplace(name.data()).first;
+    }
   }
 }
 
@@ -174,6 +245,8 @@ void ModuleReader::find_stubs() {
     const std::span code(static_cast<const std::byte*>(data->d_buf), data->d_size);
     for (const arch::FoundStub& found : arch::find_stubs(file_.abi_, code, segment.address, slots, dynamic_.got)) {
       file_.stubs_.push_back({found.address, found.slot});
+      Slot& slot = file_.slots_[found.slot];
+      slot.by_stub = slot.by_stub || slot.is_own;
     }
   }
 }

@@ -30,6 +30,17 @@ class Expression {
   bool is_valid_;
 };
 
+/// Whether the `-` at `at` is part of the module's name that `text` starts with: what follows has `.so` in it, which no
+/// function's name has.
+bool is_in_module_name(std::string_view text, std::size_t at, std::string_view ends) {
+  constexpr std::string_view mark = ".so";
+  const bool is_module = ends.find('@') == std::string_view::npos;
+  const std::string_view before = text.substr(0, at);
+  const std::string_view after = text.substr(at, text.find_first_of("@+", at) - at);
+  return is_module && text[at] == '-' && before != "MAIN" && before.find(mark) == std::string_view::npos &&
+         after.find(mark) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool SymbolFilter::Pattern::matches(std::string_view name) const {
@@ -60,8 +71,14 @@ Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text,
     return pattern;
   }
   std::size_t end = std::min(text.find_first_of(ends), text.size());
-  while (text.substr(end).starts_with("++") && end != 0) {  // libstdc++.so.6
-    end = std::min(text.find_first_of(ends, end + 2), text.size());
+  while (end != 0 && end < text.size()) {
+    if (text.substr(end).starts_with("++")) {  // libstdc++.so.6
+      end = std::min(text.find_first_of(ends, end + 2), text.size());
+    } else if (is_in_module_name(text, end, ends)) {  // libpcre2-8.so.0
+      end = std::min(text.find_first_of(ends, end + 1), text.size());
+    } else {
+      break;
+    }
   }
   pattern.text = end == 0 ? "*" : std::string(text.substr(0, end));
   text.remove_prefix(end);
@@ -104,6 +121,15 @@ Status SymbolFilter::add(std::string_view expression) {
     rest.remove_prefix(1);
   }
   filters_.push_back(std::move(rules));
+  return Done{};
+}
+
+Status SymbolFilter::add_module(std::string_view module) {
+  auto pattern = read_pattern(module, "");
+  if (!pattern) {
+    return pattern.error();
+  }
+  filters_.push_back({{true, {"*", false}, std::move(pattern).value()}});
   return Done{};
 }
 

@@ -27,11 +27,13 @@ std::string without_parameters(std::string name);
 /// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
 /// starts with `-` (or `!`), the list starts with all functions. SYMBOL and MODULE are globs for the whole name or,
 /// between slashes, basic regular expressions; an omitted one matches everything. MODULE matches the soname, MAIN, or
-/// the path if it starts with a slash.
+/// the path if it starts with a slash; a `-` before its `.so` is part of its name.
 class SymbolFilter {
  public:
   /// Adds a filter. A function is selected if any filter selects it. Returns EINVAL for a syntax error.
   Status add(std::string_view expression);
+  /// The same for all functions of the modules that this one MODULE matches, in which signs are part of the name.
+  Status add_module(std::string_view module);
 
   /// Matches C++ and Rust names both mangled and demangled, with and without their parameters.
   void use_demangler(Demangler demangler) { demangler_ = std::move(demangler); }
@@ -65,7 +67,8 @@ class SymbolFilter {
 struct LibrarySelection {
   SymbolFilter calls;    ///< calls from matching modules through their PLT or a pointer that the dynamic linker has set
   SymbolFilter entries;  ///< functions that matching modules define, called from anywhere
-  SymbolFilter exports;  ///< functions that matching modules define, called from another module
+  SymbolFilter exports;  ///< functions that matching modules define, called through a linkage table
+  bool shows_resolvers = false;  ///< calls of an entry's resolver (IFUNC) are reported as those of `NAME.IFUNC`
   std::vector<ProbePattern> probes;
   Demangler demangler;  ///< for the names of functions in labels; may be empty
   [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty() && probes.empty(); }

@@ -34,6 +34,9 @@ std::string_view public_name(std::string_view function) {
 /// Looks prototypes up by soname; `*`, which the user's prototypes have, matches any. A function of a statically linked
 /// program is taken for that of the C library.
 const spec::Call* Prototypes::find(const trace::LibraryFunction& function, pid_t tid) const {
+  if (function.is_resolver) {
+    return tables_.find("IFUNC", "resolver");
+  }
   const spec::Call* found = tables_.find("*", function.name);
   if (found == nullptr) {
     found = tables_.find(function.library, function.name);

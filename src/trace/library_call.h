@@ -23,6 +23,7 @@ struct LibraryFunction {
   std::string caller;        ///< the module that calls it; empty: any module, as the entry of the function is traced
   std::string label;         ///< the two together: `puts@libc.so.6`
   std::uint32_t number = 0;  ///< a unique number, starting with 0
+  bool is_resolver = false;  ///< it chooses the code of a function (IFUNC)
   bool in_program = false;   ///< `library` is the program itself
   bool of_program = false;   ///< `caller` is the program itself
   // These locate its debugging information, in the process in which it was found first.

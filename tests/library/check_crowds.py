@@ -33,7 +33,26 @@ def in_a_library(bench, flags, callee=()):
     return program
 
 
-PLACES = {'in_the_program': in_the_program, 'static': static, 'in_a_library': in_a_library}
+# A resolver chooses the function's code; in 32-bit programs that are not position-independent, as gcc needs it there.
+CHOSEN = ['-DCHOSEN']
+
+
+def chosen_in_the_program(bench, flags):
+    return in_the_program(bench, [*flags, *CHOSEN, *(['-no-pie', '-fno-pie'] if flags else [])])
+
+
+def chosen_static(bench, flags):
+    return static(bench, [*flags, *CHOSEN, '-no-pie', '-fno-pie'])
+
+
+def chosen_in_a_library(bench, flags):
+    return in_a_library(bench, flags, CHOSEN)
+
+
+PLACES = {place.__name__: place for place in (in_the_program, static, in_a_library, chosen_in_the_program, chosen_static,
+                                              chosen_in_a_library)}
+# Where the program calls the function through its linkage table.
+LINKED = ('in_a_library', 'chosen_in_the_program', 'chosen_static', 'chosen_in_a_library')
 FLAGS = {'': [], **({'m32_': NARROW[0]} if NARROW else {})}
 
 
@@ -57,7 +76,7 @@ def crowded(place, flags, confined=False):
     def case(bench):
         program = PLACES[place](bench, flags)
         expect(program is not None, 'not built')
-        modes = ['symbol=step', 'symbol=step@*crowd*'] + (['library=step', 'library=step@MAIN'] if place == 'in_a_library' else [])
+        modes = ['symbol=step', 'symbol=step@*crowd*'] + (['library=step', 'library=step@MAIN'] if place in LINKED else [])
         for threads, calls in CROWDS:
             for mode in modes:
                 arguments = [str(threads), str(calls), *(['confined'] if confined else [])]

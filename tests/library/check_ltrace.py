@@ -274,6 +274,38 @@ def errors(bench):
         expect(done.returncode == 0 and done.stdout.startswith(start), f'{words}: {done.stdout}')
 
 
+def chosen_by_a_resolver(bench):
+    """A function of the program's own, called through its linkage table; -x shows who chooses it, once."""
+    program = bench.build('crowd.c', [*LAZY, '-DCHOSEN', '-pthread'], 'chosen')
+    calls = [rf'(chosen->)?step\({number}, .*\) += {number + 1}' for number in range(3)]
+    for options, start in ((['-e', 'step'], []), (['-L', '-x', 'step'], [r'step\.IFUNC\(\) += 0x\w+'])):
+        lines, _ = bench.log(['-f', *options], [program, '1', '3'])
+        shown = [re.sub(r'^\d+ ', '', line) for line in lines if 'step' in line]
+        wanted = start + calls
+        expect(len(shown) == len(wanted) and all(map(re.fullmatch, wanted, shown)), f'{options}: ' + '\n'.join(lines))
+
+
+def named_with_a_sign(bench):
+    """What follows a minus is no other filter where it is part of a library's name; -l has but names."""
+    library = bench.build('crowd.c', [*LAZY, '-shared', '-fPIC', '-DCALLEE', '-Wl,-soname,libcrowd-8.so.0'], 'libcrowd-8.so.0')
+    program = bench.build('crowd.c', [*LAZY, '-DCALLER', '-pthread'], 'named', [str(library), f'-Wl,-rpath,{bench.folder}'])
+    for options, name in ((['-l', 'libcrowd-8.so.0'], 'named->step'), (['-L', '-x', 'step@libcrowd-8.so.0'], 'step@libcrowd-8.so.0'),
+                          (['-L', '-x', 'ste*@libcrowd-8.so.0-stop'], 'step@libcrowd-8.so.0')):
+        lines, _ = bench.log(['-f', *options], [program, '1', '1'])
+        expect(any(name + '(' in line for line in lines), f'{options}: ' + '\n'.join(lines))
+
+
+def calls_to_itself(bench):
+    """-l shows what a library calls of itself through its linkage table, too."""
+    library = bench.build('itself.c', [*LAZY, '-shared', '-fPIC', '-DLIBRARY'], 'libitself.so')
+    program = bench.build('itself.c', LAZY, 'itself', [str(library)])
+    lines, _ = bench.log(['-l', 'libitself.so'], [program])
+    text = re.sub(r'(outer|inner)\((\d+), .*?\)?( <unf| +=)', r'\1(\2)\3', '\n'.join(lines))
+    expect(re.sub(' +=', ' =', text).splitlines() ==
+           ['itself->outer(1) <unfinished ...>', 'libitself.so->inner(2) = 3', '<... outer resumed> ) = 3',
+            '+++ exited (status 3) +++'], text)
+
+
 CASES = {
     'compared': compared([]),
     'compared_signals': compared([], ['a']),
@@ -284,7 +316,8 @@ CASES = {
     'compared_values': compared_values,
     **{name: text_of(*row) for name, row in TEXTS.items()},
     **{function.__name__: function for function in (prototypes, wrong_prototypes, without_prototype_files, every_binary,
-                                                    children, deaths, attaching, errors)},
+                                                    children, deaths, attaching, errors,
+                                                    chosen_by_a_resolver, named_with_a_sign, calls_to_itself)},
 }
 
 
