@@ -120,6 +120,9 @@ void CallDecoder::emit_arguments() {
   for (; state_.next_param < params.size(); ++state_.next_param) {
     const Param& param = params[state_.next_param];
     if (state_.half_emitted) {
+      if (!state_.argument_open) {
+        begin_argument(param, evaluator_.raw_argument(param));
+      }
       in_out_.emit_after(param);
       state_.half_emitted = false;
       state_.argument_open = false;
@@ -140,10 +143,12 @@ void CallDecoder::emit_arguments() {
         out_.end_argument();
         continue;
       }
-      if (!param.late) {
-        begin_argument(param, raw);
+      // The comma before an argument belongs to what shows of it.
+      if (!in_out_.includes(param) || in_out_.defers(param)) {
+        return;
       }
-      if (!in_out_.includes(param) || in_out_.emit_before(param)) {
+      begin_argument(param, raw);
+      if (in_out_.emit_before(param)) {
         return;
       }
       state_.argument_open = false;

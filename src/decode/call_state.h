@@ -32,7 +32,7 @@ struct CallState {
   std::int32_t directory = current_directory;  ///< the last that an argument named, where a path may start
   spec::Index next_param = 0;                  ///< of the signature's: the first that is not emitted yet
   bool argument_open = false;       ///< next_param's argument has begun, and with it the text stops before the exit
-  bool half_emitted = false;        ///< next_param's argument is open: what went in shows, what came out is to come
+  bool half_emitted = false;        ///< of next_param's argument what went in shows, and what came out is to come
   bool half_deferred = false;       ///< … but what went in does not show, because of its `when`
   bool struct_open = false;         ///< or its structure is: the first `fields_emitted` of its fields stand, and …
   bool field_emitted_once = false;  ///< … what the next one was at entry

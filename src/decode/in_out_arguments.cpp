@@ -34,16 +34,22 @@ bool InOutArguments::includes(const Param& param) const {
   return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.after; });
 }
 
+bool InOutArguments::defers(const Param& param) const {
+  const auto bits = *session_.load(tables_.types[param.type], Place::in_register(evaluator_.raw_argument(param)));
+  state_.half_deferred = !RemoteAddr(bits).is_null() && !evaluator_.holds(param.when, no_context);
+  state_.half_emitted = state_.half_deferred;
+  return state_.half_deferred;
+}
+
 bool InOutArguments::emit_before(const Param& param) const {
   const Type& type = tables_.types[param.type];
   const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
   const RemoteAddr address(bits);
-  state_.half_deferred = !evaluator_.holds(param.when, no_context);
-  if (address.is_null() || (!state_.half_deferred && !values_.target(type, address, Context::of(View::before)))) {
+  if (address.is_null() || !values_.target(type, address, Context::of(View::before))) {
     out_.address(address);
     return false;
   }
-  state_.half_emitted = state_.half_deferred || type.direction == Direction::inout || has_after_fields(type, bits);
+  state_.half_emitted = type.direction == Direction::inout || has_after_fields(type, bits);
   return state_.half_emitted;
 }
 

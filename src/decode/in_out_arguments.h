@@ -19,6 +19,8 @@ class InOutArguments {
   [[nodiscard]] bool includes(const spec::Param& param) const;
   /// Keeps what pointers led to at the entry, as far as the exit needs it.
   void save_targets() const;
+  /// Whether nothing of it shows at the entry, as its `when` does not hold.
+  [[nodiscard]] bool defers(const spec::Param& param) const;
   /// What went in. False if nothing is to come out.
   [[nodiscard]] bool emit_before(const spec::Param& param) const;
   void emit_after(const spec::Param& param) const;

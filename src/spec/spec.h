@@ -290,7 +290,7 @@ struct Param {
   bool saved = false;       ///< its target at entry must be saved (inout, `was`)
   bool named = false;       ///< `named`: printed as name=value
   bool unpassed = false;    ///< `unpassed`: printed although no register holds it; `slot` is unused
-  bool late = false;        ///< `late`: nothing of it, not even the comma before it, is printed at entry
+  bool late = false;        ///< `late`: nothing of it is printed at entry
   bool was = false;         ///< `was`: its target at entry is printed, although it is printed at exit
   bool begins = false;      ///< at_exit, but the fields of a struct before its first output field are printed at entry
 };

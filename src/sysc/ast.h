@@ -213,7 +213,7 @@ struct Param {
   bool named = false;                ///< `named`: printed with its name
   bool unpassed = false;             ///< `unpassed`: no register holds it
   bool was = false;                  ///< `was`: its value at entry is printed
-  bool late = false;                 ///< `late`: printed at exit, with the comma before it
+  bool late = false;                 ///< `late`: printed at exit
 };
 struct Row;
 struct Signature {
