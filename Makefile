@@ -16,6 +16,7 @@ PREFIX ?= /usr/local
 WERROR ?= OFF
 PYTHON := /usr/bin/python3
 jobs := $(shell nproc)
+version = $(shell sed -n 's/.*tracer VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
 # $(call configure,DIRECTORY,OPTIONS): where that has not been done with this WERROR. CMake itself notices later changes.
@@ -25,11 +26,12 @@ configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e
 build_tests = @[[ -e $(1)/tests/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error -j$(jobs)
 
-# $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing.
+# $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing. Others may provide a package by its
+# old name.
 define install_missing
 @command -v dpkg-query >/dev/null || { echo 'Not a Debian system: install by hand what is missing of: $(1)' >&2; exit 0; }; \
 missing=$$(comm -13 \
-  <(dpkg-query -W -f='$${Status} $${Package}\n' $(1) 2>/dev/null | sed -n 's/^install ok installed //p' | sort -u) \
+  <(dpkg-query -W -f='$${Status}, $${Package}, $${Provides}\n' | sed -n 's/^install ok installed, //p' | tr -s ', ' '\n\n' | sort -u) \
   <(printf '%s\n' $(1) | sort -u)); \
 [[ -z $$missing ]] && exit 0; \
 if [[ $$(id -u) == 0 ]]; then as_root=; \
@@ -40,7 +42,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install \
+.PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install deb dist \
         clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages clang-packages lint-packages \
         arm64-packages kernels-packages releases-packages
 
@@ -111,6 +113,16 @@ compat: tests
 install: build-packages build/build.ninja
 	cmake --build build --target program
 	cmake --install build --prefix $(PREFIX)
+
+# Debian packages of the program and of its descriptions, in build/packages. Built twice, they are equal.
+deb: build-packages build/build.ninja
+	cmake --build build --target program
+	rm -rf build/packages
+	cd build && umask 022 && SOURCE_DATE_EPOCH=$$(git -C .. log -1 --format=%ct 2>/dev/null || stat -c %Y ../CHANGELOG.md) cpack
+
+# The sources, for who has no git.
+dist:
+	git archive --prefix=tracer-$(version)/ -o tracer-$(version).tar.gz HEAD
 
 clean:
 	rm -rf build build-*

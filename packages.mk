@@ -2,7 +2,7 @@
 
 # The major version of Debian's gcc, which stands in the names of some packages. It is known once gcc is installed, so
 # what uses it is expanded in recipes only, behind build-packages.
-gcc_version = $(shell dpkg-query -W -f='$${Depends}' gcc 2>/dev/null | sed -n 's/.*gcc-\([0-9]*\).*/\1/p')
+gcc_version = $(shell gcc -dumpversion | cut -d. -f1)
 
 # To build the program. (ccache only makes rebuilding quicker; clang and libbpf are for the BPF engine, ncurses' terminfo
 # tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded traces.)

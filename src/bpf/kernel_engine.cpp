@@ -37,7 +37,8 @@ constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_p
 
 Status choose_scope(thread_settings& settings, const process::Scope& scope) {
   if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
-    return Error{E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", most_comms, most_cgroups)};
+    return Error{
+        E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", int{most_comms}, int{most_cgroups})};
   }
   settings.system_wide = scope.system_wide ? 1 : 0;
   settings.cgroups = static_cast<std::uint32_t>(scope.cgroups.size());
