@@ -1,8 +1,18 @@
-# The libraries that the program uses: linked statically where their packages have a static form, else loaded when they
-# are needed. The dynamic linker would do its work on every one at each start, though a library serves one option or two.
+# The libraries that the program uses.
 find_package(PkgConfig REQUIRED)
-if(NOT TRACER_STATIC)
+
+# static-libs: linked statically where their packages have a static form, else loaded when they are needed. The dynamic
+# linker would do its work on every one at each start, though a library serves one option or two. shared: for
+# distributions that want that. static: the program needs no file but itself, runs on any distribution and in an empty
+# container, and can load nothing.
+set(TRACER_LINK static-libs CACHE STRING "How libraries are linked: static-libs, shared or static")
+set_property(CACHE TRACER_LINK PROPERTY STRINGS static-libs shared static)
+if(TRACER_LINK STREQUAL static)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+elseif(TRACER_LINK STREQUAL static-libs)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+elseif(NOT TRACER_LINK STREQUAL shared)
+  message(FATAL_ERROR "TRACER_LINK is ${TRACER_LINK}; it takes static-libs, shared or static")
 endif()
 
 # package(NAME MODULE [OPTIONAL] NEEDS others…): the target NAME is MODULE of pkg-config and what its static form needs.
@@ -18,7 +28,9 @@ function(package name module)
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE PkgConfig::${name})
   foreach(needed ${arg_NEEDS})
-    if(TARGET ${needed})
+    if(TRACER_LINK STREQUAL shared)
+      continue()
+    elseif(TARGET ${needed})
       target_link_libraries(${name} INTERFACE ${needed})
     else()
       find_library(LIBRARY_${needed} ${needed} REQUIRED)
@@ -38,7 +50,7 @@ find_library(TINFO tinfo)
 find_path(TERM_H term.h)
 # Only its header: the library is loaded when it is asked for, which a static program cannot do.
 option(TRACER_SELINUX "Show SELinux contexts (--secontext), if there is libselinux" ON)
-if(TRACER_SELINUX AND NOT TRACER_STATIC)
+if(TRACER_SELINUX AND NOT TRACER_LINK STREQUAL static)
   find_path(SELINUX_H selinux/label.h)
 endif()
 package(libbpf libbpf>=1.0 OPTIONAL NEEDS libelf z)
@@ -57,8 +69,12 @@ function(loaded name library)
 endfunction()
 
 option(TRACER_LIBUNWIND "Build the stack unwinder that uses libunwind" ON)
-if(TRACER_LIBUNWIND AND NOT TRACER_STATIC)
-  find_path(LIBUNWIND_H libunwind.h REQUIRED)
-  find_library(LIBUNWIND libunwind-generic.so REQUIRED)
-  loaded(LIBUNWIND ${LIBUNWIND})
+if(TRACER_LIBUNWIND AND NOT TRACER_LINK STREQUAL static)
+  find_path(LIBUNWIND_H libunwind.h)
+  find_library(LIBUNWIND libunwind-generic.so)
+  if(LIBUNWIND_H AND LIBUNWIND)
+    loaded(LIBUNWIND ${LIBUNWIND})
+  else()
+    message(STATUS "--stack-unwinder=libunwind is left out: there is no libunwind (Debian: libunwind-dev)")
+  endif()
 endif()
