@@ -65,8 +65,9 @@ class CustomContext {
   virtual void described(std::uint64_t bits) = 0;
   /// Appends a value as that type says, for those who put more around it.
   virtual void append_constant(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const = 0;
-  /// Appends a constant of the named set, always by its name.
-  virtual void append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits) const = 0;
+  /// Appends a constant of the named set, by its name unless the form says otherwise.
+  virtual void append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits,
+                               format::ConstantForm form = format::ConstantForm::abbreviate) const = 0;
   /// Emits a number that has a name; `style` is that of the number.
   virtual void named(std::string_view name, std::uint64_t bits, spec::Style style = spec::Style::hex,
                      bool is_signed = false) = 0;

@@ -82,10 +82,11 @@ void CustomValue::append_constant(TextBuffer& text, std::uint64_t bits, format::
   }
 }
 
-void CustomValue::append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits) const {
+void CustomValue::append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits,
+                                  format::ConstantForm form) const {
   Type type = format::scalar_type(4, false, spec::Style::hex);
   type.set = find_set(session_.tables, set);
-  format::append_constant(text, session_.tables, type, bits, entry().abi, format::ConstantForm::abbreviate);
+  format::append_constant(text, session_.tables, type, bits, entry().abi, form);
 }
 
 void CustomValue::named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) {

@@ -40,7 +40,8 @@ class CustomValue final : public CustomContext {
   [[nodiscard]] std::string_view constant_name(std::string_view set, std::uint64_t bits) const override;
   void described(std::uint64_t bits) override;
   void append_constant(TextBuffer& text, std::uint64_t bits, format::ConstantForm form) const override;
-  void append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits) const override;
+  void append_constant(TextBuffer& text, std::string_view set, std::uint64_t bits,
+                       format::ConstantForm form) const override;
   void named(std::string_view name, std::uint64_t bits, spec::Style style, bool is_signed) override;
 
  private:

@@ -92,6 +92,7 @@ std::span<const decode::Custom> all() {
       {"sve_length", sve_length},
       {"swap_priority", swap_priority},
       {"tagged_address", tagged_address},
+      {"milliseconds", milliseconds},
       {"terminated_text", terminated_text},
       {"termios_cc", termios_cc},
       {"termios_flags", termios_flags},

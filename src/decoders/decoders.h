@@ -63,6 +63,7 @@ bool page_residence(decode::CustomContext& context);
 bool new_namespaces(decode::CustomContext& context);
 // netlink.cpp
 bool terminated_text(decode::CustomContext& context);
+bool milliseconds(decode::CustomContext& context);
 bool text_to_nul(decode::CustomContext& context);
 bool negative_errno(decode::CustomContext& context);
 bool idiag_ext(decode::CustomContext& context);

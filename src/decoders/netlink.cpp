@@ -36,6 +36,27 @@ bool terminated_text(decode::CustomContext& context) {
   return true;
 }
 
+/// Shows a time in thousandths of a second, of up to eight bytes: `70000 /* 70.000 s */`.
+bool milliseconds(decode::CustomContext& context) {
+  constexpr std::uint64_t per_second = 1000;
+  std::array<std::byte, sizeof(std::uint64_t)> raw{};
+  const auto width = static_cast<unsigned>(std::min<std::uint64_t>(context.size(), raw.size()));
+  if (width == 0 || !context.copy(std::span(raw).first(width))) {
+    return false;
+  }
+  const std::uint64_t time = number_at(raw, 0, raw.size());
+  context.number(time, spec::Style::number, raw.size(), false);
+  if (time != 0 && context.out().constant_form() != format::ConstantForm::raw) {
+    TextBuffer text;
+    text.decimal(time / per_second);
+    text.append('.');
+    text.decimal_padded(time % per_second, 3);
+    text.append(" s");
+    context.out().comment(text.view());
+  }
+  return true;
+}
+
 /// Shows text up to its first NUL. Without a NUL within the size it counts as truncated: `"lo"...`. What lies behind
 /// the NUL need not be there.
 bool text_to_nul(decode::CustomContext& context) {
@@ -107,22 +128,27 @@ bool generic_family(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows the bits of struct inet_diag_sockopt: `{recverr=0, is_icsk=1, …}`.
+/// Shows the bits of struct inet_diag_sockopt that are set, under -v all of them: `{is_icsk=1, mc_loop=1}`.
 bool inet_diag_sockopt(decode::CustomContext& context) {
   const auto bits = load_type(context);
   if (!bits) {
     return false;
   }
+  const bool all = !context.depth().abbreviate;
   auto& out = context.out();
   out.begin_struct();
   unsigned bit = 0;
   for (auto name = std::string_view(); !(name = context.constant_name("inet_diag_sockopt_bit", bit)).empty(); ++bit) {
-    out.begin_field(name, "bit");
-    context.number(*bits >> bit & 1, spec::Style::number, 1, false);
+    if (all || (*bits >> bit & 1) != 0) {
+      out.begin_field(name, "bit");
+      context.number(*bits >> bit & 1, spec::Style::number, 1, false);
+    }
   }
-  out.begin_field("unused", "bits");
-  context.number(*bits >> bit, spec::Style::hex, 1, false);
-  out.comment("bits 3..8");
+  if (all || *bits >> bit != 0) {
+    out.begin_field("unused", "bits");
+    context.number(*bits >> bit, spec::Style::hex, 1, false);
+    out.comment("bits 3..8");
+  }
   out.end_struct();
   return true;
 }
@@ -142,7 +168,8 @@ bool netfilter_type(decode::CustomContext& context) {
   const auto message = *bits & 0xff;
   const auto subsystem_name = context.constant_name("nfnl_subsystem", subsystem);
   TextBuffer text;
-  context.append_constant(text, "nfnl_subsystem", subsystem);
+  const auto form = context.out().constant_form();
+  context.append_constant(text, "nfnl_subsystem", subsystem, form);
   text.append("<<8|");
   if (subsystem_name.empty() || subsystem == 0) {
     text.hex(message);
@@ -150,9 +177,9 @@ bool netfilter_type(decode::CustomContext& context) {
     std::string set(subsystem_name.substr(prefix.size()));
     std::transform(set.begin(), set.end(), set.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    context.append_constant(text, "nfnl_" + set, message);
+    context.append_constant(text, "nfnl_" + set, message, form);
   }
-  context.named(text.view(), *bits);
+  form == format::ConstantForm::abbreviate ? context.named(text.view(), *bits) : context.out().symbol(text.view());
   return true;
 }
 

@@ -44,7 +44,7 @@ class FlagFormatter {
     const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
     const auto stands_apart = [&](const ConstantGroup& group) {
       return group.apart && !is_label(group) &&
-             (group.unknown != spec::none || !name_of(group, bits & group.mask).empty());
+             (group.unknown != spec::none || is_number(group) || !name_of(group, bits & group.mask).empty());
     };
     std::uint64_t labels = 0;
     std::uint64_t rest = bits;
@@ -91,7 +91,16 @@ class FlagFormatter {
     return {};
   }
 
+  /// Whether none of its values has a name, so that nothing can be said of one that has none.
+  static bool is_number(const ConstantGroup& group) {
+    return group.constants.count == 0 && group.unknown == spec::none;
+  }
+
   void own_value(const ConstantGroup& group, std::uint64_t value, std::string_view name, ConstantForm form) {
+    if (is_number(group)) {
+      append_number(text_, value, set_.fallback, false);
+      return;
+    }
     if (form == ConstantForm::raw && group.unknown == spec::none && value == 0) {
       return;  // strace shows nothing at all: `|0x100`
     }

@@ -48,11 +48,13 @@ ast::Member member(Position at, std::string name, std::int64_t value) {
   return made;
 }
 
-ast::Group flag_group(Position at) {
+/// Returns one bit of the type of an attribute. It shows by itself, as the type does: `0x8000 /* NLA_F_NESTED */|0x1`.
+ast::Group flag_group(Position at, std::string name, std::int64_t value) {
   ast::Group group;
   group.at = at;
-  group.members.push_back(member(at, "NLA_F_NESTED", nested_flag));
-  group.members.push_back(member(at, "NLA_F_NET_BYTEORDER", byte_order_flag));
+  group.mask = value;
+  group.apart = true;
+  group.members.push_back(member(at, std::move(name), value));
   return group;
 }
 
@@ -80,6 +82,7 @@ Body parse_body(TokenStream& in) {
   Body body;
   body.names.at = in.position();
   body.names.mask = type_mask;
+  body.names.apart = true;
   bool has_else = false;
   auto row = row_at(in.position());
   in.expect("{");
@@ -134,7 +137,8 @@ void parse_attributes(TokenStream& in, std::vector<ast::Item>& items) {
   }
   Body body = parse_body(in);
   body.names.unknown = std::move(unknown);
-  set.parts.emplace_back(flag_group(at));
+  set.parts.emplace_back(flag_group(at, "NLA_F_NESTED", nested_flag));
+  set.parts.emplace_back(flag_group(at, "NLA_F_NET_BYTEORDER", byte_order_flag));
   set.parts.emplace_back(std::move(body.names));
 
   body.values.name = {table_name, at};
