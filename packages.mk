@@ -5,9 +5,10 @@
 gcc_version = $(shell gcc -dumpversion | cut -d. -f1)
 
 # To build the program. (ccache only makes rebuilding quicker; clang and libbpf are for the BPF engine, ncurses' terminfo
-# tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded traces.)
+# tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded JSON, zstd packs
+# trace files.)
 build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libncurses-dev \
-                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libselinux1-dev
+                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libzstd-dev libselinux1-dev
 
 # To build and run the tests: their framework, the tracers that we compare with, programs that we trace, 32-bit programs,
 # other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text, and what makes

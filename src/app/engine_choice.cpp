@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/explaining.h"
+#include "app/recording.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
 #include "explain/story.h"
@@ -14,8 +15,9 @@
 namespace tracer::app {
 namespace {
 
+/// Whether counts are all that the engine has to report.
 bool only_counts(const cli::Options& options) {
-  return options.summary.mode == cli::SummaryMode::only;
+  return options.summary.mode == cli::SummaryMode::only && options.extras.files.record.empty();
 }
 
 bool names_functions(const cli::Options& options) {
@@ -89,26 +91,29 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   bpf::TracingOptions tracing;
   tracing.buffer_size = options.extras.bpf_buffer;
   tracing.stacks = options.format.stack_trace != cli::StackTrace::none;
-  tracing.limits.string_limit = std::max(options.format.string_limit, options.extras.explain ? explained_text : 0U);
-  tracing.limits.whole = !options.format.abbrev.full();
+  const bool records = !options.extras.files.record.empty();
+  tracing.limits.string_limit = std::max({options.format.string_limit, options.extras.explain ? explained_text : 0U,
+                                          records ? recorded_text(options) : 0U});
+  tracing.limits.whole = records || !options.format.abbrev.full();
   const auto& fds = options.format.fd_details;
-  tracing.limits.descriptors = !fds.empty() || !options.filters.paths.empty();
-  tracing.limits.details = fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||
+  tracing.limits.descriptors = records || !fds.empty() || !options.filters.paths.empty();
+  tracing.limits.details = records || fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||
                            fds.has(cli::FdDetail::eventfd) || fds.has(cli::FdDetail::signalfd);
-  tracing.limits.processes = !options.format.pid_details.empty();
+  tracing.limits.processes = records || !options.format.pid_details.empty();
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
     auto turning_points = filter::parse_syscall_set(explain::context_changing_calls(), names);
     tracing.task_states = turning_points ? turning_points.value().kernel_numbers(tables) : trace::WantedCalls{};
   }
-  tracing.commands =
-      options.format.pid_details.has(cli::PidDetail::comm) || options.format.output != cli::OutputFormat::text;
+  tracing.commands = records || options.format.pid_details.has(cli::PidDetail::comm) ||
+                     options.format.output != cli::OutputFormat::text;
   const auto wants = [&options](int signal) {
     return options.filters.signals.contains(static_cast<std::uint32_t>(signal));
   };
   tracing.signals = !options.filters.signals.empty();
   tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
-  if (options.summary.mode == cli::SummaryMode::none) {  // a summary also counts calls that are not shown
+  // A summary also counts calls that are not shown, and a recording has them.
+  if (options.summary.mode == cli::SummaryMode::none && !records) {
     tracing.filter = options.filters.end;
   }
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);

@@ -13,8 +13,9 @@ namespace tracer::app {
 
 namespace {
 
+/// Whether counts are all that the engine has to report.
 bool only_counts(const cli::Options& options) {
-  return options.summary.mode == cli::SummaryMode::only;
+  return options.summary.mode == cli::SummaryMode::only && options.extras.files.record.empty();
 }
 
 /// Returns the calls that the engine has to report. Numbers without a description are always shown. With `stacks`,
@@ -154,7 +155,8 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.kill_on_exit = startup.kill_on_exit;
   result.strict = options.strict;
   result.as_ltrace = options.ltrace.has_value();
-  result.cpu_time = options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock;
+  result.cpu_time = (options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) ||
+                    !options.extras.files.record.empty();
   result.interruptible = startup.interruptible;
   // The program continues with ltrace and --explain. With -D it is not a child of the tracer.
   result.signal_program = !options.ltrace && !options.extras.explain && startup.daemonize == process::Daemonize::no;

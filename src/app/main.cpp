@@ -20,6 +20,7 @@
 #include "app/engine_choice.h"
 #include "app/explaining.h"
 #include "app/list_probes.h"
+#include "app/recording.h"
 #include "app/terminal.h"
 #include "app/wiring.h"
 #include "arch/syscall_abi.h"
@@ -34,6 +35,7 @@
 #include "pipeline/views/folded.h"
 #include "pipeline/views/json.h"
 #include "ptrace/foreground_proxy.h"
+#include "replay/information.h"
 #include "stack/function_names.h"
 
 namespace tracer::app {
@@ -162,8 +164,9 @@ std::optional<Ended> find_program(const cli::Options& options, const spec::Table
 /// Builds the names of descriptors, processes and addresses.
 class Naming {
  public:
-  Naming(const cli::Options& options, names::SecurityContexts contexts)
-      : names_(app::name_options(options), std::move(contexts)) {
+  /// `recorded` answers for the kernel of a recording; null: the kernel of this machine does.
+  Naming(const cli::Options& options, names::SecurityContexts contexts, names::KernelFacts* recorded)
+      : names_(app::name_options(options), std::move(contexts)), recorded_(recorded) {
     if (!options.ltrace) {
       names_.set_functions([this](pid_t tid, std::uint64_t address) { return functions_.at(tid, address); });
     }
@@ -172,7 +175,12 @@ class Naming {
   Naming& operator=(const Naming&) = delete;
 
   /// The names that -y, -Y and the like ask for.
-  [[nodiscard]] names::Names names() { return names_.names(); }
+  [[nodiscard]] names::Names names() {
+    const names::Names live = names_.names();
+    return {live.descriptors, live.processes, recorded_ == nullptr ? live.kernel : *recorded_};
+  }
+  /// Names a function that a pointer leads to.
+  [[nodiscard]] std::string function_at(pid_t tid, std::uint64_t address) { return functions_.at(tid, address); }
   /// The paths and commands that -P and records need whatever the options say.
   [[nodiscard]] names::Names plain_names() { return plain_names_.names(); }
 
@@ -187,6 +195,7 @@ class Naming {
   stack::FunctionNames functions_;
   names::ProcNames names_;
   names::ProcNames plain_names_{plain()};
+  names::KernelFacts* recorded_;
 };
 
 std::optional<render::Summary> make_summary(const cli::Options& options, const spec::Tables& tables, bool in_kernel) {
@@ -212,8 +221,9 @@ void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options,
   };
 }
 
-/// `more`: the prototypes that `tables` may gain at run time.
-Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more, const Speaker& speak) {
+/// `more`: the prototypes that `tables` may gain at run time. `recorded`: what --replay shows; null: a live run.
+Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more,
+            std::unique_ptr<replay::TraceFile> recorded, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
   auto engine_settings = engine_options(options, tables);
   if (!engine_settings) {
@@ -228,15 +238,28 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     return failed(channels.error(), speak);
   }
   engine_settings.value().output_reader = channels.value().reader();
-  if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
+  const Abi native = recorded ? recorded->head().native : arch::native_abi();
+  replay::ReplayEngine* replayed = nullptr;
+  Result<ChosenEngine> chosen = ChosenEngine{};
+  if (recorded) {
+    chosen = ChosenEngine{nullptr, recorded->head().engine == "bpf"};
+    auto engine = make_replay_engine(options, std::move(recorded), tables, complain);
+    replayed = engine.get();
+    chosen.value().engine = std::move(engine);
+  } else if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {
     return std::move(*ended);
+  } else {
+    chosen = choose_engine(options, std::move(engine_settings).value(), std::move(function_settings).value(), tables,
+                           complain);
   }
-  auto chosen = choose_engine(options, std::move(engine_settings).value(), std::move(function_settings).value(), tables,
-                              complain);
   if (!chosen) {
     return failed(chosen.error(), speak);
   }
   const bool in_kernel = chosen.value().in_kernel;
+  auto recording = open_recording(options, complain);
+  if (!recording) {
+    return failed(recording.error(), speak);
+  }
   auto contexts = security_contexts(options);
   if (!contexts) {
     return failed(contexts.error(), speak);
@@ -245,17 +268,18 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!stack_tracer) {
     return failed(stack_tracer.error(), speak);
   }
-  Naming naming(options, std::move(contexts).value());
+  Naming naming(options, std::move(contexts).value(), replayed == nullptr ? nullptr : &replayed->kernel_facts());
   const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
   if (!decoder.missing_custom().empty()) {
     return failed({0, "--define: there is no custom decoder '" + std::string(decoder.missing_custom()) + "'"}, speak);
   }
 
   auto settings = pipeline_options(options, tables);
+  settings.native = native;
   settings.filter.paths = traced_paths(options, complain);
   auto view_settings = app::text_view_options(options, complain);
   view_settings.hold_calls = settings.filter.end.any();
-  const Abi native = view_settings.native;
+  view_settings.native = native;
   const auto view = make_view(options, tables, decoder, naming.names(), naming.plain_names(),
                               std::move(channels).value(), std::move(view_settings));
   std::unique_ptr<Explaining> explaining;
@@ -268,13 +292,32 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     stacks = std::make_unique<DeathStacks>(tables);
   }
   settings.stacks = stacks.get();
+  if (replayed != nullptr && options.format.stack_trace != cli::StackTrace::none) {
+    settings.stacks = &replayed->stacks();
+  }
+  std::optional<replay::KeptStacks> kept_stacks;
+  if (recording.value() && settings.stacks != nullptr) {
+    settings.stacks = &kept_stacks.emplace(*settings.stacks);
+  }
   library::DebugPrototypes prototypes(more);
-  settings.prototypes = &prototypes;
+  settings.prototypes = replayed == nullptr ? &prototypes : nullptr;
   set_alarm(settings, options, explaining.get());
   pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names().descriptors,
                               explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
 
-  auto run = chosen.value().engine->run(pipeline);
+  std::optional<replay::Recorder> recorder;
+  if (recording.value()) {
+    replay::RecorderOptions wanted;
+    wanted.head = head_of(options, in_kernel);
+    wanted.calls = options.filters.trace;
+    wanted.functions = [&naming](pid_t tid, std::uint64_t address) { return naming.function_at(tid, address); };
+    wanted.stacks = kept_stacks ? &*kept_stacks : nullptr;
+    wanted.prototypes = &prototypes;
+    recorder.emplace(std::move(wanted), tables, std::move(recording).value(), pipeline);
+  }
+
+  auto run = chosen.value().engine->run(recorder ? static_cast<trace::EventHandler&>(*recorder) : pipeline);
+  recorder.reset();
   if (summary) {
     TextBuffer table;
     summary->write(table, native);
@@ -308,7 +351,9 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
   if (options.extras.doctor) {
     return print(doctor_report(), speak);
   }
-  if (options.startup.program.empty() && options.startup.attach.empty() && options.tips.shown) {
+  const bool has_source =
+      !options.startup.program.empty() || !options.startup.attach.empty() || !options.extras.files.replay.empty();
+  if (!has_source && options.tips.shown) {
     say(cli::tip_text(options.tips));
     return EXIT_SUCCESS;
   }
@@ -342,7 +387,7 @@ int run(const std::vector<std::string>& words) {
     say(error->text);
     return EXIT_FAILURE;
   }
-  const cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
+  cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   const Speaker speak(options.program_name);
   spec::GrowingTables more(tables);
   if (options.ltrace) {
@@ -361,7 +406,18 @@ int run(const std::vector<std::string>& words) {
   if (const auto status = run_errand(options, speak)) {
     return *status;
   }
-  const Ended ended = trace(options, tables, more, speak);
+  auto recorded = open_recorded(options);
+  if (!recorded) {
+    speak(recorded.error().message);
+    return EXIT_FAILURE;
+  }
+  if (recorded.value() && options.extras.files.information) {
+    return print(replay::describe(*recorded.value()), speak);
+  }
+  if (recorded.value()) {
+    options = with_recorded(std::move(options), recorded.value()->head(), speak);
+  }
+  const Ended ended = trace(options, tables, more, std::move(recorded).value(), speak);
   if (options.tips.shown) {
     say(cli::tip_text(options.tips));
   }

@@ -60,6 +60,9 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value);
 /// Applies the argument of -e.
 Applied apply_expression(Draft& draft, std::string_view text);
 
+/// Checks what --record and --replay exclude.
+Applied finish_trace_files(const Options& options);
+
 /// Checks for contradictions in strace's order, and applies the defaults that depend on other options. `user` is the
 /// user that runs the tracer.
 Applied finish(Draft& draft, uid_t user);

@@ -20,8 +20,8 @@ Failure not_together(std::string_view one, std::string_view other) {
 
 Applied check_targets(const Options& options) {
   const Extras& extras = options.extras;
-  const bool scope =
-      !extras.explain_trace.empty() || extras.doctor || !extras.list_probes.empty() || extras.any_scope();
+  const bool scope = !extras.explain_trace.empty() || extras.doctor || !extras.list_probes.empty() ||
+                     extras.any_scope() || !extras.files.replay.empty();
   if (options.startup.program.empty() && options.startup.attach.empty() && !scope && !options.tips.shown) {
     return Failure{"must have PROG [ARGS] or -p PID", true};
   }
@@ -238,7 +238,8 @@ Applied finish_quiet(Draft& draft) {
   }
   const Startup& startup = draft.options.startup;
   const bool to_file = draft.options.output.to != Output::To::standard_error;
-  const bool implied = to_file && !startup.program.empty() && !draft.long_quiet;
+  const bool has_program = !startup.program.empty() || !draft.options.extras.files.replay.empty();
+  const bool implied = to_file && has_program && !draft.long_quiet;
   if (draft.short_quiet > 0 || implied) {
     format.quiet = {Quiet::attach, Quiet::personality};
   }
@@ -280,6 +281,9 @@ Applied finish(Draft& draft, uid_t user) {
     return Failure{"--kill-on-exit and -p/--attach are mutually exclusive options"};
   }
   if (auto failure = finish_explain(draft)) {
+    return failure;
+  }
+  if (auto failure = finish_trace_files(draft.options)) {
     return failure;
   }
   finish_seccomp_and_forks(draft);

@@ -167,6 +167,22 @@ struct Injection {
 
 enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
 
+/// The argument of --from and --to.
+struct ReplayTime {
+  std::chrono::nanoseconds time{};
+  bool since_epoch = false;  ///< false: since the start of the recording
+};
+
+/// Trace files.
+struct TraceFiles {
+  std::string record;        ///< --record: the file to write; `-` for standard output; empty: none
+  std::string replay;        ///< --replay: the file to read instead of tracing; `-` for standard input; empty: none
+  bool information = false;  ///< --info: show only what is in it
+  // The part of the recording to show; empty: no limit.
+  std::optional<ReplayTime> from;
+  std::optional<ReplayTime> to;
+};
+
 /// Options that strace does not have.
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
@@ -184,6 +200,7 @@ struct Extras {
   bool explain = false;                                   ///< --explain
   std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input
   std::optional<std::chrono::nanoseconds> explain_after;  ///< --explain-after
+  TraceFiles files;
 
   /// Returns whether processes are selected in a way that needs the bpf engine.
   [[nodiscard]] bool any_scope() const { return system_wide || !cgroups.empty() || !comms.empty(); }

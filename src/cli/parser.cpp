@@ -206,6 +206,21 @@ Applied apply(Draft& draft, const GivenOption& given) {
       options.extras.explain_after = read_duration(ends_with_digit(argument) ? argument + 's' : argument);
       return options.extras.explain_after ? Applied{} : bad_argument(given);
 
+    case OptionId::record:
+      options.extras.files.record = argument;
+      return argument.empty() ? bad_argument(given) : Applied{};
+    case OptionId::replay:
+      options.extras.files.replay = argument;
+      return argument.empty() ? bad_argument(given) : Applied{};
+    case OptionId::info:
+      return set_flag(options.extras.files.information);
+    case OptionId::from:
+      options.extras.files.from = read_replay_time(argument);
+      return options.extras.files.from ? Applied{} : bad_argument(given);
+    case OptionId::to:
+      options.extras.files.to = read_replay_time(argument);
+      return options.extras.files.to ? Applied{} : bad_argument(given);
+
     case OptionId::debug:
       return set_flag(startup.debug);
     case OptionId::seccomp_bpf:

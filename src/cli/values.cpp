@@ -1,7 +1,9 @@
 #include "cli/values.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "format/error_names.h"
@@ -48,6 +50,28 @@ std::optional<std::chrono::nanoseconds> read_duration(std::string_view text) {
     return std::nullopt;
   }
   return std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double, std::nano>(nanoseconds));
+}
+
+std::optional<ReplayTime> read_replay_time(std::string_view text) {
+  ReplayTime result;
+  result.since_epoch = text.starts_with('@');
+  text.remove_prefix(result.since_epoch ? 1 : 0);
+  // The seconds since the Epoch have more digits than a floating-point number.
+  const std::size_t point = result.since_epoch ? std::min(text.find('.'), text.size()) : 0;
+  const auto seconds = filter::parse_decimal(text.substr(0, point), std::numeric_limits<std::uint32_t>::max());
+  if (result.since_epoch && !seconds) {
+    return std::nullopt;
+  }
+  std::string rest(text.substr(point));
+  if (!rest.empty() && (rest.back() == '.' || (rest.back() >= '0' && rest.back() <= '9'))) {
+    rest += 's';
+  }
+  const auto fraction = result.since_epoch && rest.empty() ? std::chrono::nanoseconds(0) : read_duration(rest);
+  if (!fraction) {
+    return std::nullopt;
+  }
+  result.time = *fraction + std::chrono::seconds(result.since_epoch ? *seconds : 0);
+  return result;
 }
 
 std::optional<unsigned> read_precision(std::string_view text) {

@@ -20,6 +20,9 @@ inline constexpr std::uint32_t max_int = 0x7fffffff;
 /// Parses a number, with an optional fraction or exponent, and a unit: s, ms, us (the default) or ns.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> read_duration(std::string_view text);
 
+/// The argument of --from and --to: a duration, in seconds unless it has a unit, or `@` and seconds since the Epoch.
+[[nodiscard]] std::optional<ReplayTime> read_replay_time(std::string_view text);
+
 /// Returns how many digits of the fraction of a second a unit (s, ms, us, ns) stands for.
 [[nodiscard]] std::optional<unsigned> read_precision(std::string_view text);
 

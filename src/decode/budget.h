@@ -69,6 +69,7 @@ class MeteredMemory final : public trace::Memory {
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
     return budget_.spend_read(into.size()) ? memory_.read(address, into) : 0;
   }
+  void used(std::size_t size) const override { memory_.used(size); }
   [[nodiscard]] const trace::TaskSnapshot* snapshot() const override { return memory_.snapshot(); }
 
  private:

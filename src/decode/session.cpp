@@ -59,7 +59,9 @@ std::optional<std::span<const std::byte>> Session::read_text(RemoteAddr address,
     const auto read = memory.read(from, piece);
     const auto fresh = piece.first(read);
     got += read;
-    if (std::find(fresh.begin(), fresh.end(), std::byte{0}) != fresh.end()) {
+    const auto end = std::find(fresh.begin(), fresh.end(), std::byte{0});
+    if (end != fresh.end()) {
+      memory.used(static_cast<std::size_t>(end - fresh.begin()) + 1);
       break;
     }
     if (read != piece.size()) {

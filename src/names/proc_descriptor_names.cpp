@@ -102,8 +102,11 @@ DescriptorName ProcDescriptorNames::descriptor_behind(const Task& task, std::int
 
 DescriptorName ProcDescriptorNames::descriptor_of(const Task& task, std::int32_t pid, std::int32_t fd) {
   text_.clear();
-  if (!options_.any_descriptors() || task.snapshot != nullptr) {
+  if (!options_.any_descriptors()) {
     return {};
+  }
+  if (task.snapshot != nullptr) {
+    return name_of(task.snapshot->descriptor_of(pid, fd));
   }
   const std::int32_t process = pids_.here(task.tid, pid, PidKind::process);
   return process > 0 ? descriptor({process}, fd) : DescriptorName{};

@@ -23,6 +23,9 @@ class Memory {
   /// reads of one place can differ.
   [[nodiscard]] virtual std::size_t read(RemoteAddr address, std::span<std::byte> into) const = 0;
 
+  /// Reports that of the bytes of the last read() only the first `size` mattered: a text ended there.
+  virtual void used([[maybe_unused]] std::size_t size) const {}
+
   /// Returns what was captured beside memory of a thread that has run on since the event. Null: the thread is stopped,
   /// and /proc shows its state. Valid as long as the memory.
   [[nodiscard]] virtual const TaskSnapshot* snapshot() const { return nullptr; }

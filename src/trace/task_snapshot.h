@@ -102,6 +102,10 @@ class TaskSnapshot {
   [[nodiscard]] virtual std::optional<OpenFile> descriptor(std::int32_t fd) const = 0;
   /// Returns the file of a descriptor of the process that the pidfd among the call's arguments refers to.
   [[nodiscard]] virtual std::optional<OpenFile> descriptor_behind(std::int32_t fd) const = 0;
+  /// Returns the file of a descriptor of the process that had the id `pid` in the PID namespace of the task.
+  [[nodiscard]] virtual std::optional<OpenFile> descriptor_of(std::int32_t /*pid*/, std::int32_t /*fd*/) const {
+    return std::nullopt;
+  }
   [[nodiscard]] virtual std::optional<OpenFile> working_directory() const = 0;
   /// Returns the protocol (NETLINK_ROUTE, …) of a descriptor that was a netlink socket; -1 for any other.
   [[nodiscard]] virtual std::int32_t netlink_protocol(std::int32_t fd) const = 0;

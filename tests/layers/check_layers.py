@@ -28,7 +28,6 @@ MAY_INCLUDE = {
     'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'ptrace'],
     'capture': ['base', 'spec', 'trace'],
     'bpf': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture', 'filter'],
-    'replay': ['base', 'spec', 'trace', 'arch'],
     'render': ['base', 'spec', 'format'],
     'names': ['base', 'proc', 'spec', 'format', 'trace'],
     'decode': ['base', 'spec', 'format', 'names', 'trace/memory.h', 'render/emitter.h'],
@@ -40,6 +39,7 @@ MAY_INCLUDE = {
     'cli': ['base', 'spec', 'format', 'filter', 'process', 'render'],
     'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
                  'explain'],
+    'replay': ['base', 'proc', 'spec', 'trace', 'names', 'decode', 'decoders', 'filter', 'pipeline'],
     'app': None,  # wiring: everything
 }
 

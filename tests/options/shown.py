@@ -232,6 +232,7 @@ ROWS = [
     ('--comm=option_sample -c -e trace=chdir', 'fail', [r' 1 chdir$'], 'new bpf'),
     ('--explain', '', ['option_sample'], 'new'),
     ('--explain-after=60', '', ['option_sample'], 'new'),
+    ('--record=recorded -e trace=chdir', 'fail', ['^chdir'], 'new'),
     # Miscellaneous
     ('-d -e trace=chdir', 'fail', ['^strace: ptrace_setoptions = 0x', '^strace: PTRACE_GET_SYSCALL_INFO '], 'new'),
     ('--debug -e trace=chdir', 'fail', ['^strace: ptrace_setoptions = 0x'], 'new'),
@@ -258,5 +259,6 @@ QUALIFIERS = {
 
 # Options that the rows have under another spelling of theirs, or that need what a test does not have.
 ELSEWHERE = {
+    'replay': 'tests/replay', 'info': 'tests/replay', 'from': 'tests/replay', 'to': 'tests/replay',
     'cgroup': 'counting_test.cpp', 'usdt': 'tests/library', 'stack_unwinder': '', 'output_separately': '',
 }

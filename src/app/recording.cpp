@@ -1,0 +1,124 @@
+#include "app/recording.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "arch/syscall_abi.h"
+#include "base/clock.h"
+#include "base/read_file.h"
+#include "cli/help.h"
+
+namespace tracer::app {
+namespace {
+
+std::string machine_name() {
+  utsname name;
+  if (::uname(&name) != 0) {
+    return {};
+  }
+  return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+}
+
+/// The words of the tracer's own command line.
+std::vector<std::string> own_command() {
+  std::vector<std::string> words;
+  std::string_view text;
+  const std::string file = read_file("/proc/self/cmdline", std::size_t{1} << 20U);
+  for (text = file; !text.empty();) {
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayTime>& time,
+                                                std::chrono::nanoseconds start) {
+  return time ? std::optional(time->since_epoch ? time->time : start + time->time) : std::nullopt;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options) {
+  const std::string& path = options.extras.files.replay;
+  return path.empty() ? std::unique_ptr<replay::TraceFile>() : replay::TraceFile::open(path);
+}
+
+Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& options,
+                                                            const std::function<void(std::string_view)>& complain) {
+  const std::string& path = options.extras.files.record;
+  if (path.empty()) {
+    return std::unique_ptr<replay::BlockWriter>();
+  }
+  auto file = replay::open_for_recording(path);
+  if (!file) {
+    return file.error();
+  }
+  return std::make_unique<replay::BlockWriter>(std::move(file).value(), path, complain);
+}
+
+std::uint32_t recorded_text(const cli::Options& options) {
+  return std::max(options.format.string_limit, replay::default_string_limit);
+}
+
+replay::Head head_of(const cli::Options& options, bool in_kernel) {
+  replay::Head head;
+  head.tracer = cli::version_text(1, false);
+  head.tracer.resize(head.tracer.find('\n'));
+  head.machine = machine_name();
+  head.boot_id = read_file("/proc/sys/kernel/random/boot_id", 64);
+  head.boot_id.resize(std::min(head.boot_id.find('\n'), head.boot_id.size()));
+  head.command = own_command();
+  head.program = options.startup.program;
+  head.engine = in_kernel ? "bpf" : "ptrace";
+  head.native = arch::native_abi();
+  head.page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  head.string_limit = recorded_text(options);
+  head.attached = !options.startup.attach.empty();
+  head.follows_forks = options.startup.follow_forks;
+  head.has_scope = options.extras.any_scope();
+  head.stacks = options.format.stack_trace != cli::StackTrace::none;
+  head.sources = options.format.stack_trace == cli::StackTrace::sources;
+  head.cpu_times = true;
+  head.started = clock_now(CLOCK_REALTIME);
+  return head;
+}
+
+cli::Options with_recorded(cli::Options options, const replay::Head& head,
+                           const std::function<void(std::string_view)>& complain) {
+  const auto lacks = [&](std::string_view what) {
+    complain(fmt::format("{}: recorded {}", options.extras.files.replay, what));
+  };
+  options.startup.program = head.program;
+  options.startup.follow_forks = head.follows_forks;
+  options.startup.attach.assign(head.attached ? 1 : 0, 0);
+  options.extras.system_wide = head.has_scope;
+  cli::Format& format = options.format;
+  if (format.string_limit > head.string_limit) {
+    lacks(fmt::format("with -s {}: longer strings are cut there", head.string_limit));
+    format.string_limit = head.string_limit;
+  }
+  if (format.stack_trace != cli::StackTrace::none && !head.stacks) {
+    lacks("without -k: there are no stacks");
+  } else if (format.stack_trace == cli::StackTrace::sources && !head.sources) {
+    lacks("with -k, not -kk: there are no source lines");
+  }
+  return options;
+}
+
+std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& options,
+                                                         std::unique_ptr<replay::TraceFile> file,
+                                                         const spec::Tables& tables,
+                                                         const std::function<void(std::string_view)>& complain) {
+  replay::ReplayOptions settings;
+  settings.from = time_of(options.extras.files.from, file->head().started);
+  settings.to = time_of(options.extras.files.to, file->head().started);
+  settings.sources = options.format.stack_trace == cli::StackTrace::sources;
+  settings.frame_limit = options.format.stack_frame_limit;
+  return std::make_unique<replay::ReplayEngine>(std::move(file), settings, tables, complain);
+}
+
+}  // namespace tracer::app

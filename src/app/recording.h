@@ -1,0 +1,39 @@
+// Builds the parts of --record and --replay.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/options.h"
+#include "replay/recorder.h"
+#include "replay/replay_engine.h"
+#include "replay/trace_file.h"
+
+namespace tracer::app {
+
+/// Opens the file of --replay; null without that option.
+[[nodiscard]] Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options);
+
+/// Opens the file of --record; null without that option.
+[[nodiscard]] Result<std::unique_ptr<replay::BlockWriter>> open_recording(
+    const cli::Options& options, const std::function<void(std::string_view)>& complain);
+
+/// How many bytes of each string a recording has.
+[[nodiscard]] std::uint32_t recorded_text(const cli::Options& options);
+
+/// Adds to the options what the recording knows of its source, and takes away what it does not have. `complain` hears
+/// of the latter.
+[[nodiscard]] cli::Options with_recorded(cli::Options options, const replay::Head& head,
+                                         const std::function<void(std::string_view)>& complain);
+
+/// `tables` outlive the engine.
+[[nodiscard]] std::unique_ptr<replay::ReplayEngine> make_replay_engine(
+    const cli::Options& options, std::unique_ptr<replay::TraceFile> file, const spec::Tables& tables,
+    const std::function<void(std::string_view)>& complain);
+
+/// What the recording says of itself. `in_kernel`: it is made by the bpf engine.
+[[nodiscard]] replay::Head head_of(const cli::Options& options, bool in_kernel);
+
+}  // namespace tracer::app

@@ -1,0 +1,72 @@
+// What --record, --replay and the options that belong to them exclude.
+#include <fmt/core.h>
+
+#include "cli/draft.h"
+
+namespace tracer::cli {
+namespace {
+
+/// An option that was given, and why it excludes --replay.
+struct Excluded {
+  bool given = false;
+  std::string_view option;
+  std::string_view reason;
+};
+
+Applied check_replay(const Options& options) {
+  const Startup& startup = options.startup;
+  const Extras& extras = options.extras;
+  const Format& format = options.format;
+  constexpr std::string_view source = "a recording takes the place of a program";
+  constexpr std::string_view choice = "the recording was made already";
+  constexpr std::string_view live = "it has to be looked up while a thread is stopped";
+  const Excluded excluded[] = {
+      {!startup.program.empty(), "PROG", source},
+      {!startup.attach.empty(), "-p/--attach", source},
+      {extras.any_scope(), "--system-wide, --cgroup and --comm", source},
+      {!extras.files.record.empty(), "--record", choice},
+      {extras.engine != EngineChoice::automatic, "--engine", choice},
+      {!options.injections.empty(), "-e inject/--inject", choice},
+      {startup.detach_on_execve, "-b/--detach-on", choice},
+      {startup.daemonize != process::Daemonize::no, "-D/--daemonize", choice},
+      {startup.kill_on_exit, "--kill-on-exit", choice},
+      {startup.user.has_value(), "-u/--user", choice},
+      {startup.seccomp_bpf, "--seccomp-bpf", choice},
+      {!extras.libraries.empty(), "-e library", choice},
+      {!extras.symbols.empty(), "-e symbol", choice},
+      {!extras.probes.empty(), "-e usdt", choice},
+      {extras.explain_after.has_value(), "--explain-after", choice},
+      {format.namespaces, "--namespace", live},
+      {format.secontext.shown, "--secontext", live},
+      {format.kvm != Kvm::none, "--kvm", live},
+      {extras.rings, "--io-uring", live},
+  };
+  for (const Excluded& one : excluded) {
+    if (one.given) {
+      return Failure{fmt::format("--replay and {} cannot be given together: {}", one.option, one.reason), true};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Applied finish_trace_files(const Options& options) {
+  const TraceFiles& files = options.extras.files;
+  if (!files.replay.empty()) {
+    return check_replay(options);
+  }
+  for (const auto& [given, option] :
+       {std::pair{files.information, "--info"}, std::pair{files.from.has_value(), "--from"},
+        std::pair{files.to.has_value(), "--to"}}) {
+    if (given) {
+      return Failure{fmt::format("{} needs --replay=FILE", option), true};
+    }
+  }
+  if (!files.record.empty() && !options.extras.explain_trace.empty()) {
+    return Failure{"--record and --explain=FILE cannot be given together: the run is recorded already", true};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracer::cli

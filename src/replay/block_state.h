@@ -1,0 +1,92 @@
+// What writer and reader of a block remember of the records before, so that a record says only what is new. Each block
+// starts with an empty memory, and so can be read alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <unordered_map>
+
+#include "base/abi.h"
+
+namespace tracer::replay {
+
+/// The records of a block. Numbers of the file format: never change one, append new ones. A reader passes over records
+/// that it does not know.
+enum class Tag : std::uint8_t {
+  // Events, in the order of trace::Event::what.
+  syscall_enter = 1,
+  syscall_exit = 2,
+  syscall_lost = 3,
+  signal_stop = 4,
+  group_stop = 5,
+  exec = 6,
+  fork = 7,
+  attached = 8,
+  detached = 9,
+  exited = 10,
+  library_enter = 11,
+  library_exit = 12,
+  library_calls = 13,
+  probe_hit = 14,
+  /// The engine lost events here.
+  lost = 15,
+  // Facts, which follow the event that they belong to.
+  memory = 32,
+  file = 33,
+  netlink_protocol = 34,
+  process = 35,
+  name = 36,
+  value = 37,
+  command = 38,
+  frame = 39,  ///< of stacks from here on
+  stack = 40,
+  /// The name of a system call, before its first event in the block.
+  call_name = 64,
+};
+
+[[nodiscard]] constexpr bool is_event(Tag tag) {
+  return tag >= Tag::syscall_enter && tag <= Tag::probe_hit;
+}
+
+/// Bits of the first byte of each event.
+inline constexpr unsigned same_thread = 1U << 0U;  ///< as the event before
+inline constexpr unsigned same_abi = 1U << 1U;     ///< as the event of that thread before
+inline constexpr unsigned same_offset = 1U << 2U;  ///< between the clocks
+inline constexpr unsigned tampered = 1U << 3U;
+inline constexpr unsigned failed = 1U << 4U;        ///< of a SyscallExit
+inline constexpr unsigned same_pointer = 1U << 5U;  ///< of a SyscallExit: the instruction pointer of its entry
+
+/// The last call of a number, or of a function.
+struct CallMemory {
+  std::array<std::uint64_t, 8> args{};
+  std::uint64_t instruction_pointer = 0;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t value = 0;
+  bool named = false;  ///< the block has its name
+};
+
+struct ThreadMemory {
+  pid_t tid = 0;
+  pid_t tgid = 0;
+  Abi abi = Abi::x86_64;
+  std::uint64_t call = 0;  ///< the key of the system call that was entered last
+  std::uint64_t instruction_pointer = 0;
+  std::array<std::uint64_t, 6> args{};
+};
+
+struct BlockState {
+  std::chrono::nanoseconds monotonic{};
+  std::chrono::nanoseconds offset{};  ///< of CLOCK_REALTIME from CLOCK_MONOTONIC
+  pid_t tid = 0;                      ///< of the last event
+  std::uint64_t address = 0;          ///< behind the last memory
+  std::unordered_map<pid_t, ThreadMemory> threads;
+  std::unordered_map<std::uint64_t, CallMemory> calls;
+
+  static std::uint64_t key_of(Abi abi, std::uint64_t number) { return number * 8 + index_of(abi); }
+  static std::uint64_t key_of_function(std::uint32_t number) { return ~std::uint64_t{number}; }
+};
+
+}  // namespace tracer::replay

@@ -1,0 +1,531 @@
+#include "replay/event_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tracer::replay {
+namespace {
+
+trace::Tampered tampered_of(std::uint64_t bits) {
+  trace::Tampered what;
+  what.arguments = (bits & 1U) != 0;
+  what.result = (bits & 2U) != 0;
+  what.signal = (bits & 4U) != 0;
+  what.delayed = (bits & 8U) != 0;
+  what.poke_failed = (bits & 16U) != 0;
+  return what;
+}
+
+/// Reads that many bytes.
+template <typename Bytes>
+void take_raw(Cursor& in, Bytes& into) {
+  for (std::byte& byte : into) {
+    byte = static_cast<std::byte>(in.byte());
+  }
+}
+
+std::optional<trace::SocketEndpoint> decode_endpoint(Cursor& in) {
+  const std::uint64_t kind = in.number();
+  if (kind == 0) {
+    return std::nullopt;
+  }
+  trace::SocketEndpoint end;
+  end.is_v6 = kind == 2;
+  take_raw(in, end.address);
+  end.port = in.as<std::uint16_t>();
+  return end;
+}
+
+trace::SocketFacts decode_socket(Cursor& in) {
+  trace::SocketFacts socket;
+  socket.protocol = in.text();
+  socket.inode = in.number();
+  socket.local = decode_endpoint(in);
+  socket.remote = decode_endpoint(in);
+  socket.peer = in.number();
+  socket.name = in.text();
+  socket.netlink_family = in.as<std::uint32_t>();
+  socket.port_id = in.as<std::uint32_t>();
+  return socket;
+}
+
+trace::DeviceNumber decode_device(Cursor& in) {
+  trace::DeviceNumber device;
+  device.is_block = in.flag();
+  device.major = in.as<std::uint32_t>();
+  device.minor = in.as<std::uint32_t>();
+  return device;
+}
+
+trace::PidfdProcess decode_process(Cursor& in) {
+  trace::PidfdProcess process;
+  process.id = in.as_signed<std::int32_t>();
+  process.command = in.text();
+  return process;
+}
+
+trace::EventCounter decode_counter(Cursor& in) {
+  trace::EventCounter counter;
+  counter.count = in.number();
+  if (const std::uint64_t id = in.number(); id != 0) {
+    counter.id = static_cast<std::uint32_t>(id - 1);
+  }
+  if (const std::uint64_t semaphore = in.number(); semaphore != 0) {
+    counter.is_semaphore = semaphore == 2;
+  }
+  return counter;
+}
+
+/// The inverse of encode_file() in event_writer.cpp. What is behind a part of a later version stays unknown.
+trace::OpenFile decode_file(Cursor in) {
+  trace::OpenFile file;
+  file.link = in.text();
+  file.deleted = in.flag();
+  for (std::uint64_t part = in.number(); part != 0 && !in.failed(); part = in.number()) {
+    switch (part) {
+      case 1:
+        file.device = decode_device(in);
+        break;
+      case 2:
+        file.process = decode_process(in);
+        break;
+      case 3:
+        file.counter = decode_counter(in);
+        break;
+      case 4:
+        file.signals = in.number();
+        break;
+      case 5:
+        file.socket = decode_socket(in);
+        break;
+      default:
+        return file;
+    }
+  }
+  return file;
+}
+
+FrameFact decode_frame(Cursor in) {
+  FrameFact frame;
+  frame.kind = static_cast<trace::StackFrame::Kind>(in.number() & 3U);
+  frame.file = in.text();
+  frame.symbol = in.text();
+  frame.source = in.text();
+  frame.symbol_offset = in.number();
+  frame.file_offset = in.number();
+  frame.address = in.number();
+  frame.inlined = in.flag();
+  frame.line = in.as<unsigned>();
+  return frame;
+}
+
+/// Returns the text with the number that comes next; a new one follows. Empty if there is none.
+std::string_view take_known(Cursor& in, std::vector<std::string_view>& known) {
+  const std::uint64_t number = in.number();
+  if (number == known.size()) {
+    known.push_back(in.text());
+  }
+  return number < known.size() ? known[static_cast<std::size_t>(number)] : std::string_view{};
+}
+
+}  // namespace
+
+std::optional<int> ReplayedContext::error_number() const {
+  const auto value = find(RegisterFact::Kind::error_number, 0);
+  if (!value) {
+    return std::nullopt;
+  }
+  std::uint32_t number = 0;
+  for (unsigned i = 0; i < sizeof number; ++i) {
+    number |= std::to_integer<std::uint32_t>((*value)[i]) << (8 * i);
+  }
+  return static_cast<int>(number);
+}
+
+std::optional<trace::CallContext::Value> ReplayedContext::find(RegisterFact::Kind kind, unsigned index) const {
+  const RegisterFact* fact = facts_.find_register(kind, index);
+  return fact == nullptr ? std::nullopt : std::optional(fact->value);
+}
+
+void EventReader::begin(std::string_view block) {
+  rest_ = block;
+  damaged_ = false;
+  state_ = {};
+  texts_.clear();
+  files_.clear();
+  frames_.clear();
+  stacks_.clear();
+  functions_.clear();
+  call_names_.clear();
+}
+
+std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
+  const auto name = call_names_.find(BlockState::key_of(abi, number));
+  return name == call_names_.end() ? std::string_view{} : name->second;
+}
+
+EventReader::Record EventReader::peek() {
+  Cursor in(rest_);
+  Record record;
+  const std::uint64_t tag = in.number();
+  record.tag = tag <= 0xff ? static_cast<Tag>(tag) : Tag{};
+  record.payload = in.text();
+  damaged_ = damaged_ || in.failed();
+  record_size_ = damaged_ ? rest_.size() : rest_.size() - in.size();
+  return record;
+}
+
+EventReader::Found EventReader::next() {
+  facts_.clear();
+  bool found = false;
+  while (!rest_.empty()) {
+    const Record record = peek();
+    if (damaged_) {
+      return found ? Found::event : Found::damage;
+    }
+    const bool starts_next = is_event(record.tag) || record.tag == Tag::lost || record.tag == Tag::call_name;
+    if (found && starts_next) {
+      return Found::event;
+    }
+    rest_.remove_prefix(record_size_);
+    if (record.tag == Tag::lost) {
+      lost_ = Cursor(record.payload).number();
+      return Found::lost;
+    }
+    if (is_event(record.tag)) {
+      take_event(record.tag, Cursor(record.payload));
+      found = true;
+    } else {
+      take_fact(record);
+    }
+  }
+  return found ? Found::event : damaged_ ? Found::damage : Found::end;
+}
+
+// ---------------------------------------------------------------------------------------------- events
+
+void EventReader::take_head(Cursor& in) {
+  flags_ = in.as<unsigned>();
+  if ((flags_ & same_thread) == 0) {
+    state_.tid = in.as_signed<pid_t>();
+    state_.threads[state_.tid].tgid = static_cast<pid_t>(state_.tid + in.signed_number());
+  }
+  ThreadMemory& thread = state_.threads[state_.tid];
+  if ((flags_ & same_abi) == 0) {
+    thread.abi = static_cast<Abi>(in.number() % abi_count);
+  }
+  state_.monotonic = std::chrono::nanoseconds(
+      static_cast<std::int64_t>(in.difference(static_cast<std::uint64_t>(state_.monotonic.count()))));
+  if ((flags_ & same_offset) == 0) {
+    state_.offset = std::chrono::nanoseconds(
+        static_cast<std::int64_t>(in.difference(static_cast<std::uint64_t>(state_.offset.count()))));
+  }
+  event_.tid = state_.tid;
+  event_.tgid = thread.tgid;
+  event_.abi = thread.abi;
+  event_.time.monotonic = state_.monotonic;
+  event_.time.realtime = std::chrono::nanoseconds(static_cast<std::int64_t>(
+      static_cast<std::uint64_t>(state_.monotonic.count()) + static_cast<std::uint64_t>(state_.offset.count())));
+}
+
+void EventReader::take_event(Tag tag, Cursor in) {
+  take_head(in);
+  switch (tag) {
+    case Tag::syscall_enter:
+      event_.what = syscall_enter(in);
+      break;
+    case Tag::syscall_exit:
+      event_.what = syscall_exit(in);
+      break;
+    case Tag::signal_stop: {
+      trace::SignalStop stop;
+      stop.signal = in.as_signed<int>();
+      stop.instruction_pointer = in.number();
+      stop.siginfo = bytes_of(in.rest());
+      event_.what = stop;
+      break;
+    }
+    case Tag::group_stop:
+      event_.what = trace::GroupStop{in.as_signed<int>()};
+      break;
+    case Tag::exec: {
+      trace::Exec exec;
+      exec.former_tid = in.as_signed<pid_t>();
+      const std::uint64_t abi = in.number();
+      exec.abi = abi == 0 || abi > abi_count ? std::nullopt : std::optional(static_cast<Abi>(abi - 1));
+      event_.what = exec;
+      break;
+    }
+    case Tag::fork: {
+      const auto child = in.as_signed<pid_t>();
+      event_.what = trace::Fork{child, in.flag()};
+      break;
+    }
+    case Tag::attached: {
+      trace::Attached attached;
+      attached.by_request = in.flag();
+      attached.threads = in.as<unsigned>();
+      attached.command = in.rest();
+      event_.what = attached;
+      break;
+    }
+    case Tag::detached:
+      event_.what = trace::Detached{};
+      break;
+    case Tag::exited:
+      event_.what = trace::Exited{in.as_signed<int>()};
+      break;
+    case Tag::library_enter:
+      event_.what = library_enter(in);
+      break;
+    case Tag::library_exit:
+      event_.what = library_exit(in);
+      break;
+    case Tag::library_calls: {
+      const trace::LibraryFunction* function = take_function(in);
+      event_.what = trace::LibraryCalls{function, in.number()};
+      break;
+    }
+    case Tag::probe_hit:
+      event_.what = probe_hit(in);
+      break;
+    default:
+      event_.what = trace::SyscallLost{};
+      break;
+  }
+  damaged_ = damaged_ || in.failed();
+}
+
+trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
+  trace::SyscallEnter enter;
+  enter.number = in.number();
+  const std::uint64_t key = BlockState::key_of(event_.abi, enter.number);
+  CallMemory& before = state_.calls[key];
+  ThreadMemory& thread = state_.threads[event_.tid];
+  const std::uint64_t changed = in.number();
+  for (unsigned i = 0; i < enter.args.size(); ++i) {
+    if ((changed & 1U << i) != 0) {
+      before.args[i] = in.difference(before.args[i]);
+    }
+    enter.args[i] = before.args[i];
+  }
+  if ((changed & 1U << 6U) != 0) {
+    before.instruction_pointer = in.difference(before.instruction_pointer);
+  }
+  if ((changed & 1U << 7U) != 0) {
+    before.stack_pointer = in.difference(before.stack_pointer);
+  }
+  enter.instruction_pointer = before.instruction_pointer;
+  enter.stack_pointer = before.stack_pointer;
+  if ((flags_ & tampered) != 0) {
+    enter.tampered = tampered_of(in.number());
+  }
+  thread.call = key;
+  thread.instruction_pointer = enter.instruction_pointer;
+  thread.args = enter.args;
+  return enter;
+}
+
+trace::SyscallExit EventReader::syscall_exit(Cursor& in) {
+  trace::SyscallExit exit;
+  const ThreadMemory& thread = state_.threads[event_.tid];
+  CallMemory& before = state_.calls[thread.call];
+  before.value = in.difference(before.value);
+  exit.value = static_cast<std::int64_t>(before.value);
+  exit.is_error = (flags_ & failed) != 0;
+  exit.instruction_pointer = (flags_ & same_pointer) != 0 ? thread.instruction_pointer : in.number();
+  if ((flags_ & tampered) != 0) {
+    exit.tampered = tampered_of(in.number());
+  }
+  if (!in.at_end()) {
+    exit.cpu_time = std::chrono::nanoseconds(in.signed_number());
+  }
+  return exit;
+}
+
+const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
+  static const trace::LibraryFunction unknown;
+  const std::uint64_t index = in.number();
+  if (index == functions_.size()) {
+    Cursor text(in.text());
+    trace::LibraryFunction function;
+    function.number = text.as<std::uint32_t>();
+    const std::uint64_t flags = text.number();
+    function.in_program = (flags & 1U) != 0;
+    function.of_program = (flags & 2U) != 0;
+    function.name = text.text();
+    function.library = text.text();
+    function.caller = text.text();
+    function.label = text.text();
+    const std::uint32_t number = function.number;
+    functions_.push_back(&all_functions_.try_emplace(number, std::move(function)).first->second);
+  }
+  damaged_ = damaged_ || index >= functions_.size();
+  return index < functions_.size() ? functions_[static_cast<std::size_t>(index)] : &unknown;
+}
+
+trace::LibraryEnter EventReader::library_enter(Cursor& in) {
+  trace::LibraryEnter enter;
+  enter.function = take_function(in);
+  CallMemory& before = state_.calls[BlockState::key_of_function(enter.function->number)];
+  enter.call = in.number();
+  for (std::size_t i = 0; i < enter.integers.size(); ++i) {
+    before.args[i] = in.difference(before.args[i]);
+    enter.integers[i] = before.args[i];
+  }
+  before.stack_pointer = in.difference(before.stack_pointer);
+  before.instruction_pointer = in.difference(before.instruction_pointer);
+  enter.stack_pointer = before.stack_pointer;
+  enter.return_address = before.instruction_pointer;
+  enter.stack_arguments = in.difference(enter.stack_pointer);
+  enter.result_address = in.number();
+  enter.context = &context_;
+  return enter;
+}
+
+trace::LibraryExit EventReader::library_exit(Cursor& in) {
+  trace::LibraryExit exit;
+  exit.function = take_function(in);
+  CallMemory& before = state_.calls[BlockState::key_of_function(exit.function->number)];
+  exit.call = in.number();
+  exit.how = static_cast<trace::LibraryExit::How>(in.number() & 3U);
+  before.value = in.difference(before.value);
+  exit.integers[0] = before.value;
+  exit.integers[1] = in.number();
+  exit.context = in.flag() ? &context_ : nullptr;
+  return exit;
+}
+
+const std::string& EventReader::take_text(Cursor& in) {
+  static const std::string none;
+  const std::uint64_t number = in.number();
+  if (number == texts_.size()) {
+    texts_.emplace_back(in.text());
+  }
+  return number < texts_.size() ? texts_[static_cast<std::size_t>(number)] : none;
+}
+
+trace::ProbeHit EventReader::probe_hit(Cursor& in) {
+  constexpr std::uint64_t most_values = 64;
+  trace::ProbeHit hit;
+  hit.provider = &take_text(in);
+  hit.name = &take_text(in);
+  hit.module = &take_text(in);
+  hit.instruction_pointer = in.number();
+  values_.resize(static_cast<std::size_t>(std::min(in.number(), most_values)));
+  for (trace::ProbeValue& value : values_) {
+    const std::uint64_t flags = in.number();
+    value.known = (flags & 1U) != 0;
+    value.is_signed = (flags & 2U) != 0;
+    value.is_floating = (flags & 4U) != 0;
+    value.size = static_cast<unsigned>(flags >> 3U);
+    value.bits = in.number();
+  }
+  hit.arguments = values_;
+  return hit;
+}
+
+// ---------------------------------------------------------------------------------------------- facts
+
+void EventReader::take_fact(const Record& record) {
+  Cursor in(record.payload);
+  switch (record.tag) {
+    case Tag::memory:
+      take_memory(in);
+      break;
+    case Tag::file:
+      take_file(in);
+      break;
+    case Tag::netlink_protocol: {
+      const auto fd = in.as_signed<std::int32_t>();
+      facts_.netlink_protocols.emplace_back(fd, in.as_signed<std::int32_t>());
+      break;
+    }
+    case Tag::process:
+      take_process(in);
+      break;
+    case Tag::name:
+      take_name(in);
+      break;
+    case Tag::value:
+      take_register(in);
+      break;
+    case Tag::command:
+      facts_.command = std::string(in.rest());
+      break;
+    case Tag::frame:
+      frames_.push_back(decode_frame(in));
+      break;
+    case Tag::stack:
+      take_stack(in);
+      break;
+    case Tag::call_name: {
+      const std::uint64_t abi = in.number() % abi_count;
+      const std::uint64_t number = in.number();
+      call_names_[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void EventReader::take_memory(Cursor in) {
+  const ThreadMemory& thread = state_.threads[state_.tid];
+  const std::uint64_t place = in.number();
+  const std::uint64_t address =
+      place < thread.args.size() ? thread.args[static_cast<std::size_t>(place)] : in.difference(state_.address);
+  const std::string_view bytes = in.rest();
+  state_.address = address + bytes.size();
+  facts_.memory.add(address, bytes_of(bytes));
+}
+
+void EventReader::take_file(Cursor in) {
+  FileFact fact;
+  fact.owner = static_cast<FileFact::Owner>(in.number() & 3U);
+  fact.pid = in.as_signed<std::int32_t>();
+  fact.fd = in.as_signed<std::int32_t>();
+  fact.file = decode_file(Cursor(take_known(in, files_)));
+  facts_.files.push_back(std::move(fact));
+}
+
+void EventReader::take_process(Cursor in) {
+  const auto id = in.as_signed<std::int32_t>();
+  trace::TaskSnapshot::Process process;
+  process.id = in.as_signed<std::int32_t>();
+  const std::uint64_t flags = in.number();
+  process.is_thread = (flags & 1U) != 0;
+  process.is_group = (flags & 2U) != 0;
+  process.command = take_text(in);
+  facts_.processes.emplace_back(id, std::move(process));
+}
+
+void EventReader::take_name(Cursor in) {
+  NameFact fact;
+  fact.kind = static_cast<NameFact::Kind>(in.number());
+  fact.number = in.number();
+  fact.name = take_text(in);
+  facts_.names.push_back(std::move(fact));
+}
+
+void EventReader::take_register(Cursor in) {
+  RegisterFact fact;
+  fact.kind = static_cast<RegisterFact::Kind>(in.number());
+  fact.index = in.as<unsigned>();
+  take_raw(in, fact.value);
+  facts_.registers.push_back(fact);
+}
+
+void EventReader::take_stack(Cursor in) {
+  constexpr std::size_t most_frames = 4096;
+  Cursor numbers(take_known(in, stacks_));
+  while (!numbers.at_end() && facts_.frames.size() < most_frames) {
+    const std::uint64_t number = numbers.number();
+    if (number < frames_.size()) {
+      facts_.frames.push_back(frames_[static_cast<std::size_t>(number)]);
+    }
+  }
+}
+
+}  // namespace tracer::replay

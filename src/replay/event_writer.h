@@ -1,0 +1,97 @@
+// Writes events and their facts into a block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "replay/block_state.h"
+#include "replay/facts.h"
+#include "replay/mark.h"
+#include "replay/varint.h"
+#include "spec/spec.h"
+#include "trace/event.h"
+
+namespace tracer::replay {
+
+class EventWriter {
+ public:
+  /// `tables` outlive this.
+  explicit EventWriter(const spec::Tables& tables) : tables_(tables) {}
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  void write(const trace::Event& event, const Facts& facts);
+  void write_lost(std::uint64_t events);
+
+  [[nodiscard]] std::size_t size() const { return block_.size(); }
+  /// What the mark of the block will say, but for its number, sizes and losses.
+  [[nodiscard]] const Mark& mark() const { return mark_; }
+  /// Ends the block: swaps its bytes into `block`, and starts an empty one.
+  void take(std::string& block);
+
+ private:
+  /// Texts, files, frames and stacks that the block has already, by what they were written as.
+  class Seen {
+   public:
+    /// Writes the number of `text` and, if it is new, the text.
+    void write(Encoder& out, std::string_view text);
+    /// Writes the number alone, and returns whether the text is new.
+    bool write_number(Encoder& out, std::string_view text);
+
+   private:
+    std::unordered_map<std::string, std::uint64_t> numbers_;
+  };
+
+  struct Dictionaries {
+    Seen texts;
+    Seen files;
+    Seen frames;
+    Seen stacks;
+    Seen functions;
+  };
+
+  void write_head(const trace::Event& event, unsigned flags);
+  void write_facts(const trace::Event& event, const Facts& facts);
+  void write_stack(const Facts& facts);
+  void write_command(pid_t tid, const Facts& facts);
+  void write_function(const trace::LibraryFunction& function);
+  void write_call_name(Abi abi, std::uint64_t number);
+  void write_memory(const ThreadMemory& thread, std::uint64_t address, std::span<const std::byte> bytes);
+  /// Puts `payload_` into the block as a record, and clears it.
+  void end_record(Tag tag);
+
+  // Each writes what is particular to one kind of event.
+  void put(const trace::SyscallEnter& enter, const trace::Event& event);
+  void put(const trace::SyscallExit& exit, const trace::Event& event);
+  void put(const trace::SyscallLost& lost, const trace::Event& event);
+  void put(const trace::SignalStop& stop, const trace::Event& event);
+  void put(const trace::GroupStop& stop, const trace::Event& event);
+  void put(const trace::Exec& exec, const trace::Event& event);
+  void put(const trace::Fork& fork, const trace::Event& event);
+  void put(const trace::Attached& attached, const trace::Event& event);
+  void put(const trace::Detached& detached, const trace::Event& event);
+  void put(const trace::Exited& exited, const trace::Event& event);
+  void put(const trace::LibraryEnter& enter, const trace::Event& event);
+  void put(const trace::LibraryExit& exit, const trace::Event& event);
+  void put(const trace::LibraryCalls& calls, const trace::Event& event);
+  void put(const trace::ProbeHit& hit, const trace::Event& event);
+
+  const spec::Tables& tables_;
+  std::string block_;
+  std::string payload_;
+  std::string part_;  ///< of the payload, to be looked up
+  Encoder out_{payload_};
+  BlockState state_;
+  Mark mark_;
+  bool new_thread_ = false;  ///< the event is the first of its thread in the block
+  Dictionaries seen_;
+  std::unordered_map<std::uint64_t, std::uint8_t> argument_counts_;  ///< by the key of the call
+  std::unordered_map<pid_t, std::string> commands_;                  ///< of living threads, across blocks
+};
+
+/// How many registers the description of a call uses; all of them if it has none.
+[[nodiscard]] std::uint8_t used_arguments(const spec::Tables& tables, Abi abi, std::uint64_t number);
+
+}  // namespace tracer::replay

@@ -1,0 +1,194 @@
+#include "replay/replay_engine.h"
+
+#include <utility>
+#include <variant>
+
+namespace tracer::replay {
+namespace {
+
+std::optional<trace::OpenFile> copy_of(const trace::OpenFile* file) {
+  return file == nullptr ? std::nullopt : std::optional(*file);
+}
+
+}  // namespace
+
+ReplayEngine::ReplayEngine(std::unique_ptr<TraceFile> file, ReplayOptions options, const spec::Tables& tables,
+                           Complain complain)
+    : file_(std::move(file)), options_(options), tables_(tables), complain_(std::move(complain)) {}
+
+Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
+  const auto wanted = [this](const Mark& mark) {
+    return (!options_.from || mark.last >= *options_.from) && (!options_.to || mark.first <= *options_.to);
+  };
+  bool goes_on = true;
+  while (goes_on) {
+    const std::string_view block = file_->next(wanted);
+    if (block.empty()) {
+      break;
+    }
+    reader_.begin(block);
+    goes_on = play_block(handler);
+  }
+  handler.idle();
+  if (damaged_) {
+    complain_(file_->name() + ": a block is damaged: its rest is left out");
+  } else if (const std::string missing = goes_on ? file_->missing() : std::string(); !missing.empty()) {
+    complain_(file_->name() + ": " + missing);
+  }
+  return trace::RunEnd{};
+}
+
+bool ReplayEngine::play_block(trace::EventHandler& handler) {
+  while (true) {
+    switch (reader_.next()) {
+      case EventReader::Found::event:
+        if (!play_event(handler)) {
+          return false;
+        }
+        break;
+      case EventReader::Found::lost:
+        handler.lost(reader_.lost());
+        break;
+      case EventReader::Found::damage:
+        damaged_ = true;
+        return true;
+      case EventReader::Found::end:
+        return true;
+    }
+  }
+}
+
+bool ReplayEngine::is_in_time(const trace::Event& event) const {
+  return (!options_.from || event.time.realtime >= *options_.from) &&
+         (!options_.to || event.time.realtime <= *options_.to);
+}
+
+bool ReplayEngine::play_event(trace::EventHandler& handler) {
+  const trace::Event& recorded = reader_.event();
+  if (reader_.facts().command) {
+    commands_[recorded.tid] = *reader_.facts().command;
+  }
+  trace::Verdict verdict = trace::Verdict::go_on;
+  if (is_in_time(recorded)) {
+    trace::Event event = recorded;
+    if (auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
+      enter->number = number_here(event.abi, enter->number);
+    }
+    verdict = handler.handle(event, *this);
+  }
+  if (std::holds_alternative<trace::Exited>(recorded.what) || std::holds_alternative<trace::Detached>(recorded.what)) {
+    commands_.erase(recorded.tid);
+  }
+  return verdict != trace::Verdict::detach_all;
+}
+
+std::uint64_t ReplayEngine::number_here(Abi abi, std::uint64_t number) {
+  const auto [entry, is_new] = numbers_.try_emplace(BlockState::key_of(abi, number), number);
+  const std::string_view name = is_new ? reader_.call_name(abi, number) : std::string_view{};
+  if (!name.empty()) {
+    const spec::Call* ours = tables_.find(abi, number);
+    if (ours == nullptr || tables_.text(ours->name) != name) {
+      for (const spec::NumberedCall& row : tables_.numbers[index_of(abi)]) {
+        if (row.call != spec::none && tables_.text(tables_.calls[row.call].name) == name) {
+          entry->second = row.number;
+        }
+      }
+    }
+  }
+  return entry->second;
+}
+
+// ---------------------------------------------------------------------------------------------- facts
+
+std::size_t ReplayEngine::read(RemoteAddr address, std::span<std::byte> into) const {
+  return facts().memory.read(address.value(), into);
+}
+
+std::optional<trace::OpenFile> ReplayEngine::descriptor(std::int32_t fd) const {
+  return copy_of(facts().file(FileFact::Owner::task, 0, fd));
+}
+
+std::optional<trace::OpenFile> ReplayEngine::descriptor_behind(std::int32_t fd) const {
+  return copy_of(facts().file(FileFact::Owner::pidfd, 0, fd));
+}
+
+std::optional<trace::OpenFile> ReplayEngine::descriptor_of(std::int32_t pid, std::int32_t fd) const {
+  return copy_of(facts().file(FileFact::Owner::process, pid, fd));
+}
+
+std::optional<trace::OpenFile> ReplayEngine::working_directory() const {
+  return copy_of(facts().file(FileFact::Owner::directory, 0, 0));
+}
+
+std::int32_t ReplayEngine::netlink_protocol(std::int32_t fd) const {
+  for (const auto& [number, protocol] : facts().netlink_protocols) {
+    if (number == fd) {
+      return protocol;
+    }
+  }
+  return -1;
+}
+
+std::optional<trace::TaskSnapshot::Process> ReplayEngine::process(std::int32_t id) const {
+  for (const auto& [number, process] : facts().processes) {
+    if (number == id) {
+      return process;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Never says that it does not know: another process may have the id now.
+std::optional<std::string> ReplayEngine::command(std::int32_t tid) const {
+  const auto known = commands_.find(tid);
+  return known == commands_.end() ? std::string() : known->second;
+}
+
+std::span<const trace::StackFrame> ReplayEngine::Stacks::frames(const trace::Event& /*event*/,
+                                                                const trace::Memory& /*memory*/) {
+  frames_.clear();
+  for (const FrameFact& fact : engine_.facts().frames) {
+    if (fact.inlined && !engine_.options_.sources) {
+      continue;
+    }
+    trace::StackFrame frame;
+    frame.kind = fact.kind;
+    frame.file = fact.file;
+    frame.symbol = fact.symbol;
+    frame.symbol_offset = fact.symbol_offset;
+    frame.file_offset = fact.file_offset;
+    frame.address = fact.address;
+    frame.inlined = fact.inlined;
+    if (engine_.options_.sources) {
+      frame.source = fact.source;
+      frame.line = fact.line;
+    }
+    if (frames_.size() == engine_.options_.frame_limit) {
+      frame = {};
+      frame.kind = trace::StackFrame::Kind::limit;
+      frames_.push_back(frame);
+      break;
+    }
+    frames_.push_back(frame);
+  }
+  return frames_;
+}
+
+std::string_view ReplayEngine::ReplayedFacts::find(NameFact::Kind kind, std::uint64_t number) const {
+  const std::string* name = reader_.facts().name(kind, number);
+  return name == nullptr ? std::string_view{} : std::string_view(*name);
+}
+
+std::string_view ReplayEngine::ReplayedFacts::function(const names::Task& /*task*/, RemoteAddr address) {
+  return find(NameFact::Kind::function, address.value());
+}
+
+std::string_view ReplayEngine::ReplayedFacts::interface(std::uint32_t index) {
+  return find(NameFact::Kind::interface, index);
+}
+
+std::string_view ReplayEngine::ReplayedFacts::generic_family(std::uint16_t number) {
+  return find(NameFact::Kind::generic_family, number);
+}
+
+}  // namespace tracer::replay

@@ -1,0 +1,148 @@
+#include "replay/trace_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tracer::replay {
+
+struct TraceFile::Unpacker {
+  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> zstd{ZSTD_createDCtx(), &ZSTD_freeDCtx};
+};
+
+TraceFile::TraceFile(UniqueFd file, std::string name)
+    : file_(std::move(file)), name_(std::move(name)), unpacker_(std::make_unique<Unpacker>()) {
+  struct stat status;
+  can_seek_ = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+TraceFile::~TraceFile() = default;
+
+Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path) {
+  const bool is_input = path == "-";
+  UniqueFd fd(is_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string name = is_input ? "standard input" : path;
+  if (!fd.valid()) {
+    return Error{errno, name + ": " + std::strerror(errno)};
+  }
+  std::unique_ptr<TraceFile> file(new TraceFile(std::move(fd), name));
+  if (!file->read_mark() || file->mark_.sequence != 0) {
+    return Error{0, name + ": it is no trace that --record wrote"};
+  }
+  if (!file->read_block()) {
+    return Error{0, name + ": its head is damaged"};
+  }
+  auto head = decode_head(file->block_);
+  if (!head) {
+    return Error{0, name + ": " + head.error().message};
+  }
+  file->head_ = std::move(head).value();
+  return file;
+}
+
+bool TraceFile::read(std::string& into, std::size_t size) {
+  into.resize(size);
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(file_.get(), into.data() + done, size - done);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  into.resize(done);
+  position_ += done;
+  return done == size;
+}
+
+bool TraceFile::read_mark() {
+  if (!read(mark_bytes_, mark_size)) {
+    end_ = mark_bytes_.empty() ? End::abrupt : is_seek_table(mark_bytes_) ? End::regular : End::truncated;
+    return false;
+  }
+  const auto mark = decode_mark(mark_bytes_);
+  constexpr std::uint32_t most_packed = most_block_size + (1U << 20U);
+  if (!mark || mark->packed_size > most_packed || mark->sequence != sequence_) {
+    end_ = is_seek_table(mark_bytes_) ? End::regular : End::damaged;
+    return false;
+  }
+  mark_ = *mark;
+  ++sequence_;
+  return true;
+}
+
+bool TraceFile::unpack() {
+  const unsigned long long size = ZSTD_getFrameContentSize(packed_.data(), packed_.size());
+  if (unpacker_->zstd == nullptr || size > most_block_size) {  // the values that say `unknown` are larger
+    return false;
+  }
+  block_.resize(static_cast<std::size_t>(size));
+  const std::size_t got =
+      ZSTD_decompressDCtx(unpacker_->zstd.get(), block_.data(), block_.size(), packed_.data(), packed_.size());
+  return ZSTD_isError(got) == 0 && got == block_.size();
+}
+
+bool TraceFile::read_block() {
+  if (!read(packed_, mark_.packed_size)) {
+    end_ = End::truncated;
+    return false;
+  }
+  if (!fits(mark_, mark_bytes_, packed_) || !unpack()) {
+    end_ = End::damaged;
+    return false;
+  }
+  return true;
+}
+
+bool TraceFile::skip_block() {
+  if (!can_seek_) {
+    return read_block();
+  }
+  if (::lseek(file_.get(), static_cast<off_t>(mark_.packed_size), SEEK_CUR) < 0) {
+    end_ = End::damaged;
+    return false;
+  }
+  position_ += mark_.packed_size;
+  return true;
+}
+
+std::string_view TraceFile::next(const std::function<bool(const Mark&)>& wanted) {
+  while (end_ == End::none && read_mark()) {
+    const bool is_wanted = wanted(mark_);
+    if (is_wanted ? !read_block() : !skip_block()) {
+      break;
+    }
+    events_ += mark_.events;
+    if (is_wanted) {
+      return block_;
+    }
+  }
+  return {};
+}
+
+std::string TraceFile::missing() const {
+  switch (end_) {
+    case End::none:
+    case End::regular:
+      return {};
+    case End::abrupt:
+      return fmt::format("the recording ends without its end, after {} events: up to a second of it may be missing",
+                         events_);
+    case End::truncated:
+      return fmt::format("the file is cut off after {} events: what follows byte {} is left out", events_, position_);
+    case End::damaged:
+      return fmt::format("the file is damaged after {} events: what follows byte {} is left out", events_, position_);
+  }
+  return {};
+}
+
+}  // namespace tracer::replay

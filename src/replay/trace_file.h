@@ -1,0 +1,74 @@
+// Reads a trace file block by block: a file, or a pipe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "replay/head.h"
+#include "replay/mark.h"
+
+namespace tracer::replay {
+
+class TraceFile {
+ public:
+  /// Opens a file, `-` for standard input, and reads its head.
+  static Result<std::unique_ptr<TraceFile>> open(const std::string& path);
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+  ~TraceFile();
+
+  [[nodiscard]] const Head& head() const { return head_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// Goes on to the next block whose mark `wanted` wants. Returns its bytes, valid until the next call; empty at the
+  /// end of what is readable.
+  std::string_view next(const std::function<bool(const Mark&)>& wanted);
+  /// That of the last block.
+  [[nodiscard]] const Mark& mark() const { return mark_; }
+
+  /// What the file lacks, in words, after its end was reached; empty: nothing.
+  [[nodiscard]] std::string missing() const;
+  /// How many bytes were read or passed over.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+
+ private:
+  struct Unpacker;
+  TraceFile(UniqueFd file, std::string name);
+
+  enum class End : std::uint8_t {
+    none,
+    regular,    ///< the seek table follows
+    abrupt,     ///< nothing follows: the recorder was killed
+    truncated,  ///< in the middle of a block
+    damaged,    ///< what follows is no block
+  };
+  /// Reads a mark; false at the end.
+  bool read_mark();
+  /// Reads the block of the mark; false if it is damaged.
+  bool read_block();
+  bool skip_block();
+  [[nodiscard]] bool unpack();
+  /// Reads as many bytes as there are, and returns whether they were all there.
+  bool read(std::string& into, std::size_t size);
+
+  UniqueFd file_;
+  std::string name_;
+  Head head_;
+  Mark mark_;
+  std::string mark_bytes_;
+  std::string packed_;
+  std::string block_;
+  std::unique_ptr<Unpacker> unpacker_;
+  std::uint64_t position_ = 0;
+  std::uint64_t events_ = 0;  ///< of all blocks so far
+  std::uint32_t sequence_ = 0;
+  bool can_seek_ = false;
+  End end_ = End::none;
+};
+
+}  // namespace tracer::replay

@@ -1,0 +1,113 @@
+// Integers and bytes of a trace file: LEB128, zigzag for signed ones, and lengths before texts.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracer::replay {
+
+/// Appends to a text.
+class Encoder {
+ public:
+  explicit Encoder(std::string& to) : to_(to) {}
+
+  void number(std::uint64_t value) {
+    while (value >= 0x80) {
+      to_.push_back(static_cast<char>(value | 0x80U));
+      value >>= 7U;
+    }
+    to_.push_back(static_cast<char>(value));
+  }
+  void signed_number(std::int64_t value) {
+    number((static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  /// The difference wraps, as addresses do.
+  void difference(std::uint64_t value, std::uint64_t from) { signed_number(static_cast<std::int64_t>(value - from)); }
+  void raw(std::string_view text) { to_.append(text); }
+  void raw(std::span<const std::byte> bytes) { raw({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
+  void text(std::string_view text) {
+    number(text.size());
+    raw(text);
+  }
+
+ private:
+  std::string& to_;
+};
+
+/// Reads what an Encoder wrote. Past the end, or behind a number that is too long, everything is zero or empty.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : rest_(text) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= std::uint64_t{byte & 0x7fU} << shift;
+      if ((byte & 0x80U) == 0) {
+        return value;
+      }
+    }
+    return fail();
+  }
+  std::int64_t signed_number() {
+    const std::uint64_t value = number();
+    return static_cast<std::int64_t>((value >> 1U) ^ (0 - (value & 1U)));
+  }
+  std::uint64_t difference(std::uint64_t from) { return from + static_cast<std::uint64_t>(signed_number()); }
+  template <typename Number>
+  Number as() {
+    return static_cast<Number>(number());
+  }
+  template <typename Number>
+  Number as_signed() {
+    return static_cast<Number>(signed_number());
+  }
+  bool flag() { return number() != 0; }
+  unsigned char byte() {
+    if (rest_.empty()) {
+      fail();
+      return 0;
+    }
+    return static_cast<unsigned char>(take(1).front());
+  }
+  std::string_view text() {
+    const std::uint64_t size = number();
+    if (size > rest_.size()) {
+      fail();
+      return {};
+    }
+    return take(static_cast<std::size_t>(size));
+  }
+  std::string_view rest() { return take(rest_.size()); }
+
+  [[nodiscard]] std::size_t size() const { return rest_.size(); }
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  std::string_view take(std::size_t size) {
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  std::uint64_t fail() {
+    failed_ = true;
+    rest_ = {};
+    return 0;
+  }
+
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+}  // namespace tracer::replay
