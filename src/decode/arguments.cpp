@@ -195,7 +195,7 @@ void CallDecoder::emit_argument(const Param& param, std::uint64_t raw) {
   } else if (session_.outcome != nullptr && param.was) {
     in_out_.emit_as_it_was(type, raw);
   } else if (session_.outcome != nullptr && in_out_.includes(param)) {
-    in_out_.emit_both(type, raw);
+    in_out_.emit_both(param, raw);
   } else {
     Unread unread;
     context.view = type.direction == Direction::out ? View::output : View::input;

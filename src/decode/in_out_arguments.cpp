@@ -45,12 +45,56 @@ bool InOutArguments::emit_before(const Param& param) const {
   const Type& type = tables_.types[param.type];
   const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
   const RemoteAddr address(bits);
+  if (is_number_changed(type)) {
+    state_.half_emitted = emit_number_before(type, address);
+    return state_.half_emitted;
+  }
   if (address.is_null() || !values_.target(type, address, Context::of(View::before))) {
     out_.address(address);
     return false;
   }
   state_.half_emitted = type.direction == Direction::inout || has_after_fields(type, bits);
   return state_.half_emitted;
+}
+
+/// Whether the call reads a number there and writes another: both stand in one pair of brackets, `[5 => 7]`.
+bool InOutArguments::is_number_changed(const Type& pointer) const {
+  return pointer.direction == Direction::inout && tables_.types[pointer.target].kind == TypeKind::scalar;
+}
+
+/// Emits `[5`, or the address if nothing can be read there. Returns whether the rest is to follow.
+bool InOutArguments::emit_number_before(const Type& pointer, RemoteAddr address) const {
+  const Type& type = tables_.types[pointer.target];
+  const auto bits =
+      address.is_null() || !state_.depth.dereference ? std::nullopt : session_.load(type, Place::remote(address));
+  if (!bits) {
+    out_.address(address);
+    return false;
+  }
+  out_.begin_target();
+  values_.numbers().emit_scalar(type, *bits);
+  return true;
+}
+
+/// Emits ` => 7]`, or `]` where it is as it was.
+void InOutArguments::emit_number_after(const Param& param) const {
+  const Type& pointer = tables_.types[param.type];
+  const Type& type = tables_.types[pointer.target];
+  const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
+  const auto old_bits = session_.load(type, session_.saved_at(address, session_.size_of(type)));
+  const auto new_bits = is_filled(param) ? session_.load(type, Place::remote(address)) : old_bits;
+  if (new_bits && new_bits != old_bits) {
+    out_.changed();
+    values_.numbers().emit_scalar(type, *new_bits);
+  }
+  out_.end_target();
+}
+
+/// Whether the call has written there. As with what only comes out, `when 1` says that there always is something to
+/// see.
+bool InOutArguments::is_filled(const Param& param) const {
+  const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
+  return always ? session_.outcome->known : session_.succeeded();
 }
 
 void InOutArguments::emit_after(const Param& param) const {
@@ -63,10 +107,11 @@ void InOutArguments::emit_after(const Param& param) const {
     }
     return;
   }
-  // As with what only comes out, `when 1` says that there always is something to see.
-  const bool always = param.when != spec::none && tables_.exprs[param.when].op == spec::ExprOp::literal;
-  const bool filled = always ? session_.outcome->known : session_.succeeded();
-  if (!filled || !evaluator_.holds(param.when, no_context)) {
+  if (is_number_changed(type)) {
+    emit_number_after(param);
+    return;
+  }
+  if (!is_filled(param) || !evaluator_.holds(param.when, no_context)) {
     return;
   }
   const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
@@ -75,13 +120,7 @@ void InOutArguments::emit_after(const Param& param) const {
     return;
   }
   const RemoteAddr address(bits);
-  const Type& target_type = tables_.types[type.target];
-  if (target_type.kind == TypeKind::scalar &&
-      session_.load(target_type, session_.saved_at(address, session_.size_of(target_type))) ==
-          session_.load(target_type, Place::remote(address))) {
-    return;
-  }
-  if (nothing_after(target_type, address)) {
+  if (nothing_after(tables_.types[type.target], address)) {
     return;
   }
   out_.changed();
@@ -116,7 +155,8 @@ bool InOutArguments::nothing_after(const Type& type, RemoteAddr address) const {
                       [&](const spec::Field& f) { return values_.structs().wanted(f, context); });
 }
 
-void InOutArguments::emit_both(const Type& pointer, std::uint64_t bits) const {
+void InOutArguments::emit_both(const Param& param, std::uint64_t bits) const {
+  const Type& pointer = tables_.types[param.type];
   bits = *session_.load(pointer, Place::in_register(bits));
   const RemoteAddr address(bits);
   if (!state_.depth.dereference) {
@@ -135,15 +175,9 @@ void InOutArguments::emit_both(const Type& pointer, std::uint64_t bits) const {
     return;
   }
   if (type.kind == TypeKind::scalar) {
-    const auto old_bits = session_.load(type, before);
-    const auto new_bits = session_.succeeded() ? session_.load(type, Place::remote(address)) : old_bits;
     out_.begin_target();
-    values_.numbers().emit_scalar(type, old_bits.value_or(0));
-    if (new_bits && new_bits != old_bits) {
-      out_.changed();
-      values_.numbers().emit_scalar(type, *new_bits);
-    }
-    out_.end_target();
+    values_.numbers().emit_scalar(type, session_.load(type, before).value_or(0));
+    emit_number_after(param);
     return;
   }
   if (!values_.value(type, before, Context::of(View::before))) {

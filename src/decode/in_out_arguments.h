@@ -25,11 +25,15 @@ class InOutArguments {
   [[nodiscard]] bool emit_before(const spec::Param& param) const;
   void emit_after(const spec::Param& param) const;
   /// Both at the exit, after an argument that had to wait for it: `[128 => 16]`, or `[16]` if it did not change.
-  void emit_both(const spec::Type& pointer, std::uint64_t bits) const;
+  void emit_both(const spec::Param& param, std::uint64_t bits) const;
   /// What the pointer of an argument led to at entry.
   void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits) const;
 
  private:
+  [[nodiscard]] bool is_number_changed(const spec::Type& pointer) const;
+  [[nodiscard]] bool emit_number_before(const spec::Type& pointer, RemoteAddr address) const;
+  void emit_number_after(const spec::Param& param) const;
+  [[nodiscard]] bool is_filled(const spec::Param& param) const;
   [[nodiscard]] bool nothing_after(const spec::Type& type, RemoteAddr address) const;
   template <typename Found>
   void for_each_after_field(const spec::Type& pointer, std::uint64_t bits, const Found& found) const;

@@ -26,6 +26,13 @@ bool has_flag(const spec::Tables& tables, const spec::ConstantSet& set, std::uin
   return false;
 }
 
+/// Whether the type has room for all that the register holds.
+bool has_room(const Type& type, std::uint64_t bits, Abi abi) {
+  constexpr unsigned bits_of_byte = 8;
+  const unsigned room = spec::bytes_of(type.width, abi) * bits_of_byte - (type.is_signed ? 1 : 0);
+  return room >= 64 || bits >> room == 0;
+}
+
 }  // namespace
 
 void CallDecoder::emit_result() {
@@ -62,6 +69,9 @@ void CallDecoder::emit_result() {
                  register_size(session_.abi) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
     } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
       out_.scalar(bits, plain);
+    } else if (type.kind == TypeKind::scalar && type.set == spec::none && !has_room(type, bits, session_.abi)) {
+      static const Type plain_hex = format::scalar_type(8, false, spec::Style::hex);
+      out_.scalar(bits, type.style == spec::Style::hex ? plain_hex : plain);
     } else if (type.kind == TypeKind::scalar) {
       values_.numbers().emit_scalar(
           type, *session_.load(type, Place::in_register(bits)));  // whatever the arguments have cost

@@ -61,9 +61,11 @@ bool StructDecoder::has_unnamed_rest(const Struct& layout) const {
          tables_.exprs[last->length].op == spec::ExprOp::rest;
 }
 
-/// Whether an argument says how large it is, so that the kernel takes for zero what the program does not give of it.
+/// Whether an argument says how large it is, or it is filled, so that the kernel takes for zero what the program does
+/// not give of it.
 bool StructDecoder::is_filled_up(const Struct& layout) const {
-  return layout.sized_by != spec::none && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer && !layout.variable;
+  return layout.sized_by != spec::none && !layout.variable &&
+         (layout.filled_size != 0 || tables_.exprs[layout.sized_by].op == spec::ExprOp::outer);
 }
 
 std::span<const std::byte> StructDecoder::filled_up(std::span<const std::byte> given, std::uint64_t size) const {
@@ -148,8 +150,7 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   if (!read) {
     return false;
   }
-  const bool is_filled = is_filled_up(layout) || layout.filled_size != 0;
-  inner.place = Place::copied(is_filled && wanted < full ? filled_up(*read, full) : *read, place.address);
+  inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
   available = std::max<std::uint64_t>(available, layout.filled_size);
   layout.is_list ? elements(within, available) : fields(within, available, in_part);
   return true;

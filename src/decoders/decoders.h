@@ -74,6 +74,8 @@ bool netfilter_type(decode::CustomContext& context);
 bool clone_flags_and_signal(decode::CustomContext& context);
 bool swap_priority(decode::CustomContext& context);
 bool sve_length(decode::CustomContext& context);
+bool sve_length_note(decode::CustomContext& context);
+bool riscv_vector(decode::CustomContext& context);
 bool tagged_address(decode::CustomContext& context);
 bool restriction(decode::CustomContext& context);
 bool high_low(decode::CustomContext& context);

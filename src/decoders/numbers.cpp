@@ -64,6 +64,34 @@ bool sve_length(decode::CustomContext& context) {
   return true;
 }
 
+/// Shows a result of PR_SVE_GET_VL in the same way, unless it is a plain number.
+bool sve_length_note(decode::CustomContext& context) {
+  constexpr std::uint64_t length_bits = 0xffff;
+  return context.value() <= length_bits || sve_length(context);
+}
+
+/// Shows the argument of PR_RISCV_V_SET_CONTROL: what holds now, what holds after execve, and whether that is
+/// inherited.
+bool riscv_vector(decode::CustomContext& context) {
+  constexpr std::uint64_t state = 3;
+  constexpr unsigned next_shift = 2;
+  constexpr std::uint64_t inherit = 0x10;
+  constexpr std::uint64_t known = 0x1f;
+  const auto bits = context.value();
+  TextBuffer text;
+  context.append_constant(text, bits & state, format::ConstantForm::abbreviate);
+  text.append('|');
+  context.append_constant(text, (bits >> next_shift) & state, format::ConstantForm::abbreviate);
+  text.append((bits & inherit) != 0 ? "<<2|" : "<<2|!");
+  context.append_constant(text, inherit, format::ConstantForm::abbreviate);
+  if ((bits & ~known) != 0) {
+    text.append('|');
+    text.hex(bits & ~known);
+  }
+  context.named(text.view(), bits);
+  return true;
+}
+
 /// Shows the argument of PR_SET_TAGGED_ADDR_CTRL: `PR_TAGGED_ADDR_ENABLE|PR_MTE_TCF_SYNC|0xfffe<<PR_MTE_TAG_SHIFT`. The
 /// first two parts always show.
 bool tagged_address(decode::CustomContext& context) {
