@@ -1,18 +1,18 @@
 #include "app/list_probes.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <vector>
 
 #include "base/printable.h"
 #include "base/unique_fd.h"
-#include "debuginfo/tracee_file.h"
+#include "debuginfo/separate_files.h"
 #include "library/debug_symbols.h"
 #include "library/modules.h"
+#include "proc/tracee_file.h"
 #include "process/start_program.h"
 
 namespace tracer::app {
@@ -45,8 +45,9 @@ void append_module(std::string& text, const library::ModuleFile& file, const lib
 
 }  // namespace
 
-Result<std::string> list_of_probes(const std::string& program) {
+Result<std::string> list_of_probes(const std::string& program, const debuginfo::Reader::Note& note) {
   std::string text;
+  debuginfo::Reader reader(note);
   const bool is_process = std::all_of(program.begin(), program.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (is_process) {
     library::ModuleCache files;
@@ -57,8 +58,14 @@ Result<std::string> list_of_probes(const std::string& program) {
     }
     for (const library::Module& module : modules) {
       const bool stripped = module.file->all_functions().empty();
-      auto found = stripped ? debuginfo::open_in_tracee(pid, module.path) : debuginfo::TraceeFile{};
-      const auto more = library::DebugSymbols::read(std::move(found.descriptor), module.path, module.is_program);
+      debuginfo::ObjectFiles object{module.path, {}, {}, {}};
+      if (stripped) {
+        object.object = proc::open_mapped(pid, module.range, module.path, module.inode).descriptor;
+      }
+      if (object.object.valid() && module.is_program) {
+        object = debuginfo::with_separate_files(std::move(object.object), module.path, proc::Root::of(pid));
+      }
+      const auto more = library::DebugSymbols::read(std::move(object), reader);
       append_module(text, *module.file, *more, module.name);
     }
     return text;
@@ -67,7 +74,7 @@ Result<std::string> list_of_probes(const std::string& program) {
   if (!path) {
     return path.error();
   }
-  UniqueFd descriptor(::open(path.value().c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd descriptor = proc::open_regular(path.value()).descriptor;
   if (!descriptor.valid()) {
     const int number = errno;
     return Error{number, "--list-probes: '" + path.value() + "': " + std::strerror(number)};
@@ -78,7 +85,11 @@ Result<std::string> list_of_probes(const std::string& program) {
     return Error{ENOEXEC, "--list-probes: '" + path.value() + "' is no program or library that can be traced here"};
   }
   const bool stripped = file.value()->all_functions().empty();
-  const auto more = library::DebugSymbols::read(stripped ? std::move(descriptor) : UniqueFd(), name, true);
+  debuginfo::ObjectFiles object{name, {}, {}, {}};
+  if (stripped) {
+    object = debuginfo::with_separate_files(std::move(descriptor), std::filesystem::absolute(name), proc::Root::own());
+  }
+  const auto more = library::DebugSymbols::read(std::move(object), reader);
   append_module(text, *file.value(), *more,
                 file.value()->soname().empty() ? printable(name.substr(name.rfind('/') + 1))
                                                : std::string(file.value()->soname()));

@@ -264,7 +264,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!contexts) {
     return failed(contexts.error(), speak);
   }
-  auto stack_tracer = make_stack_tracer(options, tables);
+  auto stack_tracer = make_stack_tracer(options, tables, complain);
   if (!stack_tracer) {
     return failed(stack_tracer.error(), speak);
   }
@@ -299,7 +299,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (recording.value() && settings.stacks != nullptr) {
     settings.stacks = &kept_stacks.emplace(*settings.stacks);
   }
-  library::DebugPrototypes prototypes(more);
+  library::DebugPrototypes prototypes(more, complain);
   settings.prototypes = replayed == nullptr ? &prototypes : nullptr;
   set_alarm(settings, options, explaining.get());
   pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names().descriptors,
@@ -341,7 +341,7 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
     return explain_recorded(options);
   }
   if (!options.extras.list_probes.empty()) {
-    const auto list = list_of_probes(options.extras.list_probes);
+    const auto list = list_of_probes(options.extras.list_probes, speak);
     if (!list) {
       speak(list.error().message);
       return EXIT_FAILURE;

@@ -126,7 +126,8 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   return result;
 }
 
-Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables) {
+Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
+                                                              const sink::Complain& complain) {
   if (options.format.stack_trace == cli::StackTrace::none || options.summary.mode == cli::SummaryMode::only) {
     return std::unique_ptr<trace::StackTracer>();
   }
@@ -134,6 +135,7 @@ Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options
   wanted.frame_limit = options.format.stack_frame_limit;
   wanted.sources = options.format.stack_trace == cli::StackTrace::sources;
   wanted.follows_children = options.startup.follow_forks;
+  wanted.note = complain;
   if (options.format.stack_unwinder == cli::StackUnwinder::libdw) {
     return stack::make_stack_tracer(wanted, tables, stack::make_libdw_unwinder());
   }

@@ -33,7 +33,8 @@ filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& 
 Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 
 /// Returns null if no stacks are shown.
-Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables);
+Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
+                                                              const sink::Complain& complain);
 
 /// Opens the sinks of the output.
 Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);

@@ -1,52 +1,15 @@
 #include "debuginfo/debug_file.h"
 
-#include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "base/unique_fd.h"
-
 namespace tracer::debuginfo {
 
-namespace {
-
-/// Returns `file`, or a copy if users other than root can write it. libdw maps separate files, and a file that somebody
-/// truncates would kill the tracer with SIGBUS.
-int stable_file(UniqueFd file) {
-  struct ::stat status {};
-  if (::fstat(file.get(), &status) != 0) {
-    return -1;
-  }
-  if (status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) {
-    return file.release();
-  }
-  constexpr off_t max_size = off_t{1} << 30;
-  UniqueFd copy(::memfd_create("debug", MFD_CLOEXEC));
-  if (!copy.valid() || !S_ISREG(status.st_mode) || status.st_size > max_size) {
-    return -1;
-  }
-  off_t offset = 0;
-  while (offset < status.st_size) {
-    const auto rest = static_cast<std::size_t>(status.st_size - offset);
-    if (::sendfile(copy.get(), file.get(), &offset, rest) <= 0) {
-      return -1;
-    }
-  }
-  return copy.release();
+int DebugFile::find_separate_file(Dwfl_Module*, void** user, const char*, Dwarf_Addr, const char*, const char*,
+                                  GElf_Word, char**) {
+  return static_cast<DebugFile*>(*user)->debug_.release();
 }
-
-int find_separate_file(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, const char* file,
-                       const char* link, GElf_Word checksum, char** found) {
-  UniqueFd fd(::dwfl_standard_find_debuginfo(module, user, name, base, file, link, checksum, found));
-  return fd.valid() ? stable_file(std::move(fd)) : -1;
-}
-
-}  // namespace
 
 int DebugFile::find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file, Elf** elf) {
   auto& self = *static_cast<DebugFile*>(*user);
@@ -55,7 +18,12 @@ int DebugFile::find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char
   return -1;
 }
 
-DebugFile::DebugFile(ElfHandle elf, const std::string& name) : elf_(std::move(elf)), name_(name) {
+DebugFile::DebugFile(ObjectFiles& files)
+    : elf_(map_elf(files.object.get())),
+      alternate_elf_(files.alternate.valid() ? map_elf(files.alternate.get()) : nullptr),
+      alternate_(alternate_elf_ ? ::dwarf_begin_elf(alternate_elf_.get(), DWARF_C_READ, nullptr) : nullptr),
+      debug_(std::move(files.debug)),
+      name_(files.name) {
   callbacks_.find_elf = find_elf;
   callbacks_.find_debuginfo = find_separate_file;
   callbacks_.section_address = ::dwfl_offline_section_address;
@@ -66,6 +34,7 @@ DebugFile::DebugFile(ElfHandle elf, const std::string& name) : elf_(std::move(el
   if (!elf_ || ::elf_getphdrnum(elf_.get(), &count) != 0) {
     return;
   }
+  word_size_ = ::gelf_getclass(elf_.get()) == ELFCLASS32 ? 4 : 8;
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Phdr header;
     if (::gelf_getphdr(elf_.get(), static_cast<int>(i), &header) != nullptr && header.p_type == PT_LOAD &&
@@ -89,6 +58,10 @@ DebugFile::DebugFile(ElfHandle elf, const std::string& name) : elf_(std::move(el
     *user = this;
   }
   ::dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+  Dwarf_Addr bias = 0;
+  if (Dwarf* const dwarf = alternate_ ? ::dwfl_module_getdwarf(module_, &bias) : nullptr) {
+    ::dwarf_setalt(dwarf, alternate_.get());
+  }
 }
 
 Dwarf_Die* DebugFile::unit_of(std::uint64_t address, Dwarf_Addr& bias) const {

@@ -22,6 +22,8 @@ using CfiHandle = std::unique_ptr<Dwarf_CFI, EndCfi>;
 /// Opens an ELF object if its tables have reasonable sizes; otherwise returns null. A tracee's file may claim tables of
 /// any size, for which libelf would allocate memory. The handle reads from `file` or `image` for as long as it lives.
 ElfHandle open_elf(int file);
+/// Maps the file, which is for the reader process: if its owner truncates it, the process gets SIGBUS.
+ElfHandle map_elf(int file);
 ElfHandle open_elf(std::vector<char>& image);
 
 /// Whether the register numbers and the nesting in the call frame information are within limits. libdw would allocate

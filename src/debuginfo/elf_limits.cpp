@@ -1,5 +1,6 @@
 // Checks the limits of a possibly hostile file before libelf and libdw read it.
 #include <dwarf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +20,10 @@ namespace tracer::debuginfo {
 
 namespace {
 
-constexpr std::uint64_t max_section_size = std::uint64_t{512} << 20;  // of sections that libelf reads as a whole
+// Sizes of sections that libelf reads as a whole, in bytes.
+constexpr std::uint64_t max_section_size = std::uint64_t{512} << 20;
+constexpr std::uint64_t max_symbol_size = std::uint64_t{128} << 20;  // of a symbol table
+constexpr std::uint64_t max_table_size = std::uint64_t{64} << 20;    // of other tables
 constexpr std::size_t max_sections = 200'000;
 constexpr std::size_t max_segments = 1000;
 
@@ -285,8 +289,58 @@ bool has_few_sections(const std::vector<char>& image) {
   return has_few_sections(start);
 }
 
-/// Whether this is an ELF object whose tables are within the limits.
-bool is_within_limits(Elf* elf) {
+/// What libelf reads into memory as a whole.
+bool is_read_whole(const GElf_Shdr& header) {
+  switch (header.sh_type) {
+    case SHT_NOBITS:
+      return false;
+    case SHT_SYMTAB:
+    case SHT_DYNSYM:
+    case SHT_STRTAB:
+    case SHT_DYNAMIC:
+    case SHT_NOTE:
+    case SHT_GNU_versym:
+    case SHT_GNU_verdef:
+    case SHT_GNU_verneed:
+      return true;
+    default:
+      return (header.sh_flags & SHF_ALLOC) != 0;
+  }
+}
+
+/// Adds up what the sections of a file cost. They neither overlap nor exceed the file in any real object.
+class Budget {
+ public:
+  explicit Budget(std::uint64_t file_size) : left_(file_size) {}
+
+  /// Returns false if the file must not be read.
+  bool spend(Elf_Scn* section, const GElf_Shdr& header) {
+    // libelf allocates the claimed size of a compressed section at once.
+    GElf_Chdr compressed;
+    if ((header.sh_flags & SHF_COMPRESSED) != 0 &&
+        (::gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > max_section_size)) {
+      return false;
+    }
+    if (!is_read_whole(header)) {
+      return true;
+    }
+    const bool in_budget = header.sh_size <= left_ && header.sh_size <= largest(header.sh_type);
+    left_ -= in_budget ? header.sh_size : 0;
+    return in_budget;
+  }
+
+ private:
+  static std::uint64_t largest(std::uint32_t type) {
+    return type == SHT_DYNAMIC || type == SHT_NOTE    ? max_table_size
+           : type == SHT_SYMTAB || type == SHT_DYNSYM ? max_symbol_size
+                                                      : max_section_size;
+  }
+
+  std::uint64_t left_;
+};
+
+/// Whether this is an ELF object of `size` bytes whose tables are within the limits.
+bool is_within_limits(Elf* elf, std::uint64_t size) {
   if (::elf_kind(elf) != ELF_K_ELF) {
     return false;
   }
@@ -297,48 +351,62 @@ bool is_within_limits(Elf* elf) {
       ::elf_getphdrnum(elf, &segments) != 0 || segments > max_segments) {
     return false;
   }
+  Budget budget(size);
   Elf_Scn* section = nullptr;
   while ((section = ::elf_nextscn(elf, section)) != nullptr) {
     GElf_Shdr section_header;
-    if (::gelf_getshdr(section, &section_header) == nullptr) {
-      return false;
-    }
-    // libelf allocates the claimed size of a compressed section at once.
-    GElf_Chdr compressed;
-    if ((section_header.sh_flags & SHF_COMPRESSED) != 0 &&
-        (::gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > max_section_size)) {
-      return false;
-    }
-    const bool read_whole = section_header.sh_type == SHT_SYMTAB || section_header.sh_type == SHT_DYNSYM ||
-                            section_header.sh_type == SHT_STRTAB || (section_header.sh_flags & SHF_ALLOC) != 0;
-    if (read_whole && section_header.sh_type != SHT_NOBITS && section_header.sh_size > max_section_size) {
+    if (::gelf_getshdr(section, &section_header) == nullptr || !budget.spend(section, section_header)) {
       return false;
     }
   }
   return true;
 }
 
-ElfHandle open_within_limits(Elf* elf) {
+ElfHandle open_within_limits(Elf* elf, std::uint64_t size) {
   ElfHandle handle(elf);
-  return handle && is_within_limits(elf) ? std::move(handle) : nullptr;
+  return handle && is_within_limits(elf, size) ? std::move(handle) : nullptr;
 }
 
 }  // namespace
 
-ElfHandle open_elf(int file) {
+namespace {
+
+/// Whether a large file takes so little space that its tables can only be zeros.
+bool is_mostly_holes(const struct ::stat& status) {
+  constexpr off_t large = off_t{64} << 20;
+  constexpr off_t block = 512;            // of st_blocks
+  constexpr off_t best_compression = 16;  // by a file system
+  return status.st_size > large && status.st_blocks * block < status.st_size / best_compression;
+}
+
+ElfHandle open_elf(int file, Elf_Cmd command) {
   ::elf_version(EV_CURRENT);  // libelf requires this call before any other
   Start start{};
   if (::pread(file, start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) ||
       !has_few_sections(start)) {
     return nullptr;
   }
+  struct ::stat status {};
+  if (::fstat(file, &status) != 0 || is_mostly_holes(status)) {
+    return nullptr;
+  }
+  return open_within_limits(::elf_begin(file, command, nullptr), static_cast<std::uint64_t>(status.st_size));
+}
+
+}  // namespace
+
+ElfHandle open_elf(int file) {
   // The file is read, not mapped: if its owner truncated a mapped file, the tracer would get SIGBUS.
-  return open_within_limits(::elf_begin(file, ELF_C_READ, nullptr));
+  return open_elf(file, ELF_C_READ);
+}
+
+ElfHandle map_elf(int file) {
+  return open_elf(file, ELF_C_READ_MMAP);
 }
 
 ElfHandle open_elf(std::vector<char>& image) {
   ::elf_version(EV_CURRENT);
-  return has_few_sections(image) ? open_within_limits(::elf_memory(image.data(), image.size())) : nullptr;
+  return has_few_sections(image) ? open_within_limits(::elf_memory(image.data(), image.size()), image.size()) : nullptr;
 }
 
 bool has_bounded_call_frames(Elf* elf) {

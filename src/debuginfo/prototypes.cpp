@@ -20,10 +20,6 @@ constexpr std::size_t max_units = 100'000;        // in the search for declarati
 constexpr std::size_t max_top_level = 2'000'000;  // DIEs in the search for declarations
 constexpr std::size_t max_unit_dies = 2'000'000;
 
-unsigned word_size_of(Elf* elf) {
-  return elf != nullptr && ::gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
-}
-
 std::string linkage_name(Dwarf_Die* function) {
   for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute value;
@@ -133,13 +129,8 @@ bool is_structure(const spec::Tables& tables, spec::TypeId type) {
 
 }  // namespace
 
-std::unique_ptr<Prototypes> Prototypes::open(UniqueFd file, const std::string& name, spec::GrowingTables& into) {
-  ElfHandle elf = open_elf(file.get());
-  return elf ? std::unique_ptr<Prototypes>(new Prototypes(std::move(file), std::move(elf), name, into)) : nullptr;
-}
-
-Prototypes::Prototypes(UniqueFd file, ElfHandle elf, const std::string& name, spec::GrowingTables& into)
-    : descriptor_(std::move(file)), into_(into), types_(into, word_size_of(elf.get())), file_(std::move(elf), name) {}
+Prototypes::Prototypes(ObjectFiles& files, spec::GrowingTables& into)
+    : into_(into), file_(files), types_(into, file_.word_size()) {}
 
 const spec::Call* Prototypes::find_definition(std::uint64_t address, std::string_view name) {
   if (file_.module() == nullptr || has_changed_parameters(name)) {

@@ -18,9 +18,8 @@ namespace tracer::debuginfo {
 
 class Prototypes {
  public:
-  /// Returns null if the object cannot be read. `name` is that of DebugFile. Descriptions are added to `into`, which
-  /// must outlive this.
-  static std::unique_ptr<Prototypes> open(UniqueFd file, const std::string& name, spec::GrowingTables& into);
+  /// For the reader process: see DebugFile. Descriptions are added to `into`, which must outlive this.
+  Prototypes(ObjectFiles& files, spec::GrowingTables& into);
 
   /// Describes the function that starts at `address` in the object file; null if its parameters are unknown.
   const spec::Call* find_definition(std::uint64_t address, std::string_view name);
@@ -30,17 +29,15 @@ class Prototypes {
  private:
   using FunctionsByEntry = std::unordered_map<Dwarf_Addr, Dwarf_Die>;
 
-  Prototypes(UniqueFd file, ElfHandle elf, const std::string& name, spec::GrowingTables& into);
   const spec::Call* describe(Dwarf_Die function, std::string_view name);
   std::optional<TypeReader::Parameter> describe_parameter(Dwarf_Die parameter, const std::vector<Dwarf_Die>& all,
                                                           bool by_reference);
   static void find_functions(Dwarf_Die scope, unsigned depth, std::size_t& pieces, FunctionsByEntry& into);
   void find_declarations();
 
-  UniqueFd descriptor_;  ///< libdw reads from it
   spec::GrowingTables& into_;
-  TypeReader types_;
   DebugFile file_;
+  TypeReader types_;
   std::unordered_map<Dwarf_Off, FunctionsByEntry> functions_;  ///< by offset of units that were read
   std::unordered_map<std::string, Dwarf_Die> declarations_;    ///< by linkage name
   bool declarations_known_ = false;

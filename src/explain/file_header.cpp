@@ -1,10 +1,8 @@
 #include "explain/file_header.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <gelf.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,19 +10,15 @@
 #include <memory>
 #include <string_view>
 
-#include "base/read_file.h"
-#include "base/unique_fd.h"
+#include "debuginfo/elf_handle.h"
 #include "explain/system_view.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::explain {
 
 namespace {
 
 constexpr std::size_t max_entries = 4096;  // limit for every table, as the file may be hostile
-
-struct ElfCloser {
-  void operator()(Elf* elf) const { ::elf_end(elf); }
-};
 
 void read_script(FileHeader& header, const std::string& start) {
   header.kind = FileHeader::Kind::script;
@@ -87,8 +81,7 @@ void read_elf(FileHeader& header, int fd, std::uint64_t size) {
     const bool little = ident[EI_DATA] != ELFDATA2MSB;
     header.machine = little ? ident[18] | unsigned{ident[19]} << 8 : ident[19] | unsigned{ident[18]} << 8;
   }
-  ::elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, ElfCloser> elf(::elf_begin(fd, ELF_C_READ, nullptr));
+  const debuginfo::ElfHandle elf = debuginfo::open_elf(fd);
   GElf_Ehdr file;
   std::size_t programs = 0;
   if (elf == nullptr || ::gelf_getehdr(elf.get(), &file) == nullptr || ::elf_getphdrnum(elf.get(), &programs) != 0) {
@@ -134,18 +127,19 @@ void read_elf(FileHeader& header, int fd, std::uint64_t size) {
 
 FileHeader read_header(const std::string& path) {
   FileHeader header;
-  struct stat info;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+  const proc::TraceeFile file = proc::open_regular(path);
+  if (!file.descriptor.valid()) {
     return header;
   }
-  const std::string start = read_file(path, 512);
+  std::string start(512, '\0');
+  start.resize(
+      static_cast<std::size_t>(std::max<ssize_t>(::pread(file.descriptor.get(), start.data(), start.size(), 0), 0)));
   if (start.empty()) {
     header.kind = FileHeader::Kind::empty;
   } else if (start.compare(0, 2, "#!") == 0) {
     read_script(header, start);
   } else if (start.compare(0, SELFMAG, ELFMAG) == 0) {
-    read_elf(header, file.get(), static_cast<std::uint64_t>(info.st_size));
+    read_elf(header, file.descriptor.get(), static_cast<std::uint64_t>(file.status.st_size));
   } else {
     header.kind = FileHeader::Kind::other;
   }

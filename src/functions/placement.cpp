@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "debuginfo/tracee_file.h"
+#include "debuginfo/separate_files.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::functions {
 namespace {
@@ -189,13 +190,16 @@ std::shared_ptr<const library::DebugSymbols> Placement::debug_symbols_of(const p
                                                                          const Module& module) {
   auto& known = debug_symbols_[module.file];
   if (known == nullptr) {
-    UniqueFd file;
+    debuginfo::ObjectFiles files{module.path, {}, {}, {}};
     if (module.file->all_functions().empty()) {
-      file = debuginfo::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;
+      files.object = proc::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;
     }
     // Separate files may have to come from servers, which is too much for every library that there is.
     const bool separate = module.is_program || selection_.entries.names(name_of(module));
-    known = library::DebugSymbols::read(std::move(file), module.path, separate);
+    if (separate && files.object.valid()) {
+      files = debuginfo::with_separate_files(std::move(files.object), module.path, proc::Root::of(tracee.tid()));
+    }
+    known = library::DebugSymbols::read(std::move(files), reader_);
   }
   return known;
 }

@@ -66,6 +66,7 @@ class Placement {
   Counter& counter_;
   ptrace::EventSink& sink_;
   library::ModuleCache files_;
+  debuginfo::Reader reader_;
   std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
   bool complained_ = false;
   bool looked_ = false;

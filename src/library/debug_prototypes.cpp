@@ -1,6 +1,7 @@
 #include "library/debug_prototypes.h"
 
-#include "debuginfo/tracee_file.h"
+#include "debuginfo/separate_files.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::library {
 
@@ -14,16 +15,16 @@ const spec::Call* DebugPrototypes::find(const trace::LibraryFunction& function, 
 
 const spec::Call* DebugPrototypes::look_up(const trace::LibraryFunction& function, pid_t tid) {
   const spec::Call* found = nullptr;
-  if (debuginfo::Prototypes* file = function.address != 0 ? open(function.defined_in, tid) : nullptr) {
-    found = file->find_definition(function.address, function.name);
+  if (debuginfo::ReadFile* file = function.address != 0 ? open(function.defined_in, tid) : nullptr) {
+    found = questions_.find_definition(*file, function.address, function.name);
   }
-  if (debuginfo::Prototypes* file = found == nullptr ? open(function.called_from, tid) : nullptr) {
-    found = file->find_declaration(function.name);
+  if (debuginfo::ReadFile* file = found == nullptr ? open(function.called_from, tid) : nullptr) {
+    found = questions_.find_declaration(*file, function.name);
   }
   return found;
 }
 
-debuginfo::Prototypes* DebugPrototypes::open(const trace::MappedFile& file, pid_t tid) {
+debuginfo::ReadFile* DebugPrototypes::open(const trace::MappedFile& file, pid_t tid) {
   if (file.inode == 0) {
     return nullptr;
   }
@@ -32,9 +33,10 @@ debuginfo::Prototypes* DebugPrototypes::open(const trace::MappedFile& file, pid_
     return known == files_.end() ? nullptr : known->second.get();
   }
   auto& opened = files_[{file.inode, file.path}];
-  debuginfo::TraceeFile found = debuginfo::open_mapped(tid, file.range, file.path, file.inode);
+  proc::TraceeFile found = proc::open_mapped(tid, file.range, file.path, file.inode);
   if (found.descriptor.valid()) {
-    opened = debuginfo::Prototypes::open(std::move(found.descriptor), file.path, into_);
+    opened = std::make_unique<debuginfo::ReadFile>(
+        debuginfo::with_separate_files(std::move(found.descriptor), file.path, proc::Root::of(tid)));
   }
   return opened.get();
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "debuginfo/prototypes.h"
+#include "debuginfo/prototype_questions.h"
 #include "spec/growing_tables.h"
 #include "trace/prototype_source.h"
 
@@ -16,8 +16,9 @@ namespace tracer::library {
 
 class DebugPrototypes final : public trace::PrototypeSource {
  public:
-  /// Adds descriptions to `into`, which must outlive this.
-  explicit DebugPrototypes(spec::GrowingTables& into) : into_(into) {}
+  /// Adds descriptions to `into`, which must outlive this and to which nothing else adds any more. `note` receives
+  /// sentences about files that are too hard to read.
+  DebugPrototypes(spec::GrowingTables& into, debuginfo::Reader::Note note) : questions_(into, std::move(note)) {}
 
   const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) override;
 
@@ -26,11 +27,11 @@ class DebugPrototypes final : public trace::PrototypeSource {
 
   const spec::Call* look_up(const trace::LibraryFunction& function, pid_t tid);
   /// Returns null if the file cannot be opened.
-  debuginfo::Prototypes* open(const trace::MappedFile& file, pid_t tid);
+  debuginfo::ReadFile* open(const trace::MappedFile& file, pid_t tid);
 
-  spec::GrowingTables& into_;
+  debuginfo::PrototypeQuestions questions_;
   std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by function number; null if there is none
-  std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<debuginfo::Prototypes>> files_;
+  std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<debuginfo::ReadFile>> files_;
 };
 
 }  // namespace tracer::library

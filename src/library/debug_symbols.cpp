@@ -18,9 +18,12 @@ constexpr std::size_t max_name_size = 16384;
 
 }  // namespace
 
-class DebugSymbolReader {
+namespace {
+
+/// Collects functions into an answer.
+class Functions {
  public:
-  explicit DebugSymbolReader(DebugSymbols& into) : into_(into) {}
+  explicit Functions(debuginfo::Output& into) : into_(into) {}
 
   void read_mini(Elf* elf) {
     std::vector<char> image = debuginfo::mini_debug_file(elf);
@@ -39,8 +42,8 @@ class DebugSymbolReader {
     }
   }
 
-  void read_separate(debuginfo::ElfHandle elf, const std::string& path) {
-    const debuginfo::DebugFile file(std::move(elf), path);
+  void read_separate(debuginfo::ObjectFiles& files) {
+    const debuginfo::DebugFile file(files);
     const int count = file.module() != nullptr ? ::dwfl_module_getsymtab(file.module()) : 0;
     for (int i = 0; i < std::min(count, max_symbols); ++i) {
       GElf_Sym symbol;
@@ -50,6 +53,8 @@ class DebugSymbolReader {
     }
   }
 
+  [[nodiscard]] bool empty() const { return into_.bytes().empty(); }
+
  private:
   void add(const GElf_Sym& symbol, std::uint64_t address, const char* name) {
     const auto type = GELF_ST_TYPE(symbol.st_info);
@@ -57,21 +62,38 @@ class DebugSymbolReader {
         symbol.st_shndx == SHN_UNDEF || address == 0 || is_cold_part(name)) {
       return;
     }
-    const auto stored = into_.names_.insert(printable({name, ::strnlen(name, max_name_size)})).first;
-    into_.functions_.push_back({*stored, address, type == STT_GNU_IFUNC});
+    into_.text({name, ::strnlen(name, max_name_size)});
+    into_.value(address);
+    into_.value(type == STT_GNU_IFUNC);
   }
 
-  DebugSymbols& into_;
+  debuginfo::Output& into_;
 };
 
-std::shared_ptr<const DebugSymbols> DebugSymbols::read(UniqueFd file, const std::string& path, bool separate) {
+/// The question: nothing. The answer: name, address, and whether it is a resolver, of each function.
+void find_functions(debuginfo::OpenedFile& file, debuginfo::Input&, debuginfo::Output& answer) {
+  Functions functions(answer);
+  if (const auto elf = debuginfo::map_elf(file.files.object.get())) {
+    functions.read_mini(elf.get());
+  }
+  if (functions.empty()) {
+    functions.read_separate(file.files);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const DebugSymbols> DebugSymbols::read(debuginfo::ObjectFiles files, debuginfo::Reader& reader) {
   std::shared_ptr<DebugSymbols> symbols(new DebugSymbols);
-  auto elf = debuginfo::open_elf(file.get());
-  if (elf) {
-    DebugSymbolReader reader(*symbols);
-    reader.read_mini(elf.get());
-    if (symbols->functions_.empty() && separate) {
-      reader.read_separate(std::move(elf), path);
+  debuginfo::ReadFile file(std::move(files));
+  auto answer = reader.ask(file, find_functions, {});
+  while (answer && !answer->bad()) {
+    const std::string_view name = answer->text();
+    const auto address = answer->value<std::uint64_t>();
+    const bool is_resolver = answer->value<bool>();
+    if (!answer->bad()) {
+      const auto stored = symbols->names_.insert(printable(name)).first;
+      symbols->functions_.push_back({*stored, address, is_resolver});
     }
   }
   return symbols;

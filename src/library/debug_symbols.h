@@ -7,16 +7,16 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "debuginfo/reader.h"
 #include "library/module_file.h"
 
 namespace tracer::library {
 
 class DebugSymbols {
  public:
-  /// Reads the symbols of the object `file`, whose path is `path`. If there is no .gnu_debugdata and `separate` is set,
-  /// searches for a separate file like debuginfo::DebugFile. The result is never null.
-  static std::shared_ptr<const DebugSymbols> read(UniqueFd file, const std::string& path, bool separate);
+  /// Reads the functions of an object, from .gnu_debugdata or, if there is none, from its separate file. The result is
+  /// never null.
+  static std::shared_ptr<const DebugSymbols> read(debuginfo::ObjectFiles files, debuginfo::Reader& reader);
 
   DebugSymbols(const DebugSymbols&) = delete;
   DebugSymbols& operator=(const DebugSymbols&) = delete;
@@ -24,7 +24,6 @@ class DebugSymbols {
   [[nodiscard]] std::span<const Symbol> functions() const { return functions_; }
 
  private:
-  friend class DebugSymbolReader;
   DebugSymbols() = default;
 
   std::unordered_set<std::string> names_;  ///< storage of the symbols' names

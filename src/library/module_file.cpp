@@ -1,10 +1,9 @@
 #include "library/module_file.h"
 
-#include <libelf.h>
-
 #include <algorithm>
 #include <cerrno>
 
+#include "debuginfo/elf_handle.h"
 #include "library/module_reader.h"
 
 namespace tracer::library {
@@ -14,13 +13,6 @@ bool is_cold_part(std::string_view name) {
   const auto at = name.find(suffix);
   return at != std::string_view::npos && (at + suffix.size() == name.size() || name[at + suffix.size()] == '.');
 }
-namespace {
-
-struct ElfDeleter {
-  void operator()(Elf* elf) const { ::elf_end(elf); }
-};
-
-}  // namespace
 
 const Symbol* ModuleFile::find_exported(std::string_view name) const {
   const auto found = by_name_.find(name);
@@ -41,9 +33,7 @@ const Symbol* ModuleFile::find_function(std::string_view name) const {
 }
 
 Result<std::shared_ptr<const ModuleFile>> ModuleFile::read(int descriptor) {
-  ::elf_version(EV_CURRENT);
-  // The file is read, not mapped: if its owner truncated a mapped file, the tracer would get SIGBUS.
-  const std::unique_ptr<Elf, ElfDeleter> elf(::elf_begin(descriptor, ELF_C_READ, nullptr));
+  const debuginfo::ElfHandle elf = debuginfo::open_elf(descriptor);
   if (!elf) {
     return Error{ENOEXEC, {}};
   }

@@ -13,6 +13,7 @@
 #include "proc/auxiliary_vector.h"
 #include "proc/memory_map.h"
 #include "proc/proc_text.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::library {
 namespace {
@@ -49,32 +50,22 @@ void mark_program(pid_t pid, std::vector<Module>& modules) {
 
 std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string& range, const std::string& path,
                                                     ino_t inode) {
-  // The mapped file itself, which requires privileges; the file that has its path now; the program, even if deleted.
-  const std::array<std::string, 3> names = {proc::proc_path(pid, "map_files/" + range),
-                                            proc::proc_path(pid, "root" + path), proc::proc_path(pid, "exe")};
-  for (const std::string& name : names) {
-    struct stat info {};
-    if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino != inode) {
-      continue;
-    }
-    const UniqueFd descriptor(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!descriptor.valid() || ::fstat(descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_ino != inode) {
-      continue;
-    }
-    const Key key(info.st_dev, info.st_ino, info.st_size,
-                  std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec);
-    const auto known = files_.find(key);
-    if (known != files_.end()) {
-      return known->second;
-    }
-    if (files_.size() >= max_files) {
-      files_.clear();
-    }
-    auto file = ModuleFile::read(descriptor.get());
-    return files_[key] = file ? std::move(file).value() : nullptr;
+  const proc::TraceeFile found = proc::open_mapped(pid, range, path, inode);
+  if (!found.descriptor.valid()) {
+    return nullptr;
   }
-  return nullptr;
+  const struct ::stat& info = found.status;
+  const Key key(info.st_dev, info.st_ino, info.st_size,
+                std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec);
+  const auto known = files_.find(key);
+  if (known != files_.end()) {
+    return known->second;
+  }
+  if (files_.size() >= max_files) {
+    files_.clear();
+  }
+  auto file = ModuleFile::read(found.descriptor.get());
+  return files_[key] = file ? std::move(file).value() : nullptr;
 }
 
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {

@@ -122,4 +122,45 @@ TypeId GrowingTables::pointer_to_custom(std::string_view name) {
   return found == set_.types.end() ? none : static_cast<TypeId>(found - set_.types.begin());
 }
 
+GrowingTables::Sizes GrowingTables::sizes() const {
+  return {tables_.strings.size(), tables_.exprs.size(),      tables_.constants.size(), tables_.groups.size(),
+          tables_.sets.size(),    tables_.types.size(),      tables_.structs.size(),   tables_.fields.size(),
+          tables_.params.size(),  tables_.signatures.size(), tables_.calls.size()};
+}
+
+GrowingTables::Growth GrowingTables::growth_since(const Sizes& before) const {
+  const auto added = [](const auto& all, std::size_t first) {
+    return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  };
+  return {std::string(tables_.strings.substr(before.strings)),
+          added(tables_.exprs, before.exprs),
+          added(tables_.constants, before.constants),
+          added(tables_.groups, before.groups),
+          added(tables_.sets, before.sets),
+          added(tables_.types, before.types),
+          added(tables_.structs, before.structs),
+          added(tables_.fields, before.fields),
+          added(tables_.params, before.params),
+          added(tables_.signatures, before.signatures),
+          added(tables_.calls, before.calls)};
+}
+
+void GrowingTables::add(const Growth& growth) {
+  begin();
+  full_ = full_ || set_.strings.capacity() - set_.strings.size() < growth.strings.size();
+  if (!full_) {
+    set_.strings.append(growth.strings);
+  }
+  append(set_.exprs, growth.exprs);
+  append(set_.constants, growth.constants);
+  append(set_.groups, growth.groups);
+  append(set_.sets, growth.sets);
+  append(set_.types, growth.types);
+  append(set_.structs, growth.structs);
+  append(set_.fields, growth.fields);
+  append(set_.params, growth.params);
+  append(set_.signatures, growth.signatures);
+  append(set_.calls, growth.calls);
+}
+
 }  // namespace tracer::spec

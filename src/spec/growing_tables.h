@@ -31,6 +31,28 @@ class GrowingTables {
   /// Returns the type `*custom NAME` if the descriptions contain it, else `none`.
   TypeId pointer_to_custom(std::string_view name);
 
+  /// How many entries there are of each kind that can be added.
+  struct Sizes {
+    std::size_t strings, exprs, constants, groups, sets, types, structs, fields, params, signatures, calls;
+  };
+  /// Entries that have been added, to be added to another copy of the same tables.
+  struct Growth {
+    std::string strings;
+    std::vector<Expr> exprs;
+    std::vector<Constant> constants;
+    std::vector<ConstantGroup> groups;
+    std::vector<ConstantSet> sets;
+    std::vector<Type> types;
+    std::vector<Struct> structs;
+    std::vector<Field> fields;
+    std::vector<Param> params;
+    std::vector<Signature> signatures;
+    std::vector<Call> calls;
+  };
+  [[nodiscard]] Sizes sizes() const;
+  [[nodiscard]] Growth growth_since(const Sizes& before) const;
+  void add(const Growth& growth);
+
   [[nodiscard]] bool is_full() const { return full_; }
   /// Returns the view, with all added entries.
   [[nodiscard]] const Tables& tables() const { return tables_; }

@@ -1,8 +1,14 @@
 #include "stack/elf_object.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "debuginfo/mini_debug.h"
+#include "debuginfo/separate_files.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::stack {
 
@@ -77,12 +83,14 @@ const FunctionName* ElfObject::function(std::uint64_t address) {
   return name ? &*name : nullptr;
 }
 
-Sources* ElfObject::sources(const std::string& name) {
+Sources* ElfObject::sources(const std::string& name, pid_t tid, debuginfo::Reader& reader) {
   if (!sources_) {
-    // libdw modifies the ELF handle, so it gets its own.
-    debuginfo::ElfHandle elf(file_.valid() ? ::elf_begin(file_.get(), ELF_C_READ, nullptr)
-                                           : ::elf_memory(image_.data(), image_.size()));
-    sources_ = std::make_unique<Sources>(std::move(elf), name);
+    UniqueFd file(file_.valid() ? ::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0) : ::memfd_create("image", MFD_CLOEXEC));
+    if (!file_.valid() && ::write(file.get(), image_.data(), image_.size()) != static_cast<ssize_t>(image_.size())) {
+      file.reset();
+    }
+    sources_ =
+        std::make_unique<Sources>(debuginfo::with_separate_files(std::move(file), name, proc::Root::of(tid)), reader);
   }
   return sources_.get();
 }

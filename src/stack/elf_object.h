@@ -2,6 +2,8 @@
 // processes that map it share this object.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,8 +40,8 @@ class ElfObject {
   const Row& row(std::uint64_t address) { return frames_->at(address); }
   /// Returns null if unknown. The result is valid until trim_caches().
   const FunctionName* function(std::uint64_t address);
-  /// Opens the debugging information on the first call. `name` is the path of the file.
-  Sources* sources(const std::string& name);
+  /// Looks for separate files on the first call. `name` is the path of the file in the root of the thread `tid`.
+  Sources* sources(const std::string& name, pid_t tid, debuginfo::Reader& reader);
   /// Clears caches that have become too large.
   void trim_caches();
 

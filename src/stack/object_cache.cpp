@@ -7,24 +7,24 @@
 #include <algorithm>
 #include <span>
 
-#include "debuginfo/tracee_file.h"
 #include "proc/proc_text.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::stack {
 
 namespace {
 
 /// Opens the mapped file itself, even if it is deleted. Requires CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
-debuginfo::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
-  return debuginfo::open_regular(proc::proc_path(tid, "map_files/" + mapping.map_files_name()));
+proc::TraceeFile open_mapped(pid_t tid, const Mapping& mapping) {
+  return proc::open_regular(proc::proc_path(tid, "map_files/" + mapping.map_files_name()));
 }
 
 /// Opens the program, even if it is deleted. Permission to trace the process suffices.
-debuginfo::TraceeFile open_program(pid_t tid) {
-  return debuginfo::open_regular(proc::proc_path(tid, "exe"));
+proc::TraceeFile open_program(pid_t tid) {
+  return proc::open_regular(proc::proc_path(tid, "exe"));
 }
 
-bool is_mapped_file(const debuginfo::TraceeFile& found, const Mapping& mapping) {
+bool is_mapped_file(const proc::TraceeFile& found, const Mapping& mapping) {
   return found.descriptor.valid() && found.status.st_ino == mapping.inode && found.status.st_dev == mapping.device;
 }
 
@@ -47,14 +47,14 @@ std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, 
     return nullptr;
   }
   if (mapping.path.front() == '/') {
-    debuginfo::TraceeFile found = debuginfo::open_in_tracee(tid, mapping.path);
+    proc::TraceeFile found = proc::open_in_tracee(tid, mapping.path);
     if (!is_mapped_file(found, mapping)) {
       found = open_mapped(tid, mapping);
     }
     if (!found.descriptor.valid()) {
       found = open_program(tid);
       if (!is_mapped_file(found, mapping)) {
-        found = debuginfo::open_regular(mapping.path);  // the process is gone; it may have had the tracer's root
+        found = proc::open_regular(mapping.path);  // the process is gone; it may have had the tracer's root
       }
       if (!is_mapped_file(found, mapping)) {
         found.descriptor.reset();

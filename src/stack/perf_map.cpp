@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "base/printable.h"
 #include "base/read_file.h"
-#include "debuginfo/tracee_file.h"
 #include "proc/proc_text.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::stack {
 
@@ -19,6 +18,8 @@ namespace {
 
 constexpr std::int64_t max_file_size = 64 << 20;
 constexpr std::size_t max_name_size = 1024;
+constexpr std::size_t max_functions = 2'000'000;
+constexpr std::size_t piece_size = 8 << 20;  // bytes that are read at once
 
 std::optional<std::uint64_t> take_hex(std::string_view& line) {
   if (line.starts_with("0x")) {
@@ -47,34 +48,40 @@ std::string inner_pid(pid_t tid) {
 
 }  // namespace
 
-std::vector<PerfMap::Function> parse_perf_map(std::string_view text) {
-  std::vector<PerfMap::Function> functions;
-  while (!text.empty()) {
-    const auto length = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, length);
-    text.remove_prefix(std::min(length + 1, text.size()));
+std::size_t PerfMap::add(std::string_view text) {
+  const auto old = static_cast<std::ptrdiff_t>(entries_.size());
+  std::size_t done = 0;
+  for (std::size_t end = 0; (end = text.find('\n', done)) != std::string_view::npos; done = end + 1) {
+    std::string_view line = text.substr(done, end - done);
     const auto start = take_hex(line);
     const auto size = start ? take_hex(line) : std::nullopt;
-    if (size && !line.empty()) {
-      functions.push_back({*start, *size, printable(line.substr(0, max_name_size))});
+    if (!size || line.empty() || entries_.size() >= max_functions) {
+      continue;
     }
+    const std::string name = printable(line.substr(0, max_name_size));
+    entries_.push_back(
+        {*start, *size, static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(name.size())});
+    names_ += name;
   }
-  std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-  return functions;
+  const auto by_start = [](const Entry& a, const Entry& b) { return a.start < b.start; };
+  std::stable_sort(entries_.begin() + old, entries_.end(), by_start);
+  std::inplace_merge(entries_.begin(), entries_.begin() + old, entries_.end(), by_start);
+  return done;
 }
 
-const PerfMap::Function* PerfMap::look_up(std::uint64_t address) const {
-  const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                      [](std::uint64_t value, const Function& each) { return value < each.start; });
-  if (after == functions_.begin()) {
-    return nullptr;
+std::optional<PerfMap::Function> PerfMap::look_up(std::uint64_t address) const {
+  const auto after = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                      [](std::uint64_t value, const Entry& each) { return value < each.start; });
+  if (after == entries_.begin()) {
+    return std::nullopt;
   }
-  const Function& function = *std::prev(after);
-  return address - function.start < function.size ? &function : nullptr;
+  const Entry& entry = *std::prev(after);
+  const Function function{std::string_view(names_).substr(entry.name, entry.name_length), entry.start};
+  return address - entry.start < entry.size ? std::optional(function) : std::nullopt;
 }
 
-const PerfMap::Function* PerfMap::find(pid_t tid, std::uint64_t address) {
-  if (const Function* function = look_up(address)) {
+std::optional<PerfMap::Function> PerfMap::find(pid_t tid, std::uint64_t address) {
+  if (const auto function = look_up(address)) {
     return function;
   }
   read(tid);
@@ -82,17 +89,29 @@ const PerfMap::Function* PerfMap::find(pid_t tid, std::uint64_t address) {
 }
 
 void PerfMap::read(pid_t tid) {
-  const std::string path = "/tmp/perf-" + inner_pid(tid) + ".map";
-  const debuginfo::TraceeFile file = debuginfo::open_in_tracee(tid, path);
-  if (!file.descriptor.valid() || file.status.st_size > max_file_size || file.status.st_size == size_) {
+  std::string path = "/tmp/perf-" + inner_pid(tid) + ".map";
+  const proc::TraceeFile file = proc::open_in_tracee(tid, path);
+  if (!file.descriptor.valid()) {
     return;
   }
-  std::string text(static_cast<std::size_t>(file.status.st_size), '\0');
-  const ssize_t count = ::pread(file.descriptor.get(), text.data(), text.size(), 0);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  functions_ = parse_perf_map(text);
-  size_ = file.status.st_size;
-  path_ = path;
+  if (file.status.st_ino != inode_ || file.status.st_size < done_) {
+    entries_.clear();
+    names_.clear();
+    inode_ = file.status.st_ino;
+    done_ = 0;
+  }
+  path_ = std::move(path);
+  std::string piece;
+  while (done_ < std::min<std::int64_t>(file.status.st_size, max_file_size)) {
+    piece.resize(piece_size);
+    const ssize_t count = ::pread(file.descriptor.get(), piece.data(), piece.size(), done_);
+    piece.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    const std::size_t added = add(piece);
+    done_ += static_cast<std::int64_t>(added == 0 && piece.size() == piece_size ? piece_size : added);
+    if (added == 0 && piece.size() < piece_size) {
+      return;  // the program is writing this line
+    }
+  }
 }
 
 }  // namespace tracer::stack

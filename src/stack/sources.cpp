@@ -2,6 +2,9 @@
 
 #include <dwarf.h>
 
+#include <memory>
+
+#include "debuginfo/debug_file.h"
 #include "debuginfo/scopes.h"
 #include "stack/symbols.h"
 
@@ -59,35 +62,15 @@ void set_call_site(Dwarf_Die* unit, Dwarf_Die* inlined, SourceLocation& location
   }
 }
 
-}  // namespace
-
-Sources::Sources(debuginfo::ElfHandle elf, const std::string& name) : file_(std::move(elf), name) {}
-
-void Sources::trim_cache() {
-  if (locations_.size() > max_locations) {
-    locations_.clear();
-  }
-}
-
-const std::vector<SourceLocation>& Sources::at(std::uint64_t address, unsigned adjustment) {
-  // The results for one instruction differ by adjustment, so that the key contains both.
-  const std::uint64_t key = (address - adjustment) << 1 | adjustment;
-  const auto [location, is_new] = locations_.try_emplace(key);
-  if (is_new) {
-    location->second = find(address - adjustment, adjustment);
-  }
-  return location->second;
-}
-
-std::vector<SourceLocation> Sources::find(std::uint64_t address, unsigned adjustment) const {
+std::vector<SourceLocation> locations_at(const debuginfo::DebugFile& file, std::uint64_t address, unsigned adjustment) {
   std::vector<SourceLocation> locations;
-  Dwfl_Module* const module = file_.module();
+  Dwfl_Module* const module = file.module();
   if (module == nullptr) {
     return locations;
   }
   Dwarf_Addr bias = 0;
   SourceLocation location;
-  if (Dwarf_Die* const unit = file_.unit_of(address, bias)) {
+  if (Dwarf_Die* const unit = file.unit_of(address, bias)) {
     if (Dwarf_Line* const line = ::dwarf_getsrc_die(unit, address - bias)) {
       int number = 0;
       ::dwarf_lineno(line, &number);
@@ -123,6 +106,65 @@ std::vector<SourceLocation> Sources::find(std::uint64_t address, unsigned adjust
     location.offset = offset + adjustment;
   }
   locations.push_back(std::move(location));
+  return locations;
+}
+
+struct SourcesState final : debuginfo::OpenedFile::State {
+  explicit SourcesState(debuginfo::ObjectFiles& files) : file(files) {}
+
+  debuginfo::DebugFile file;
+};
+
+/// The question: address and adjustment. The answer: their number and the locations.
+void find_locations(debuginfo::OpenedFile& file, debuginfo::Input& question, debuginfo::Output& answer) {
+  if (!file.state) {
+    file.state = std::make_unique<SourcesState>(file.files);
+  }
+  const auto address = question.value<std::uint64_t>();
+  const auto adjustment = question.value<unsigned>();
+  const auto found = locations_at(static_cast<SourcesState&>(*file.state).file, address, adjustment);
+  answer.value(found.size());
+  for (const SourceLocation& location : found) {
+    answer.text(location.function);
+    answer.value(location.offset);
+    answer.text(location.file);
+    answer.value(location.line);
+    answer.value(location.inlined);
+  }
+}
+
+}  // namespace
+
+void Sources::trim_cache() {
+  if (locations_.size() > max_locations) {
+    locations_.clear();
+  }
+}
+
+const std::vector<SourceLocation>& Sources::at(std::uint64_t address, unsigned adjustment) {
+  // The results for one instruction differ by adjustment, so that the key contains both.
+  const std::uint64_t key = (address - adjustment) << 1 | adjustment;
+  const auto [location, is_new] = locations_.try_emplace(key);
+  if (is_new) {
+    location->second = find(address - adjustment, adjustment);
+  }
+  return location->second;
+}
+
+std::vector<SourceLocation> Sources::find(std::uint64_t address, unsigned adjustment) {
+  debuginfo::Output question;
+  question.value(address);
+  question.value(adjustment);
+  std::vector<SourceLocation> locations;
+  auto answer = reader_.ask(file_, find_locations, question);
+  for (auto left = answer ? answer->value<std::size_t>() : 0; left != 0 && !answer->bad(); --left) {
+    SourceLocation& location = locations.emplace_back();
+    location.function = answer->text();
+    location.offset = answer->value<std::uint64_t>();
+    location.file = answer->text();
+    location.line = answer->value<unsigned>();
+    location.inlined = answer->value<bool>();
+  }
   return locations;
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "debuginfo/debug_file.h"
+#include "debuginfo/reader.h"
 
 namespace tracer::stack {
 
@@ -22,8 +22,8 @@ struct SourceLocation {
 
 class Sources {
  public:
-  /// See debuginfo::DebugFile.
-  Sources(debuginfo::ElfHandle elf, const std::string& name);
+  /// `reader` outlives this.
+  Sources(debuginfo::ObjectFiles files, debuginfo::Reader& reader) : file_(std::move(files)), reader_(reader) {}
   Sources(const Sources&) = delete;
   Sources& operator=(const Sources&) = delete;
 
@@ -36,9 +36,10 @@ class Sources {
  private:
   static constexpr std::size_t max_locations = 1 << 16;
 
-  [[nodiscard]] std::vector<SourceLocation> find(std::uint64_t address, unsigned adjustment) const;
+  std::vector<SourceLocation> find(std::uint64_t address, unsigned adjustment);
 
-  debuginfo::DebugFile file_;
+  debuginfo::ReadFile file_;
+  debuginfo::Reader& reader_;
   std::unordered_map<std::uint64_t, std::vector<SourceLocation>> locations_;
 };
 

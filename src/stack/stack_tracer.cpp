@@ -1,6 +1,7 @@
 #include "stack/stack_tracer.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,7 +21,10 @@ namespace {
 class Tracer final : public trace::StackTracer {
  public:
   Tracer(const Options& options, const spec::Tables& tables, std::unique_ptr<Unwinder> unwinder)
-      : options_(options), spaces_(tables, options.follows_children), unwinder_(std::move(unwinder)) {}
+      : options_(options),
+        reader_(options.note),
+        spaces_(tables, options.follows_children),
+        unwinder_(std::move(unwinder)) {}
 
   void observe(const trace::Event& event, const trace::Memory& memory) override {
     spaces_.observe(event, memory);
@@ -35,6 +39,7 @@ class Tracer final : public trace::StackTracer {
   std::span<const trace::StackFrame> frames(const trace::Event& event, const trace::Memory& memory) override {
     frames_.clear();
     addresses_.clear();
+    jit_names_.clear();
     if (event.stack == nullptr) {
       return {};
     }
@@ -106,7 +111,7 @@ class Tracer final : public trace::StackTracer {
     frame.file_offset = mapping->offset_of(at.address);
     ElfObject* const object = AddressSpace::object(*mapping, walk.tid, walk.memory, walk.objects);
     const auto address = object == nullptr ? std::nullopt : object->address_of(frame.file_offset - adjustment);
-    if (address && options_.sources && add_sources(*object, mapping->path, *address + adjustment, adjustment)) {
+    if (address && options_.sources && add_sources(*object, *mapping, walk.tid, {*address + adjustment, adjustment})) {
       return true;
     }
     const FunctionName* const function = address ? object->function(*address) : nullptr;
@@ -120,23 +125,28 @@ class Tracer final : public trace::StackTracer {
   /// Names code without a file, which the program may have compiled itself and described for perf.
   bool add_jit_frame(trace::StackFrame& frame, pid_t tid, pid_t process, std::uint64_t address, unsigned adjustment) {
     PerfMap& map = perf_maps_[process];
-    const PerfMap::Function* const function = map.find(tid, address);
-    if (function == nullptr) {
+    const auto function = map.find(tid, address);
+    if (!function) {
       frame.kind = trace::StackFrame::Kind::unknown;
       return false;
     }
     frame.file = map.path();
     frame.file_offset = frame.address;
-    frame.symbol = function->name;
+    frame.symbol = jit_names_.emplace_back(function->name);
     frame.symbol_offset = address - function->start + adjustment;
     return true;
   }
 
+  struct Place {
+    std::uint64_t address;  ///< in the object
+    unsigned adjustment;    ///< 1 for a return address
+  };
+
   /// Completes the frame that was added last and inserts frames for functions inlined in it before it. Returns false if
   /// nothing is known.
-  bool add_sources(ElfObject& object, const std::string& path, std::uint64_t address, unsigned adjustment) {
+  bool add_sources(ElfObject& object, const Mapping& mapping, pid_t tid, Place place) {
     const trace::StackFrame whole = frames_.back();
-    const auto& locations = object.sources(path)->at(address, adjustment);
+    const auto& locations = object.sources(mapping.path, tid, reader_)->at(place.address, place.adjustment);
     if (locations.empty() || locations.back().function.empty()) {
       return false;
     }
@@ -153,11 +163,13 @@ class Tracer final : public trace::StackTracer {
   }
 
   Options options_;
+  debuginfo::Reader reader_;  ///< outlives the objects
   AddressSpaces spaces_;
   ObjectCache objects_;
   std::unordered_map<pid_t, PerfMap> perf_maps_;  ///< by process
   std::unique_ptr<Unwinder> unwinder_;
   std::vector<FrameAddress> addresses_;
+  std::deque<std::string> jit_names_;  ///< of frames_
   std::vector<trace::StackFrame> frames_;
 };
 

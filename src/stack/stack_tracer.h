@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "debuginfo/reader.h"
 #include "spec/spec.h"
 #include "stack/unwinder.h"
 #include "trace/stack.h"
@@ -15,6 +16,7 @@ struct Options {
   std::size_t frame_limit = 256;
   bool sources = false;           ///< show source lines and inlined functions, and use separate debugging files
   bool follows_children = false;  ///< children and threads of tracees are traced as well
+  debuginfo::Reader::Note note;   ///< receives sentences about files that are too hard to read
 };
 
 std::unique_ptr<trace::StackTracer> make_stack_tracer(const Options& options, const spec::Tables& tables,

@@ -17,7 +17,7 @@
 
 #include "base/unique_fd.h"
 #include "change_bytes.h"
-#include "debuginfo/prototypes.h"
+#include "debuginfo/prototype_questions.h"
 #include "library/ltrace_conf.h"
 #include "library/module_file.h"
 #include "sysc/compile.h"
@@ -43,13 +43,12 @@ std::string content(const char* path) {
 void read_debugging_information(int descriptor, const library::ModuleFile& module, std::uint64_t seed) {
   spec::Tables tables;
   spec::GrowingTables grown(tables);
-  const auto prototypes = debuginfo::Prototypes::open(UniqueFd(::dup(descriptor)), "/nonexistent/program", grown);
+  debuginfo::PrototypeQuestions questions(grown, {});
+  debuginfo::ReadFile file({"/nonexistent/program", UniqueFd(::dup(descriptor)), {}, {}});
   for (const auto symbols : {module.exported(), module.all_functions()}) {
     for (const library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
-      if (prototypes != nullptr) {
-        static_cast<void>(prototypes->find_definition(symbol.address, symbol.name));
-        static_cast<void>(prototypes->find_declaration(symbol.name));
-      }
+      static_cast<void>(questions.find_definition(file, symbol.address, symbol.name));
+      static_cast<void>(questions.find_declaration(file, symbol.name));
     }
   }
   if (const std::string wrong = tables.verify(); !wrong.empty()) {

@@ -2,6 +2,8 @@
 // memory that make no sense. Nothing may crash or take long.
 //
 //   fuzz_stack PROGRAM ROUNDS [FIRST]    FIRST: the seed of the first round
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +44,7 @@ class Noise final : public trace::Memory {
   mutable std::mt19937_64 random_;
 };
 
-void use(ElfObject& object, std::size_t size, std::uint64_t seed) {
+void use(ElfObject& object, std::size_t size, std::uint64_t seed, debuginfo::Reader& reader) {
   std::mt19937_64 random(seed);
   const Noise memory(seed);
   for (int i = 0; i < 40; ++i) {
@@ -62,7 +64,7 @@ void use(ElfObject& object, std::size_t size, std::uint64_t seed) {
     (void)apply(object.row(*address), registers, memory);
     (void)object.function(*address);
     if (i % 4 == 0) {
-      (void)object.sources("/nonexistent/program")->at(*address, static_cast<unsigned>(i) / 4 % 2);
+      (void)object.sources("/nonexistent/program", ::getpid(), reader)->at(*address, static_cast<unsigned>(i) / 4 % 2);
     }
   }
 }
@@ -79,6 +81,7 @@ int main(int argc, char** argv) {
   const unsigned long rounds = std::strtoul(argv[2], nullptr, 10);
   const unsigned long first = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0;
   unsigned long opened = 0;
+  debuginfo::Reader reader;
   double longest = 0;
   for (unsigned long seed = first; seed < first + rounds; ++seed) {
     std::mt19937_64 random(seed);
@@ -88,7 +91,7 @@ int main(int argc, char** argv) {
     const auto started = std::chrono::steady_clock::now();
     if (const auto object = ElfObject::from_image(std::move(file))) {
       ++opened;
-      use(*object, size, seed);
+      use(*object, size, seed, reader);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     if (took.count() > longest) {

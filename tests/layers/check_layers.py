@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     'sysc': ['base', 'spec', 'capture'],
     'trace': ['base', 'proc', 'spec'],
     'arch': ['base', 'spec', 'format', 'trace'],
-    'debuginfo': ['base', 'proc', 'spec'],
+    'debuginfo': ['base', 'proc', 'spec', 'arch'],
     'library': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
     'stack': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
     'process': ['base', 'proc', 'spec', 'trace'],
@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     'decoders': ['base', 'spec', 'format', 'names', 'decode', 'trace/memory.h', 'render/emitter.h'],
     'filter': ['base', 'spec', 'trace'],
     'sink': ['base'],
-    'explain': ['base', 'proc', 'spec', 'format', 'render/emitter.h'],
+    'explain': ['base', 'proc', 'spec', 'format', 'debuginfo', 'render/emitter.h'],
     # Options are stored as the enums of those who consume them.
     'cli': ['base', 'spec', 'format', 'filter', 'process', 'render'],
     'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
@@ -48,10 +48,22 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
+    'waitpid': ['debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
     'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }
+
+# Files of tracees come through one door each: proc/tracee_file.h opens them, debuginfo/elf_handle.h checks them. libdwfl
+# must not search for files by itself.
+DOORS = {
+    'elf_begin': ['debuginfo/elf_limits.cpp'],
+    'elf_memory': ['debuginfo/elf_limits.cpp'],
+    'dwarf_begin': [],
+    'dwfl_standard_find_debuginfo': [],
+    'dwfl_build_id_find_debuginfo': [],
+}
+# Rooms that read files of tracees and nothing else.
+READING_ROOMS = ('debuginfo', 'library', 'stack')
 
 LONGEST_FILE = 600  # lines
 MOST_MEMBERS = 40   # of a class: functions and data of its own, not constructors, nested types and overrides
@@ -136,6 +148,14 @@ def code_errors(name, text):
             for match in found.finditer(where):
                 number = where.count('\n', 0, match.start(1)) + 1
                 yield f'{name}:{number}: the architecture is known outside src/arch: {match[1]}'
+    for call, homes in DOORS.items():
+        if name not in homes and re.search(r'(?<!\w)%s\s*\(' % call, code):
+            yield f'{name}: {call}() outside {" and ".join(homes) or "any file"}'
+    if room_of(name) in READING_ROOMS:
+        for match in re.finditer(r'(?<![\w>])::open(?:at|at2)?\s*\(|SYS_open\w*|\bstd::ifstream\b', code):
+            number = code.count('\n', 0, match.end()) + 1
+            if 'proc::proc_path(' not in code[match.end():match.end() + 40]:
+                yield f'{name}:{number}: a file of a tracee is opened outside proc/tracee_file.h'
     for call, homes in WRAPPED.items():
         if name in homes:
             continue
@@ -242,6 +262,10 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'a raw close': ('sink/a.cpp', 'void f() { (void)::close(3); }\n', 'raw close()'),
     'a close of its own': ('sink/a.cpp', 'struct S { void close(int how); };\n// ::close(3)\nvoid S::f() { close(1); }\n', ''),
     'a raw close by its plain name': ('sink/a.cpp', '#include <unistd.h>\nvoid f() { close(1); }\n', 'raw close()'),
+    'a second door for ELF': ('library/a.cpp', 'void f() { ::elf_begin(3, ELF_C_READ, nullptr); }\n', 'elf_begin() outside'),
+    'a search of its own': ('debuginfo/a.cpp', 'auto f = ::dwfl_standard_find_debuginfo(m);\n', 'outside any file'),
+    'a second door for files': ('stack/a.cpp', 'int f() { return ::open(path, O_RDONLY); }\n', 'a.cpp:1: a file of a tracee'),
+    'a file of proc': ('stack/a.cpp', 'int f() { return ::open(proc::proc_path(tid, "mem").c_str(), O_RDONLY); }\n', ''),
     'a raw waitpid': ('cli/a.cpp', 'int f() { return ::waitpid(1, 0, 0); }\n', 'raw waitpid()'),
     'a long file': ('base/a.cpp', '\n' * 601, 'are the limit'),
     'a large class': ('decode/a.h', 'class C {\n' + '  int f() { return 1; }\n  int a_ = {0};\n' * 21 + '};\n', 'C has 42 members'),

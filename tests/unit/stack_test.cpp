@@ -102,13 +102,17 @@ TEST_CASE("a row leads to the caller's registers") {
 }
 
 TEST_CASE("maps for perf") {
-  const auto functions =
-      parse_perf_map("7f0000001000 20 f(int)\n0x1000 10 a b\nbroken\n2000 zz c\n3000 4 \n1000 10 later");
-  REQUIRE(functions.size() == 3);
-  CHECK(functions[0].name == "a b");
-  CHECK(functions[1].name == "later");
-  CHECK(functions[2].start == 0x7f0000001000);
-  CHECK(functions[2].size == 0x20);
+  PerfMap map;
+  CHECK(map.add("7f0000001000 20 f(int)\n0x1000 10 a b\nbroken\n2000 zz c\n3000 4 \n1000 10 lat") == 62);
+  CHECK(map.look_up(0x100f)->name == "a b");
+  CHECK_FALSE(map.look_up(0x1010));
+  CHECK_FALSE(map.look_up(0x2000));
+  CHECK(map.look_up(0x7f000000101f)->start == 0x7f0000001000);
+  CHECK(map.look_up(0x7f0000001000)->name == "f(int)");
+  // What is appended counts more; names are printable.
+  map.add("1000 10 later\n1800 10 x\033[2J\n");
+  CHECK(map.look_up(0x1000)->name == "later");
+  CHECK(map.look_up(0x1800)->name == "x\\033[2J");
 }
 
 TEST_CASE("names are written as people write them") {

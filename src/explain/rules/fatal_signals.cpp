@@ -1,6 +1,5 @@
 // Processes that a signal killed.
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::explain::rules {
 
@@ -193,7 +193,7 @@ std::string extension_of(const std::vector<unsigned char>& code) {
 
 std::vector<unsigned char> bytes_at(const Prober& prober, const proc::MappedRange& mapping, std::uint64_t address) {
   std::vector<unsigned char> code(16);
-  const UniqueFd file(::open(prober.tracer_path(mapping.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file = proc::open_regular(prober.tracer_path(mapping.path)).descriptor;
   const ssize_t got =
       file.valid() ? ::pread(file.get(), code.data(), code.size(), static_cast<off_t>(mapping.offset_of(address))) : 0;
   code.resize(got > 0 ? static_cast<std::size_t>(got) : 0);

@@ -1,0 +1,47 @@
+// The one door to files that a tracee maps or names. Nothing but a regular file is opened, below the tracee's root, so
+// that a FIFO or a device is never touched and a path cannot escape. tests/layers holds other rooms to it.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace tracer::proc {
+
+struct TraceeFile {
+  UniqueFd descriptor;  ///< of a regular file, or invalid
+  struct ::stat status {};
+};
+
+/// The root directory of a process at the time of construction.
+class Root {
+ public:
+  /// Opens nothing if the process is gone.
+  static Root of(pid_t tid);
+  /// The tracer's own root.
+  static Root own();
+
+  /// Opens `path` below this root. Symbolic links cannot leave it.
+  [[nodiscard]] TraceeFile open(const std::string& path) const;
+
+ private:
+  explicit Root(UniqueFd directory) : directory_(std::move(directory)) {}
+
+  UniqueFd directory_;
+};
+
+/// Opens `path` in the thread's mount namespace and below its root.
+TraceeFile open_in_tracee(pid_t tid, const std::string& path);
+
+/// Opens a file that the process has mapped. Tries `range`, its name in /proc/PID/map_files, which requires
+/// CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN; then `path`; then /proc/PID/exe, which works for a deleted program too. The
+/// descriptor is invalid if none of them has this inode number.
+TraceeFile open_mapped(pid_t tid, const std::string& range, const std::string& path, ino_t inode);
+
+/// Opens a regular file in the tracer's own root, or one that a link in /proc leads to.
+TraceeFile open_regular(const std::string& path);
+
+}  // namespace tracer::proc
