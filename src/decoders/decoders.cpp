@@ -70,6 +70,7 @@ std::span<const decode::Custom> all() {
       {"perf_hw_event", perf_hw_event},
       {"poll_result", poll_result},
       {"ptracer", ptracer},
+      {"port_range", port_range},
       {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
       {"request_elements", request_elements},

@@ -128,6 +128,7 @@ bool hex2(decode::CustomContext& context);
 bool octets(decode::CustomContext& context);
 bool recvmmsg_result(decode::CustomContext& context);
 bool with_name(decode::CustomContext& context);
+bool port_range(decode::CustomContext& context);
 bool icmp_filter(decode::CustomContext& context);
 bool named_number(decode::CustomContext& context);
 bool missing(decode::CustomContext& context);

@@ -244,6 +244,30 @@ bool with_name(decode::CustomContext& context) {
 
 /// Shows the ICMP types that a raw socket's filter blocks: `[ICMP_ECHOREPLY ICMP_ECHO]`; if it blocks more than half of
 /// them, those that pass: `~[ICMP_ECHO]`. The kernel also accepts fewer than four bytes, which are the first ones of
+/// Shows the lowest and the highest port of IP_LOCAL_PORT_RANGE, of which none may be given: `0x50001 /* 1..5 */`.
+bool port_range(decode::CustomContext& context) {
+  constexpr unsigned port_bits = 16;
+  constexpr std::uint64_t port_mask = 0xffff;
+  std::array<std::byte, sizeof(std::uint32_t)> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const std::uint64_t range = number_at(raw, 0, raw.size());
+  auto& out = context.out();
+  out.begin_target();
+  context.number(range, spec::Style::hex, raw.size(), false);
+  if (range != 0 && out.constant_form() != format::ConstantForm::raw) {
+    TextBuffer text;
+    const auto port = [&](std::uint64_t number) { number != 0 ? text.decimal(number) : void(); };
+    port(range & port_mask);
+    text.append("..");
+    port(range >> port_bits);
+    out.comment(text.view());
+  }
+  out.end_target();
+  return true;
+}
+
 /// the set. linux/icmp.h.
 bool icmp_filter(decode::CustomContext& context) {
   constexpr unsigned types = 32;
