@@ -176,7 +176,13 @@ class Planner : public NamingOperations {
         structure(type, base, offset, room, scope, depth);
         break;
       case TypeKind::choice:
-        block(base, offset, room, room ? variable_size : std::max(unknown_size, size_of_largest(type)));
+        if (room) {
+          const Beyond beyond = beyond_room(type);
+          block(base, offset, multiplied(*room, beyond.factor), variable_size);
+          block(base, offset, std::nullopt, beyond.least);
+        } else {
+          block(base, offset, std::nullopt, std::max(unknown_size, size_of_largest(type)));
+        }
         pointers(type, base, offset, scope, depth + 1);
         break;
       case TypeKind::custom:
@@ -189,6 +195,34 @@ class Planner : public NamingOperations {
         }
         break;
     }
+  }
+
+  /// What is shown beyond the bytes that the program says to have.
+  struct Beyond {
+    std::uint32_t factor = 1;  ///< so many times as many
+    std::uint32_t least = 0;   ///< bytes, however few they are
+  };
+
+  /// Of what a table may choose: `bytes[rest * 8]`, `i32[1]`.
+  [[nodiscard]] Beyond beyond_room(const Type& choice, unsigned depth = 0) const {
+    Beyond most;
+    const auto is = [this](ExprId id, ExprOp op) { return t_.exprs[id].op == op; };
+    for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[choice.index].rows)) {
+      const Type& type = t_.types[row.type];
+      const bool within = type.kind == TypeKind::custom && type.target != none;
+      const ExprId length = within ? t_.types[type.target].length : type.length;
+      Beyond found;
+      if (type.kind == TypeKind::choice && depth < deepest_followed) {
+        found = beyond_room(type, depth + 1);
+      } else if (type.kind == TypeKind::array && length != none && is(length, ExprOp::literal)) {
+        found.least = static_cast<std::uint32_t>(t_.exprs[length].value) * size_of(t_.types[type.target]);
+      } else if (length != none && is(length, ExprOp::multiply) && is(t_.exprs[length].a, ExprOp::rest) &&
+                 is(t_.exprs[length].b, ExprOp::literal)) {
+        found.factor = static_cast<std::uint32_t>(t_.exprs[t_.exprs[length].b].value);
+      }
+      most = {std::max(most.factor, found.factor), std::max(most.least, found.least)};
+    }
+    return most;
   }
 
   /// Of what a table may choose.
