@@ -26,11 +26,11 @@ bool has_flag(const spec::Tables& tables, const spec::ConstantSet& set, std::uin
   return false;
 }
 
-/// Whether the type has room for all that the register holds.
+/// Whether the type has room for all that the register holds. A type as wide as the register has.
 bool has_room(const Type& type, std::uint64_t bits, Abi abi) {
   constexpr unsigned bits_of_byte = 8;
-  const unsigned room = spec::bytes_of(type.width, abi) * bits_of_byte - (type.is_signed ? 1 : 0);
-  return room >= 64 || bits >> room == 0;
+  const unsigned width = spec::bytes_of(type.width, abi);
+  return width >= register_size(abi) || bits >> (width * bits_of_byte - (type.is_signed ? 1 : 0)) == 0;
 }
 
 }  // namespace
@@ -70,8 +70,8 @@ void CallDecoder::emit_result() {
     } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
       out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar && type.set == spec::none && !has_room(type, bits, session_.abi)) {
-      static const Type plain_hex = format::scalar_type(8, false, spec::Style::hex);
-      out_.scalar(bits, type.style == spec::Style::hex ? plain_hex : plain);
+      const bool has_base = type.style == spec::Style::hex || type.style == spec::Style::octal;
+      out_.scalar(bits, has_base ? format::scalar_type(8, false, type.style) : plain);
     } else if (type.kind == TypeKind::scalar) {
       values_.numbers().emit_scalar(
           type, *session_.load(type, Place::in_register(bits)));  // whatever the arguments have cost

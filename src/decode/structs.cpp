@@ -151,7 +151,7 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     return false;
   }
   inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
-  available = std::max<std::uint64_t>(available, layout.filled_size);
+  available = std::max<std::uint64_t>(available, std::min<std::uint64_t>(full, layout.filled_size));
   layout.is_list ? elements(within, available) : fields(within, available, in_part);
   return true;
 }
@@ -360,6 +360,11 @@ void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) c
                         ? session_.copy(Place::remote(scope.place.address + known), available - known)
                         : std::nullopt;
   if (data && std::all_of(data->begin(), data->end(), [](std::byte b) { return b == std::byte{0}; })) {
+    return;
+  }
+  // A structure that is filled says how much of it there is always; the rest belongs to kernels that we do not know.
+  if (layout.filled_size != 0 && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer) {
+    out_.more();
     return;
   }
   TextBuffer& text = state_.words;
