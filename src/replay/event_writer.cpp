@@ -15,10 +15,8 @@ std::uint8_t used_by(const spec::Tables& tables, spec::Index signature, Abi abi,
   const spec::Signature& form = tables.signatures[signature];
   std::uint8_t used = 0;
   for (const spec::Param& param : spec::Tables::slice(tables.params, form.params)) {
-    if (!param.unpassed) {
-      const bool is_wide = param.wide && register_size(abi) == 4;
-      used = std::max<std::uint8_t>(used, static_cast<std::uint8_t>(param.slot[index_of(abi)] + (is_wide ? 2 : 1)));
-    }
+    const bool is_wide = param.wide && register_size(abi) == 4;
+    used = std::max<std::uint8_t>(used, static_cast<std::uint8_t>(param.slot[index_of(abi)] + (is_wide ? 2 : 1)));
   }
   used = std::max(used, used_by(tables, form.otherwise, abi, depth - 1));
   for (const spec::SignatureRow& row : spec::Tables::slice(tables.signature_rows, form.rows)) {
