@@ -33,6 +33,13 @@ decode::Options decoder_settings() {
   return options;
 }
 
+/// A recording has the paths of descriptors in it.
+names::NameOptions names_of(bool live) {
+  names::NameOptions options;
+  options.paths = !live;
+  return options;
+}
+
 bool wants_colours(const cli::Options& options) {
   const char* without = std::getenv("NO_COLOR");
   return options.format.color == cli::Color::always ||
@@ -77,13 +84,12 @@ std::span<const trace::StackFrame> DeathStacks::frames(const trace::Event& event
   return walker_->frames(event, memory);
 }
 
-Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
-                       bool alters_privileges)
+Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, const Run& run, pipeline::View* trace)
     : options_(options),
-      story_(true, options.output.to != cli::Output::To::standard_error, alters_privileges),
-      no_names_({}),
-      decoder_(tables, decoder_settings(), no_names_.names(), decoders::all()),
-      view_(tables, decoder_, story_, system_, native) {
+      story_(run.live, options.output.to != cli::Output::To::standard_error, run.alters_privileges),
+      names_(names_of(run.live)),
+      decoder_(tables, decoder_settings(), names_.names(), decoders::all()),
+      view_(tables, decoder_, story_, system_, run.native) {
   if (trace != nullptr) {
     both_.emplace(*trace, view_);
   }

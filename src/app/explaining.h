@@ -35,13 +35,16 @@ class DeathStacks final : public trace::StackTracer {
   unsigned walks_ = 0;
 };
 
-/// Watches a live run and explains it at the end.
+/// Watches a run and explains it at the end.
 class Explaining {
  public:
   /// `trace`: where a full trace goes as well, or nullptr. It outlives this, as do the others.
-  /// `alters_privileges`: see explain::Story.
-  Explaining(const cli::Options& options, const spec::Tables& tables, Abi native, pipeline::View* trace,
-             bool alters_privileges);
+  struct Run {
+    Abi native = Abi::x86_64;
+    bool live = true;               ///< false: it was recorded
+    bool alters_privileges = true;  ///< see explain::Story
+  };
+  Explaining(const cli::Options& options, const spec::Tables& tables, const Run& run, pipeline::View* trace);
 
   [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
   /// Writes the explanation to standard error.
@@ -55,7 +58,7 @@ class Explaining {
   const cli::Options& options_;
   explain::ProcSystemView system_;
   explain::Story story_;
-  names::ProcNames no_names_;
+  names::ProcNames names_;  ///< a live run is asked for them by `system_`
   decode::Decoder decoder_;
   pipeline::views::ExplainView view_;
   std::optional<pipeline::views::TeeView> both_;  ///< if a trace is written as well

@@ -21,6 +21,7 @@
 #include "app/explaining.h"
 #include "app/list_probes.h"
 #include "app/recording.h"
+#include "app/run_stacks.h"
 #include "app/terminal.h"
 #include "app/wiring.h"
 #include "arch/syscall_abi.h"
@@ -153,7 +154,7 @@ std::optional<Ended> find_program(const cli::Options& options, const spec::Table
     return std::nullopt;
   }
   if (options.extras.explain) {
-    app::Explaining(options, tables, arch::native_abi(), nullptr, true)
+    app::Explaining(options, tables, {arch::native_abi()}, nullptr)
         .explain_missing_program(options.startup.program.front());
   } else {
     speak(path.error().message);
@@ -284,21 +285,12 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
                               std::move(channels).value(), std::move(view_settings));
   std::unique_ptr<Explaining> explaining;
   if (options.extras.explain) {
-    explaining = std::make_unique<Explaining>(options, tables, native, view.get(), !in_kernel);
+    const Explaining::Run explained{native, replayed == nullptr, !in_kernel};
+    explaining = std::make_unique<Explaining>(options, tables, explained, view.get());
   }
   std::optional<render::Summary> summary = make_summary(options, tables, in_kernel);
-  std::unique_ptr<trace::StackTracer> stacks = std::move(stack_tracer).value();
-  if (!stacks && explaining) {
-    stacks = std::make_unique<DeathStacks>(tables);
-  }
-  settings.stacks = stacks.get();
-  if (replayed != nullptr && options.format.stack_trace != cli::StackTrace::none) {
-    settings.stacks = &replayed->stacks();
-  }
-  std::optional<replay::KeptStacks> kept_stacks;
-  if (recording.value() && settings.stacks != nullptr) {
-    settings.stacks = &kept_stacks.emplace(*settings.stacks);
-  }
+  RunStacks stacks(options, tables, std::move(stack_tracer).value(), replayed);
+  settings.stacks = stacks.shown();
   library::DebugPrototypes prototypes(more, complain);
   settings.prototypes = replayed == nullptr ? &prototypes : nullptr;
   set_alarm(settings, options, explaining.get());
@@ -311,7 +303,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     wanted.head = head_of(options, in_kernel);
     wanted.calls = options.filters.trace;
     wanted.functions = [&naming](pid_t tid, std::uint64_t address) { return naming.function_at(tid, address); };
-    wanted.stacks = kept_stacks ? &*kept_stacks : nullptr;
+    wanted.stacks = stacks.kept();
     wanted.prototypes = &prototypes;
     recorder.emplace(std::move(wanted), tables, std::move(recording).value(), pipeline);
   }
@@ -337,7 +329,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
 
 /// Does what needs no tracing. Returns the exit status, or nothing if the options ask for tracing.
 std::optional<int> run_errand(const cli::Options& options, const Speaker& speak) {
-  if (!options.extras.explain_trace.empty()) {
+  if (!options.extras.explain_trace.empty() && options.extras.files.replay.empty()) {
     return explain_recorded(options);
   }
   if (!options.extras.list_probes.empty()) {
@@ -388,6 +380,7 @@ int run(const std::vector<std::string>& words) {
     return EXIT_FAILURE;
   }
   cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
+  options.extras.files = with_explained(options.extras);
   const Speaker speak(options.program_name);
   spec::GrowingTables more(tables);
   if (options.ltrace) {

@@ -1,6 +1,7 @@
 #include "app/recording.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -41,6 +42,17 @@ std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayT
 }
 
 }  // namespace
+
+cli::TraceFiles with_explained(const cli::Extras& extras) {
+  cli::TraceFiles files = extras.files;
+  const std::string& path = extras.explain_trace;
+  struct stat status;
+  const bool is_file = !path.empty() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && replay::decode_mark(read_file(path, replay::mark_size))) {
+    files.replay = path;
+  }
+  return files;
+}
 
 Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options) {
   const std::string& path = options.extras.files.replay;

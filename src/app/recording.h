@@ -13,6 +13,9 @@
 
 namespace tracer::app {
 
+/// Replays the file of --explain=FILE if it is a trace file, and not JSON.
+[[nodiscard]] cli::TraceFiles with_explained(const cli::Extras& extras);
+
 /// Opens the file of --replay; null without that option.
 [[nodiscard]] Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options);
 

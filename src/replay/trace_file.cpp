@@ -122,6 +122,7 @@ std::string_view TraceFile::next(const std::function<bool(const Mark&)>& wanted)
       break;
     }
     events_ += mark_.events;
+    good_ = position_;
     if (is_wanted) {
       return block_;
     }
@@ -138,9 +139,9 @@ std::string TraceFile::missing() const {
       return fmt::format("the recording ends without its end, after {} events: up to a second of it may be missing",
                          events_);
     case End::truncated:
-      return fmt::format("the file is cut off after {} events: what follows byte {} is left out", events_, position_);
+      return fmt::format("the file is cut off after {} events: what follows byte {} is left out", events_, good_);
     case End::damaged:
-      return fmt::format("the file is damaged after {} events: what follows byte {} is left out", events_, position_);
+      return fmt::format("the file is damaged after {} events: what follows byte {} is left out", events_, good_);
   }
   return {};
 }

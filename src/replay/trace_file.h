@@ -65,6 +65,7 @@ class TraceFile {
   std::string block_;
   std::unique_ptr<Unpacker> unpacker_;
   std::uint64_t position_ = 0;
+  std::uint64_t good_ = 0;    ///< where the last good block ends
   std::uint64_t events_ = 0;  ///< of all blocks so far
   std::uint32_t sequence_ = 0;
   bool can_seek_ = false;

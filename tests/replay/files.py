@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+"""Trace files as their users meet them: views, pieces, pipes, killed recorders, full disks, damaged files.
+
+    files.py TRACER [--kills N] [--damages N] [NAME...]
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+TESTS = []
+LOOP = 'i=0; while :; do cd /; cd /tmp; done'
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class Place:
+    """A directory of its own, and the tracer."""
+
+    def __init__(self, tracer, directory, arguments):
+        self.tracer = str(tracer)
+        self.path = pathlib.Path(directory)
+        self.arguments = arguments
+
+    def run(self, *words, **more):
+        return subprocess.run([self.tracer, *map(str, words)], cwd=self.path, capture_output=True, timeout=120,
+                              env={**os.environ, 'LC_ALL': 'C', 'TZ': 'UTC'}, **more)
+
+    def text(self, *words):
+        """Standard output and error of a run that must succeed."""
+        done = self.run(*words)
+        expect(done.returncode == 0, f'{words}: {done.returncode}: {done.stderr[-500:]}')
+        return (done.stdout + done.stderr).decode('latin-1')
+
+    def record(self, *words):
+        return self.run('--record=run.trace', '-o', '/dev/null', *words)
+
+
+@test
+def every_view_of_a_recording_is_that_of_the_run(place):
+    """The live view in one run, and the replayed one."""
+    for options in (['--format=json'], ['--format=folded'], ['-k'], ['-kk'], ['-c', '-w', '-O0'], ['-C', '-O0'], ['-ttt', '-T', '-n', '-i'],
+                    ['-c', '-O0', '--summary-histogram', '-w'], ['--min-duration=1ms'], ['--errno=ENOENT'], ['-e', 'trace=%file', '-yy', '-Y']):
+        place.run('--record=run.trace', '-f', *options, '-o', 'live', 'sh', '-c', 'ls / /missing; /bin/echo')
+        place.text('--replay=run.trace', *options, '-o', 'replayed')
+        live, replayed = ((place.path / name).read_bytes() for name in ('live', 'replayed'))
+        expect(live == replayed and live, f'{options}: they differ')
+
+
+@test
+def functions_are_replayed(place):
+    for options in (['-T'], ['--format=json'], ['-k']):
+        place.run('--record=run.trace', '-e', 'library=@MAIN', *options, '-o', 'live', 'ls', '/')
+        place.text('--replay=run.trace', *options, '-o', 'replayed')
+        live, replayed = ((place.path / name).read_bytes() for name in ('live', 'replayed'))
+        expect(live == replayed and b'@' in live, f'{options}: they differ')
+
+
+@test
+def a_recording_is_for_its_owner_alone(place):
+    (place.path / 'run.trace').write_text('of somebody')
+    os.chmod(place.path / 'run.trace', 0o644)
+    place.record('true')
+    mode = stat.S_IMODE((place.path / 'run.trace').stat().st_mode)
+    expect(mode == 0o600, f'its mode is {mode:o}')
+
+
+@test
+def it_is_a_file_of_zstd(place):
+    place.record('ls')
+    try:
+        done = subprocess.run(['zstd', '-q', '-t', 'run.trace'], cwd=place.path, capture_output=True, text=True)
+    except FileNotFoundError:
+        return  # there is no zstd here
+    expect(done.returncode == 0, done.stderr)
+
+
+@test
+def what_was_not_captured_is_said(place):
+    place.record('-s', '300', 'true')
+    text = place.text('--replay=run.trace', '-s', '400', '-kk')
+    expect('recorded with -s 300' in text and 'recorded without -k' in text, text[-400:])
+    expect('recorded' not in place.text('--replay=run.trace', '-s', '300'), 'a complaint without a reason')
+
+
+@test
+def information_says_what_is_in_it(place):
+    place.record('-f', 'sh', '-c', 'echo; exit 3; :')
+    text = place.text('--replay=run.trace', '--info')
+    for pattern in (r'^command +.*--record=run\.trace', r'^engine +ptrace', r'^captured +-s 256 -v -yy$', r'^events +\d+: \d+ system calls',
+                    r'^lost +0$', r'^processes +1$', r'^ +\d+ sh$'):
+        expect(re.search(pattern, text, re.MULTILINE), f'{pattern} is not in {text}')
+    expect('missing' not in text, text)
+
+
+@test
+def a_piece_in_time_is_shown(place):
+    place.record('sh', '-c', 'cd /; sleep 1.5; cd /tmp; sleep 1.5; cd /usr')
+
+    def directories(*options):
+        return re.findall(r'chdir\("(.*?)"\)', place.text('--replay=run.trace', *options))
+
+    expect(directories() == ['/', '/tmp', '/usr'], f'all: {directories()}')
+    expect(directories('--from=1', '--to=2500ms') == ['/tmp'], 'the middle')
+    expect(directories('--from=2.5') == ['/usr'], 'the end')
+    start = float(re.search(r'^(\d+\.\d+) .*chdir\("/tmp"', place.text('--replay=run.trace', '-ttt'), re.MULTILINE).group(1))
+    expect(directories(f'--from=@{start:.6f}')[0] == '/tmp', 'by the time of -ttt')
+    expect(directories(f'--to=@{start - 0.5:.6f}') == ['/'], 'up to the time of -ttt')
+
+
+@test
+def a_pipe_carries_a_recording(place):
+    live = subprocess.Popen([place.tracer, '--record=-', '-o', place.path / 'live', 'true'], stdout=subprocess.PIPE)
+    replayed = place.run('--replay=-', '-o', 'replayed', stdin=live.stdout)
+    expect(live.wait() == 0 and replayed.returncode == 0, replayed.stderr)
+    expect((place.path / 'live').read_bytes() == (place.path / 'replayed').read_bytes(), 'they differ')
+
+
+@test
+def a_full_disk_is_said_once(place):
+    done = place.run('--record=/dev/full', '-o', '/dev/null', 'sh', '-c', 'ls /; exit 3')
+    expect(done.returncode == 3, f'the program ends with {done.returncode}')
+    expect(done.stderr.count(b'\n') == 1 and b'/dev/full: No space left on device' in done.stderr, done.stderr)
+
+
+@test
+def a_limit_of_the_file_size_leaves_what_was_written(place):
+    program = 'ulimit -f 400; exec "$@"'
+    done = subprocess.run(['sh', '-c', program, 'sh', place.tracer, '--record=run.trace', '-o', '/dev/null', 'dd',
+                           'if=/dev/urandom', 'of=/dev/null', 'bs=256', 'count=4000'], cwd=place.path, capture_output=True)
+    expect(done.returncode == 0, f'{done.returncode}: {done.stderr}')
+    expect(done.stderr.count(b'File too large') == 1, done.stderr)
+    text = place.text('--replay=run.trace')
+    expect(text.count('read(') > 100 and 'cut off after' in text, text[-300:])
+
+
+@test
+def a_reader_that_goes_does_not_hurt(place):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([place.tracer, '--record=-', '-o', '/dev/null', 'sh', '-c', 'exit 4'], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    expect(done.returncode == 4 and b'Broken pipe' in done.stderr, f'{done.returncode}: {done.stderr}')
+
+
+@test
+def a_killed_recorder_loses_a_second(place):
+    numbers = random.Random(7)
+    for _ in range(place.arguments.kills):
+        recorder = subprocess.Popen([place.tracer, '-f', '--record=run.trace', '-o', '/dev/null', 'sh', '-c', LOOP], cwd=place.path,
+                                    start_new_session=True)
+        time.sleep(0.4 + numbers.random() * 2)
+        os.killpg(recorder.pid, signal.SIGKILL)
+        killed = time.time()
+        recorder.wait()
+        done = place.run('--replay=run.trace', '-ttt', '-o', 'replayed')
+        expect(done.returncode == 0 and (b'ends without its end' in done.stderr or b'cut off' in done.stderr), done.stderr)
+        times = re.findall(r'(\d+\.\d{6}) chdir', (place.path / 'replayed').read_text())
+        if times:  # none: it was killed in its first second
+            expect(killed - float(times[-1]) < 2, f'{killed - float(times[-1]):.1f} s are missing')
+
+
+@test
+def damaged_files_are_read_as_far_as_they_go(place):
+    place.record('-f', 'sh', '-c', 'ls /; cat /etc/passwd; /bin/echo')
+    whole = (place.path / 'run.trace').read_bytes()
+    numbers = random.Random(3)
+    for round_ in range(place.arguments.damages):
+        data = bytearray(whole)
+        if round_ % 2:
+            del data[numbers.randrange(len(data)):]
+        else:
+            for _ in range(numbers.randrange(1, 5)):
+                data[numbers.randrange(len(data))] = numbers.randrange(256)
+        (place.path / 'damaged').write_bytes(data)
+        for view in (['-v', '-yy'], ['--info']):
+            done = place.run('--replay=damaged', *view)
+            expect(done.returncode in (0, 1), f'round {round_}: {done.returncode}: {done.stderr[-300:]}')
+
+
+@test
+def recordings_are_explained(place):
+    place.record('cat', '/missing/file')
+    for words in (['--explain=run.trace'], ['--replay=run.trace', '--explain']):
+        text = place.text(*words)
+        expect('the directory /missing does not exist' in text, text)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('tracer', type=pathlib.Path)
+    parser.add_argument('--kills', type=int, default=4)
+    parser.add_argument('--damages', type=int, default=40)
+    parser.add_argument('names', nargs='*')
+    arguments = parser.parse_args()
+    failed = 0
+    for one in TESTS:
+        if arguments.names and not any(name in one.__name__ for name in arguments.names):
+            continue
+        with tempfile.TemporaryDirectory(prefix='files.') as directory:
+            try:
+                one(Place(arguments.tracer.resolve(), directory, arguments))
+                print(f'ok: {one.__name__}', flush=True)
+            except Failure as failure:
+                failed += 1
+                print(f'FAILED: {one.__name__}: {failure}', flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
