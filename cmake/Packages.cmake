@@ -40,10 +40,10 @@ function(package name module)
 endfunction()
 
 package(liblzma liblzma)
-package(libelf libelf NEEDS z)
+package(libzstd libzstd)
+package(libelf libelf NEEDS libzstd z)
 package(libdw libdw NEEDS libelf bz2 liblzma z)
 package(jansson jansson)
-package(libzstd libzstd)
 # Its headers only; src/base/fmt_library.cpp is the rest.
 find_path(FMT_H fmt/format-inl.h REQUIRED)
 # Without terminfo, as in a cross build that lacks it, no terminal is known to have colours.

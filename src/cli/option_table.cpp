@@ -14,8 +14,15 @@ constexpr std::array headings = {
 };
 
 // A GROUP line sets the group of the rows that follow, so the rows are numbered once at start-up.
+#define GROUP(id, heading)
+#define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual) +1
+constexpr std::size_t options = 0
+#include "cli/options.def"
+    ;
+
 std::vector<OptionRow> make_rows() {
   std::vector<OptionRow> rows;
+  rows.reserve(options);
   OptionGroup group{};
 #define GROUP(id, heading) group = OptionGroup::id;
 #define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual)                     \
