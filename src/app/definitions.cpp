@@ -90,6 +90,19 @@ std::vector<std::filesystem::path> usual_files() {
   return files;
 }
 
+/// Finds NAME.conf beside one of `files`.
+std::optional<library::LtraceConf::File> find_import(std::string_view name,
+                                                     const std::vector<std::filesystem::path>& files) {
+  const std::string wanted = std::string(name) + ".conf";
+  for (const auto& file : files) {
+    if (file.filename() == wanted) {
+      auto text = content(file);
+      return text ? std::optional(library::LtraceConf::File{file.string(), std::move(*text)}) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files) {
@@ -122,7 +135,7 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
   for (const auto& path : usual_files()) {
     files.push_back(path);
   }
-  library::LtraceConf prototypes;
+  library::LtraceConf prototypes([&](std::string_view name) { return find_import(name, files); });
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (const auto text = content(files[i])) {
       prototypes.read(*text, files[i].string());
@@ -138,9 +151,8 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
   }
   // Prototypes use only these types of the built-in descriptions. Compiling all descriptions would take longer than
   // many programs run.
-  const std::vector<sysc::Source> sources = {
-      {"ltrace.conf", prototypes.descriptions()},
-      {"types.sys", "type ptr = ulong as address\ntype str = *cstr\ntype wstr = *custom wide_text : i32\n"}};
+  const std::vector<sysc::Source> sources = {{"ltrace.conf", prototypes.descriptions()},
+                                             {"types.sys", "type ptr = ulong as address\ntype str = *cstr\n"}};
   sysc::Diagnostics diagnostics;
   spec::TableSet set = sysc::compile(sources, diagnostics);
   if (diagnostics.has_errors()) {

@@ -111,6 +111,7 @@ pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& optio
   result.show_signals = ltrace.show_signals;
   result.launched = !options.startup.program.empty();
   result.most_elements = ltrace.most_elements;
+  result.shows_utf8 = has_utf8_locale();
   if (ltrace.demangle) {
     result.demangle = [](std::string_view name) { return stack::demangle(name); };
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "base/unique_fd.h"
 #ifdef TRACER_TERMINFO
@@ -49,6 +50,16 @@ unsigned terminal_columns() {
     }
   }
   return 0;
+}
+
+bool has_utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != 0) {
+      return ::strcasestr(value, "utf-8") != nullptr || ::strcasestr(value, "utf8") != nullptr;
+    }
+  }
+  return false;
 }
 
 }  // namespace tracer::app

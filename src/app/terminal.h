@@ -13,4 +13,7 @@ bool is_color_terminal(const std::string& path);
 /// Returns COLUMNS of the environment, or the width of the terminal on standard input, output or error; 0: unknown.
 unsigned terminal_columns();
 
+/// Returns whether the environment asks for a locale with UTF-8 (LC_ALL, LC_CTYPE, LANG).
+bool has_utf8_locale();
+
 }  // namespace tracer::app

@@ -26,5 +26,33 @@ std::size_t utf8_length(std::span<const std::byte> text) {
   return overlong || surrogate || too_high ? 0 : length;
 }
 
+std::size_t utf8_encode(std::uint32_t c, std::span<std::byte, longest_utf8> into) {
+  constexpr std::uint32_t replacement = 0xfffd;
+  if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
+    c = replacement;
+  }
+  const auto tail = [&](unsigned shift) { return std::byte(0x80 | (c >> shift & 0x3f)); };
+  if (c < 0x80) {
+    into[0] = std::byte(c);
+    return 1;
+  }
+  if (c < 0x800) {
+    into[0] = std::byte(0xc0 | c >> 6);
+    into[1] = tail(0);
+    return 2;
+  }
+  if (c < 0x10000) {
+    into[0] = std::byte(0xe0 | c >> 12);
+    into[1] = tail(6);
+    into[2] = tail(0);
+    return 3;
+  }
+  into[0] = std::byte(0xf0 | c >> 18);
+  into[1] = tail(12);
+  into[2] = tail(6);
+  into[3] = tail(0);
+  return 4;
+}
+
 }  // namespace base
 }  // namespace tracer

@@ -187,6 +187,7 @@ bool StringDecoder::limited_wide_text(RemoteAddr address, std::uint64_t most) co
   if (text) {
     render::StringForm form;
     form.cut = text->is_cut;
+    form.utf8 = true;
     out_.bytes(room.first(text->size), form);
   }
   return text.has_value();

@@ -107,6 +107,7 @@ std::span<const decode::Custom> all() {
       {"utime_spec", utime_spec},
       {"uuid", uuid},
       {"wait_status", wait_status},
+      {"wide_array", wide_array},
       {"wide_text", wide_text},
       {"with_name", with_name},
       {"icmp_filter", icmp_filter},

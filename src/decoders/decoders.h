@@ -139,6 +139,7 @@ bool second_of_time(decode::CustomContext& context);
 // vcpu.cpp
 bool kvm_exit(decode::CustomContext& context);
 // wide_text.cpp
+bool wide_array(decode::CustomContext& context);
 bool wide_text(decode::CustomContext& context);
 
 }  // namespace tracer::decoders

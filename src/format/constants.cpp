@@ -13,7 +13,7 @@ using spec::ConstantSet;
 using spec::Tables;
 
 bool shows_sign(spec::Style style) {
-  return style != spec::Style::hex && style != spec::Style::octal;
+  return style != spec::Style::hex && style != spec::Style::octal && style != spec::Style::binary;
 }
 
 /// True for a bit field without named values, which is shown after all names as NUMBER<<LABEL.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <limits>
 
@@ -223,6 +224,17 @@ bool is_symbolic(Style style) {
   }
 }
 
+void append_binary(TextBuffer& text, std::uint64_t bits) {
+  if (bits == 0) {
+    text.append('0');
+    return;
+  }
+  text.append("0b");
+  for (unsigned shift = static_cast<unsigned>(std::bit_width(bits)); shift-- != 0;) {
+    text.append((bits >> shift & 1) != 0 ? '1' : '0');
+  }
+}
+
 /// Appends the number of a value whose name is unknown or not wanted.
 void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed) {
   switch (style) {
@@ -235,6 +247,9 @@ void number_of(TextBuffer& text, std::uint64_t bits, Style style, bool is_signed
     case Style::octal:
     case Style::mode:
       octal3(text, bits);
+      break;
+    case Style::binary:
+      append_binary(text, bits);
       break;
     case Style::address:
     case Style::code:
@@ -340,6 +355,7 @@ bool is_signed_style(Style style) {
   switch (style) {
     case Style::hex:
     case Style::octal:
+    case Style::binary:
     case Style::mode:
     case Style::address:
     case Style::code:
@@ -366,6 +382,7 @@ bool is_plain_number(Style style) {
     case Style::character:
     case Style::hex:
     case Style::octal:
+    case Style::binary:
     case Style::fd:
     case Style::tgid:
     case Style::tid:

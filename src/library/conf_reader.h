@@ -12,12 +12,13 @@
 
 namespace tracer::library {
 
-inline constexpr unsigned max_conf_parameters = 24;
+inline constexpr unsigned max_conf_parameters = 256;
 inline constexpr unsigned max_conf_fields = 64;
 
 class ConfReader {
  public:
-  ConfReader(LtraceConf& conf, std::string_view line) : conf_(conf), rest_(line) {}
+  ConfReader(LtraceConf& conf, LtraceConf::Scope& scope, std::string_view line)
+      : conf_(conf), scope_(scope), rest_(line) {}
 
   /// Adds the item to the LtraceConf. Returns an error message, or an empty string on success.
   std::string read();
@@ -34,6 +35,7 @@ class ConfReader {
     return fmt::format("ltrace_{}_{}", kind, conf_.declared_);
   }
 
+  std::string read_import();
   std::string read_typedef();
   std::string read_prototype(std::string_view first);
   Found lens(unsigned depth);
@@ -49,10 +51,14 @@ class ConfReader {
   static Lens plain(std::string text);
   [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
   static Lens pointer_to(const Lens& target);
+  Found wide_string(const Lens& inner);
+  static Lens restyled_lens(Lens lens, std::string_view style);
+  static std::string restyled(std::string_view type, std::string_view style);
   static Lens bytes_of(const Lens& array, std::string_view style);
   static std::string array_text(const Lens& lens);
 
   LtraceConf& conf_;
+  LtraceConf::Scope& scope_;
   std::string_view rest_;
   std::string error_;
   bool in_struct_ = false;

@@ -102,6 +102,28 @@ LtraceConf::Lens ConfReader::plain(std::string text) {
   return lens;
 }
 
+/// Returns the lens for text of integers, which `inner` is an array of or a pointer to.
+std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
+  const bool is_pointer = !inner.target.empty();
+  const std::string element = inner.length.empty() ? inner.target : inner.element;
+  const std::string width = element == "i16" || element == "u16" ? "u16" : "u32";
+  if (element != "int" && element != "uint" && width != "u16") {
+    return inner;
+  }
+  const bool is_limited = !inner.length.empty() && inner.length != "until 0";
+  if (is_limited && width == "u16") {
+    return inner;
+  }
+  Lens text;
+  text.target = is_limited ? "custom wide_array : bytes[" + inner.length + "*4]" : "custom wide_text : " + width;
+  if (!is_pointer) {
+    std::swap(text.text, text.target);
+    return text;
+  }
+  text.text = '*' + text.target;
+  return text;
+}
+
 std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsigned depth) {
   Lens text;
   if (!digits.empty()) {  // string3: at most the value of argument 3; string0: at most the result
@@ -120,11 +142,14 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
       return fail("no `string(TYPE)`");
     }
     const bool is_pointer = !inner->target.empty();
-    if (inner->length.empty()) {
+    if (inner->is_scalar && !is_pointer) {
+      return restyled_lens(*inner, "character");
+    }
+    if (inner->target == "u8 as character") {
       return plain("str");  // char*
     }
     if (!inner->element_is_char) {
-      return inner->length == "until 0" ? plain("wstr") : *inner;
+      return wide_string(*inner);
     }
     text = *inner;
     text.target.clear();
@@ -162,7 +187,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   lens.element_size = element->element_size;
   lens.element_is_word = element->element_is_word;
   const auto length = expression(lens.ends_at_zero);
-  if (!length || !take(')') || lens.element.empty() || !element->length.empty()) {
+  if (!length || !take(')') || lens.element.empty()) {
     return fail("no `array(LENS, EXPR)`");
   }
   lens.length = *length;
@@ -220,8 +245,8 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
   const bool was_in_struct = std::exchange(in_struct_, true);
   auto fields = list(max_conf_fields, depth);
   in_struct_ = was_in_struct;
-  if (!fields || fields->empty()) {
-    return fail("no field in a struct");
+  if (!fields) {
+    return std::nullopt;
   }
   std::string own_name(name);
   if (own_name.empty()) {
@@ -232,7 +257,9 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
   unsigned number = 0;
   for (const Lens& field : *fields) {
     ++number;
-    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', number - 1) ||
+    // What a field points to may have a length that follows.
+    const auto known = static_cast<unsigned>(field.text.starts_with('*') ? fields->size() : number - 1);
+    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', known) ||
         mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
       return fail("a field cannot have this type");
     }
@@ -243,6 +270,31 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
   Lens lens;
   lens.text = own_name;
   lens.is_struct = true;
+  return lens;
+}
+
+/// Returns the type with another style for the numbers that it consists of or points to; as it is if these are none.
+std::string ConfReader::restyled(std::string_view type, std::string_view style) {
+  const auto end = std::min(type.find(" as "), type.size());
+  const auto start = std::min(type.find_first_not_of('*'), end);
+  const auto bracket = std::min(type.find('[', start), end);
+  std::string base(type.substr(start, bracket - start));
+  const bool floating = base == "float" || base == "double";
+  const auto is_base = [&](const Simple& simple) { return simple.type.substr(0, simple.type.find(" as ")) == base; };
+  if (std::none_of(simple_types.begin(), simple_types.end(), is_base) || (floating && style != "hex")) {
+    return std::string(type);
+  }
+  base = base == "ptr" ? "ulong" : base;
+  return fmt::format("{}{}{} as {}", type.substr(0, start), base, type.substr(bracket, end - bracket),
+                     floating ? "hex_floating" : style);
+}
+
+LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style) {
+  lens.text = restyled(lens.text, style);
+  lens.target = restyled(lens.target, style);
+  lens.element = restyled(lens.element, style);
+  lens.is_char = false;
+  lens.element_is_char = false;
   return lens;
 }
 
@@ -259,16 +311,6 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     inner->is_hidden = true;
     return inner;
   }
-  const bool floating = inner->text == "float" || inner->text == "double";
-  if (inner->is_scalar && !inner->text.starts_with("ltrace_") && (!floating || style == "hex")) {
-    inner->text = inner->text.substr(0, inner->text.find(" as "));
-    if (inner->text == "ptr") {
-      inner->text = "ulong";
-    }
-    inner->text += " as " + std::string(floating ? "hex_floating" : style);
-    inner->is_char = false;
-    return inner;
-  }
   if (style == "bits" && !inner->length.empty() && inner->length != "until 0" &&
       (inner->element_size != 0 || inner->element_is_word)) {
     const bool is_pointer = !inner->target.empty();
@@ -279,7 +321,7 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     }
     return array;
   }
-  return inner;  // the style does not apply to this type
+  return restyled_lens(*inner, style);
 }
 
 std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsigned depth) {
@@ -301,9 +343,16 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
     return string(name.substr(6), depth);
   }
   if (name == "format") {
-    Lens lens = plain("str");
-    lens.is_format = true;
-    return lens;
+    Lens text = plain("str");
+    if (take('(')) {
+      const auto given = lens(depth + 1);
+      if (!given || !take(')')) {
+        return fail("no `format(LENS)`");
+      }
+      text = *given;
+    }
+    text.is_format = true;
+    return text;
   }
   if (name == "array") {
     return array(depth);
@@ -316,7 +365,7 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
   }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> styles = {{{"hex", "hex"},
                                                                                     {"oct", "octal"},
-                                                                                    {"bin", "hex"},
+                                                                                    {"bin", "binary"},
                                                                                     {"hide", "hide"},
                                                                                     {"bool", "truth"},
                                                                                     {"bitvec", "bits"},

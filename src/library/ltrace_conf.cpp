@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "library/conf_reader.h"
 
 namespace tracer::library {
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::size_t max_text_size = 4U << 20;
 constexpr std::size_t max_items = 100'000;
+constexpr unsigned max_imports = 32;  // within each other, and in a file
 
 }  // namespace
 
@@ -19,9 +22,18 @@ std::string ConfReader::read() {
     return read_typedef();
   }
   if (first == "import") {
-    return "import is not known: name the other file with -F";
+    return read_import();
   }
   return read_prototype(first);
+}
+
+std::string ConfReader::read_import() {
+  const auto end = take('"') ? rest_.find('"') : std::string_view::npos;
+  if (end == std::string_view::npos) {
+    fail("no `import \"NAME\";`");
+    return error_;
+  }
+  return conf_.import(rest_.substr(0, end), scope_);
 }
 
 std::string ConfReader::read_typedef() {
@@ -34,6 +46,10 @@ std::string ConfReader::read_typedef() {
   if (const auto before = rest_; word() == "struct") {
     if (!take('(')) {
       // A forward declaration: pointers to the struct may precede its definition.
+      if (conf_.defines(scope_, name, 0)) {
+        return "Redefinition of typedef '" + name + "'";
+      }
+      scope_.types.insert(name);
       ++conf_.declared_;
       Lens lens;
       lens.text = declared_name("struct");
@@ -48,12 +64,17 @@ std::string ConfReader::read_typedef() {
   }
   const auto known = conf_.types_.find(name);
   const auto before = rest_;
-  if (known != conf_.types_.end() && conf_.undefined_.contains(known->second.text) && word() == "struct") {
+  if (known != conf_.types_.end() && scope_.types.contains(name) && conf_.undefined_.contains(known->second.text) &&
+      word() == "struct") {
     structure(known->second.text, 0);
     return error_;
   }
   rest_ = before;
+  if (conf_.defines(scope_, name, 0)) {
+    return "Redefinition of typedef '" + name + "'";
+  }
   if (const auto found = lens(0)) {
+    scope_.types.insert(name);
     conf_.types_[name] = *found;
   }
   return error_;
@@ -119,13 +140,57 @@ std::string ConfReader::read_prototype(std::string_view first) {
     fail("no such argument");
     return error_;
   }
-  conf_.functions_.try_emplace(name, name + '(' + parameters + ") -> " +
-                                         (result->text.empty() ? "void" : result->text) +
-                                         (varargs ? " varargs printf" : ""));
+  conf_.add_function(name, scope_,
+                     name + '(' + parameters + ") -> " + (result->text.empty() ? "void" : result->text) +
+                         (varargs ? " varargs printf" : ""));
   return error_;
 }
 
+bool LtraceConf::defines(const Scope& scope, std::string_view type, unsigned depth) const {
+  const auto in_import = [&](const std::string& path) {
+    const auto imported = scopes_.find(path);
+    return imported != scopes_.end() && defines(imported->second, type, depth + 1);
+  };
+  return scope.types.contains(type) ||
+         (depth < max_imports && std::any_of(scope.imports.begin(), scope.imports.end(), in_import));
+}
+
+bool LtraceConf::imports(const Scope& scope, const Scope* other, unsigned depth) const {
+  return depth < max_imports && std::any_of(scope.imports.begin(), scope.imports.end(), [&](const std::string& path) {
+           const auto imported = scopes_.find(path);
+           return imported != scopes_.end() &&
+                  (&imported->second == other || imports(imported->second, other, depth + 1));
+         });
+}
+
+void LtraceConf::add_function(const std::string& name, const Scope& scope, std::string description) {
+  const auto [known, is_new] = functions_.try_emplace(name);
+  if (is_new || imports(scope, known->second.scope, 0)) {
+    known->second = {std::move(description), &scope};
+  }
+}
+
+std::string LtraceConf::import(std::string_view name, Scope& scope) {
+  const auto file = importer_ ? importer_(name) : std::nullopt;
+  if (!file) {
+    return fmt::format("\"{}.conf\" not found", name);
+  }
+  if (open_imports_ == max_imports || scope.imports.size() == max_imports) {
+    return "too many imports";
+  }
+  ++open_imports_;
+  read(file->text, file->path);
+  --open_imports_;
+  scope.imports.push_back(file->path);
+  return {};
+}
+
 void LtraceConf::read(std::string_view text, std::string_view path) {
+  const auto [entry, is_new] = scopes_.try_emplace(std::string(path));
+  if (!is_new) {
+    return;
+  }
+  Scope& scope = entry->second;
   text = text.substr(0, max_text_size);
   unsigned line = 0;
   while (!text.empty()) {
@@ -141,7 +206,7 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
       return;
     }
     const std::size_t items = items_.size();
-    const std::string error = ConfReader(*this, item).read();
+    const std::string error = ConfReader(*this, scope, item).read();
     if (!error.empty()) {
       items_.resize(items);  // removes what the item has declared so far
       errors_.push_back(fmt::format("{}:{}: error: {}.", path, line, error));
@@ -156,7 +221,7 @@ std::string LtraceConf::descriptions() const {
   }
   text += "library \"*\" {\n";
   for (const auto& [name, function] : functions_) {
-    text += fmt::format("  {}\n", function);
+    text += fmt::format("  {}\n", function.description);
   }
   return text + "}\n";
 }

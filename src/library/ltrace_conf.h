@@ -4,6 +4,7 @@
 // descriptions invalid.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,8 +16,17 @@ namespace tracer::library {
 
 class LtraceConf {
  public:
-  /// Adds the items of a file. If a function has several prototypes, the first one counts; if a type has several
-  /// definitions, the last one before its use.
+  struct File {
+    std::string path;
+    std::string text;
+  };
+  /// Finds what `import "NAME"` stands for.
+  using Importer = std::function<std::optional<File>(std::string_view name)>;
+
+  explicit LtraceConf(Importer importer = {}) : importer_(std::move(importer)) {}
+
+  /// Adds the items of a file, unless it has been read. If a function has several prototypes, the first one counts; a
+  /// type has one definition in a file and those that it imports, and in other files the last one before its use.
   void read(std::string_view text, std::string_view path);
 
   [[nodiscard]] bool empty() const { return functions_.empty(); }
@@ -44,11 +54,30 @@ class LtraceConf {
     bool element_is_word = false;
     std::string target;  ///< target type of a pointer; empty if it is not a pointer
   };
+  /// What a file defines and imports.
+  struct Scope {
+    std::set<std::string, std::less<>> types;
+    std::vector<std::string> imports;  ///< paths
+  };
 
+  [[nodiscard]] bool defines(const Scope& scope, std::string_view type, unsigned depth) const;
+  [[nodiscard]] bool imports(const Scope& scope, const Scope* other, unsigned depth) const;
+  /// The first prototype of a function counts, but the importing file's before the imported one's.
+  void add_function(const std::string& name, const Scope& scope, std::string description);
+  /// Returns an error message, or an empty string on success.
+  std::string import(std::string_view name, Scope& scope);
+
+  Importer importer_;
+  std::map<std::string, Scope, std::less<>> scopes_;  ///< by path
+  unsigned open_imports_ = 0;
   std::map<std::string, Lens, std::less<>> types_;
-  std::map<std::string, std::string, std::less<>> functions_;  ///< line of the description, by name
-  std::string items_;                                          ///< declared types
-  std::set<std::string> undefined_;                            ///< structs that are declared but not defined
+  struct Function {
+    std::string description;  ///< a line
+    const Scope* scope = nullptr;
+  };
+  std::map<std::string, Function, std::less<>> functions_;  ///< by name
+  std::string items_;                                       ///< declared types
+  std::set<std::string> undefined_;                         ///< structs that are declared but not defined
   unsigned declared_ = 0;
   std::vector<std::string> errors_;
 };

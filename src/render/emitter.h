@@ -36,6 +36,7 @@ struct StringForm {
   bool cut = false;       ///< the string is truncated: `"abc"...`
   bool hex = false;       ///< every byte shows as \xNN
   bool unquoted = false;  ///< without quotation marks
+  bool utf8 = false;      ///< wide characters, encoded as UTF-8
   bool text = false;      ///< the bytes end in a NUL, which shows only under -x and -xx
 };
 

@@ -1,9 +1,11 @@
 #include "render/ltrace_emitter.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "format/scalars.h"
 
 namespace tracer::render {
@@ -14,6 +16,12 @@ namespace {
 
 bool is_printable(unsigned char c) {
   return c >= ' ' && c <= '~';
+}
+
+/// Returns the length of the UTF-8 sequence at the start of `text`; 0 if there is none or it controls terminals (C1).
+std::size_t size_of_visible(std::span<const std::byte> text) {
+  const bool is_control = text.size() > 1 && text[0] == std::byte{0xc2} && text[1] < std::byte{0xa0};
+  return is_control ? 0 : utf8_length(text);
 }
 
 /// Appends a float or double as printf(3) does for %f.
@@ -64,6 +72,12 @@ void LtraceEmitter::end_arguments() {
   text().append(") ");
   pad_to_column();
   text().append("= ");
+}
+
+/// Wide characters have a column each, whatever they are.
+std::size_t LtraceEmitter::columns_of(std::string_view line) const {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  return line.size() - static_cast<std::size_t>(std::count_if(line.begin(), line.end(), continues));
 }
 
 void LtraceEmitter::begin_result(const CallResult& result) {
@@ -158,6 +172,8 @@ void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
   begin_pending_argument();
   switch (type.style) {
     case Style::address:
+      address(RemoteAddr(bits));
+      return;
     case Style::hex:
     case Style::code:
       text().hex(bits);
@@ -176,7 +192,7 @@ void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
       append_fixed(text(), bits, type.width);
       return;
     case Style::character:
-      append_character(bits);
+      append_character(bits, type);
       return;
     case Style::fd:
     case Style::tgid:
@@ -202,27 +218,35 @@ void LtraceEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi
   }
 }
 
-void LtraceEmitter::append_character(std::uint64_t value) {
+void LtraceEmitter::append_character(std::uint64_t value, const spec::Type& type) {
   if (static_cast<std::int32_t>(value) == -1) {
     text().append("EOF");
     return;
   }
-  const auto byte = static_cast<std::byte>(value);
+  // An int is a character of ctype.h(0P), or of wctype.h(0P) if it is none of a byte.
+  const bool is_wide = type.width > 1 && (!type.is_signed || value > 0xff);
+  std::array<std::byte, longest_utf8> bytes{static_cast<std::byte>(value)};
+  const std::size_t size = is_wide ? utf8_encode(static_cast<std::uint32_t>(value), bytes) : 1;
   text().append('\'');
-  append_escaped(std::span(&byte, 1));
+  append_escaped(std::span(bytes).first(size), is_wide);
   text().append('\'');
 }
 
-void LtraceEmitter::append_escaped(std::span<const std::byte> data) {
-  for (const std::byte byte : data) {
-    const auto c = static_cast<unsigned char>(byte);
+void LtraceEmitter::append_escaped(std::span<const std::byte> data, bool is_wide) {
+  for (std::size_t at = 0; at < data.size(); ++at) {
+    if (const std::size_t size = is_wide && shows_utf8_ ? size_of_visible(data.subspan(at)) : 0; size > 1) {
+      text().append({reinterpret_cast<const char*>(data.data()) + at, size});
+      at += size - 1;
+      continue;
+    }
+    const auto c = static_cast<unsigned char>(data[at]);
     constexpr std::string_view special = "\a\b\t\n\v\f\r\\";
     constexpr std::string_view letters = "abtnvfr\\";
     if (c == 0) {
       text().append("\\0");
-    } else if (const auto at = special.find(static_cast<char>(c)); at != std::string_view::npos) {
+    } else if (const auto which = special.find(static_cast<char>(c)); which != std::string_view::npos) {
       text().append('\\');
-      text().append(letters[at]);
+      text().append(letters[which]);
     } else if (is_printable(c)) {
       text().append(static_cast<char>(c));
     } else {
@@ -240,7 +264,7 @@ void LtraceEmitter::bytes(std::span<const std::byte> data, StringForm form) {
   data = ends_before_nul ? data.first(data.size() - 1) : data;
   const std::string_view mark = form.unquoted ? "" : "\"";
   text().append(mark);
-  append_escaped(data);
+  append_escaped(data, form.utf8);
   text().append(mark);
   if (form.cut && !ends_before_nul) {
     text().append("...");

@@ -12,8 +12,13 @@ namespace tracer::render {
 class LtraceEmitter final : public TextEmitter {
  public:
   /// `max_elements`: the limit of -A for array elements; `...` stands for the rest.
-  LtraceEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options, unsigned max_elements)
-      : TextEmitter(tables, text, std::move(options)), tables_(tables), max_elements_(max_elements) {}
+  /// `shows_utf8`: wide characters show as they are; else what is not ASCII is escaped.
+  LtraceEmitter(const spec::Tables& tables, TextBuffer& text, TextOptions options, unsigned max_elements,
+                bool shows_utf8)
+      : TextEmitter(tables, text, std::move(options)),
+        tables_(tables),
+        max_elements_(max_elements),
+        shows_utf8_(shows_utf8) {}
 
   /// Sets the text before the parenthesis of the next function call; empty: it is a system call, `NAME@SYS`.
   void set_function(std::string_view name) { function_ = name; }
@@ -56,6 +61,9 @@ class LtraceEmitter final : public TextEmitter {
   void comment(std::string_view) override {}
   void annotation(std::string_view, std::string_view) override {}
 
+ protected:
+  [[nodiscard]] std::size_t columns_of(std::string_view line) const override;
+
  private:
   /// An open array. Arrays nested deeper than `arrays_` is long are not truncated.
   struct Elements {
@@ -66,14 +74,16 @@ class LtraceEmitter final : public TextEmitter {
   /// Writes the comma before a pending argument. It is delayed until the value, because a line that is interrupted in
   /// between must not show it.
   void begin_pending_argument();
-  void append_escaped(std::span<const std::byte> data);
-  void append_character(std::uint64_t value);
+  /// `is_wide`: UTF-8 for wide characters.
+  void append_escaped(std::span<const std::byte> data, bool is_wide);
+  void append_character(std::uint64_t value, const spec::Type& type);
   Elements* elements() {
     return open_arrays_ == 0 || open_arrays_ > arrays_.size() ? nullptr : &arrays_[open_arrays_ - 1];
   }
 
   const spec::Tables& tables_;
   unsigned max_elements_;
+  bool shows_utf8_;
   std::string_view function_;
   bool is_syscall_ = false;
   bool pending_ = false;

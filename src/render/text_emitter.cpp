@@ -60,8 +60,12 @@ void TextEmitter::end_arguments() {
   text_->append(' ');
 }
 
+std::size_t TextEmitter::columns_of(std::string_view line) const {
+  return options_.palette.paints() ? visible_width(line) : line.size();
+}
+
 void TextEmitter::pad_to_column() {
-  const std::size_t written = options_.palette.paints() ? visible_width(text_->view()) : text_->size();
+  const std::size_t written = columns_of(text_->view());
   if (written < options_.column) {
     text_->append(options_.column - written, ' ');
   }

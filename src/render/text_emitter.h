@@ -84,6 +84,8 @@ class TextEmitter : public Emitter {
   [[nodiscard]] TextBuffer& text() { return *text_; }
   /// Pads the line with blanks up to the column of the result.
   void pad_to_column();
+  /// How many columns of the terminal `line` takes.
+  [[nodiscard]] virtual std::size_t columns_of(std::string_view line) const;
   [[nodiscard]] bool first_argument() const { return first_argument_; }
   [[nodiscard]] unsigned depth() const { return depth_; }
   void open(std::string_view bracket);

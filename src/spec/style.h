@@ -51,16 +51,17 @@ enum class Style : std::uint8_t {
   hex_floating,  // a float or a double: 0x1.4p+1
   microseconds,  // 1500 /* 0.001500 s */
   nanoseconds,   // 1500 /* 0.000001500 s */
+  binary,        // 0b101, 0 for zero
 };
 
-inline constexpr std::array<std::string_view, 41> style_names = {
-    "number", "hex",  "octal",        "mode",         "address",    "fd",          "dirfd", "tgid",       "tid",
-    "pgid",   "uid",  "gid",          "signal",       "handler",    "wait_status", "path",  "device",     "ifindex",
-    "pages",  "tls",  "ioctl",        "big_endian",   "port",       "inet4",       "inet6", "mac",        "errno",
-    "ticks",  "time", "text",         "floating",     "character",  "code",        "whole", "terminated", "truth",
-    "guess",  "bits", "hex_floating", "microseconds", "nanoseconds"};
+inline constexpr std::array<std::string_view, 42> style_names = {
+    "number", "hex",  "octal",        "mode",         "address",     "fd",          "dirfd", "tgid",       "tid",
+    "pgid",   "uid",  "gid",          "signal",       "handler",     "wait_status", "path",  "device",     "ifindex",
+    "pages",  "tls",  "ioctl",        "big_endian",   "port",        "inet4",       "inet6", "mac",        "errno",
+    "ticks",  "time", "text",         "floating",     "character",   "code",        "whole", "terminated", "truth",
+    "guess",  "bits", "hex_floating", "microseconds", "nanoseconds", "binary"};
 
-static_assert(style_names.size() == static_cast<std::size_t>(Style::nanoseconds) + 1);
+static_assert(style_names.size() == static_cast<std::size_t>(Style::binary) + 1);
 
 constexpr std::string_view name_of(Style style) {
   return style_names[static_cast<std::size_t>(style)];

@@ -81,6 +81,7 @@ FORMS = {
 CHANGING = [
     (r' += ', ' = '),
     (r'0x[0-9a-f]{5,}', 'ADDRESS'),
+    (r'\bnil\b', '0'),  # ltrace 0.7.3 has a number for an address that is 0
     (r'^(\d+ )?( *\d+\.\d{6} |\d\d:\d\d:\d\d(?:\.\d{6})? )', r'\1TIME '),
     (r'<\d+\.\d{6}>$', 'DURATION'),
     (r'(open\(.*), 0[0-7]{5,}\)', r'\1, NONE)'),  # the mode, which open() is not given

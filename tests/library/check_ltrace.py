@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Started under the name ltrace: its command line, and its text beside that of the ltrace that is installed.
+"""Started under the name ltrace: its command line, and its text beside that of the newest ltrace (tests/peers).
 
     check_ltrace.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
@@ -8,7 +8,6 @@ import difflib
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,9 @@ import tempfile
 import time
 
 from cases import expect, run_cases
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'peers'))
+import peers  # noqa: E402
 
 TIMEOUT = 60
 LAZY = ['gcc', '-O0', '-fno-builtin', '-w', '-no-pie', '-Wl,-z,lazy']
@@ -38,9 +40,16 @@ class Bench:
         expect(done.returncode == 0, done.stderr)
         return target
 
+    def with_library(self, source, name):
+        library = f'lib{name}.so'
+        self.build(source, [*LAZY, '-shared', '-fPIC', '-DLIBRARY', f'-Wl,-soname,{library}'], library)
+        return self.build(source, LAZY, name, [str(self.folder / library), f'-Wl,-rpath,{self.folder}'])
+
     def values(self):
-        self.build('ltrace_values.c', [*LAZY, '-shared', '-fPIC', '-DLIBRARY'], 'libvalues.so')
-        return self.build('ltrace_values.c', LAZY, 'values', [str(self.folder / 'libvalues.so')])
+        return self.with_library('ltrace_values.c', 'values')
+
+    def lenses(self):
+        return self.with_library('ltrace_lenses.c', 'lenses')
 
     def calls(self, flags=LAZY):
         return self.build('ltrace_calls.c', flags, 'calls')
@@ -79,7 +88,7 @@ def masked(lines):
 
 
 def compare(bench, options, command):
-    theirs, _ = bench.log(options, command, 'ltrace')
+    theirs, _ = bench.log(options, command, peers.find('ltrace'))
     ours, status = bench.log(options, command)
     expected, got = masked(theirs), masked(ours)
     for pattern, replacement in differences():
@@ -94,7 +103,7 @@ def compare(bench, options, command):
 
 def compared(options, arguments=()):
     def case(bench):
-        if shutil.which('ltrace') is None:
+        if peers.find('ltrace') is None:
             return 'ltrace is not installed'
         compare(bench, options, [bench.calls(), *arguments])
         return None
@@ -102,7 +111,7 @@ def compared(options, arguments=()):
 
 
 def compared_values(bench):
-    if shutil.which('ltrace') is None:
+    if peers.find('ltrace') is None:
         return 'ltrace is not installed'
     program = bench.values()
     prototypes = str(bench.sources / 'ltrace_values.conf')
@@ -138,6 +147,69 @@ def prototypes(bench):
     expect(status == 5, f'status {status}')
 
 
+LENSES = r'''
+lens_hex(0xff)                                   = 0
+lens_hex(nil)                                    = 0
+lens_octal(0377)                                 = 0
+lens_truth(true)                                 = 0
+lens_binary(0b101, 0b1010)                       = 0
+lens_binary(0, 0b1010)                           = 0
+lens_all_hex([ 0xa, 0x14, 0x1e ])                = 0
+lens_wide("ДЧto", "ДЧt", 3, "ab")                = 0
+lens_character('Ж')                              = 0
+lens_character('a')                              = 0
+lens_format("%dЖ%s", 3, "x")                     = 0
+lens_empty({  }, nil)                            = 0
+lens_many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26) = 26
+lens_address(nil)                                = nil
+lens_later({ "abc", 3 })                         = 0
+lens_rows([ [ 10, 20 ], [ 30, 40 ], [ 50, 60 ] ]) = 0
+lens_imported(SOMETHING)                         = 0
++++ exited (status 0) +++'''.splitlines()[1:]
+
+
+def lenses(bench):
+    """Those of ltrace 0.7.91: over pointers, of wide characters, imported; wide ones in the locale's encoding."""
+    options = ['-F', str(bench.sources / 'ltrace_lenses')]
+    bench.environment['LC_ALL'] = 'C.UTF-8'
+    lines, _ = bench.run(options, [bench.lenses()])
+    expect(lines == LENSES, '\n'.join(difflib.unified_diff(LENSES, lines, lineterm='')))
+    bench.environment['LC_ALL'] = 'C'
+    lines, _ = bench.run(options, [bench.folder / 'lenses'])
+    expect(lines[7].startswith(r'lens_wide("\320\224\320\247to", '), lines[7])
+
+
+def compared_lenses(bench):
+    if peers.find('ltrace') is None or 'ltrace-0.7.3' in peers.version(peers.find('ltrace')):
+        return 'ltrace 0.7.91 is not to be had'
+    bench.environment['LC_ALL'] = 'C.UTF-8'
+    compare(bench, ['-F', str(bench.sources / 'ltrace_lenses')], [bench.lenses()])
+    return None
+
+
+def files_of_ltrace(bench):
+    """The prototype files that ltrace's package has load without a complaint."""
+    wrapper = pathlib.Path(peers.find('ltrace') or '/')
+    directory = wrapper.parent.parent / 'ltrace/usr/share/ltrace'
+    if not directory.is_dir():
+        return 'ltrace 0.7.91 is not to be had'
+    lines, _ = bench.run(['-F', str(directory), '-e', 'atoi+puts+wcslen'], [bench.calls()])
+    expect(lines and not any('error' in line for line in lines), '\n'.join(lines))
+    return None
+
+
+def redefined_types(bench):
+    """Errors, wherever the file has the first definition from; another file may have its own."""
+    for name, text in (('one.conf', 'typedef t = int;\ntypedef t = uint;\ntypedef n = struct;\ntypedef n = struct(int);\n'
+                                    'typedef n = struct(long);\n'),
+                       ('two.conf', 'import "one";\nimport "none";\ntypedef t = long;\n'), ('three.conf', 'typedef t = long;\n')):
+        (bench.folder / name).write_text(text)
+    lines, _ = bench.run(['-F', ':'.join(str(bench.folder / f'{name}.conf') for name in ('one', 'two', 'three'))], ['/bin/true'])
+    expect([line.replace(f'{bench.folder}/', '') for line in lines if 'error' in line] ==
+           ["one.conf:2: error: Redefinition of typedef 't'.", "one.conf:5: error: Redefinition of typedef 'n'.",
+            'two.conf:2: error: "none.conf" not found.', "two.conf:3: error: Redefinition of typedef 't'."], '\n'.join(lines))
+
+
 def wrong_prototypes(bench):
     path = bench.folder / 'wrong.conf'
     path.write_text('int func_array(unheard,int);\nint func_string(string, int);\nnonsense\nvoid f(string[arg9]);\n')
@@ -169,7 +241,7 @@ TEXTS = {
     'since_the_line_before': (['-r', '-e', 'puts+free'], r'^  0\.000000 calls->puts.*\n  0\.\d{6} calls->free'),
     'durations': (['-T', '-e', 'puts'], r'= 8 <0\.\d{6}>$'),
     'return_addresses': (['-i', '-e', 'puts'], r'^\[0x4\w+\] calls->puts.*\n\[0xf{16}\] \+\+\+ exited \(status 7\) \+\+\+$'),
-    'system_calls': (['-S', '-L'], r'^brk@SYS\(0\) += 0x\w+\n(.*\n)*write@SYS\(1, .*\nexit_group@SYS\(7 <no return \.\.\.>\n'
+    'system_calls': (['-S', '-L'], r'^brk@SYS\(nil\) += 0x\w+\n(.*\n)*write@SYS\(1, .*\nexit_group@SYS\(7 <no return \.\.\.>\n'
                                    r'\+\+\+ exited'),
     'inside_calls': (['-S', '-e', 'getuid'], r'\ncalls->getuid\( <unfinished \.\.\.>\ngetuid@SYS\(\) += \d+\n'
                                              r'<\.\.\. getuid resumed> \) += \d+\n'),
@@ -314,8 +386,10 @@ CASES = {
     'compared_entry': compared(['-L', '-x', 'main']),
     'compared_quiet': compared(['-b'], ['a']),
     'compared_values': compared_values,
+    'compared_lenses': compared_lenses,
     **{name: text_of(*row) for name, row in TEXTS.items()},
-    **{function.__name__: function for function in (prototypes, wrong_prototypes, without_prototype_files, every_binary,
+    **{function.__name__: function for function in (prototypes, lenses, files_of_ltrace,
+                                                    redefined_types, wrong_prototypes, without_prototype_files, every_binary,
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself)},
 }

@@ -29,7 +29,7 @@ LtraceView::LtraceView(TextViewOptions text, LtraceViewOptions options, const sp
     : TextView(std::move(text), tables, decoder, names, std::move(channels)),
       options_(std::move(options)),
       emitter_(use_emitter(std::make_unique<render::LtraceEmitter>(tables, scratch(), TextView::options().calls,
-                                                                   options_.most_elements))),
+                                                                   options_.most_elements, options_.shows_utf8))),
       launch_seen_(!options_.launched) {}
 
 // ---------------------------------------------------------------------------------------------- lines

@@ -20,6 +20,7 @@ struct LtraceViewOptions {
   bool show_signals = true;    ///< not with -b
   bool launched = false;       ///< the first exec starts the program itself
   unsigned most_elements = 4;  ///< -A
+  bool shows_utf8 = false;     ///< wide characters show as they are
   /// -C; empty: names are not demangled.
   std::function<std::string(std::string_view)> demangle;
 };

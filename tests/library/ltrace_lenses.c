@@ -1,0 +1,76 @@
+// Lenses of ltrace 0.7.91 that ltrace_lenses/ describes: with -DLIBRARY the functions, else the program.
+#ifdef LIBRARY
+int lens_hex(unsigned* p) {
+  return 0;
+}
+int lens_octal(unsigned* p) {
+  return 0;
+}
+int lens_truth(int* p) {
+  return 0;
+}
+int lens_binary(int n, int* p) {
+  return 0;
+}
+int lens_all_hex(int* p) {
+  return 0;
+}
+int lens_wide(unsigned* one, unsigned* two, int count, unsigned short* three) {
+  return 0;
+}
+int lens_character(unsigned c) {
+  return 0;
+}
+int lens_format(unsigned* format, ...) {
+  return 0;
+}
+int lens_empty(void* p, void* q) {
+  return 0;
+}
+int lens_many(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m, int n, int o,
+              int p, int q, int r, int s, int t, int u, int v, int w, int x, int y, int z) {
+  return z;
+}
+void* lens_address(void* p) {
+  return p;
+}
+int lens_later(void* p) {
+  return 0;
+}
+int lens_rows(void* p) {
+  return 0;
+}
+int lens_imported(int n) {
+  return 0;
+}
+#else
+int main() {
+  unsigned word = 255;
+  int numbers[6] = {10, 20, 30, 40, 50, 60};
+  unsigned wide[] = {0x414, 0x427, 't', 'o', 0};
+  unsigned format[] = {'%', 'd', 0x416, '%', 's', 0};
+  unsigned short narrow[] = {'a', 'b', 0};
+  struct {
+    const char* text;
+    unsigned long size;
+  } piece = {"abcdef", 3};
+  lens_hex(&word);
+  lens_hex(0);
+  lens_octal(&word);
+  lens_truth(numbers);
+  lens_binary(5, numbers);
+  lens_binary(0, numbers);
+  lens_all_hex(numbers);
+  lens_wide(wide, wide, 3, narrow);
+  lens_character(0x416);
+  lens_character('a');
+  lens_format(format, 3, "x");
+  lens_empty(numbers, 0);
+  lens_many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26);
+  lens_address(0);
+  lens_later(&piece);
+  lens_rows(numbers);
+  lens_imported(1);
+  return 0;
+}
+#endif
