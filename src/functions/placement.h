@@ -6,6 +6,7 @@
 
 #include "functions/counter.h"
 #include "functions/function_table.h"
+#include "functions/missed_filters.h"
 #include "functions/thread_state.h"
 #include "library/debug_symbols.h"
 #include "library/modules.h"
@@ -27,6 +28,8 @@ class Placement {
   void place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function);
   /// Whether there was a program, and nothing in it or its libraries that the selection is about.
   [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
+  /// Why, as far as that can be said; a line each.
+  [[nodiscard]] std::vector<std::string> reasons() const { return missed_.reasons(selection_); }
 
  private:
   std::map<std::uint64_t, library::Module> traceable_modules(pid_t process);
@@ -68,6 +71,7 @@ class Placement {
   library::ModuleCache files_;
   debuginfo::Reader reader_;
   std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
+  MissedFilters missed_;
   bool complained_ = false;
   bool looked_ = false;
   bool found_ = false;

@@ -174,6 +174,20 @@ bool SymbolFilter::concerns(const ModuleName& module) const {
   });
 }
 
+std::vector<SymbolFilter::Wanted> SymbolFilter::wanted() const {
+  std::vector<Wanted> found;
+  for (const std::vector<Rule>& rules : filters_) {
+    for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
+      if (rule->adds) {
+        const auto next = std::next(rule);
+        const bool subtracts = next != rules.end() && !next->adds;
+        found.push_back({rule->symbol.text, rule->module.text, subtracts ? next->symbol.text : std::string_view{}});
+      }
+    }
+  }
+  return found;
+}
+
 bool SymbolFilter::names(const ModuleName& module) const {
   return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
     return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {

@@ -42,6 +42,13 @@ class SymbolFilter {
   [[nodiscard]] bool matches(std::string_view symbol, const ModuleName& module) const;
   /// Whether a symbol of this module may match.
   [[nodiscard]] bool concerns(const ModuleName& module) const;
+  /// The rules that add functions, for messages.
+  struct Wanted {
+    std::string_view symbol;
+    std::string_view module;
+    std::string_view minus;  ///< what the first rule behind it takes away; empty: there is none
+  };
+  [[nodiscard]] std::vector<Wanted> wanted() const;
   /// Whether a rule other than `@*` selects this module.
   [[nodiscard]] bool names(const ModuleName& module) const;
 

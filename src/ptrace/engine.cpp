@@ -80,10 +80,12 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
   attacher_.start_program(*this);
   serve(handler);
   handler_ = nullptr;
-  if (functions_ && functions_->found_nothing() && !options_.as_ltrace) {
-    complain(
-        "no function or probe that is asked for is in the program or its libraries; --list-probes=PROG lists "
-        "what there is");
+  if (functions_ && functions_->found_nothing()) {
+    const std::string_view remedy = options_.as_ltrace ? "" : "; --list-probes=PROG lists what there is";
+    complain(fmt::format("no function or probe that is asked for is in the program or its libraries{}", remedy));
+    for (const std::string& reason : functions_->why_nothing()) {
+      complain(reason);
+    }
   }
   return end_;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trace/event.h"
 
@@ -84,6 +85,8 @@ class FunctionHooks {
   virtual void end_calls(Tracee& tracee) = 0;
   /// Whether there was a program, and nothing in it or its libraries that is asked for.
   [[nodiscard]] virtual bool found_nothing() const = 0;
+  /// Why, as far as that can be said; a line each.
+  [[nodiscard]] virtual std::vector<std::string> why_nothing() const = 0;
 };
 
 /// Makes what traces functions, and reports to this sink.
