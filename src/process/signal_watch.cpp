@@ -16,9 +16,13 @@ SignalWatch::SignalWatch(Interruptible interruptible) {
   sigaction(SIGCHLD, &action, &former_child_);
   fd_ = UniqueFd(::signalfd(-1, &signals.watched, SFD_CLOEXEC | SFD_NONBLOCK));
   require(fd_.valid(), "signalfd");
+  sigset_t ending = signals.watched;
+  ::sigdelset(&ending, SIGCHLD);
+  watchdog_.emplace(ending);
 }
 
 SignalWatch::~SignalWatch() {
+  watchdog_.reset();
   sigaction(SIGCHLD, &former_child_, nullptr);
   sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
 }

@@ -3,8 +3,11 @@
 
 #include <signal.h>
 
+#include <optional>
+
 #include "base/unique_fd.h"
 #include "process/engine_options.h"
+#include "process/watchdog.h"
 
 namespace tracer::process {
 
@@ -26,6 +29,7 @@ class SignalWatch {
   sigset_t former_mask_;
   struct sigaction former_child_;
   UniqueFd fd_;
+  std::optional<Watchdog> watchdog_;
 };
 
 }  // namespace tracer::process

@@ -47,9 +47,11 @@ Waiter::Waiter(process::Interruptible interruptible, bool with_system_time, int 
   // Whoever started us may have left SIGCHLD ignored; then the kernel would not send it.
   action.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &action, &former_child_);
+  watchdog_.emplace(watched_);
 }
 
 Waiter::~Waiter() {
+  watchdog_.reset();
   set_ticking(false);
   sigaction(SIGALRM, &former_alarm_, nullptr);
   sigaction(SIGCHLD, &former_child_, nullptr);
@@ -135,6 +137,7 @@ void Waiter::expect_reports() {
 }
 
 void Waiter::ignore_signals() {
+  watchdog_.reset();
   sigemptyset(&watched_);
   sigset_t stop;
   sigemptyset(&stop);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "process/watchdog.h"
 #include "ptrace/engine.h"
 #include "ptrace/poll_tuner.h"
 #include "ptrace/ready_reports.h"
@@ -68,6 +69,7 @@ class Waiter {
   void set_ticking(bool on);
 
   sigset_t watched_;  ///< signals that end tracing
+  std::optional<process::Watchdog> watchdog_;
   sigset_t former_mask_;
   struct sigaction former_alarm_;
   struct sigaction former_child_;

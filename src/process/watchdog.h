@@ -1,0 +1,44 @@
+// Ends a tracer that is asked to end while it waits in the kernel where no signal reaches it: in open(2) on a file
+// system that hangs, in process_vm_readv(2) on memory that userfaultfd serves, in write(2) to a full pipe. The kernel
+// lets all tracees go then.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace tracer::process {
+
+/// A thread that takes the signals first and hands them to its owner. If the owner neither takes one nor uses the
+/// processor for a second, the signal ends the process.
+class Watchdog {
+ public:
+  /// `watched`: signals that end tracing, which the caller, the owner, has blocked and waits for.
+  explicit Watchdog(const sigset_t& watched);
+  /// Signals go to the owner again.
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  static void* start(void* self);
+  void run();
+  /// What the owner has made of the signals that it was handed.
+  enum class Owner : std::uint8_t { has_taken_them, is_busy, sleeps };
+  /// `sleeps`: since the last question.
+  Owner ask_owner();
+  [[noreturn]] static void end_by(int signal);
+
+  sigset_t watched_;
+  pthread_t owner_;
+  pid_t owner_tid_;
+  pthread_t thread_{};
+  bool runs_ = false;
+  std::atomic<bool> stops_ = false;
+  std::int64_t used_ = 0;  ///< the owner's processor time, in nanoseconds
+};
+
+}  // namespace tracer::process
