@@ -305,6 +305,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     wanted.functions = [&naming](pid_t tid, std::uint64_t address) { return naming.function_at(tid, address); };
     wanted.stacks = stacks.kept();
     wanted.prototypes = &prototypes;
+    wanted.triggers = options.extras.files.when;
     recorder.emplace(std::move(wanted), tables, std::move(recording).value(), pipeline);
   }
 

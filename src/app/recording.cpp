@@ -65,11 +65,21 @@ Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& 
   if (path.empty()) {
     return std::unique_ptr<replay::BlockWriter>();
   }
+  const cli::TraceFiles& files = options.extras.files;
+  if (files.in_memory()) {
+    replay::RingLimits limits;
+    limits.time = files.last_time;
+    limits.bytes = files.last_bytes.value_or(limits.bytes);
+    return std::make_unique<replay::BlockWriter>(std::make_unique<replay::RingTarget>(path, limits, complain), true,
+                                                 complain);
+  }
   auto file = replay::open_for_recording(path);
   if (!file) {
     return file.error();
   }
-  return std::make_unique<replay::BlockWriter>(std::move(file).value(), path, complain);
+  replay::TraceWriter writer(std::move(file).value(), path, complain);
+  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false,
+                                               complain);
 }
 
 std::uint32_t recorded_text(const cli::Options& options) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/number_text.h"
+#include "cli/record_when.h"
 
 namespace tracer::cli {
 
@@ -256,10 +257,10 @@ Applied errno_filter(Draft& draft, const GivenOption& given) {
   return draft.options.filters.end.errnos.empty() ? bad_argument(given) : Applied{};
 }
 
-Applied bpf_buffer(Draft& draft, const GivenOption& given) {
-  constexpr std::uint64_t least = 64U << 10;
-  constexpr std::uint64_t most = std::uint64_t{2} << 30;
-  std::string_view text = *given.argument;
+namespace {
+
+/// Parses a number of bytes, which may have a unit: K, M or G. At most `most`.
+std::optional<std::uint64_t> read_size(std::string_view text, std::uint64_t most) {
   static constexpr std::string_view units = "KMG";
   const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
   if (unit != std::string_view::npos) {
@@ -267,14 +268,45 @@ Applied bpf_buffer(Draft& draft, const GivenOption& given) {
   }
   const auto number = whole_number<std::uint64_t>(text);
   const unsigned shift = unit == std::string_view::npos ? 0 : static_cast<unsigned>(unit + 1) * 10;
-  if (!number || *number > most >> shift || *number << shift < least) {
+  return number && *number <= most >> shift ? std::optional(*number << shift) : std::nullopt;
+}
+
+}  // namespace
+
+Applied bpf_buffer(Draft& draft, const GivenOption& given) {
+  constexpr std::uint64_t least = 64U << 10;
+  constexpr std::uint64_t most = std::uint64_t{2} << 30;
+  const auto number = read_size(*given.argument, most);
+  if (!number || *number < least) {
     return Failure{"--bpf-buffer: '" + *given.argument + "' is no size from 64K to 2G", true};
   }
   std::uint64_t size = least;
-  while (size < *number << shift) {
+  while (size < *number) {
     size *= 2;
   }
   draft.options.extras.bpf_buffer = static_cast<std::uint32_t>(size);
+  return std::nullopt;
+}
+
+Applied record_last(Draft& draft, const GivenOption& given) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  TraceFiles& files = draft.options.extras.files;
+  const std::string& argument = *given.argument;
+  const bool is_size = !argument.empty() && std::string_view("KMG").find(argument.back()) != std::string_view::npos;
+  files.last_bytes = is_size ? read_size(argument, most) : std::nullopt;
+  const bool has_unit = argument.empty() || argument.back() < '0' || argument.back() > '9';
+  files.last_time = is_size ? std::nullopt : read_duration(has_unit ? argument : argument + 's');
+  return files.in_memory()
+             ? Applied{}
+             : Failure{"--record-last: '" + argument + "' is neither a time such as 30s nor a size such as 64M", true};
+}
+
+Applied record_when(Draft& draft, const GivenOption& given) {
+  auto triggers = read_triggers(*given.argument);
+  if (!triggers || triggers.value().empty()) {
+    return Failure{"--record-when: " + (triggers ? "there is no condition" : triggers.error().message), true};
+  }
+  draft.options.extras.files.when = std::move(triggers).value();
   return std::nullopt;
 }
 

@@ -42,6 +42,8 @@ Applied engine(Draft& draft, const GivenOption& given);
 Applied stack_unwinder(Draft& draft, const GivenOption& given);
 Applied folded_weight(Draft& draft, const GivenOption& given);
 Applied bpf_buffer(Draft& draft, const GivenOption& given);
+Applied record_last(Draft& draft, const GivenOption& given);
+Applied record_when(Draft& draft, const GivenOption& given);
 Applied output_format(Draft& draft, const GivenOption& given);
 
 }  // namespace tracer::cli

@@ -56,6 +56,12 @@ Applied finish_trace_files(const Options& options) {
   if (!files.replay.empty()) {
     return check_replay(options);
   }
+  if (files.in_memory() && files.record.empty()) {
+    return Failure{"--record-last needs --record=FILE", true};
+  }
+  if (!files.when.empty() && !files.in_memory()) {
+    return Failure{"--record-when needs --record-last=TIME|SIZE", true};
+  }
   for (const auto& [given, option] :
        {std::pair{files.information, "--info"}, std::pair{files.from.has_value(), "--from"},
         std::pair{files.to.has_value(), "--to"}}) {

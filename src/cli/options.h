@@ -15,6 +15,7 @@
 #include "filter/number_set.h"
 #include "filter/quiet.h"
 #include "filter/syscall_set.h"
+#include "filter/trigger.h"
 #include "format/constants.h"
 #include "process/daemonize.h"
 #include "process/interruptible.h"
@@ -175,12 +176,18 @@ struct ReplayTime {
 
 /// Trace files.
 struct TraceFiles {
-  std::string record;        ///< --record: the file to write; `-` for standard output; empty: none
-  std::string replay;        ///< --replay: the file to read instead of tracing; `-` for standard input; empty: none
-  bool information = false;  ///< --info: show only what is in it
+  std::string record;  ///< --record: the file to write; `-` for standard output; empty: none
+  std::string replay;  ///< --replay: the file to read instead of tracing; `-` for standard input; empty: none
+  /// --record-last: a flight recorder, which holds so much in memory; both empty: none.
+  std::optional<std::chrono::nanoseconds> last_time;
+  std::optional<std::uint64_t> last_bytes;
+  std::vector<filter::Trigger> when;  ///< --record-when
+  bool information = false;           ///< --info: show only what is in it
   // The part of the recording to show; empty: no limit.
   std::optional<ReplayTime> from;
   std::optional<ReplayTime> to;
+
+  [[nodiscard]] bool in_memory() const { return last_time || last_bytes; }
 };
 
 /// Options that strace does not have.

@@ -209,6 +209,10 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::record:
       options.extras.files.record = argument;
       return argument.empty() ? bad_argument(given) : Applied{};
+    case OptionId::record_last:
+      return record_last(draft, given);
+    case OptionId::record_when:
+      return record_when(draft, given);
     case OptionId::replay:
       options.extras.files.replay = argument;
       return argument.empty() ? bad_argument(given) : Applied{};

@@ -1,5 +1,7 @@
 #include "replay/capture.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -205,13 +207,43 @@ void CaptureView::call_begins(pipeline::Thread& thread, const trace::Memory& mem
 void CaptureView::call_ends(pipeline::Thread& thread, const pipeline::CallEnd& end, const trace::Memory& memory) {
   ended_ = true;
   decoder_.exit(*thread.state, end.outcome, memory, nothing_);
+  check_call(thread, end);
   if (decoder_.name_of(*thread.state) == "prctl") {  // PR_SET_NAME
     names_.command({thread.tid, memory.snapshot()});
   }
 }
 
+void CaptureView::check(filter::Trigger::Kind kind, int number) {
+  for (const filter::Trigger& trigger : triggers_) {
+    triggered_ = triggered_ || (trigger.kind == kind && trigger.has(number));
+  }
+}
+
+void CaptureView::check_call(const pipeline::Thread& thread, const pipeline::CallEnd& end) {
+  if (triggers_.empty()) {
+    return;
+  }
+  if (end.outcome.known && end.outcome.is_error) {
+    check(filter::Trigger::Kind::error, static_cast<int>(-end.outcome.value));
+  }
+  for (const filter::Trigger& trigger : triggers_) {
+    const bool slow = trigger.kind == filter::Trigger::Kind::duration && end.duration >= trigger.duration;
+    const bool named = trigger.kind == filter::Trigger::Kind::call && trigger.has(decoder_.name_of(*thread.state));
+    triggered_ = triggered_ || slow || named;
+  }
+}
+
+void CaptureView::exits(pipeline::Thread& thread, const pipeline::Moment& /*moment*/, int status) {
+  if (WIFSIGNALED(status)) {
+    check(filter::Trigger::Kind::signal, WTERMSIG(status));
+  } else if (thread.tid == thread.tgid) {
+    check(filter::Trigger::Kind::exit_status, WEXITSTATUS(status));
+  }
+}
+
 void CaptureView::signal(pipeline::Thread& thread, const pipeline::Moment& moment, const trace::SignalStop& stop,
                          std::span<const trace::StackFrame> /*stack*/) {
+  check(filter::Trigger::Kind::signal, stop.signal);
   if (!stop.siginfo.empty()) {
     decoder_.siginfo(stop.siginfo, native_, thread.tid, moment.memory, nothing_);
   }

@@ -5,9 +5,11 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
+#include "filter/trigger.h"
 #include "names/names.h"
 #include "names/open_files.h"
 #include "names/pid_namespaces.h"
@@ -88,13 +90,16 @@ class KeptNames final : public names::DescriptorNames, public names::ProcessName
 class CaptureView final : public pipeline::View {
  public:
   /// All outlive the view.
-  CaptureView(const decode::Decoder& decoder, KeptNames& names, Abi native)
-      : decoder_(decoder), names_(names), native_(native) {}
+  CaptureView(const decode::Decoder& decoder, KeptNames& names, Abi native, std::vector<filter::Trigger> triggers)
+      : decoder_(decoder), names_(names), native_(native), triggers_(std::move(triggers)) {}
 
   /// Whether the pipeline has let the start of a call through, since the last question.
   [[nodiscard]] bool take_begun() { return std::exchange(begun_, false); }
   /// The same for the end of a call.
   [[nodiscard]] bool take_ended() { return std::exchange(ended_, false); }
+
+  /// Whether one of the triggers' conditions was true, since the last question.
+  [[nodiscard]] bool take_triggered() { return std::exchange(triggered_, false); }
 
   void thread_appears(pipeline::Thread& thread, const pipeline::Moment& moment) override;
   void call_begins(pipeline::Thread& thread, const trace::Memory& memory) override;
@@ -105,8 +110,13 @@ class CaptureView final : public pipeline::View {
   void probe(pipeline::Thread& thread, const pipeline::Moment& moment, const trace::ProbeHit& hit,
              std::span<const trace::StackFrame> stack) override;
   void exec(pipeline::Thread& thread, const pipeline::Moment& moment) override;
+  void exits(pipeline::Thread& thread, const pipeline::Moment& moment, int status) override;
 
  private:
+  /// A number that triggers of that kind are about.
+  void check(filter::Trigger::Kind kind, int number);
+  void check_call(const pipeline::Thread& thread, const pipeline::CallEnd& end);
+
   struct Ignore {
     void operator()(std::int32_t /*fd*/) const {}
   };
@@ -114,6 +124,8 @@ class CaptureView final : public pipeline::View {
   const decode::Decoder& decoder_;
   KeptNames& names_;
   Abi native_;
+  std::vector<filter::Trigger> triggers_;
+  bool triggered_ = false;
   pipeline::FdFinder<Ignore> nothing_{Ignore{}};
   TextBuffer probe_text_;  ///< not shown either
   bool begun_ = false;

@@ -37,7 +37,7 @@ Recorder::Recorder(RecorderOptions options, const spec::Tables& tables, std::uni
     : stacks_(options.stacks),
       names_(facts_, std::move(options.functions)),
       decoder_(tables, decoder_options(options), names_.names(), decoders::all()),
-      view_(decoder_, names_, options.head.native),
+      view_(decoder_, names_, options.head.native, std::move(options.triggers)),
       capture_(pipeline_options(options), tables, decoder_, names_, view_, nullptr, [](std::string_view) {}),
       live_(live),
       writer_(tables),
@@ -48,6 +48,19 @@ Recorder::Recorder(RecorderOptions options, const spec::Tables& tables, std::uni
 
 Recorder::~Recorder() {
   end_block();
+  file_.reset();
+  if (former_mask_) {
+    ::pthread_sigmask(SIG_SETMASK, &*former_mask_, nullptr);
+  }
+}
+
+void Recorder::block_signal() {
+  if (file_->by_signal() && !former_mask_) {
+    sigset_t awaited;
+    ::sigemptyset(&awaited);
+    ::sigaddset(&awaited, SIGUSR1);
+    ::pthread_sigmask(SIG_BLOCK, &awaited, &former_mask_.emplace());
+  }
 }
 
 trace::Verdict Recorder::handle(const trace::Event& event, const trace::Memory& memory) {
@@ -71,6 +84,7 @@ trace::Verdict Recorder::handle(const trace::Event& event, const trace::Memory& 
 }
 
 trace::Verdict Recorder::pass(const trace::Event& event, const trace::Memory& memory) {
+  block_signal();
   facts_.clear();
   if (stacks_ != nullptr) {
     stacks_->begin();
@@ -89,6 +103,10 @@ trace::Verdict Recorder::pass(const trace::Event& event, const trace::Memory& me
     if (writer_.size() >= block_size || event.time.monotonic >= block_due_) {
       end_block();
     }
+  }
+  if (view_.take_triggered()) {
+    end_block();
+    file_->trigger();
   }
   return verdict;
 }

@@ -1,10 +1,13 @@
 // Records a run: stands between the engine and the pipeline, and writes each event with what decoding it needs.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "decode/decoder.h"
 #include "filter/syscall_set.h"
@@ -29,6 +32,7 @@ struct RecorderOptions {
   KeptNames::FunctionNamer functions;            ///< names functions that pointers lead to; may be empty
   KeptStacks* stacks = nullptr;                  ///< null: no stacks are recorded
   trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description
+  std::vector<filter::Trigger> triggers;         ///< of a flight recorder
 };
 
 class Recorder final : public trace::EventHandler {
@@ -55,6 +59,8 @@ class Recorder final : public trace::EventHandler {
   /// Whether the event belongs into the file: all that are no calls do.
   [[nodiscard]] bool is_wanted(const trace::Event& event);
   void end_block();
+  /// From the first event on: whoever was forked before keeps the signal.
+  void block_signal();
 
   Facts facts_;
   KeptStacks* stacks_;
@@ -68,6 +74,7 @@ class Recorder final : public trace::EventHandler {
   std::string block_;
   std::uint32_t sequence_ = 1;  ///< of the block that is being written
   std::uint64_t lost_ = 0;
+  std::optional<sigset_t> former_mask_;   ///< while SIGUSR1 is blocked
   std::chrono::nanoseconds block_due_{};  ///< CLOCK_MONOTONIC; when the block has to end, if there is anything in it
 };
 

@@ -71,12 +71,13 @@ bool TraceFile::read_mark() {
   }
   const auto mark = decode_mark(mark_bytes_);
   constexpr std::uint32_t most_packed = most_block_size + (1U << 20U);
-  if (!mark || mark->packed_size > most_packed || mark->sequence != sequence_) {
+  // The first blocks of what a flight recorder wrote are gone.
+  if (!mark || mark->packed_size > most_packed || (sequence_ > 1 && mark->sequence != sequence_)) {
     end_ = is_seek_table(mark_bytes_) ? End::regular : End::damaged;
     return false;
   }
   mark_ = *mark;
-  ++sequence_;
+  sequence_ = mark->sequence + 1;
   return true;
 }
 

@@ -233,6 +233,7 @@ ROWS = [
     ('--explain', '', ['option_sample'], 'new'),
     ('--explain-after=60', '', ['option_sample'], 'new'),
     ('--record=recorded -e trace=chdir', 'fail', ['^chdir'], 'new'),
+    ('--record=recorded --record-last=3 --record-when=call==chdir -e trace=chdir', 'fail', ['^chdir'], 'new'),
     # Miscellaneous
     ('-d -e trace=chdir', 'fail', ['^strace: ptrace_setoptions = 0x', '^strace: PTRACE_GET_SYSCALL_INFO '], 'new'),
     ('--debug -e trace=chdir', 'fail', ['^strace: ptrace_setoptions = 0x'], 'new'),

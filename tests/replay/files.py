@@ -206,6 +206,51 @@ def recordings_are_explained(place):
         expect('the directory /missing does not exist' in text, text)
 
 
+def flight(place, condition, program, *options):
+    """Runs a flight recorder; returns the names of the files that it wrote."""
+    for old in place.path.glob('flight*'):
+        old.unlink()
+    place.run('-f', '--record=flight', '--record-last=30s', f'--record-when={condition}', *options, '-o', '/dev/null', 'sh', '-c', program)
+    return sorted(path.name for path in place.path.glob('flight*'))
+
+
+@test
+def a_flight_recorder_writes_when_something_happens(place):
+    for condition, quiet, program in (
+            ('exit != 0', 'cd /', '(exit 3); cd /'), ('exit == 3', '(exit 4); :', '(exit 3); :'),
+            ('sig in (SIGSEGV, ABRT)', 'kill -TERM $$', 'sh -c "kill -ABRT \\$\\$"; :'), ('errno == ENOTDIR', 'cd /missing', 'cd /dev/null'),
+            ('call in (chroot, chdir)', ':', 'cd /'), ('dur > 100ms', ':', 'sleep 0.3'), ('exit != 0 || call == chdir', ':', 'cd /tmp')):
+        expect(flight(place, condition, quiet) == [], f'{condition}: {quiet} made it write')
+        expect(flight(place, condition, program) == ['flight'], f'{condition}: {program} made it write nothing')
+        text = place.text('--replay=flight', '-e', 'trace=execve')
+        expect('execve' in text and 'left out' not in text and 'without its end' not in text, text[-300:])
+
+
+@test
+def a_flight_recorder_writes_again(place):
+    names = flight(place, 'call == chdir', 'cd /; sleep 4.5; echo; cd /tmp')
+    expect(names == ['flight', 'flight.2'], names)
+    place.text('--replay=flight.2')
+
+
+@test
+def a_flight_recorder_forgets(place):
+    place.run('-f', '--record=flight', '--record-last=1s', '--record-when=call==chroot || exit == 7', '-o', '/dev/null', 'sh', '-c',
+              'cd /; for i in 1 2 3 4 5 6; do sleep 0.7; done; cd /tmp; exit 7')
+    text = place.text('--replay=flight', '-e', 'trace=chdir')
+    expect('chdir("/tmp")' in text and 'chdir("/")' not in text, text[-300:])
+
+
+@test
+def a_signal_makes_a_flight_recorder_write(place):
+    recorder = subprocess.Popen([place.tracer, '-f', '--record=flight', '--record-last=64M', '-o', '/dev/null', 'sh', '-c',
+                                 'cd /; sleep 3'], cwd=place.path)
+    time.sleep(1.5)
+    recorder.send_signal(signal.SIGUSR1)
+    expect(recorder.wait() == 0, 'the signal ended it')
+    expect('chdir("/")' in place.text('--replay=flight'), 'it has not what went before')
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('tracer', type=pathlib.Path)

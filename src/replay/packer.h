@@ -1,0 +1,35 @@
+// Packs blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "replay/mark.h"
+
+namespace tracer::replay {
+
+/// A block as it stands in the file, with its mark.
+struct PackedBlock {
+  std::string bytes;
+  std::uint32_t size = 0;  ///< unpacked
+};
+
+/// Packs with zstd at its quickest level that still finds repetitions.
+class Packer {
+ public:
+  Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  ~Packer();
+
+  /// `mark` lacks only its packed size and its checksum.
+  PackedBlock pack(Mark mark, std::string_view block);
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace tracer::replay
