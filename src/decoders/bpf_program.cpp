@@ -48,9 +48,10 @@ constexpr std::array<std::string_view, 2> sources = {"BPF_K", "BPF_X"};
 constexpr std::array<std::string_view, 14> operations = {"BPF_ADD", "BPF_SUB", "BPF_MUL",  "BPF_DIV", "BPF_OR",
                                                          "BPF_AND", "BPF_LSH", "BPF_RSH",  "BPF_NEG", "BPF_MOD",
                                                          "BPF_XOR", "BPF_MOV", "BPF_ARSH", "BPF_END"};
-constexpr std::array<std::string_view, 14> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
+using Names = std::span<const std::string_view>;
+constexpr std::array<std::string_view, 15> jumps = {"BPF_JA",  "BPF_JEQ",  "BPF_JGT",  "BPF_JGE",  "BPF_JSET",
                                                     "BPF_JNE", "BPF_JSGT", "BPF_JSGE", "BPF_CALL", "BPF_EXIT",
-                                                    "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE"};
+                                                    "BPF_JLT", "BPF_JLE",  "BPF_JSLT", "BPF_JSLE", "BPF_JCOND"};
 
 void append_code(const CodeFormatter& formatter, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",  "BPF_STX",
@@ -74,7 +75,7 @@ void append_code(const CodeFormatter& formatter, std::uint64_t code) {
     case arithmetic:
     case jump:
       formatter.next_part(sources, code & 8, 3);
-      formatter.next_part(kind == jump ? jumps : operations, code & 0xf0, 4);
+      formatter.next_part(kind == jump ? Names(jumps) : Names(operations), code & 0xf0, 4);
       break;
     case return_class:
       formatter.next_part(values, code & 0x18, 3);
@@ -90,16 +91,16 @@ void append_code(const CodeFormatter& formatter, std::uint64_t code) {
 void append_extended_code(const CodeFormatter& formatter, std::uint64_t code) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
-  static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM", "BPF_ABS", "BPF_IND", "BPF_MEM",
-                                                            "",        "",        "BPF_XADD"};
+  static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM",   "BPF_ABS", "BPF_IND",   "BPF_MEM",
+                                                            "BPF_MEMSX", "",        "BPF_ATOMIC"};
   const auto kind = static_cast<unsigned>(code & 7);
   const bool moves = kind < arithmetic;
   const bool jumps_here = kind == jump || kind == jump + 1;
   formatter.part(classes, kind, 0);
-  formatter.next_part(moves ? std::span<const std::string_view>(sizes) : sources, code & (moves ? 0x18U : 0x8U), 3);
-  formatter.next_part(moves        ? std::span<const std::string_view>(modes)
-                      : jumps_here ? jumps
-                                   : operations,
+  formatter.next_part(moves ? Names(sizes) : Names(sources), code & (moves ? 0x18U : 0x8U), 3);
+  formatter.next_part(moves        ? Names(modes)
+                      : jumps_here ? Names(jumps)
+                                   : Names(operations),
                       code & (moves ? 0xe0U : 0xf0U), moves ? 5 : 4);
 }
 
@@ -113,21 +114,32 @@ void append_action(decode::CustomContext& context, TextBuffer& text, std::uint64
   }
 }
 
-/// Appends the offset of an ancillary load. From SKF_AD_OFF on, filters load metadata of the packet, not its bytes.
-bool append_ancillary(TextBuffer& text, std::uint64_t k, format::ConstantForm form) {
+/// Appends the offset of a load that is not of the packet's bytes as such: metadata of the packet from SKF_AD_OFF on,
+/// or bytes counted from the network or link header. linux/filter.h.
+bool append_special_offset(TextBuffer& text, std::uint64_t k, format::ConstantForm form) {
   static constexpr std::array<std::string_view, 16> names = {
       "SKF_AD_PROTOCOL",         "SKF_AD_PKTTYPE",    "SKF_AD_IFINDEX",   "SKF_AD_NLATTR",
       "SKF_AD_NLATTR_NEST",      "SKF_AD_MARK",       "SKF_AD_QUEUE",     "SKF_AD_HATYPE",
       "SKF_AD_RXHASH",           "SKF_AD_CPU",        "SKF_AD_ALU_XOR_X", "SKF_AD_VLAN_TAG",
       "SKF_AD_VLAN_TAG_PRESENT", "SKF_AD_PAY_OFFSET", "SKF_AD_RANDOM",    "SKF_AD_VLAN_TPID"};
   constexpr std::uint64_t ancillary = 0xfffff000;
-  const auto offset = k - ancillary;
-  if (k < ancillary || offset % 4 != 0 || offset / 4 >= names.size()) {
+  constexpr std::uint64_t network = 0xfff00000;
+  constexpr std::uint64_t link = 0xffe00000;
+  if (k < link) {
     return false;
   }
+  if (k < ancillary) {
+    const bool of_network = k >= network;
+    append_named(text, of_network ? network : link, of_network ? "SKF_NET_OFF" : "SKF_LL_OFF", {}, form);
+    text.append('+');
+    text.decimal(k - (of_network ? network : link));
+    return true;
+  }
+  const auto offset = k - ancillary;
+  const bool is_known = offset % 4 == 0 && offset / 4 < names.size();
   append_named(text, ancillary, "SKF_AD_OFF", {}, form);
   text.append('+');
-  append_named(text, offset, names[offset / 4], {}, form);
+  append_named(text, offset, is_known ? names[offset / 4] : std::string_view{}, "SKF_AD_???", form);
   return true;
 }
 
@@ -136,7 +148,7 @@ using AppendOperand = void (*)(CustomContext&, TextBuffer&, const Instruction&);
 void socket_operand(decode::CustomContext& context, TextBuffer& text, const Instruction& instruction) {
   constexpr std::uint64_t class_and_mode = 0xe7, absolute_load = 0x20;
   if ((instruction.code & class_and_mode) != absolute_load ||
-      !append_ancillary(text, instruction.k, context.out().constant_form())) {
+      !append_special_offset(text, instruction.k, context.out().constant_form())) {
     text.hex(instruction.k);
   }
 }

@@ -65,6 +65,7 @@ std::span<const decode::Custom> all() {
       {"octets", octets},
       {"page_residence", page_residence},
       {"per_mille", per_mille},
+      {"perf_aux_action", perf_aux_action},
       {"perf_bits", perf_bits},
       {"perf_hw_cache", perf_hw_cache},
       {"perf_hw_event", perf_hw_event},

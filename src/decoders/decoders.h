@@ -88,6 +88,7 @@ bool node_or_error(decode::CustomContext& context);
 bool ifreq_count(decode::CustomContext& context);
 // perf.cpp
 bool perf_bits(decode::CustomContext& context);
+bool perf_aux_action(decode::CustomContext& context);
 bool perf_hw_event(decode::CustomContext& context);
 bool perf_hw_cache(decode::CustomContext& context);
 // processes.cpp

@@ -15,32 +15,19 @@ constexpr std::uint64_t clone_newtime = 0x80;  // linux/sched.h; sched.h of olde
 
 struct Kind {
   std::uint64_t flag;
-  std::string_view name;          ///< prefix of the target of /proc/PID/ns links
-  std::string_view own_link;      ///< link of a process created in the namespace
-  std::string_view entered_link;  ///< link of the calling process; only children enter PID and time namespaces
+  std::string_view link;  ///< in /proc/PID/ns
 };
 
 constexpr std::array<Kind, 8> kinds = {{
-    {CLONE_NEWCGROUP, "cgroup", "cgroup", "cgroup"},
-    {CLONE_NEWIPC, "ipc", "ipc", "ipc"},
-    {CLONE_NEWNS, "mnt", "mnt", "mnt"},
-    {CLONE_NEWNET, "net", "net", "net"},
-    {CLONE_NEWPID, "pid", "pid", "pid_for_children"},
-    {clone_newtime, "time", "time", "time_for_children"},
-    {CLONE_NEWUSER, "user", "user", "user"},
-    {CLONE_NEWUTS, "uts", "uts", "uts"},
+    {CLONE_NEWCGROUP, "cgroup"},
+    {CLONE_NEWIPC, "ipc"},
+    {CLONE_NEWNS, "mnt"},
+    {CLONE_NEWNET, "net"},
+    {CLONE_NEWPID, "pid"},
+    {clone_newtime, "time"},
+    {CLONE_NEWUSER, "user"},
+    {CLONE_NEWUTS, "uts"},
 }};
-
-std::uint64_t flag_of_descriptor(decode::CustomContext& context) {
-  const auto target =
-      context.names().descriptors.path(context.task(), static_cast<std::int32_t>(context.entry().args[0]));
-  for (const Kind& kind : kinds) {
-    if (target.substr(0, target.find(':')) == kind.name) {
-      return kind.flag;
-    }
-  }
-  return 0;
-}
 
 std::uint64_t flags_of_call(decode::CustomContext& context) {
   const auto& args = context.entry().args;
@@ -50,8 +37,7 @@ std::uint64_t flags_of_call(decode::CustomContext& context) {
     return context.memory().read(RemoteAddr(args[0]), raw) == raw.size() ? number_at(raw, 0, 8) : 0;
   }
   if (name == "setns") {
-    const std::uint64_t asked = static_cast<std::uint32_t>(args[1]);
-    return asked != 0 ? asked : flag_of_descriptor(context);
+    return static_cast<std::uint32_t>(args[1]);
   }
   return name == "clone" ? args[0] & ~std::uint64_t{CSIGNAL} : args[0];
 }
@@ -67,25 +53,21 @@ bool new_namespaces(decode::CustomContext& context) {
   }
   const auto child = makes_child ? static_cast<std::int32_t>(outcome->value) : 0;
   const auto flags = flags_of_call(context);
-  std::array<std::string, kinds.size()> spaces;
-  std::size_t count = 0;
-  for (const Kind& kind : kinds) {
-    if ((flags & kind.flag) != 0) {
-      const auto link = makes_child ? kind.own_link : kind.entered_link;
-      spaces[count] = context.names().processes.name_space(context.task(), child, link);
-      count += spaces[count].empty() ? 0 : 1;
-    }
-  }
-  if (count == 0) {
-    return true;
-  }
   auto& out = context.out();
-  out.begin_series(count == 1);
-  for (std::size_t i = 0; i < count; ++i) {
+  bool any = false;
+  for (const Kind& kind : kinds) {
+    const auto space = (flags & kind.flag) == 0
+                           ? std::string{}
+                           : std::string(context.names().processes.name_space(context.task(), child, kind.link));
+    if (space.empty()) {
+      continue;
+    }
+    any ? void() : out.begin_series(true);
+    any = true;
     out.begin_element();
-    out.symbol(spaces[i]);
+    out.symbol(space);
   }
-  out.end_series(count == 1);
+  any ? out.end_series(true) : void();
   return true;
 }
 

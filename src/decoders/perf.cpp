@@ -96,6 +96,28 @@ bool perf_bits(decode::CustomContext& context) {
   return true;
 }
 
+/// Shows what becomes of a paused AUX area, each bit as a field, and the bits behind them.
+bool perf_aux_action(decode::CustomContext& context) {
+  static constexpr std::array<std::string_view, 3> names = {"aux_start_paused", "aux_pause", "aux_resume"};
+  std::array<std::byte, 4> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  auto bits = number_at(raw, 0, 4);
+  auto& out = context.out();
+  for (const auto name : names) {
+    out.begin_field(name, "u32");
+    context.number(bits & 1U, spec::Style::number, 4, false);
+    bits >>= 1U;
+  }
+  if (bits != 0) {
+    out.begin_field("__reserved_3", "u32");
+    context.number(bits, spec::Style::hex, 4, false);
+    out.comment("Bits 931..959");
+  }
+  return true;
+}
+
 /// Shows a hardware event with its PMU type: `0xa<<32|PERF_COUNT_HW_INSTRUCTIONS`.
 bool perf_hw_event(decode::CustomContext& context) {
   std::array<std::byte, 8> raw{};

@@ -25,7 +25,7 @@ TEST_CASE("calls newer than strace's show what they were asked and what the kern
     std::string end;
   };
   const std::vector<Expected> all = {
-      {"listmount", "({size=24, mnt_id=LSMT_ROOT, param=0}, [0x", "], 512, 0) = "},
+      {"listmount", "({size=24, mnt_ns_fd=0, mnt_id=LSMT_ROOT, param=0}, [0x", "], 512, 0) = "},
       {"statmount", "param=STATMOUNT_MNT_BASIC|STATMOUNT_MNT_POINT|STATMOUNT_FS_TYPE}, {size=", "mnt_point=\"/"},
       {"setxattrat", "\"trusted.group\", {value=\"staff\", size=5, flags=XATTR_CREATE}, 16) = 0", ""},
       {"getxattrat", "\"trusted.group\", {value=\"staff\", size=16, flags=0}, 16) = 5", ""},
@@ -38,7 +38,7 @@ TEST_CASE("calls newer than strace's show what they were asked and what the kern
       {"mseal", "(0x20000000, 4096, 0) = 0", ""},
       {"cachestat", ", {off=0, len=4096}, {nr_cache=1, ", "}, 0) = 0"},
       {"fchmodat2", "(AT_FDCWD, \"/mnt/file\", 0640, AT_SYMLINK_NOFOLLOW) = 0", ""},
-      {"futex_wake", ", 0x1, 1, FUTEX_32|FUTEX_PRIVATE_FLAG) = 0", ""},
+      {"futex_wake", ", 0x1, 1, FUTEX2_SIZE_U32|FUTEX2_PRIVATE) = 0", ""},
       {"lsm_list_modules", "(", "], [4096"},
   };
   for (const Expected& expected : all) {
