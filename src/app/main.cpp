@@ -37,6 +37,7 @@
 #include "pipeline/views/json.h"
 #include "ptrace/foreground_proxy.h"
 #include "replay/information.h"
+#include "spec/strace_tables.h"
 #include "stack/function_names.h"
 
 namespace tracer::app {
@@ -382,6 +383,10 @@ int run(const std::vector<std::string>& words) {
   }
   cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   options.extras.files = with_explained(options.extras);
+  std::optional<spec::StraceTables> as_strace;
+  if (options.compat == cli::Compat::strace) {
+    tables = as_strace.emplace(tables).tables();
+  }
   const Speaker speak(options.program_name);
   spec::GrowingTables more(tables);
   if (options.ltrace) {

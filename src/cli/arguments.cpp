@@ -316,6 +316,12 @@ Applied engine(Draft& draft, const GivenOption& given) {
   return store(given, read_choice<EngineChoice>(*given.argument, names), draft.options.extras.engine);
 }
 
+Applied compat(Draft& draft, const GivenOption& given) {
+  static constexpr std::array<filter::ChoiceName<Compat>, 2> names = {
+      {{"strace", Compat::strace}, {"none", Compat::none}}};
+  return store(given, read_choice<Compat>(*given.argument, names), draft.options.compat);
+}
+
 Applied stack_unwinder(Draft& draft, const GivenOption& given) {
   static constexpr std::array<filter::ChoiceName<StackUnwinder>, 2> names = {
       {{"libdw", StackUnwinder::libdw}, {"libunwind", StackUnwinder::libunwind}}};

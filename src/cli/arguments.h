@@ -39,6 +39,7 @@ Applied summary_columns(Draft& draft, std::string_view list);
 Applied tips(Draft& draft, const GivenOption& given);
 Applied errno_filter(Draft& draft, const GivenOption& given);
 Applied engine(Draft& draft, const GivenOption& given);
+Applied compat(Draft& draft, const GivenOption& given);
 Applied stack_unwinder(Draft& draft, const GivenOption& given);
 Applied folded_weight(Draft& draft, const GivenOption& given);
 Applied bpf_buffer(Draft& draft, const GivenOption& given);

@@ -230,9 +230,12 @@ struct Tips {
   unsigned id = 0;
 };
 
+enum class Compat : std::uint8_t { strace, none };
+
 struct Options {
-  std::string program_name;  ///< argv[0] as typed: the prefix of messages
-  bool strict = false;       ///< started under the name `strace`: only its messages and exit status
+  std::string program_name;      ///< argv[0] as typed: the prefix of messages
+  bool strict = false;           ///< started under the name `strace`: only its messages and exit status
+  Compat compat = Compat::none;  ///< strace: its text to the letter
   Startup startup;
   Filters filters;
   Format format;

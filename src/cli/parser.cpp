@@ -167,6 +167,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
 
     case OptionId::stack_unwinder:
       return stack_unwinder(draft, given);
+    case OptionId::compat:
+      return compat(draft, given);
     case OptionId::folded_weight:
       return folded_weight(draft, given);
     case OptionId::engine:
@@ -271,6 +273,7 @@ Outcome parse_command_line(const std::vector<std::string>& words, const spec::Ta
   initial.program_name = words.empty() || words.front().empty() ? "strace" : words.front();
   const auto slash = initial.program_name.rfind('/');
   initial.strict = std::string_view(initial.program_name).substr(slash + 1) == "strace";
+  initial.compat = initial.strict ? Compat::strace : Compat::none;
   Draft draft{std::move(initial), {tables, environment.abis, false}};
   draft.names.suggest_near_miss = !draft.options.strict;
   if (words.size() <= 1 && !draft.options.strict) {

@@ -97,6 +97,7 @@ struct Constant {
   /// the number are printed after the name, in parentheses.
   std::uint32_t open_bits = 0;
   Index number_set = none;  ///< into Tables::sets: names for the open bits of the number
+  bool beyond = false;      ///< `beyond`: strace does not know the name
 };
 
 /// A part of a set. Plain members have mask 0. `mask 3 {…}`: members are the values of (word & mask).
@@ -265,6 +266,7 @@ struct ChoiceRow {
   std::array<ExprId, 2> keys{none, none};  ///< literals (or variable_literals)
   TypeId type = none;                      ///< none: an address
   bool whole = false;                      ///< matches only if enough bytes are left for the type
+  bool beyond = false;                     ///< `beyond`: strace has no such row
 };
 
 struct Choice {
@@ -313,6 +315,7 @@ struct SignatureRow {
   AbiMask abis = all_abis;
   Index signature = none;
   std::uint32_t open_bits = 0;  ///< see Constant
+  bool beyond = false;          ///< `beyond`: strace has no such row
 };
 
 /// Classes of calls, each with one bit, named as in `%class`.

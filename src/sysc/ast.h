@@ -277,7 +277,13 @@ struct Library {
   std::vector<Name> calls;  ///< functions that wrap the system call of the same name
 };
 
-using Item = std::variant<Alias, Set, Struct, Table, Call, Ioctls, Library>;
+/// `beyond OF { KEY… }`: rows or names of which strace has none.
+struct Beyond {
+  Name of;  ///< a set, a table, a call with rows, or `ioctls` for the arguments of ioctls
+  std::vector<Name> keys;
+};
+
+using Item = std::variant<Alias, Set, Struct, Table, Call, Ioctls, Library, Beyond>;
 
 /// A line of a `.nr` file.
 struct Number {

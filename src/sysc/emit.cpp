@@ -73,7 +73,7 @@ void write(Entry& out, const Expr& e) {
   out.members(e.op, e.a, e.b, e.value);
 }
 void write(Entry& out, const Constant& c) {
-  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set);
+  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set, c.beyond);
 }
 void write(Entry& out, const ConstantGroup& g) {
   out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
@@ -95,7 +95,7 @@ void write(Entry& out, const Field& f) {
               f.in_short, f.inlined, f.at, f.at_exit);
 }
 void write(Entry& out, const ChoiceRow& r) {
-  out.members(r.keys, r.type, r.whole);
+  out.members(r.keys, r.type, r.whole, r.beyond);
 }
 void write(Entry& out, const Choice& c) {
   out.members(c.name, c.param_count, c.rows);
@@ -108,7 +108,7 @@ void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.note_styled, s.selector, s.rows, s.otherwise);
 }
 void write(Entry& out, const SignatureRow& r) {
-  out.members(r.value, r.abis, r.signature, r.open_bits);
+  out.members(r.value, r.abis, r.signature, r.open_bits, r.beyond);
 }
 void write(Entry& out, const Call& c) {
   out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.redirect, c.redirect_args,

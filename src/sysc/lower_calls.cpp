@@ -30,7 +30,7 @@ void CallLowering::lower() {
       }
     }
     reject_library_words(*call, context_.diagnostics);
-    variants.push_back({call, signatures_.lower(call->signature, {}, nullptr, call->abis)});
+    variants.push_back({call, signatures_.lower_call(*call, call->abis)});
   }
 }
 

@@ -98,8 +98,9 @@ void IoctlLowering::lower() {
       context_.symbols.add_constant(row.name, {nullptr, values, row.name.at});
       const auto name = context_.builder.string(row.name.text);
       const auto numbers = number_set(row);
+      const bool beyond = context_.symbols.is_beyond("ioctl_cmd", row.name.text);
       for_each_value(values, [&](std::uint64_t value, AbiMask mask) {
-        constants.push_back({name, mask, value, open_bits_of(row), numbers});
+        constants.push_back({name, mask, value, open_bits_of(row), numbers, beyond});
       });
     }
   }

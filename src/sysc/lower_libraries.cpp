@@ -47,7 +47,7 @@ void LibraryLowering::lower_function(const ast::Library& library, const ast::Nam
                                      bool sets_errno) {
   spec::Call call;
   call.name = context_.builder.string(name.text);
-  call.signature = signatures_.lower(ast.signature, {}, nullptr, all_abis);
+  call.signature = signatures_.lower_call(ast, all_abis);
   number_in_order(call.signature);
   call.never_returns = ast.signature.never.has_value();
   call.varargs = ast.varargs;

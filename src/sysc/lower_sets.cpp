@@ -32,7 +32,7 @@ void SetLowering::lower_set(const ast::Set& set, spec::ConstantSet& row) {
   for (const auto& group : groups) {
     std::vector<spec::Constant> constants;
     for (const auto& member : group.members) {
-      add_constants(member, constants);
+      add_constants(set.name.text, member, constants);
     }
     rows.push_back({group.mask, group.shift, context_.builder.optional_string(group.label),
                     context_.builder.optional_string(group.unknown), group.apart,
@@ -70,10 +70,12 @@ void SetLowering::gather_groups(const ast::Set& set, std::vector<ast::Group>& gr
   }
 }
 
-void SetLowering::add_constants(const ast::Member& member, std::vector<spec::Constant>& constants) {
+void SetLowering::add_constants(const std::string& set, const ast::Member& member,
+                                std::vector<spec::Constant>& constants) {
+  const bool beyond = context_.symbols.is_beyond(set, member.name.text);
   const auto name = context_.builder.string(member.name.text);
   for_each_value(member.values, [&](std::uint64_t value, AbiMask mask) {
-    constants.push_back({name, mask, value, 0, spec::none});
+    constants.push_back({name, mask, value, 0, spec::none, beyond});
   });
 }
 

@@ -36,7 +36,7 @@ class SetLowering {
  private:
   void lower_set(const ast::Set& set, spec::ConstantSet& row);
   void gather_groups(const ast::Set& set, std::vector<ast::Group>& groups, unsigned depth);
-  void add_constants(const ast::Member& member, std::vector<spec::Constant>& constants);
+  void add_constants(const std::string& set, const ast::Member& member, std::vector<spec::Constant>& constants);
 
   LoweringContext& context_;
 };

@@ -28,8 +28,8 @@ void unite_equal(std::vector<spec::SignatureRow>& rows) {
   rows = std::move(united);
 }
 
-void add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index signature, AbiMask abis,
-              std::vector<spec::SignatureRow>& rows) {
+/// Adds a row for each value that `row` has on an ABI.
+void add_rows(const AbiValues& values, spec::SignatureRow row, AbiMask abis, std::vector<spec::SignatureRow>& rows) {
   for (std::size_t i = 0; i < abi_count; ++i) {
     const auto bit = mask_of(static_cast<Abi>(i));
     if (!values[i] || (abis & bit) == 0) {
@@ -37,12 +37,14 @@ void add_rows(const AbiValues& values, std::uint32_t open_bits, spec::Index sign
     }
     const auto value = static_cast<std::uint64_t>(*values[i]);
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const spec::SignatureRow& r) {
-      return r.signature == signature && r.value == value;
+      return r.signature == row.signature && r.value == value;
     });
     if (same != rows.end()) {
       same->abis = static_cast<AbiMask>(same->abis | bit);
     } else {
-      rows.push_back({value, bit, signature, open_bits});
+      row.value = value;
+      row.abis = bit;
+      rows.push_back(row);
     }
   }
 }
@@ -171,8 +173,7 @@ std::vector<SignatureLowering::KeyedRow> SignatureLowering::rows_of(const ast::S
     for (const auto& row : of) {
       std::vector<const ast::Expr*> keys;
       for (const auto& key : row.keys) {
-        const auto* named = std::get_if<ast::Reference>(&key.node);
-        auto text = named != nullptr ? named->name : std::to_string(std::get<ast::Literal>(key.node).value);
+        auto text = key_text(key);
         if (covered.count(text) == 0) {
           keys.push_back(&key);
           taken_keys.insert(std::move(text));
@@ -227,8 +228,10 @@ std::vector<spec::SignatureRow> SignatureLowering::ioctl_rows(const std::vector<
     ioctl_signatures_.emplace(ioctl, index);
     const AbiMask likely = context_.program.is_users(ioctl->name.at) ? all_abis : ioctl->likely;
     const auto& numbers = ioctls_.numbers_of(*ioctl);
-    add_rows(numbers, open_bits_of(*ioctl), index, abis & likely, rows);
-    add_rows(numbers, open_bits_of(*ioctl), index, static_cast<AbiMask>(abis & ~likely), unlikely);
+    const spec::SignatureRow row{0, all_abis, index, open_bits_of(*ioctl),
+                                 context_.symbols.is_beyond("ioctls", ioctl->name.text)};
+    add_rows(numbers, row, abis & likely, rows);
+    add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely), unlikely);
   }
   rows.insert(rows.end(), unlikely.begin(), unlikely.end());
   return rows;
@@ -248,7 +251,8 @@ void SignatureLowering::lower_rows(const ast::Signature& signature, const std::v
       row.otherwise = index;
     }
     for (const auto* key : keys) {
-      add_rows(exprs_.key_values(*key, set), 0, index, abis, rows);
+      const bool beyond = context_.symbols.is_beyond(call_, key_text(*key));
+      add_rows(exprs_.key_values(*key, set), {0, all_abis, index, 0, beyond}, abis, rows);
     }
   }
   const auto* reference = std::get_if<ast::Reference>(&signature.selector->node);

@@ -20,14 +20,18 @@ class SignatureLowering {
                     const IoctlLowering& ioctls)
       : context_(context), lookup_(lookup), exprs_(exprs), types_(types), ioctls_(ioctls) {}
 
-  /// `params`: those of the enclosing signature, which come first; `enclosing`: nullptr for that of a call.
-  spec::Index lower(const ast::Signature& signature, std::vector<const ast::Param*> params,
-                    const ast::Signature* enclosing, AbiMask abis);
+  spec::Index lower_call(const ast::Call& call, AbiMask abis) {
+    call_ = call.name.text;
+    return lower(call.signature, {}, nullptr, abis);
+  }
   [[nodiscard]] const IoctlSignatures& ioctl_signatures() const { return ioctl_signatures_; }
 
  private:
   using KeyedRow = std::pair<const ast::Row*, std::vector<const ast::Expr*>>;
 
+  /// `params`: those of the enclosing signature, which come first; `enclosing`: nullptr for that of a call.
+  spec::Index lower(const ast::Signature& signature, std::vector<const ast::Param*> params,
+                    const ast::Signature* enclosing, AbiMask abis);
   Scope lower_params(const std::vector<const ast::Param*>& params, spec::Signature& row);
   void assign_slots(const std::vector<const ast::Param*>& params, spec::Range range);
   void show_outputs_at_exit(spec::Range params);
@@ -45,6 +49,7 @@ class SignatureLowering {
   TypeLowering& types_;
   const IoctlLowering& ioctls_;
   IoctlSignatures ioctl_signatures_;
+  std::string call_;  ///< name of the call whose rows are lowered
 };
 
 }  // namespace tracer::sysc

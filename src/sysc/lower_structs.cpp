@@ -324,6 +324,7 @@ void StructLowering::lower_table(spec::Index index) {
         for (const auto& key : row.keys[k]) {
           next.push_back(base);
           next.back().keys[k] = lower_key(key);
+          next.back().beyond = base.beyond || context_.symbols.is_beyond(table.name.text, key_text(key));
         }
       }
       expanded = std::move(next);
@@ -333,7 +334,7 @@ void StructLowering::lower_table(spec::Index index) {
       one.whole = otherwise != none;
       rows.push_back(one);
       if (one.whole) {
-        rows.push_back({one.keys, otherwise});
+        rows.push_back({one.keys, otherwise, false, one.beyond});
       }
     }
   }

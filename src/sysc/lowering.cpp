@@ -22,6 +22,7 @@ spec::TableSet Lowering::run(const CompileOptions& options) {
     }
   }
   libraries_.lower();
+  context_.symbols.check_beyond(context_.program, context_.diagnostics);
   derive_timing(context_.set);
   if (options.numbers) {
     check_numbers(context_, ioctls_, signatures_.ioctl_signatures());

@@ -57,6 +57,20 @@ ast::Member parse_named_bit(TokenStream& in) {
   return member;
 }
 
+/// Takes `NAME`, `NAME|NAME`, `NAME<<4` or `NAME+1`.
+ast::Name expect_constant_name(TokenStream& in) {
+  auto name = in.expect_name("a constant");
+  while (in.accept("|")) {
+    name.text += "|" + in.expect_name("a constant").text;
+  }
+  for (const char* symbol : {"<<", "+"}) {
+    if (in.accept(symbol)) {
+      name.text += symbol + std::to_string(in.expect_number("how much"));
+    }
+  }
+  return name;
+}
+
 std::vector<ast::Member> parse_members(TokenStream& in) {
   std::vector<ast::Member> members;
   while (at_member(in)) {
@@ -64,15 +78,7 @@ std::vector<ast::Member> parse_members(TokenStream& in) {
       members.push_back(parse_named_bit(in));
       continue;
     }
-    ast::Member member{in.expect_name("a constant"), {}};
-    while (in.accept("|")) {
-      member.name.text += "|" + in.expect_name("a constant").text;
-    }
-    for (const char* symbol : {"<<", "+"}) {
-      if (in.accept(symbol)) {
-        member.name.text += symbol + std::to_string(in.expect_number("how much"));
-      }
-    }
+    ast::Member member{expect_constant_name(in), {}};
     in.expect("=");
     member.values = parse_values(in);
     members.push_back(std::move(member));
@@ -364,6 +370,34 @@ ast::Table parse_table(TokenStream& in) {
   return table;
 }
 
+/// Parses a key as key_text() writes it.
+ast::Name parse_key(TokenStream& in) {
+  if (at_named_bit(in)) {
+    in.take();
+    in.expect("<<");
+    auto key = in.expect_name("a constant");
+    key.text = "1<<" + key.text;
+    return key;
+  }
+  const Position at = in.position();
+  if (in.at_kind(TokenKind::number)) {
+    return {std::to_string(in.expect_number("a number")), at};
+  }
+  if (in.at_kind(TokenKind::string)) {
+    return {std::to_string(spec::text_number(in.expect_string("a text"))), at};
+  }
+  return expect_constant_name(in);
+}
+
+ast::Beyond parse_beyond(TokenStream& in) {
+  ast::Beyond beyond{in.expect_name("a set, a table, a call or 'ioctls'"), {}};
+  in.expect("{");
+  while (!in.accept("}")) {
+    beyond.keys.push_back(parse_key(in));
+  }
+  return beyond;
+}
+
 ast::Item parse_item(TokenStream& in) {
   const bool keyword = in.peek(1).kind == TokenKind::name;
   if (keyword && in.accept("type")) {
@@ -390,14 +424,18 @@ ast::Item parse_item(TokenStream& in) {
   if (!in.peek(1).is("(") && in.accept("ioctls")) {
     return parse_ioctls(in);
   }
+  if (keyword && in.accept("beyond")) {
+    return parse_beyond(in);
+  }
   if (in.peek(1).kind == TokenKind::string && in.accept("library")) {
     return parse_library(in);
   }
   if (in.at_kind(TokenKind::name) && (in.peek(1).is("(") || in.peek(1).is("@"))) {
     return parse_call(in);
   }
-  in.unexpected("type, enum, flags, struct, union, stream, table, attributes, ioctls, library or NAME(…)",
-                {"type", "enum", "flags", "struct", "union", "stream", "table", "attributes", "ioctls", "library"});
+  in.unexpected(
+      "type, enum, flags, struct, union, stream, table, attributes, ioctls, library, beyond or NAME(…)",
+      {"type", "enum", "flags", "struct", "union", "stream", "table", "attributes", "ioctls", "library", "beyond"});
 }
 
 }  // namespace tracer::sysc

@@ -65,6 +65,11 @@ void Symbols::add_item(const ast::Item& item, Diagnostics& diagnostics) {
                           for (const auto& function : library.functions) {
                             add_signature(function.signature);
                           }
+                        },
+                        [&](const ast::Beyond& beyond) {
+                          for (const auto& key : beyond.keys) {
+                            beyond_[beyond.of.text].try_emplace(key.text, BeyondKey{key.at});
+                          }
                         }},
              item);
 }
@@ -120,6 +125,34 @@ void Symbols::suggest_constants(NearMiss& near) const {
 void Symbols::suggest_inner_names(NearMiss& near) const {
   for (const auto& name : inner_names_) {
     near.consider(name);
+  }
+}
+
+std::string key_text(const ast::Expr& key) {
+  const auto* named = std::get_if<ast::Reference>(&key.node);
+  return named != nullptr ? named->name : std::to_string(std::get<ast::Literal>(key.node).value);
+}
+
+bool Symbols::is_beyond(const std::string& of, const std::string& key) {
+  const auto keys = beyond_.find(of);
+  if (keys == beyond_.end()) {
+    return false;
+  }
+  const auto found = keys->second.find(key);
+  if (found == keys->second.end()) {
+    return false;
+  }
+  found->second.found = true;
+  return true;
+}
+
+void Symbols::check_beyond(const ast::Program& program, Diagnostics& diagnostics) const {
+  for (const auto& [of, keys] : beyond_) {
+    for (const auto& [key, entry] : keys) {
+      if (!entry.found && (!program.first_replaceable || program.is_users(entry.at))) {
+        diagnostics.warning(entry.at, "found " + key + ", expected a row or a name of " + of);
+      }
+    }
   }
 }
 

@@ -50,6 +50,13 @@ class Symbols {
   void suggest_constants(NearMiss& near) const;
   void suggest_inner_names(NearMiss& near) const;
 
+  /// Returns whether the row or name `key` of `of`, a set, a table, a call or `ioctls`, is one that strace does not
+  /// have.
+  [[nodiscard]] bool is_beyond(const std::string& of, const std::string& key);
+  /// Reports rows and names of `beyond` that nobody asked for; if there are a user's descriptions, of these only: they
+  /// may replace what the built-in ones name.
+  void check_beyond(const ast::Program& program, Diagnostics& diagnostics) const;
+
   /// Warns of types that no other declaration uses.
   void warn_unused(Diagnostics& diagnostics) const;
 
@@ -61,6 +68,11 @@ class Symbols {
   std::vector<const ast::Library*> libraries;
 
  private:
+  struct BeyondKey {
+    Position at;
+    bool found = false;
+  };
+
   void add_item(const ast::Item& item, Diagnostics& diagnostics);
   void declare(const ast::Name& name, Symbol symbol, Diagnostics& diagnostics);
   void add_signature(const ast::Signature& signature);
@@ -69,6 +81,10 @@ class Symbols {
   std::unordered_map<std::string, std::vector<ConstantSymbol>> constants_;
   std::unordered_set<std::string> inner_names_;
   std::unordered_set<std::string> used_;
+  std::unordered_map<std::string, std::unordered_map<std::string, BeyondKey>> beyond_;
 };
+
+/// Returns a key of a row, a name or a number, as `beyond` has it.
+[[nodiscard]] std::string key_text(const ast::Expr& key);
 
 }  // namespace tracer::sysc

@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "compiled.h"
+#include "spec/strace_tables.h"
 
 namespace tracer::sysc::test {
 
@@ -83,6 +84,37 @@ TEST_CASE("rows of `by` are sorted, by ABI, and take the arguments before them a
   CHECK(params[2].type == none);
   CHECK(params[3].slot[0] == 3);
   CHECK(signature.otherwise != none);
+}
+
+TEST_CASE("what is beyond strace is missing from its tables, and nothing else is") {
+  const auto c = compile_text(
+      "enum op : i32 { FIRST=1 SECOND=2 }\n"
+      "table body(op) { FIRST: u32 SECOND: u64 else: hex }\n"
+      "struct s { op: op  more: body(op) }\n"
+      "f(op: op, s: *s) by op { FIRST (a: int) SECOND (b: int) else () }\n"
+      "beyond op { FIRST }\nbeyond body { SECOND }\nbeyond f { SECOND }\n",
+      "1 f\n");
+  REQUIRE(c.messages.empty());
+  const auto all = c.tables();
+  const StraceTables strace(all);
+  const auto sizes = [](const Tables& t) {
+    const auto body = std::find_if(t.choices.begin(), t.choices.end(),
+                                   [&](const Choice& choice) { return t.text(choice.name) == "body"; });
+    const auto op =
+        std::find_if(t.sets.begin(), t.sets.end(), [&](const ConstantSet& set) { return t.text(set.name) == "op"; });
+    return std::array<Index, 3>{t.groups[op->groups.first].constants.count, body->rows.count,
+                                t.signatures[t.calls[0].signature].rows.count};
+  };
+  CHECK(sizes(all) == std::array<Index, 3>{2, 3, 2});
+  CHECK(sizes(strace.tables()) == std::array<Index, 3>{1, 2, 1});
+  const auto row = strace.tables().signatures[strace.tables().calls[0].signature].rows.first;
+  CHECK(strace.tables().signature_rows[row].value == 1);
+  CHECK(strace.tables().verify().empty());
+}
+
+TEST_CASE("what nobody has cannot be beyond strace") {
+  const auto c = compile_text("enum op : i32 { FIRST=1 }\nf(op: op)\nbeyond op { FIRST THIRD }\n", "1 f\n");
+  CHECK(c.messages.find("found THIRD, expected a row or a name of op") != std::string::npos);
 }
 
 TEST_CASE("an ioctl's number follows from its type in each ABI") {

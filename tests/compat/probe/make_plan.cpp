@@ -114,6 +114,14 @@ class Prober {
         emit(scene, path + leaf.name + "=" + in_hex(value) + " and an error");
       }
     }
+    if (!leaf.place.in_memory && !leaf.place.high && type.kind == spec::TypeKind::scalar) {
+      // A length that is one too short or too long.
+      for (const std::uint64_t value : {base.args[leaf.place.at] - 1, base.args[leaf.place.at] + 1}) {
+        Scene scene = base;
+        store(scene, leaf.place, value);
+        emit(scene, path + leaf.name + "=" + in_hex(value));
+      }
+    }
     if (leaf.changes) {
       Scene scene = base;
       store(scene, leaf.place, usual_value(tables_, abi_, type) + 1, true);

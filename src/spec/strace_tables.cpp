@@ -1,0 +1,43 @@
+#include "spec/strace_tables.h"
+
+#include <algorithm>
+
+namespace tracer::spec {
+namespace {
+
+/// Shortens the owners' ranges of rows by those that are beyond strace. Several owners may share a range.
+template <typename Row, typename Owner>
+void leave_out(std::vector<Row>& rows, std::vector<Owner>& owners, Range Owner::*range) {
+  for (Owner& owner : owners) {
+    Range& of_owner = owner.*range;
+    const auto first = rows.begin() + of_owner.first;
+    const auto end = first + of_owner.count;
+    if (std::any_of(first, end, [](const Row& row) { return row.beyond; })) {
+      const auto kept = std::stable_partition(first, end, [](const Row& row) { return !row.beyond; });
+      of_owner.count = static_cast<Index>(kept - first);
+    }
+  }
+}
+
+}  // namespace
+
+StraceTables::StraceTables(const Tables& all)
+    : tables_(all),
+      constants_(all.constants.begin(), all.constants.end()),
+      groups_(all.groups.begin(), all.groups.end()),
+      choice_rows_(all.choice_rows.begin(), all.choice_rows.end()),
+      choices_(all.choices.begin(), all.choices.end()),
+      signature_rows_(all.signature_rows.begin(), all.signature_rows.end()),
+      signatures_(all.signatures.begin(), all.signatures.end()) {
+  leave_out(constants_, groups_, &ConstantGroup::constants);
+  leave_out(choice_rows_, choices_, &Choice::rows);
+  leave_out(signature_rows_, signatures_, &Signature::rows);
+  tables_.constants = constants_;
+  tables_.groups = groups_;
+  tables_.choice_rows = choice_rows_;
+  tables_.choices = choices_;
+  tables_.signature_rows = signature_rows_;
+  tables_.signatures = signatures_;
+}
+
+}  // namespace tracer::spec
