@@ -29,8 +29,6 @@ struct Mark {
   std::chrono::nanoseconds last{};   ///< of the last one
   std::uint64_t calls = 0;           ///< Bloom word, see bloom_bits()
   std::uint64_t lost = 0;  ///< how many events were lost from the start of the recording to the end of the block
-
-  [[nodiscard]] bool may_have(std::uint64_t bits) const { return (calls & bits) == bits; }
 };
 
 /// The bits that a call sets in the Bloom word of its block.

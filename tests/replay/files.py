@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trace files as their users meet them: views, pieces, pipes, killed recorders, full disks, damaged files.
 
-    files.py TRACER [--kills N] [--damages N] [NAME...]
+    files.py TRACER [NAME...] [--kills N] [--damages N]
 """
 
 import argparse

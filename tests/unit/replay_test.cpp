@@ -1,0 +1,152 @@
+// Trace files: the format, and a recording of another machine.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "catch.h"
+#include "decoders/decoders.h"
+#include "names/proc_names.h"
+#include "pipeline_stage.h"
+#include "replay/crc32c.h"
+#include "replay/recorder.h"
+#include "replay/replay_engine.h"
+
+using namespace tracer;
+
+namespace {
+
+class Nobody final : public trace::EventHandler {
+ public:
+  trace::Verdict handle(const trace::Event&, const trace::Memory&) override { return trace::Verdict::go_on; }
+  void idle() override {}
+};
+
+void ignore(std::string_view) {}
+
+/// A file in memory.
+class MemoryFile {
+ public:
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
+  [[nodiscard]] UniqueFd copy() const { return UniqueFd(::dup(fd_.get())); }
+
+ private:
+  UniqueFd fd_{::memfd_create("trace", MFD_CLOEXEC)};
+};
+
+std::unique_ptr<replay::BlockWriter> writer_of(const MemoryFile& file) {
+  replay::TraceWriter writer(file.copy(), "trace", ignore);
+  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false, ignore);
+}
+
+trace::Event event_at(int time, Abi abi) {
+  trace::Event event;
+  event.tid = event.tgid = 7;
+  event.abi = abi;
+  event.time.realtime = std::chrono::seconds(1700000000 + time);
+  event.time.monotonic = std::chrono::seconds(time);
+  return event;
+}
+
+/// Records openat(AT_FDCWD, "/dir", flags) = 3.
+void record_open(const MemoryFile& file, const spec::Tables& tables, Abi abi, std::uint64_t number,
+                 std::uint64_t flags) {
+  Nobody nobody;
+  replay::RecorderOptions options;
+  options.head.native = abi;
+  options.head.string_limit = replay::default_string_limit;
+  replay::Recorder recorder(std::move(options), tables, writer_of(file), nobody);
+  test::FakeMemory memory;
+  memory.put(0x1000, std::string("/dir\0beyond", 11));
+  trace::Event event = event_at(1, abi);
+  trace::SyscallEnter enter;
+  enter.number = number;
+  enter.args = {static_cast<std::uint64_t>(-100), 0x1000, flags, 0, 77, 78};
+  event.what = enter;
+  recorder.handle(event, memory);
+  event = event_at(2, abi);
+  trace::SyscallExit exit;
+  exit.value = 3;
+  event.what = exit;
+  recorder.handle(event, memory);
+}
+
+std::string replayed(const MemoryFile& file, const spec::Tables& tables) {
+  auto opened = replay::TraceFile::open(file.path());
+  REQUIRE(opened.ok());
+  const Abi native = opened.value()->head().native;
+  replay::ReplayEngine engine(std::move(opened).value(), {}, tables, ignore);
+  names::ProcNames proc({});
+  const names::Names names{proc.names().descriptors, proc.names().processes, engine.kernel_facts()};
+  const decode::Decoder decoder(tables, {}, names, decoders::all());
+  std::string text;
+  std::string flushed;
+  pipeline::views::TextViewOptions settings;
+  settings.native = native;
+  pipeline::views::TextView view(std::move(settings), tables, decoder, names,
+                                 pipeline::Channels(std::make_unique<test::StringSink>(text, flushed)));
+  pipeline::PipelineOptions options;
+  options.native = native;
+  pipeline::Pipeline pipeline(std::move(options), tables, decoder, names.descriptors, view, nullptr, ignore);
+  REQUIRE(engine.run(pipeline).ok());
+  view.flush();
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("The checksum is CRC-32C") {
+  CHECK(replay::crc32c("123456789") == 0xe3069283);
+  CHECK(replay::crc32c("6789", replay::crc32c("12345")) == 0xe3069283);
+}
+
+TEST_CASE("Numbers come back as they were, and a cursor ends with zeros") {
+  std::string text;
+  replay::Encoder out(text);
+  out.number(~std::uint64_t{0});
+  out.signed_number(-1);
+  out.difference(5, 7);
+  out.text("abc");
+  replay::Cursor in(text);
+  CHECK(in.number() == ~std::uint64_t{0});
+  CHECK(in.signed_number() == -1);
+  CHECK(in.difference(7) == 5);
+  CHECK(in.text() == "abc");
+  CHECK(in.at_end());
+  CHECK(in.number() == 0);
+  CHECK(in.failed());
+}
+
+TEST_CASE("A text keeps no more of memory than was looked at, unless another read needs it") {
+  replay::Ranges ranges;
+  ranges.add(0x1000, replay::bytes_of(std::string("text\0beyond", 11)));
+  ranges.trim(5);
+  std::array<std::byte, 11> into{};
+  CHECK(ranges.read(0x1000, into) == 5);
+  CHECK(ranges.find(0x1002, std::span(into).first(5)));
+  CHECK(ranges.read(0x1000, into) == 7);
+  ranges.trim(1);
+  CHECK(ranges.read(0x1000, into) == 5);
+}
+
+TEST_CASE("A recording of one machine shows on another as it would there") {
+  const spec::Tables tables = spec::builtin_tables();
+  const MemoryFile arm;
+  record_open(arm, tables, Abi::aarch64, 56, 040000);
+  CHECK(replayed(arm, tables) == "openat(AT_FDCWD, \"/dir\", O_RDONLY|O_DIRECTORY) = 3\n");
+  const MemoryFile intel;
+  record_open(intel, tables, Abi::x86_64, 257, 0200000);
+  CHECK(replayed(intel, tables) == "openat(AT_FDCWD, \"/dir\", O_RDONLY|O_DIRECTORY) = 3\n");
+}
+
+TEST_CASE("A reader refuses another major version and passes over what it does not know") {
+  std::string head = encode(replay::Head{});
+  replay::Encoder(head).number(99);
+  replay::Encoder(head).text("of a later version");
+  CHECK(replay::decode_head(head).ok());
+  head[2] = 2;  // behind the number of the field and the size of its value
+  const auto refused = replay::decode_head(head);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "it has version 2 of the format, and this program reads version 1");
+}
