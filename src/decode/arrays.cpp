@@ -246,6 +246,7 @@ bool ArrayDecoder::brief_count(const Type& type, const Place& place, const Conte
   const Type& element = tables_.types[type.target];
   std::uint64_t n = 0;
   bool unterminated = false;
+  bool and_more = false;
   if (type.length_kind == LengthKind::until_zero) {
     const auto size = session_.size_of(element);
     for (;; ++n) {
@@ -267,7 +268,9 @@ bool ArrayDecoder::brief_count(const Type& type, const Place& place, const Conte
     const bool is_stream =
         element.kind == TypeKind::structure && tables_.structs[element.index].kind == StructKind::stream;
     if (is_stream && type.length_kind == LengthKind::byte_count) {
-      n = values_.records().count_records(element, place, context, *said);
+      const auto counted = values_.records().count_records(element, place, context, *said);
+      n = counted.number;
+      and_more = counted.and_more;
     } else if (type.length_kind == LengthKind::byte_count) {
       n = *said / std::max<std::uint64_t>(session_.size_of(element), 1);
     }
@@ -276,7 +279,7 @@ bool ArrayDecoder::brief_count(const Type& type, const Place& place, const Conte
   TextBuffer& text = state_.words;
   text.clear();
   text.decimal(n);
-  text.append(' ');
+  text.append(and_more ? "+ " : " ");
   text.append(word);
   if (n != 1 && !word.empty() && word.back() != 's') {
     text.append('s');

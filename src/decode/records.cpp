@@ -49,19 +49,20 @@ RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Pla
   return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
 
-std::uint64_t RecordDecoder::count_records(const Type& type, const Place& place, const Context& context,
-                                           std::uint64_t size) const {
-  std::uint64_t n = 0;
-  for (std::uint64_t at = 0; at < size && n < max_counted; ++n) {
+RecordDecoder::Counted RecordDecoder::count_records(const Type& type, const Place& place, const Context& context,
+                                                    std::uint64_t size) const {
+  Counted counted;
+  for (std::uint64_t at = 0; at < size && counted.number < max_counted; ++counted.number) {
     const ScratchGuard guard(state_.scratch);
     const auto record =
         record_size(type, place.at(at), context, size - at, evaluator_.evaluate_params(type.args, context));
     if (record.step == 0) {
+      counted.and_more = record.length == 0;
       break;
     }
     at += record.step;
   }
-  return n;
+  return counted;
 }
 
 /// As with any other piece of memory: records that are not there to their end show as an address.

@@ -21,8 +21,12 @@ class RecordDecoder {
         values_(values) {}
 
   bool records(const spec::Type& type, const Place& place, const Context& context, std::uint64_t size) const;
-  [[nodiscard]] std::uint64_t count_records(const spec::Type& type, const Place& place, const Context& context,
-                                            std::uint64_t size) const;
+  struct Counted {
+    std::uint64_t number = 0;
+    bool and_more = false;  ///< the next one cannot be read
+  };
+  [[nodiscard]] Counted count_records(const spec::Type& type, const Place& place, const Context& context,
+                                      std::uint64_t size) const;
 
  private:
   struct RecordSize {

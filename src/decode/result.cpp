@@ -102,7 +102,8 @@ bool CallDecoder::explains_nothing(const Type& note, std::uint64_t bits) const {
 
 void CallDecoder::emit_note(std::uint64_t bits) {
   const Type& note = tables_.types[state_.signature->note];
-  if ((state_.unreadable && note.kind == TypeKind::scalar) || explains_nothing(note, bits)) {
+  const bool is_constant = note.kind == TypeKind::scalar && note.set != spec::none;
+  if ((state_.unreadable && is_constant) || explains_nothing(note, bits)) {
     return;
   }
   out_.begin_note(tables_.text(state_.signature->note_prefix), state_.signature->note_styled);

@@ -68,6 +68,11 @@ bool StructDecoder::is_filled_up(const Struct& layout) const {
          (layout.filled_size != 0 || tables_.exprs[layout.sized_by].op == spec::ExprOp::outer);
 }
 
+/// Of one that says itself how large it is that size shows even if the rest cannot be read: `{size=24, ???}`.
+bool StructDecoder::shows_size_alone(const Struct& layout) const {
+  return layout.filled_size != 0 && end_of(tables_.fields[layout.fields.first]) == layout.filled_size;
+}
+
 std::span<const std::byte> StructDecoder::filled_up(std::span<const std::byte> given, std::uint64_t size) const {
   const auto all = state_.scratch.take(size);
   std::fill(std::copy(given.begin(), given.end(), all.begin()), all.end(), std::byte{0});
@@ -150,7 +155,8 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   if (!read) {
     return false;
   }
-  inner.place = Place::copied(is_filled_up(layout) && wanted < full ? filled_up(*read, full) : *read, place.address);
+  const bool fills = is_filled_up(layout) && wanted < full && read->size() == wanted;
+  inner.place = Place::copied(fills ? filled_up(*read, full) : *read, place.address);
   available = std::max<std::uint64_t>(available, std::min<std::uint64_t>(full, layout.filled_size));
   layout.is_list ? elements(within, available) : fields(within, available, in_part);
   return true;
@@ -159,6 +165,9 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
 /// How many of the bytes of a structure must be readable for any of it to show: in a message those of its first part.
 /// What of it cannot be read shows as its address.
 std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t wanted, const Scope* scope) const {
+  if (shows_size_alone(layout)) {
+    return std::min<std::uint64_t>(wanted, layout.filled_size);
+  }
   if (!is_in_message(scope)) {
     return wanted;
   }
@@ -271,6 +280,9 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   const bool brief = scope.type->has_brief && state_.depth.abbreviate;
   bool left_out = in_part;
   // Of a message whose family can be read and the rest cannot, the family shows, and where the rest is.
+  const bool no_more_than_size =
+      shows_size_alone(*scope.type) &&
+      scope.place.bytes.size() < std::min<std::uint64_t>(available, scope.type->layout.size[index_of(session_.abi)]);
   const bool unread = scope.type->has_short && !in_part && scope.place.bytes.size() < end_of_shown(*scope.type);
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
   for (spec::Index i = 0; i < all.size(); ++i) {
@@ -280,6 +292,11 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
     const bool there = offset <= available && (begins || session_.size_of(tables_.types[f.type]) <= available - offset);
     if ((in_part && !f.in_short) || !there) {
       continue;
+    }
+    if (no_more_than_size && i != 0) {
+      out_.begin_bare_field("unknown", "bytes");
+      out_.symbol("???");
+      break;
     }
     if (unread && !f.in_short) {
       out_.begin_bare_field("unreadable", "address");
@@ -313,7 +330,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   }
   if (left_out) {
     out_.more();
-  } else if (braces || has_unnamed_rest(*scope.type)) {
+  } else if (!no_more_than_size && (braces || has_unnamed_rest(*scope.type))) {
     unknown_bytes(scope, available);
   }
   if (braces) {

@@ -149,16 +149,19 @@ bool poll_result(decode::CustomContext& context) {
   bool any = false;
   for (std::uint64_t i = 0; i < count; ++i) {
     const RemoteAddr here = RemoteAddr(address) + i * entry_size;
-    if (context.memory().read(here, raw) != raw.size()) {
-      break;
-    }
+    const bool readable = context.memory().read(here, raw) == raw.size();
     const auto revents = number_at(raw, 6, 2);
-    if (revents == 0) {
+    if (readable && revents == 0) {
       continue;
     }
     if (!std::exchange(any, true)) {
       out.begin_part({});
       out.begin_array();
+    }
+    if (!readable) {
+      out.begin_element();
+      out.address(here);
+      break;
     }
     if (shown++ >= limit || !context.spend()) {
       out.more();

@@ -25,6 +25,7 @@ void emit_time_left(decode::CustomContext& context, std::uint64_t address, std::
   std::array<std::byte, 16> raw{};
   const auto wanted = std::span(raw).first(2 * std::size_t{width});
   if (context.memory().read(RemoteAddr(address), wanted) != wanted.size()) {
+    context.out().address(RemoteAddr(address));
     return;
   }
   auto& out = context.out();
