@@ -26,8 +26,12 @@ bool has_flag(const spec::Tables& tables, const spec::ConstantSet& set, std::uin
   return false;
 }
 
-/// Whether the type has room for all that the register holds. A type as wide as the register has.
+/// Whether the type has room for all that the register holds. A type as wide as the register has, and an id of a
+/// process is cut to its type in any case.
 bool has_room(const Type& type, std::uint64_t bits, Abi abi) {
+  if (type.style == spec::Style::tgid || type.style == spec::Style::tid || type.style == spec::Style::pgid) {
+    return true;
+  }
   constexpr unsigned bits_of_byte = 8;
   const unsigned width = spec::bytes_of(type.width, abi);
   return width >= register_size(abi) || bits >> (width * bits_of_byte - (type.is_signed ? 1 : 0)) == 0;
@@ -71,7 +75,7 @@ void CallDecoder::emit_result() {
       out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar && type.set == spec::none && !has_room(type, bits, session_.abi)) {
       const bool has_base = type.style == spec::Style::hex || type.style == spec::Style::octal;
-      out_.scalar(bits, has_base ? format::scalar_type(8, false, type.style) : plain);
+      out_.scalar(bits, format::scalar_type(8, type.is_signed, has_base ? type.style : spec::Style::number));
     } else if (type.kind == TypeKind::scalar) {
       values_.numbers().emit_scalar(
           type, *session_.load(type, Place::in_register(bits)));  // whatever the arguments have cost
