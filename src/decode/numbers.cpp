@@ -79,7 +79,29 @@ void NumberDecoder::emit_thread_area(const Type& type, std::uint64_t bits) const
   out_.scalar(bits, type);
 }
 
+/// The set of the names that an ioctl request has on the device behind its descriptor, if that shares numbers with
+/// others.
+spec::SetId NumberDecoder::requests_of_device(spec::SetId all, std::uint64_t request) const {
+  for (spec::SetId set = session_.tables.sets[all].special; set != spec::none;
+       set = session_.tables.sets[set].special) {
+    if (format::constant_name(session_.tables, set, request & 0xffff'ffff, session_.abi).empty()) {
+      continue;
+    }
+    const auto fd = static_cast<std::int32_t>(state_.entry.args.front());
+    if (session_.setting.names.descriptors.device_class(session_.task(), fd) == session_.tables.sets[set].device) {
+      return set;
+    }
+  }
+  return all;
+}
+
 void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
+  if (type.set != spec::none && session_.tables.sets[type.set].special != spec::none) {
+    Type narrowed = type;
+    narrowed.set = requests_of_device(type.set, bits);
+    out_.constant(bits, narrowed, session_.abi);
+    return;
+  }
   if (type.set != spec::none) {
     out_.constant(bits, type, session_.abi);
     if (type.style == Style::dirfd) {

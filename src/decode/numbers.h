@@ -13,6 +13,7 @@ class NumberDecoder {
       : session_(session), state_(session.state), out_(session.out), values_(values) {}
 
   void emit_scalar(const spec::Type& type, std::uint64_t bits) const;
+  [[nodiscard]] spec::SetId requests_of_device(spec::SetId all, std::uint64_t request) const;
   void show_context(std::string_view context) const;
 
  private:

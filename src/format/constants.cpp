@@ -262,6 +262,26 @@ void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c,
   text.append(')');
 }
 
+/// Appends the name of a value, of an ioctl request all names that are as `unlikely`. Returns false if there is none.
+bool append_names(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
+                  Abi abi, bool unlikely) {
+  const bool is_ioctl = set.fallback == spec::Style::ioctl;
+  bool named = false;
+  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && c.unlikely == unlikely && (!named || is_ioctl)) {
+        text.append(named ? " or " : "");
+        text.append(tables.text(c.name));
+        if (c.open_bits != 0) {
+          append_open_bits(text, tables, c, bits, abi);
+        }
+        named = true;
+      }
+    }
+  }
+  return named;
+}
+
 }  // namespace
 
 bool has_name_for_zero(const Tables& tables, spec::SetId set) {
@@ -309,24 +329,12 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
   if (form == ConstantForm::verbose) {
     text.append(" /* ");
   }
-  bool named = false;
-  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
-    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
-      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && (!named || is_ioctl)) {
-        text.append(named ? " or " : "");
-        text.append(tables.text(c.name));
-        if (c.open_bits != 0) {
-          append_open_bits(text, tables, c, bits, abi);
-        }
-        named = true;
-      }
-    }
-  }
+  const bool named = append_names(text, tables, set, bits, width, abi, false) ||
+                     (is_ioctl && append_names(text, tables, set, bits, width, abi, true));
   if (!named && is_ioctl) {
     append_number(text, bits, set.fallback, false);
-    named = true;
   }
-  if (named) {
+  if (named || is_ioctl) {
     if (form == ConstantForm::verbose) {
       text.append(" */");
     }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/remote_addr.h"
+#include "spec/spec.h"
 #include "trace/memory.h"
 
 namespace tracer::names {
@@ -51,6 +52,9 @@ class DescriptorNames {
   /// Returns the protocol (NETLINK_ROUTE, …) of a descriptor that is a netlink socket, 255 if that is unknown, and -1
   /// for any other descriptor.
   virtual std::int32_t netlink_protocol(const Task& /*task*/, std::int32_t /*fd*/) { return -1; }
+  /// Returns which devices with ioctls of their own the one behind a descriptor belongs to; `any` if it is none of
+  /// those.
+  virtual spec::DeviceClass device_class(const Task& /*task*/, std::int32_t /*fd*/) { return spec::DeviceClass::any; }
 };
 
 /// What a process id stands for (-Y, --decode-pids, --namespace).

@@ -90,10 +90,7 @@ std::optional<trace::OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd
     file.link.resize(file.link.size() - mark.size());
   }
   if (wanted_.devices && file.link.front() == '/') {
-    const auto status = known_status(proc::descriptor_path(tid, fd), STATX_TYPE);
-    if (status && (S_ISCHR(status->stx_mode) || S_ISBLK(status->stx_mode))) {
-      file.device = trace::DeviceNumber{S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor};
-    }
+    file.device = device(tid, fd);
   } else if (const auto inode = inode_of_socket(file.link)) {
     file.socket = wanted_.sockets ? std::optional(sockets_.facts(tid, fd, *inode)) : std::nullopt;
   } else if (wanted_.pidfds && file.link == "anon_inode:[pidfd]") {
@@ -113,6 +110,14 @@ trace::PidfdProcess OpenFiles::process(std::int32_t tid, std::int32_t fd) const 
     process.command = proc::command_name(process.id);
   }
   return process;
+}
+
+std::optional<trace::DeviceNumber> OpenFiles::device(std::int32_t tid, std::int32_t fd) {
+  const auto status = known_status(proc::descriptor_path(tid, fd), STATX_TYPE);
+  if (!status || !(S_ISCHR(status->stx_mode) || S_ISBLK(status->stx_mode))) {
+    return std::nullopt;
+  }
+  return trace::DeviceNumber{S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor};
 }
 
 std::int32_t OpenFiles::netlink_protocol(std::int32_t tid, std::int32_t fd) {

@@ -106,6 +106,7 @@ template <typename Visit>
 void for_each_reference(ConstantSet& s, Visit visit) {
   visit_index(Part::strings, s.name, visit);
   visit_index(Part::strings, s.unknown, visit);
+  visit_index(Part::sets, s.special, visit);
   visit(Part::groups, s.groups);
 }
 

@@ -98,6 +98,7 @@ struct Constant {
   std::uint32_t open_bits = 0;
   Index number_set = none;  ///< into Tables::sets: names for the open bits of the number
   bool beyond = false;      ///< `beyond`: strace does not know the name
+  bool unlikely = false;    ///< for an ioctl: printed only if no other name has the number
 };
 
 /// A part of a set. Plain members have mask 0. `mask 3 {…}`: members are the values of (word & mask).
@@ -111,9 +112,16 @@ struct ConstantGroup {
   Range constants;  ///< into Tables::constants, in the order of the description, which is the order of printing
 };
 
+/// Devices whose ioctls share numbers with those of others, by the major numbers that Linux has assigned to them.
+enum class DeviceClass : std::uint8_t { any, terminal, sound, video, flash };
+inline constexpr std::array<std::string_view, 5> device_class_names = {"any", "terminal", "sound", "video", "flash"};
+
 struct ConstantSet {
   StringRef name = none;
   StringRef unknown = none;  ///< "O_???"; none: an unknown value is printed as a bare number
+  /// For ioctls: on descriptors of such devices only these names hold for their numbers. `special`: the next such set.
+  DeviceClass device = DeviceClass::any;
+  SetId special = none;
   bool is_flags = false;
   Style fallback = Style::hex;  ///< style of a value without a name
   Range groups;

@@ -59,6 +59,7 @@ class Entry {
   }
 
   static const char* type_name(ExprOp) { return "ExprOp"; }
+  static const char* type_name(DeviceClass) { return "DeviceClass"; }
   static const char* type_name(Style) { return "Style"; }
   static const char* type_name(TypeKind) { return "TypeKind"; }
   static const char* type_name(Direction) { return "Direction"; }
@@ -73,13 +74,13 @@ void write(Entry& out, const Expr& e) {
   out.members(e.op, e.a, e.b, e.value);
 }
 void write(Entry& out, const Constant& c) {
-  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set, c.beyond);
+  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set, c.beyond, c.unlikely);
 }
 void write(Entry& out, const ConstantGroup& g) {
   out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
 }
 void write(Entry& out, const ConstantSet& s) {
-  out.members(s.name, s.unknown, s.is_flags, s.fallback, s.groups);
+  out.members(s.name, s.unknown, s.device, s.special, s.is_flags, s.fallback, s.groups);
 }
 void write(Entry& out, const Type& t) {
   out.members(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction, t.wide_pointer,

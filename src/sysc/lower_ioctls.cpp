@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "sysc/lower_sets.h"
 
@@ -91,6 +93,7 @@ void IoctlLowering::declare() {
 
 void IoctlLowering::lower() {
   std::vector<spec::Constant> constants;
+  std::array<std::vector<spec::Constant>, spec::device_class_names.size()> special;  // those of a class of devices
   for (const auto* block : context_.symbols.ioctls) {
     for (const auto& row : block->rows) {
       const auto values = compute_numbers(*block, row);
@@ -100,10 +103,33 @@ void IoctlLowering::lower() {
       const auto numbers = number_set(row);
       const bool beyond = context_.symbols.is_beyond("ioctl_cmd", row.name.text);
       for_each_value(values, [&](std::uint64_t value, AbiMask mask) {
-        constants.push_back({name, mask, value, open_bits_of(row), numbers, beyond});
+        const auto add = [&](AbiMask abis, bool unlikely) {
+          if (abis != 0) {
+            constants.push_back({name, abis, value, open_bits_of(row), numbers, beyond, unlikely});
+            special[static_cast<std::size_t>(row.device)].push_back(constants.back());
+          }
+        };
+        add(static_cast<AbiMask>(mask & row.unlikely), true);
+        add(static_cast<AbiMask>(mask & ~row.unlikely), false);
       });
     }
   }
+  spec::SetId last = context_.ioctl_set;
+  context_.set.sets[last] = set_of(std::move(constants));
+  for (std::size_t i = 1; i < special.size(); ++i) {
+    if (special.at(i).empty()) {
+      continue;
+    }
+    auto set = set_of(std::move(special.at(i)));
+    set.device = static_cast<spec::DeviceClass>(i);
+    context_.set.sets[last].special = next_index(context_.set.sets);
+    last = next_index(context_.set.sets);
+    context_.set.sets.push_back(set);
+  }
+}
+
+/// Makes a set of requests, by their numbers and names.
+spec::ConstantSet IoctlLowering::set_of(std::vector<spec::Constant> constants) {
   std::sort(constants.begin(), constants.end(), [&](const spec::Constant& a, const spec::Constant& b) {
     return a.value != b.value
                ? a.value < b.value
@@ -115,7 +141,7 @@ void IoctlLowering::lower() {
   spec::ConstantGroup group;
   group.constants = append(context_.set.constants, constants);
   row.groups = append(context_.set.groups, {group});
-  context_.set.sets[context_.ioctl_set] = row;
+  return row;
 }
 
 }  // namespace tracer::sysc

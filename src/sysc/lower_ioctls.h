@@ -26,6 +26,7 @@ class IoctlLowering {
  private:
   AbiValues compute_numbers(const ast::Ioctls& block, const ast::IoctlRow& row);
   [[nodiscard]] spec::Index number_set(const ast::IoctlRow& row);
+  [[nodiscard]] spec::ConstantSet set_of(std::vector<spec::Constant> constants);
 
   LoweringContext& context_;
   TypeLowering& types_;

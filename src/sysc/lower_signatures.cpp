@@ -201,7 +201,8 @@ std::vector<SignatureLowering::KeyedRow> SignatureLowering::rows_of(const ast::S
 }
 
 /// Returns the rows that have arguments. If several have the same number, the alphabetically first name takes
-/// precedence; rows that are likely on the ABI come before the others, and the user's rows before all.
+/// precedence; rows that are likely on the ABI come before the others, unlikely ones after them, and the user's rows
+/// before all.
 std::vector<const ast::IoctlRow*> SignatureLowering::described_ioctls() const {
   std::vector<const ast::IoctlRow*> rows;
   for (const auto* block : context_.symbols.ioctls) {
@@ -221,6 +222,7 @@ std::vector<const ast::IoctlRow*> SignatureLowering::described_ioctls() const {
 std::vector<spec::SignatureRow> SignatureLowering::ioctl_rows(const std::vector<const ast::Param*>& params,
                                                               const ast::Signature& signature, AbiMask abis) {
   std::vector<spec::SignatureRow> rows;
+  std::vector<spec::SignatureRow> others;
   std::vector<spec::SignatureRow> unlikely;
   for (const auto* ioctl : described_ioctls()) {
     const auto index = lower(*ioctl->signature, params, &signature, abis);
@@ -231,8 +233,10 @@ std::vector<spec::SignatureRow> SignatureLowering::ioctl_rows(const std::vector<
     const spec::SignatureRow row{0, all_abis, index, open_bits_of(*ioctl),
                                  context_.symbols.is_beyond("ioctls", ioctl->name.text)};
     add_rows(numbers, row, abis & likely, rows);
-    add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely), unlikely);
+    add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely & ~ioctl->unlikely), others);
+    add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely & ioctl->unlikely), unlikely);
   }
+  rows.insert(rows.end(), others.begin(), others.end());
   rows.insert(rows.end(), unlikely.begin(), unlikely.end());
   return rows;
 }

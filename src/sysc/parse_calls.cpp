@@ -304,6 +304,17 @@ ast::Call parse_call(TokenStream& in) {
   }
 }
 
+/// Parses the class of devices that the rows of a block are for.
+spec::DeviceClass parse_device_class(TokenStream& in) {
+  const Position at = in.position();
+  const auto name = in.expect_name("a class of devices: terminal, sound, video or flash").text;
+  const auto found = std::find(spec::device_class_names.begin() + 1, spec::device_class_names.end(), name);
+  if (found == spec::device_class_names.end()) {
+    in.fail(at, "found " + name + ", expected terminal, sound, video or flash");
+  }
+  return static_cast<spec::DeviceClass>(found - spec::device_class_names.begin());
+}
+
 ast::Ioctls parse_ioctls(TokenStream& in) {
   ast::Ioctls block;
   block.at = in.position();
@@ -312,15 +323,22 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
     in.fail(block.at, fmt::format("found {}, expected one byte", type));
   }
   block.type = static_cast<std::uint8_t>(type);
-  AbiMask likely = 0;
+  ast::IoctlRow common;
+  if (in.accept("of")) {
+    common.device = parse_device_class(in);
+  }
   if (in.accept("likely")) {
     in.expect("@");
-    likely = parse_abis(in);
+    common.likely = parse_abis(in);
+  } else if (in.accept("unlikely")) {
+    common.unlikely = in.accept("@") ? parse_abis(in) : all_abis;
   }
   in.expect("{");
   while (!in.accept("}")) {
-    block.rows.push_back(parse_ioctl(in));
-    block.rows.back().likely = likely;
+    auto& row = block.rows.emplace_back(parse_ioctl(in));
+    row.likely = common.likely;
+    row.unlikely = common.unlikely;
+    row.device = common.device;
   }
   return block;
 }

@@ -60,6 +60,9 @@ class FakeDescriptors final : public names::DescriptorNames {
   std::int32_t netlink_protocol(const names::Task&, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
+  spec::DeviceClass device_class(const names::Task&, std::int32_t fd) override {
+    return fd == 8 ? spec::DeviceClass::terminal : fd == 10 ? spec::DeviceClass::sound : spec::DeviceClass::any;
+  }
 
  private:
   bool on_;
