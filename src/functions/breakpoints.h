@@ -39,6 +39,7 @@ struct Breakpoint {
   bool for_other_modules = false;              ///< … or if any but the one that it is in does
   std::map<std::uint64_t, trace::LibraryFunction*>
       called_by;  ///< what such modules call it, by where their code starts; null: nothing
+  trace::LibraryFunction* unreported = nullptr;  ///< its calls matter to those around them, and are not reported
   bool returns_here = false;
   bool unwinds = false;     ///< _Unwind_SetIP: its second argument is where the thread goes on
   bool jumps = false;       ///< longjmp: where its buffer says

@@ -88,7 +88,7 @@ trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Break
   }
   if (caller == nullptr ||
       std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
-    return nullptr;
+    return point.unreported;
   }
   return &find_or_add(caller->name, caller->is_program, point.entry_symbol);
 }

@@ -23,7 +23,8 @@ class FunctionTable {
   trace::LibraryFunction& find_or_add(std::string_view caller, bool of_program, std::string_view name);
   /// The function `name` of the module `definer`, whoever calls it.
   trace::LibraryFunction& find_or_add_entry(std::string_view definer, std::string_view name);
-  /// The function that a thread calls which comes to `point`, at `address`; null if it is not asked for.
+  /// The function that a thread calls which comes to `point`, at `address`; null if it is neither asked for nor
+  /// Breakpoint::unreported.
   [[nodiscard]] trace::LibraryFunction* called_at(const Breakpoints& space, Breakpoint& point, std::uint64_t address,
                                                   std::uint64_t return_address);
   /// Finds the module that defines the function, once, and gives the function its label.

@@ -21,7 +21,7 @@ bool has_signal(pid_t tid, const std::string& field, int signal) {
 
 bool is_for_calls(const Breakpoint& point) {
   return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
-         point.for_other_modules;
+         point.for_other_modules || point.unreported != nullptr;
 }
 
 /// Reports the calls that end while a thread is stopped.
@@ -344,7 +344,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
     return;
   }
   trace::LibraryFunction* const resolved = point.stub == nullptr ? point.resolved : nullptr;
-  bool is_reported = function != resolved;
+  bool is_reported = function == point.entry || (function != resolved && function != point.unreported);
   const auto goroutine = resolved == nullptr ? space.goroutines.find(registers, tracee.memory) : std::nullopt;
   if (goroutine) {
     if (!GoroutineStacks::start(*goroutine, address)) {

@@ -355,6 +355,8 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
     return;
   }
   hook(tracee, module, "_Unwind_SetIP", [](Breakpoint& point) { point.unwinds = true; });
+  hook(tracee, module, "swapcontext",
+       [&](Breakpoint& point) { point.unreported = &functions_.find_or_add_entry(module.name, "swapcontext"); });
   for (const std::string_view name : {"longjmp", "__longjmp_chk"}) {
     hook(tracee, module, name, [](Breakpoint& point) { point.jumps = true; });
   }

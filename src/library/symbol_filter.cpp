@@ -150,18 +150,65 @@ std::string without_parameters(std::string name) {
   return name;
 }
 
+std::string without_templates(std::string_view name) {
+  std::string plain;
+  if (name.starts_with('<')) {  // <shop::Basket as shop::Goods>::take
+    const auto end = std::min(name.find(" as "), name.rfind(">::"));
+    plain = name.substr(1, end == std::string_view::npos ? end : end - 1);
+    name.remove_prefix(std::min(name.rfind(">::"), name.size() - 1) + 1);
+  }
+  int depth = 0;
+  for (const char c : name) {
+    const bool is_operator =
+        depth == 0 && (plain.ends_with("operator") || plain.ends_with("operator<") || plain.ends_with("operator-") ||
+                       plain.ends_with("operator<=") || plain.ends_with("operator>"));
+    depth += is_operator ? 0 : c == '<' ? 1 : 0;
+    if (depth == 0) {
+      plain += c;
+    }
+    depth -= is_operator || depth == 0 ? 0 : c == '>' ? 1 : 0;
+  }
+  for (auto twice = plain.find("::::"); twice != std::string::npos; twice = plain.find("::::")) {
+    plain.erase(twice, 2);
+  }
+  if (plain.ends_with("::")) {
+    plain.resize(plain.size() - 2);
+  }
+  plain.resize(plain.find_last_not_of(' ') + 1);  // operator< <int>
+  return plain;
+}
+
+std::string_view without_result(std::string_view name) {
+  // The type of the result ends at the last blank that is not part of the name: (anonymous namespace), operator new.
+  int open = 0;
+  for (std::size_t at = std::min(name.find("operator"), name.size()); at-- > 0;) {
+    const char c = name[at];
+    open += c == ')' || c == '>' ? 1 : c == '(' || c == '<' ? -1 : 0;
+    if (open == 0 && c == ' ') {
+      const auto start = name.find_first_not_of("*& ", at);
+      return name.substr(start == std::string_view::npos ? at : start);
+    }
+  }
+  return name;
+}
+
 bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) const {
   std::string whole;
   std::string bare;
+  std::string_view named;
+  std::string plain;
   if (demangler_ && (symbol.starts_with("_Z") || symbol.starts_with("_R")) && concerns(module)) {
     whole = demangler_(symbol);
     bare = without_parameters(whole);
+    named = without_result(bare);
+    plain = without_templates(named);
   }
   return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
     const auto last = std::find_if(rules.rbegin(), rules.rend(), [&](const Rule& rule) {
       return rule.matches_module(module) &&
              (rule.symbol.matches(symbol) ||
-              (!whole.empty() && (rule.symbol.matches(whole) || rule.symbol.matches(bare))));
+              (!whole.empty() && (rule.symbol.matches(whole) || rule.symbol.matches(bare) ||
+                                  rule.symbol.matches(named) || rule.symbol.matches(plain))));
     });
     return last != rules.rend() && last->adds;
   });

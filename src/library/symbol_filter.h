@@ -24,6 +24,12 @@ using Demangler = std::function<std::string(std::string_view)>;
 /// Removes the parameter list at the end of a demangled name.
 std::string without_parameters(std::string name);
 
+/// Removes the type of the result from the start of a demangled name without parameters.
+std::string_view without_result(std::string_view name);
+/// Returns such a name, without the type of the result, as people write it: without template arguments and, in Rust,
+/// what else stands in angle brackets.
+std::string without_templates(std::string_view name);
+
 /// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
 /// starts with `-` (or `!`), the list starts with all functions. SYMBOL and MODULE are globs for the whole name or,
 /// between slashes, basic regular expressions; an omitted one matches everything. MODULE matches the soname, MAIN, or
@@ -35,7 +41,7 @@ class SymbolFilter {
   /// The same for all functions of the modules that this one MODULE matches, in which signs are part of the name.
   Status add_module(std::string_view module);
 
-  /// Matches C++ and Rust names both mangled and demangled, with and without their parameters.
+  /// Matches C++ and Rust names both mangled and demangled, with and without their parameters and template arguments.
   void use_demangler(Demangler demangler) { demangler_ = std::move(demangler); }
 
   [[nodiscard]] bool empty() const { return filters_.empty(); }

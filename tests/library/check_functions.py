@@ -284,12 +284,37 @@ def demangled_names(bench):
     expect(not any('Counter' in line for line in lines), 'not taken away: ' + '\n'.join(lines))
 
 
+def names_of_templates(bench):
+    """A template is found by its name, whatever its arguments and its result."""
+    program = bench.build('templates.cpp', ['g++', '-no-pie'], 'templates')
+    for pattern, calls in (('shop::tw', 2), ('shop::tw<int>', 1), ('int shop::tw<int>', 1), ('shop::Box::get', 1),
+                           ('shop::Box::operator<<', 1), ('shop::Box*', 2), ('*tw*', 2)):
+        lines, status = bench.trace(['-e', 'trace=none', '-e', f'symbol={pattern}@MAIN'], program)
+        expect(sum('@templates(' in line for line in lines) == calls, f'{pattern}: ' + '\n'.join(lines))
+        expect(status == 9, f'status {status}')
+
+
+def coroutines(bench):
+    """A function that is left for another stack returns when that is left."""
+    for flags in ([], ['-static'], *NARROW):
+        program = bench.build('coroutines.c', ['gcc', *flags], 'coroutines')
+        for option, others in (('symbol=yielding', 0), ('symbol=yielding+swapcontext', 101)):
+            lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', option], program)
+            text = '\n'.join(lines)
+            expect(status == 6 and 'unwound' not in text, f'{flags}: status {status}: ' + text)
+            calls = len(re.findall(r'(?m)^\w+@', text))
+            returns = [call for call in calls_in(lines) if call[0] == 'yielding']
+            expect(calls == 100 + others and len(returns) == 99, f'{flags} {option}: {calls} calls, {len(returns)} returns')
+
+
 RUST_NAMES = {
     'shop::Basket::add': 'shop::Basket::add',
     'shop::*::add': 'shop::Basket::add',
     '_ZN4shop6Basket3add17h4c952050b55ff183E': 'shop::Basket::add',
     'shop::largest::<i32>': 'shop::largest::<i32>',
+    'shop::largest': 'shop::largest::<i32>',
     '_RINv*largest*': 'shop::largest::<i32>',
+    'shop::store::Basket::take': '<shop::store::Basket>::take',
     '*Basket>::take': '<shop::store::Basket>::take',
     '_RNvM*take': '<shop::store::Basket>::take',
 }
@@ -363,7 +388,8 @@ def deep_calls(bench):
 CASES = {case.__name__: case
          for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program,
                       longjmp, records, longjmp_unseen, goroutines, threads, children_unfollowed, children_followed,
-                      plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, rust,
+                      plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, names_of_templates,
+                      coroutines, rust,
                       exceptions, pieces, deep_calls)}
 
 
