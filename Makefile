@@ -42,7 +42,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize clang lint format tidy bench bench-kernel bench-functions compat probe install deb dist \
+.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions compat probe install deb dist \
         clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages clang-packages lint-packages \
         arm64-packages kernels-packages releases-packages
 
@@ -62,6 +62,11 @@ test: tests
 sanitize: test-packages build-asan/build.ninja
 	$(call build_tests,build-asan)
 	$(call run_tests,build-asan)
+
+FUZZ_SECONDS ?= 600
+fuzz: test-packages build-asan/build.ninja
+	cmake --build build-asan --target fuzz_decoder fuzz_functions fuzz_replay fuzz_stack inlined
+	tests/fuzz/run build-asan $(FUZZ_SECONDS)
 
 clang: clang-packages build-clang/build.ninja
 	$(call build_tests,build-clang)

@@ -17,6 +17,7 @@
 
 #include "base/unique_fd.h"
 #include "change_bytes.h"
+#include "change_elf.h"
 #include "debuginfo/prototype_questions.h"
 #include "library/ltrace_conf.h"
 #include "library/module_file.h"
@@ -58,9 +59,13 @@ void read_debugging_information(int descriptor, const library::ModuleFile& modul
 
 void read_program(std::string file, Random& random, std::uint64_t seed) {
   // Mostly where headers and tables are.
-  fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
-    return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
-  });
+  if (seed % 2 == 0) {
+    fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
+      return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
+    });
+  } else {
+    fuzz::ElfChanger(file, random).change();
+  }
   const UniqueFd descriptor(::memfd_create("program", MFD_CLOEXEC));
   if (::write(descriptor.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) {
     return;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "change_bytes.h"
+#include "change_elf.h"
 #include "stack/elf_object.h"
 #include "stack/unwind_row.h"
 
@@ -86,7 +87,11 @@ int main(int argc, char** argv) {
   for (unsigned long seed = first; seed < first + rounds; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<char> file = original;
-    fuzz::change_bytes(file, random, [size = file.size()](std::mt19937_64& dice) { return dice() % size; });
+    if (seed % 2 == 0) {
+      fuzz::change_bytes(file, random, [size = file.size()](std::mt19937_64& dice) { return dice() % size; });
+    } else {
+      fuzz::ElfChanger(file, random).change();
+    }
     const std::size_t size = file.size();
     const auto started = std::chrono::steady_clock::now();
     if (const auto object = ElfObject::from_image(std::move(file))) {
