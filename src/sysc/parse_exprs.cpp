@@ -105,9 +105,14 @@ Expr parse_binary(TokenStream& in, int binding) {
   if (binding > tightest) {
     return parse_primary(in);
   }
+  constexpr unsigned max_operators = 1000;  // in a row: whoever walks the tree goes as deep
   Expr left = parse_binary(in, binding + 1);
+  unsigned operators_here = 0;
   while (const Operator* found = operator_here(in, binding)) {
     const Position at = in.take().at;
+    if (++operators_here > max_operators) {
+      in.fail(at, "found more than 1000 operators in a row");
+    }
     Expr right = parse_binary(in, binding + 1);
     left = {at, ast::Binary{found->op, boxed(std::move(left)), boxed(std::move(right))}};
     if (binding == comparison && operator_here(in, comparison) != nullptr) {
@@ -179,6 +184,7 @@ AbiMask parse_abi(TokenStream& in) {
 }  // namespace
 
 Expr parse_expr(TokenStream& in) {
+  const TokenStream::Level level(in);
   return parse_binary(in, comparison);
 }
 

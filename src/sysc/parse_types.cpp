@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <deque>
 #include <limits>
 
 namespace tracer::sysc {
@@ -111,8 +112,10 @@ void parse_brief(TokenStream& in, Type& type) {
 Type parse_with_suffixes(TokenStream& in) {
   Type type = parse_base(in);
   std::optional<ast::Name> style;
+  std::deque<TokenStream::Level> levels;
   for (;;) {
     if (in.at("[")) {
+      levels.emplace_back(in);
       const Position at = type.at;
       ast::Array array{std::make_unique<Type>(std::move(type)), parse_length(in), {}};
       type = Type{at, std::move(array), {}, {}, {}};
@@ -144,6 +147,7 @@ Type parse_with_suffixes(TokenStream& in) {
 }  // namespace
 
 Type parse_type(TokenStream& in) {
+  const TokenStream::Level level(in);
   const Position at = in.position();
   ast::Pointer pointer;
   const bool out = in.at("out");

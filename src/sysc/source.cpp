@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string>
 
 namespace tracer::sysc {
 
@@ -15,8 +16,14 @@ namespace {
 Source read_file(const std::filesystem::path& path) {
   errno = ENOENT;
   std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) {
+  constexpr std::size_t max_size = std::size_t{16} << 20;
+  std::string text(max_size + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > max_size) {
+    throw std::runtime_error(path.string() + ": is longer than 16 MB");
+  }
+  if (!in.is_open() || in.bad()) {
     throw std::runtime_error(path.string() + ": cannot be read: " + std::strerror(errno));
   }
   return Source{path.string(), std::move(text)};

@@ -41,6 +41,25 @@ class TokenStream {
   [[noreturn]] void unexpected(std::string_view what, std::initializer_list<std::string_view> choices = {});
   [[noreturn]] void fail(Position at, std::string message);
 
+  /// While one exists, the parser is one level deeper; reports nesting that is too deep and throws.
+  class Level {
+   public:
+    explicit Level(TokenStream& in) : in_(in) {
+      if (in_.depth_ == max_depth) {
+        in_.fail(in_.position(), "found more than 100 levels of nesting");
+      }
+      ++in_.depth_;
+    }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    ~Level() { --in_.depth_; }
+
+   private:
+    static constexpr unsigned max_depth = 100;
+
+    TokenStream& in_;
+  };
+
   /// Skips to the next token that can start an item, a name in the first column.
   void skip_to_item();
 
@@ -48,6 +67,7 @@ class TokenStream {
   std::vector<Token> tokens_;
   Diagnostics& diagnostics_;
   std::size_t here_ = 0;
+  unsigned depth_ = 0;  ///< how many levels there are
 };
 
 }  // namespace tracer::sysc
