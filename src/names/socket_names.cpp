@@ -1,8 +1,13 @@
 #include "names/socket_names.h"
 
 #include <fmt/core.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +18,7 @@
 #include <optional>
 
 #include "base/number_text.h"
+#include "base/read_file.h"
 #include "names/bound_sockets.h"
 #include "names/socket_text.h"
 #include "proc/proc_text.h"
@@ -100,8 +106,10 @@ trace::SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::st
       unix_socket(facts);
       break;
     case SocketKind::Family::internet:
-      if (!kind->table.empty() && !inet(facts, tid, kind->table, inode, kind->is_v6) &&
-          kind->table.substr(0, 3) == "tcp") {
+      if (kind->table.empty() || ask(facts, tid, fd, kind->table.starts_with("tcp"))) {
+        break;
+      }
+      if (!inet(facts, tid, kind->table, inode, kind->is_v6) && kind->table.starts_with("tcp")) {
         bound(facts, kind->is_v6);
       }
       break;
@@ -136,6 +144,80 @@ std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, st
     }
   }
   return known.protocol;
+}
+
+namespace {
+
+/// Returns an address as the kernel's tables have it; empty without a port.
+std::optional<trace::SocketEndpoint> endpoint(const sockaddr_storage& address) {
+  trace::SocketEndpoint result;
+  if (address.ss_family == AF_INET6) {
+    sockaddr_in6 in{};
+    std::memcpy(&in, &address, sizeof in);
+    result.is_v6 = true;
+    std::memcpy(result.address.data(), &in.sin6_addr, sizeof in.sin6_addr);
+    result.port = ntohs(in.sin6_port);
+  } else if (address.ss_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, &address, sizeof in);
+    std::memcpy(result.address.data(), &in.sin_addr, sizeof in.sin_addr);
+    result.port = ntohs(in.sin_port);
+  }
+  return result.port != 0 ? std::optional(result) : std::nullopt;
+}
+
+using AddressGetter = int (*)(int, sockaddr*, socklen_t*);
+
+std::optional<trace::SocketEndpoint> endpoint_by(AddressGetter getter, const UniqueFd& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  return getter(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0 ? endpoint(address) : std::nullopt;
+}
+
+}  // namespace
+
+int SocketNames::process_of(std::int32_t tid) {
+  if (process_tid_ != tid) {
+    process_tid_ = tid;
+    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, tid, 0)));
+    if (!process_.valid()) {  // not the leader of its process
+      const std::string status = read_file(proc::proc_path(tid, "status"));
+      const auto at = status.find("\nTgid:\t");
+      const auto leader = at == std::string::npos ? std::nullopt : number_at<std::int32_t>(status.substr(at + 7), 10);
+      process_.reset(leader ? static_cast<int>(::syscall(SYS_pidfd_open, *leader, 0)) : -1);
+    }
+  }
+  return process_.get();
+}
+
+bool SocketNames::ask(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, bool is_tcp) {
+  UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process_of(tid), fd, 0)));
+  if (!socket.valid()) {
+    process_tid_ = 0;  // it may have been another process with this id
+    return false;
+  }
+  struct ::stat status {};
+  if (::fstat(socket.get(), &status) != 0 || status.st_ino != facts.inode) {
+    process_tid_ = 0;
+    return false;  // the thread has descriptors of its own, or another thread has closed this one
+  }
+  const auto local = endpoint_by(::getsockname, socket);
+  // The tables have no closed sockets, but the peers of those that connect, of which the socket does not speak.
+  tcp_info state{};
+  socklen_t size = sizeof state;
+  if (is_tcp &&
+      (::getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &state, &size) != 0 || state.tcpi_state == TCP_SYN_SENT)) {
+    return false;
+  }
+  if (is_tcp && state.tcpi_state == TCP_CLOSE) {
+    if (local) {
+      bound(facts, local->is_v6);
+    }
+    return true;
+  }
+  facts.local = local;
+  facts.remote = local ? endpoint_by(::getpeername, socket) : std::nullopt;
+  return local.has_value() || is_tcp;
 }
 
 bool SocketNames::inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode,

@@ -20,6 +20,11 @@ class SocketNames {
  private:
   // These add what they find to `facts`.
   bool inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
+  /// Asks the socket itself, through a descriptor of our own (pidfd_getfd(2)). Returns false if it does not say what
+  /// the tables under /proc/TID/net would: those are read whole, for a single socket.
+  bool ask(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, bool is_tcp);
+  /// Returns a pidfd of the thread's process; -1 if there is none.
+  int process_of(std::int32_t tid);
   void netlink(trace::SocketFacts& facts, std::int32_t tid, std::string_view inode);
   void bound(trace::SocketFacts& facts, bool is_v6);
   void unix_socket(trace::SocketFacts& facts);
@@ -33,6 +38,8 @@ class SocketNames {
   };
   std::array<Known, 64> known_{};
   UniqueFd diag_;
+  std::int32_t process_tid_ = 0;  ///< a thread of the process of `process_`
+  UniqueFd process_;              ///< a pidfd
 };
 
 }  // namespace tracer::names
