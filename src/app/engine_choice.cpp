@@ -3,9 +3,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "app/explaining.h"
+#include "app/raised_rights.h"
 #include "app/recording.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
@@ -85,6 +87,10 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
                                                        const process::EngineOptions& engine_options,
                                                        const spec::Tables& tables,
                                                        const std::function<void(const std::string&)>& complain) {
+  if (has_raised_rights() && (!engine_options.attach.empty() || options.extras.any_scope())) {
+    return Error{EPERM,
+                 "this copy of the tracer has capabilities that you lack, so it watches only programs that it starts"};
+  }
   if (only_counts(options)) {
     return bpf::make_counting_engine(engine_options, complain);
   }
@@ -125,6 +131,9 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
                                    functions::Options function_options, const spec::Tables& tables,
                                    const std::function<void(const std::string&)>& complain) {
   using cli::EngineChoice;
+  if (engine_options.launch) {
+    engine_options.launch->no_new_rights = has_raised_rights();
+  }
   const EngineChoice choice = options.extras.engine;
   const auto debug = [&](const std::string& sentence) {
     if (options.startup.debug) {

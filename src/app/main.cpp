@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,6 +21,7 @@
 #include "app/engine_choice.h"
 #include "app/explaining.h"
 #include "app/list_probes.h"
+#include "app/raised_rights.h"
 #include "app/recording.h"
 #include "app/run_stacks.h"
 #include "app/terminal.h"
@@ -355,6 +357,7 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
 }
 
 int run(const std::vector<std::string>& words) {
+  drop_raised_rights();
   cli::Environment environment;
   environment.user = ::geteuid();
   environment.abis = arch::machine_abis();
@@ -431,8 +434,16 @@ int run(const std::vector<std::string>& words) {
 }  // namespace tracer::app
 
 int main(int argc, char** argv) {
+  // A file size limit is a write that fails. A handler, unlike SIG_IGN, is not inherited by programs.
+  struct sigaction former {};
+  if (::sigaction(SIGXFSZ, nullptr, &former) == 0 && former.sa_handler == SIG_DFL) {
+    ::signal(SIGXFSZ, [](int) {});
+  }
   try {
     return tracer::app::run(std::vector<std::string>(argv, argv + argc));
+  } catch (const std::bad_alloc&) {
+    tracer::app::say("not enough memory for the tracer (ulimit -v)\n");
+    return EXIT_FAILURE;
   } catch (const std::exception& error) {
     tracer::app::say((argc > 0 ? std::string(argv[0]) : std::string("strace")) + ": " + error.what() + '\n');
     return EXIT_FAILURE;

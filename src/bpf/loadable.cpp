@@ -17,8 +17,8 @@ bool has_capabilities() {
 
 std::string why_not_loadable() {
   if (!has_capabilities()) {
-    return "BPF takes the capabilities CAP_BPF and CAP_PERFMON; run as root, or give them to the tracer with "
-           "setcap cap_bpf,cap_perfmon+ep";
+    return "BPF takes the capabilities CAP_BPF and CAP_PERFMON; run as root, or give a copy of the tracer that only a "
+           "trusted group can run (chgrp, chmod 0750) these with setcap cap_bpf,cap_perfmon+ep";
   }
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
     return "the kernel does not describe its types (/sys/kernel/btf/vmlinux is missing); it has to be built with "

@@ -26,6 +26,7 @@ struct LaunchOptions {
   std::vector<std::string> environment;  ///< changes to it, in order: NAME=VALUE, or NAME to remove it
   std::optional<Identity> identity;
   Daemonize daemonize = Daemonize::no;
+  bool no_new_rights = false;  ///< set-user-ID bits and file capabilities are ignored, as under an unprivileged tracer
   /// Before the child's own last words ("exec: Exec format error") on standard error, such as "strace: ".
   std::string message_prefix;
 };

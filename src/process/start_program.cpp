@@ -95,6 +95,9 @@ bool install_filter(std::span<const sock_filter> filter) {
   if (!filter.empty() && !install_filter(filter)) {
     die(options, "seccomp", errno, 1);
   }
+  if (options.no_new_rights && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    die(options, "prctl", errno, 1);
+  }
   if (options.identity) {
     const Identity& who = *options.identity;
     if (::setgroups(who.groups.size(), who.groups.data()) < 0) {

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""Low limits, borrowed rights and crowds of sockets around the tracer.
+
+    check_surroundings.py TRACER [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PATIENCE = float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds
+NOBODY = 65534
+
+
+def run(*words, **more):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3 * PATIENCE, **more)
+
+
+def file_size_limit(tracer, folder):
+    """What it writes ends there, with a word; the program goes on, and has the signal as it was."""
+    done = run('sh', '-c', f"""ulimit -f 1; exec {tracer} -o {folder}/log sh -c 'for i in 1 2 3 4 5 6 7 8 9; do
+                               grep -c . /etc/passwd > /dev/null; done; grep SigIgn /proc/self/status; echo alive'""")
+    assert 'alive' in done.stdout and 'File too large' in done.stderr, done
+    ignored = int(re.search(r'SigIgn:\t(\w+)', done.stdout)[1], 16)
+    assert not ignored & 1 << 24, f'the program ignores SIGXFSZ: {done}'
+
+
+def little_memory(tracer, folder):
+    done = run('sh', '-c', f'ulimit -v 20000; exec {tracer} -o {folder}/log -k true')
+    assert 'bad_alloc' not in done.stderr, done.stderr
+
+
+def deep_descriptions(tracer, folder):
+    """They are refused in a line, whatever nests."""
+    deep = 100_000
+    for what in ('close(fd: ' + '*' * deep + 'i32)', 'close(fd: ' + '(' * deep + 'i32' + ')' * deep + ')',
+                 'close(fd: i32' + '[1]' * deep + ')', 'close(fd: i32, x: bytes[' + '(' * deep + '1' + ')' * deep + '])',
+                 'close(fd: i32, x: bytes[' + '1|' * deep + '1])'):
+        path = folder / 'deep.sys'
+        path.write_text(what + '\n')
+        done = run(tracer, f'--define={path}', 'true')
+        assert done.returncode == 1 and 'deep.sys:1:' in done.stderr, f'{what[:40]}: {done.returncode}: {done.stderr[:200]}'
+    path.write_text('# ' + 'x' * (17 << 20) + '\n')
+    done = run(tracer, f'--define={path}', 'true')
+    assert done.returncode == 1 and 'is longer than' in done.stderr, done.stderr[:200]
+
+
+def borrowed_rights(tracer, folder):
+    """A copy with file capabilities watches only what it starts, and that gains no rights."""
+    if os.geteuid() != 0 or shutil.which('setcap') is None or shutil.which('setpriv') is None:
+        return 'needs root, setcap and setpriv'
+    folder.chmod(0o755)
+    own = folder / 'copy'
+    shutil.copy(tracer, own)
+    if run('setcap', 'cap_bpf,cap_perfmon+ep', own).returncode != 0:
+        return 'the file system has no capabilities'
+    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+    if 'BPF' in run(tracer, '--engine=bpf', '-o', '/dev/null', 'true').stderr:
+        return 'no BPF here'
+    for chosen in (['--comm=sh'], ['--system-wide'], ['-p', str(os.getpid())]):
+        for what in ([], ['-c']):
+            done = run(*as_nobody, own, '--engine=bpf', *what, *chosen, 'true')
+            assert done.returncode != 0 and 'watches only programs that it starts' in done.stderr, f'{chosen}: {done}'
+    done = run(*as_nobody, own, '--engine=bpf', '-e', 'trace=getppid', 'sh', '-c', 'grep NoNewPrivs /proc/self/status')
+    assert 'NoNewPrivs:\t1' in done.stdout, done
+    return None
+
+
+def many_sockets(tracer, folder):
+    """-yy names each socket as it is, and does not read the tables of all for that."""
+    connections = 150
+    names = folder / 'names'
+    started = time.monotonic()
+    traced = subprocess.Popen([tracer, '-yy', '-e', 'trace=accept4,recvfrom', '-o', str(names), sys.executable, __file__,
+                               'serve', str(connections)], stdout=subprocess.PIPE, text=True)
+    port = int(traced.stdout.readline())
+    peers = []
+    idle = [socket.create_connection(('127.0.0.1', port)) for _ in range(50)]
+
+    def ask():
+        for _ in range(connections):
+            with socket.create_connection(('127.0.0.1', port)) as client:
+                peers.append(client.getsockname()[1])
+                client.sendall(b'question')
+                while client.recv(100):
+                    pass
+
+    threading.Thread(target=ask, daemon=True).start()
+    assert traced.wait(3 * PATIENCE) == 0
+    took = time.monotonic() - started
+    for client in idle:
+        client.close()
+    text = names.read_text()
+    for peer in peers:
+        assert f'recvfrom(' in text and f'<TCP:[127.0.0.1:{port}->127.0.0.1:{peer}]>' in text, f'{peer}: {text[:500]}'
+    listening = re.findall(r'accept4\(\d+<([^>]*)>', text)
+    assert set(listening) == {f'TCP:[127.0.0.1:{port}]'}, set(listening)
+    assert took < PATIENCE / 2, f'it took {took:.1f} s'
+
+
+def serve(connections):
+    listening = socket.create_server(('127.0.0.1', 0), backlog=100)
+    print(listening.getsockname()[1], flush=True)
+    idle = [listening.accept()[0] for _ in range(50)]
+    for _ in range(connections):
+        client, _ = listening.accept()
+        with client:
+            client.recv(100)
+            client.sendall(b'answer')
+    return len(idle) - 50
+
+
+CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, many_sockets)
+
+
+def main():
+    if sys.argv[1] == 'serve':
+        return serve(int(sys.argv[2]))
+    tracer = os.path.abspath(sys.argv[1])
+    failed = 0
+    for case in CASES:
+        if not case.__name__.startswith(tuple(sys.argv[2:]) or ('',)):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                skipped = case(tracer, pathlib.Path(folder))
+                print(f'{case.__name__}: ' + (f'skipped: {skipped}' if skipped else 'ok'))
+            except (AssertionError, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f'{case.__name__}: FAILED: {failure}')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
