@@ -295,7 +295,11 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   RunStacks stacks(options, tables, std::move(stack_tracer).value(), replayed);
   settings.stacks = stacks.shown();
   library::DebugPrototypes prototypes(more, complain);
-  settings.prototypes = replayed == nullptr ? &prototypes : nullptr;
+  PrototypesOfFiles recorded_prototypes(prototypes);
+  settings.prototypes = &prototypes;
+  if (replayed != nullptr) {
+    settings.prototypes = &recorded_prototypes;
+  }
   set_alarm(settings, options, explaining.get());
   pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names().descriptors,
                               explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);

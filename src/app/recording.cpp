@@ -82,6 +82,11 @@ Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& 
                                                complain);
 }
 
+/// The thread is gone: the tracer's own root directory is asked.
+const spec::Call* PrototypesOfFiles::find(const trace::LibraryFunction& function, pid_t /*tid*/) {
+  return source_.find(function, ::getpid());
+}
+
 std::uint32_t recorded_text(const cli::Options& options) {
   return std::max(options.format.string_limit, replay::default_string_limit);
 }

@@ -10,6 +10,7 @@
 #include "replay/recorder.h"
 #include "replay/replay_engine.h"
 #include "replay/trace_file.h"
+#include "trace/prototype_source.h"
 
 namespace tracer::app {
 
@@ -35,6 +36,17 @@ namespace tracer::app {
 [[nodiscard]] std::unique_ptr<replay::ReplayEngine> make_replay_engine(
     const cli::Options& options, std::unique_ptr<replay::TraceFile> file, const spec::Tables& tables,
     const std::function<void(std::string_view)>& complain);
+
+/// Finds the prototypes of a recording's functions in files of this machine, where these are still the same.
+class PrototypesOfFiles final : public trace::PrototypeSource {
+ public:
+  /// `source` outlives this.
+  explicit PrototypesOfFiles(trace::PrototypeSource& source) : source_(source) {}
+  const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) override;
+
+ private:
+  trace::PrototypeSource& source_;
+};
 
 /// What the recording says of itself. `in_kernel`: it is made by the bpf engine.
 [[nodiscard]] replay::Head head_of(const cli::Options& options, bool in_kernel);

@@ -358,6 +358,11 @@ const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
     function.library = text.text();
     function.caller = text.text();
     function.label = text.text();
+    for (trace::MappedFile* file : {&function.defined_in, &function.called_from}) {
+      file->path = text.text();
+      file->inode = text.number();
+    }
+    function.address = text.number();
     const std::uint32_t number = function.number;
     functions_.push_back(&all_functions_.try_emplace(number, std::move(function)).first->second);
   }

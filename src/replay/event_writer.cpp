@@ -306,6 +306,12 @@ void EventWriter::write_function(const trace::LibraryFunction& function) {
   part.text(function.library);
   part.text(function.caller);
   part.text(function.label);
+  // Where its debugging information is, if the file is still there when the recording is replayed.
+  for (const trace::MappedFile* file : {&function.defined_in, &function.called_from}) {
+    part.text(file->path);
+    part.number(file->inode);
+  }
+  part.number(function.address);
   seen_.functions.write(out_, part_);
 }
 

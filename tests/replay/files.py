@@ -77,6 +77,25 @@ def functions_are_replayed(place):
 
 
 @test
+def prototypes_come_from_the_files_that_were_traced(place):
+    """As long as they are there."""
+    (place.path / 'work.c').write_text('struct pair { int x; const char *name; };\n'
+                                       'int work(struct pair *pair, double d) { return pair->x + (int)d; }\n')
+    (place.path / 'main.c').write_text('struct pair { int x; const char *name; };\nint work(struct pair *, double);\n'
+                                       'int main(void) { struct pair pair = {3, "abc"}; return work(&pair, 2.5) - 5; }\n')
+    for command in (['-shared', '-fPIC', '-o', 'libwork.so', 'work.c'], ['-o', 'main', 'main.c', '-L.', '-lwork', f'-Wl,-rpath,{place.path}']):
+        if subprocess.run(['gcc', '-g', *command], cwd=place.path).returncode != 0:
+            return  # there is no compiler here
+    place.record('-e', 'library=work', './main')
+    text = place.text('--replay=run.trace')
+    expect('work@libwork.so({x=3, name="abc"}, 2.5) = 5' in text, text[-300:])
+    (place.path / 'libwork.so').unlink()
+    (place.path / 'main').unlink()
+    text = place.text('--replay=run.trace')
+    expect('work@libwork.so(0x' in text, text[-300:])
+
+
+@test
 def a_recording_is_for_its_owner_alone(place):
     (place.path / 'run.trace').write_text('of somebody')
     os.chmod(place.path / 'run.trace', 0o644)
