@@ -65,6 +65,12 @@ std::string why_not_by_bpf(const cli::Options& options) {
   if (options.startup.daemonize != process::Daemonize::no) {
     return "with -D the program is not a child of the tracer";
   }
+  if (only_counts(options) && options.filters.end.any()) {
+    return "calls are chosen by how they end";
+  }
+  if (only_counts(options) && options.startup.syscall_limit != 0) {
+    return "--syscall-limit ends tracing after a certain call";
+  }
   if (only_counts(options)) {
     return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
   }
@@ -118,8 +124,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   };
   tracing.signals = !options.filters.signals.empty();
   tracing.group_stops = wants(SIGSTOP) || wants(SIGTSTP) || wants(SIGTTIN) || wants(SIGTTOU);
-  // A summary also counts calls that are not shown, and a recording has them.
-  if (options.summary.mode == cli::SummaryMode::none && !records) {
+  if (!records) {  // a recording also has the calls that are not shown
     tracing.filter = options.filters.end;
   }
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);

@@ -69,7 +69,7 @@ static __always_inline struct bpf_call_number bpf_call_number_of(const struct th
   if (thread->status & ts_compat) {
     return (struct bpf_call_number){1, (__u32)id};
   }
-  if (id >> 30 == 1) {
+  if ((id & x32_bit) && id != ~0ULL) {
     return (struct bpf_call_number){2, id & ~x32_bit};
   }
   return (struct bpf_call_number){0, id};

@@ -38,6 +38,16 @@ constexpr unsigned register_size(Abi abi) {
   return abi == Abi::i386 || abi == Abi::arm ? 4U : 8U;
 }
 
+/// Returns the number of a system call as the kernel reports it: with the bit of x32, and below zero where registers
+/// have 32 bits.
+constexpr std::uint64_t reported_call_number(Abi abi, std::uint64_t number) {
+  constexpr std::uint64_t x32_bit = 0x40000000;
+  if (register_size(abi) == 4) {
+    return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(number)});
+  }
+  return abi == Abi::x32 ? number | x32_bit : number;
+}
+
 /// Returns the ABI of a program or library from the e_machine and EI_CLASS of its ELF header, or empty for an unknown
 /// machine.
 constexpr std::optional<Abi> abi_of_elf(unsigned machine, bool is_64_bit) {

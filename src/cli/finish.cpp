@@ -186,7 +186,7 @@ Applied finish_summary(Draft& draft) {
       }
     };
     without_effect(format.instruction_pointer, "-i/--instruction-pointer");
-    without_effect(format.stack_trace != StackTrace::none, "-k/--stack-traces");
+    without_effect(format.stack_trace != StackTrace::none, "-k/--stack-trace");
     without_effect(format.syscall_number, "-n/--syscall-number");
     without_effect(format.relative_timestamps.has_value(), "-r/--relative-timestamps");
     without_effect(format.timestamps != render::Clock::none, "-t/--absolute-timestamps");

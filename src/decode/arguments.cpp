@@ -43,15 +43,6 @@ void CallDecoder::emit_guesses() const {
   }
 }
 
-/// The number as the kernel reports it: with the bit of x32, and below zero where registers have 32 bits.
-static std::uint64_t reported_number(const Entry& entry) {
-  constexpr std::uint64_t x32_bit = 0x40000000;
-  if (register_size(entry.abi) == 4) {
-    return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(entry.number)});
-  }
-  return entry.abi == Abi::x32 ? entry.number | x32_bit : entry.number;
-}
-
 void CallDecoder::emit_unknown_call() const {
   if (!state_.entry.function_name.empty()) {
     emit_guesses();
@@ -60,7 +51,7 @@ void CallDecoder::emit_unknown_call() const {
   TextBuffer& name = state_.unknown_name;
   name.clear();
   name.append("syscall_");
-  name.hex_padded(reported_number(state_.entry), 1);
+  name.hex_padded(reported_call_number(state_.entry.abi, state_.entry.number), 1);
   out_.begin_call(name.view());
   for (const std::uint64_t arg : state_.entry.args) {
     out_.begin_argument({}, {}, arg);

@@ -26,6 +26,10 @@ class Notes {
     view_.flush();
     note_(fmt::format("Process {} {}", pid, what));
   }
+  void limit_reached() const {
+    view_.flush();
+    note_("System call limit has been reached, detaching tracees");
+  }
   void poked(pid_t pid, const trace::Tampered& tampered) const {
     if (tampered.poke_failed) {
       failed_poke(pid, "its memory cannot be written where an argument points to");

@@ -188,7 +188,7 @@ trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, cons
   end.outcome.is_error = exit.is_error;
   end.tampered = exit.tampered;
   end.duration = event.time.monotonic - call.entered.monotonic;
-  if (summary_ != nullptr) {
+  if (summary_ != nullptr && filter_.wants_end(end.outcome, end.duration)) {
     summary_->count({call.entry.abi, call.number, exit.is_error, exit.cpu_time, end.duration});
   }
   const trace::Verdict verdict = finish(thread, end, &event, memory);
@@ -210,15 +210,17 @@ void Pipeline::note_abi(Thread& thread, Abi abi, const Moment& moment) {
 
 trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory) {
   thread.call.open = false;
-  if (!records()) {
-    thread.pop_call();
-    return trace::Verdict::go_on;
-  }
   if (!filter_.wants_end(end.outcome, end.duration)) {
-    view_.call_is_dropped(thread);
+    if (records()) {
+      view_.call_is_dropped(thread);
+    }
     thread.entry_stack.clear();
     thread.pop_call();
     return trace::Verdict::go_on;
+  }
+  if (!records()) {
+    thread.pop_call();
+    return count_to_limit(event != nullptr);
   }
   if (!thread.entry_stack.empty()) {
     end.stack = thread.entry_stack.frames();
@@ -230,8 +232,17 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
     thread.entry_stack.clear();
   }
   thread.pop_call();
-  ++shown_;
-  return shown_ == options_.syscall_limit ? trace::Verdict::detach_all : trace::Verdict::go_on;
+  return count_to_limit(event != nullptr);
+}
+
+trace::Verdict Pipeline::count_to_limit(bool returned) {
+  if (!returned || ++completed_ != options_.syscall_limit) {
+    return trace::Verdict::go_on;
+  }
+  if (!options_.quiet.has(filter::Quiet::attach)) {
+    notes_.limit_reached();
+  }
+  return trace::Verdict::detach_all;
 }
 
 void Pipeline::keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory) {

@@ -39,7 +39,7 @@ struct PipelineOptions {
   trace::StackTracer* stacks = nullptr;              ///< -k; outlives the pipeline
   std::optional<std::chrono::nanoseconds> alarm_at;  ///< when to call `on_alarm`, by CLOCK_MONOTONIC
   std::function<trace::Verdict()> on_alarm;
-  std::uint64_t syscall_limit = 0;               ///< detach after so many calls have been shown; 0: never
+  std::uint64_t syscall_limit = 0;               ///< detach after so many calls have been shown or counted; 0: never
   trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
 };
 
@@ -98,6 +98,8 @@ class Pipeline final : public trace::EventHandler {
   void note_abi(Thread& thread, Abi abi, const Moment& moment);
   /// `event`: that of the exit; null if there is none.
   trace::Verdict finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory);
+  /// Counts a call towards --syscall-limit if it has returned.
+  trace::Verdict count_to_limit(bool returned);
   /// Stores the stack of a call whose stack is lost when it ends.
   void keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory);
   [[nodiscard]] std::span<const trace::StackFrame> stack_now(const trace::Event& event,
@@ -117,7 +119,7 @@ class Pipeline final : public trace::EventHandler {
   std::unordered_map<pid_t, pid_t> exiting_;  ///< by process: the thread that has called exit_group last
   bool launch_seen_ = false;
   bool depth_reported_ = false;
-  std::uint64_t shown_ = 0;
+  std::uint64_t completed_ = 0;  ///< calls that have returned and were shown or counted
   std::chrono::nanoseconds last_flush_{};
 };
 

@@ -164,16 +164,21 @@ Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
 void Summary::count(const SummaryCall& call) {
   const auto once = [](nanoseconds time) { return SummaryTimes{time, time, time}; };
   add({call.abi, call.number, 1, call.failed ? std::uint64_t{1} : 0, once(call.cpu_time), once(call.wall_time), {}});
-  if (keeps_latencies_ && !name_of_call(call.abi, call.number).empty()) {
+  if (keeps_latencies_ && has_room(call.abi, call.number)) {
     row_of(call.abi, call.number).latencies.add(call.wall_time);
   }
 }
 
 void Summary::add(const SummaryTotals& totals) {
-  if (name_of_call(totals.abi, totals.number).empty()) {
-    return;
+  if (has_room(totals.abi, totals.number)) {
+    add_to(row_of(totals.abi, totals.number), totals);
   }
-  add_to(row_of(totals.abi, totals.number), totals);
+}
+
+bool Summary::has_room(Abi abi, std::uint64_t number) const {
+  const Rows& rows = rows_[index_of(abi)];
+  return rows.size() < most_rows || !name_of_call(abi, number).empty() ||
+         std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.number == number; });
 }
 
 Summary::Row& Summary::row_of_function(Abi abi, std::string_view name) {
@@ -260,11 +265,14 @@ std::string_view Summary::name_of_call(Abi abi, std::uint64_t number) const {
 }
 
 void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
-  if (number >= first_function) {
+  if (is_function(number)) {
     text.append(function_names_[number - first_function]);
-    return;
+  } else if (const std::string_view name = name_of_call(abi, number); !name.empty()) {
+    text.append(name);
+  } else {
+    text.append("syscall_");
+    text.hex_padded(reported_call_number(abi, number), 1);
   }
-  text.append(name_of_call(abi, number));
 }
 
 void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row, nanoseconds total) const {

@@ -73,7 +73,7 @@ class Summary {
         options_(std::move(options)),
         keeps_latencies_(options_.wants_latencies()) {}
 
-  /// Counts a call. Like strace, ignores numbers that no table knows: they pass every filter, so nobody asked for them.
+  /// Counts a call. Of the numbers that no table knows, which a hostile program makes up, only so many have a row.
   void count(const SummaryCall& call);
   void add(const SummaryTotals& totals);
   /// Counts calls of a library function, which is listed among the system calls as `name`.
@@ -102,13 +102,20 @@ class Summary {
   /// The first number of functions, whose names are in function_names_.
   static constexpr std::uint64_t first_function = std::uint64_t{1} << 40;
 
+  static constexpr std::size_t most_rows = 4096;  ///< of one ABI
+
   Row& row_of(Abi abi, std::uint64_t number);
+  /// Whether the call has a row, or can have one.
+  [[nodiscard]] bool has_room(Abi abi, std::uint64_t number) const;
   Row& row_of_function(Abi abi, std::string_view name);
   void add_to(Row& row, const SummaryTotals& totals);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;
+  [[nodiscard]] bool is_function(std::uint64_t number) const {
+    return number >= first_function && number - first_function < function_names_.size();
+  }
   /// Returns the name of a system call; empty if no table knows it.
   [[nodiscard]] std::string_view name_of_call(Abi abi, std::uint64_t number) const;
   void write_name(TextBuffer& text, Abi abi, std::uint64_t number) const;

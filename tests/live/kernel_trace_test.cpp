@@ -122,9 +122,10 @@ TEST_CASE("after --syscall-limit nothing more is shown, whoever traces") {
     INFO(engine);
     const Ran ran = run("exec $T --engine=" + engine +
                         " --syscall-limit=2 -e trace=chdir sh -c 'for i in 1 2 3 4 5; do cd /; done' 2>&1");
-    REQUIRE(ran.lines.size() == 3);
+    REQUIRE(ran.lines.size() == 4);
     CHECK(ran.lines[1] == "chdir(\"/\")                              = 0");
-    CHECK(ran.lines[2].rfind(TRACER ": Process ", 0) == 0);
+    CHECK(ran.lines[2] == TRACER ": System call limit has been reached, detaching tracees");
+    CHECK(ran.lines[3].rfind(TRACER ": Process ", 0) == 0);
   }
 }
 

@@ -274,7 +274,7 @@ TEST_CASE("summary") {
 TEST_CASE("warnings come in strace's order") {
   CHECK(warnings({"-c", "-y", "-T", "-t", "-r", "-n", "-i", "-k"}) ==
         "strace: -i/--instruction-pointer has no effect with -c/--summary-only\n"
-        "strace: -k/--stack-traces has no effect with -c/--summary-only\n"
+        "strace: -k/--stack-trace has no effect with -c/--summary-only\n"
         "strace: -n/--syscall-number has no effect with -c/--summary-only\n"
         "strace: -r/--relative-timestamps has no effect with -c/--summary-only\n"
         "strace: -t/--absolute-timestamps has no effect with -c/--summary-only\n"

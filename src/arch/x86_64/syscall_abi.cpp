@@ -27,7 +27,7 @@ std::optional<CallNumber> call_number_of(std::uint32_t audit_arch, std::uint64_t
     return std::nullopt;
   }
   // -1 has the x32 bit too, but is not an x32 call.
-  if ((number >> 30) == 1) {
+  if ((number & x32_bit) != 0 && number != ~std::uint64_t{0}) {
     return CallNumber{Abi::x32, number & ~std::uint64_t{x32_bit}};
   }
   return CallNumber{Abi::x86_64, number};
