@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -13,6 +14,10 @@
 
 namespace tracer::process {
 namespace {
+
+int yama_scope() {
+  return std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope").c_str());
+}
 
 std::string why_not_permitted(pid_t pid) {
   if (const pid_t holder = proc::id_field(pid, "TracerPid"); holder > 0) {
@@ -34,8 +39,7 @@ std::string why_not_permitted(pid_t pid) {
     return "it is a thread of the kernel's own, which cannot be traced";
   }
   if (!proc::has_capability(CAP_SYS_PTRACE)) {
-    const int scope = std::atoi(read_file("/proc/sys/kernel/yama/ptrace_scope").c_str());
-    switch (scope) {
+    switch (yama_scope()) {
       case 1:
         return "/proc/sys/kernel/yama/ptrace_scope is 1: only a process's ancestors may trace it; start the program "
                "with the tracer, run as root (CAP_SYS_PTRACE), or write 0 there";
@@ -64,6 +68,25 @@ std::string attach_failure(pid_t pid, int error, const EngineOptions& options) {
     text += ": " + why_not_permitted(pid);
   }
   return text;
+}
+
+std::string attach_hint(pid_t pid, int error, const EngineOptions& options) {
+  if (!options.strict || options.as_ltrace || error != EPERM) {
+    return {};
+  }
+  if (const pid_t holder = proc::id_field(pid, "TracerPid"); holder > 0) {
+    return fmt::format("Process {} is already being traced by pid {}", pid, holder);
+  }
+  const bool may_trace = proc::has_capability(CAP_SYS_PTRACE);
+  const std::string owner = proc::status_field(pid, "Uid");
+  if (!may_trace && !owner.empty() && std::strtoul(owner.c_str(), nullptr, 10) != ::getuid()) {
+    return fmt::format("process {} may be owned by a different user", pid);
+  }
+  constexpr int no_attach = 3;  // for nobody
+  const int scope = yama_scope();
+  return scope == no_attach || (scope > 0 && !may_trace)
+             ? fmt::format("sysctl kernel.yama.ptrace_scope = {} may be restricting this attach", scope)
+             : std::string();
 }
 
 }  // namespace tracer::process

@@ -13,4 +13,8 @@ namespace tracer::process {
 /// `strict`, with cause and remedy.
 std::string attach_failure(pid_t pid, int error, const EngineOptions& options);
 
+/// strace's second sentence on that, on what may be the cause; empty if it has none, and where attach_failure() says
+/// all.
+std::string attach_hint(pid_t pid, int error, const EngineOptions& options);
+
 }  // namespace tracer::process

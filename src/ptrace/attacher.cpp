@@ -35,7 +35,8 @@ Status Attacher::attach_all() {
   }
   for (const pid_t pid : options_.attach) {
     if (const Status attached = attach_process(pid); !attached) {
-      requested_.push_back({pid, 0, attached.error().message});
+      requested_.push_back(
+          {pid, 0, attached.error().message, process::attach_hint(pid, attached.error().number, options_)});
     }
   }
   return Done{};
@@ -118,7 +119,7 @@ Status Attacher::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   seized.value().interrupt();
   Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
   tracee.abi = arch::native_abi();
-  requested_.push_back({tid, threads, {}});
+  requested_.push_back({tid, threads, {}, {}});
   return Done{};
 }
 
@@ -165,10 +166,12 @@ void Attacher::claim_all_threads(pid_t tgid, std::size_t first) {
   }
   if (!all_threads_are_ours(tgid)) {
     functions_->refuse(tgid);
-    requested_.push_back({tgid, 0,
+    requested_.push_back({tgid,
+                          0,
                           fmt::format("attach: some threads of process {} have another tracer, so its functions are "
                                       "not traced; end that one first",
-                                      tgid)});
+                                      tgid),
+                          {}});
   }
 }
 
@@ -185,6 +188,9 @@ void Attacher::announce(EventSink& sink) {
   for (const Requested& request : requested_) {
     if (!request.failure.empty()) {
       sink.complain(request.failure);
+      if (!request.hint.empty()) {
+        sink.complain(request.hint);
+      }
       continue;
     }
     Tracee* tracee = tracees_.find(request.tid);

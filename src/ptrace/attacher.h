@@ -22,7 +22,7 @@ class Attacher {
   /// `functions`: null if no functions are traced. `on_unknown_end`: what the foreground proxy calls when a child of
   /// its own ends that is no tracee.
   Attacher(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions,
-           std::function<void(pid_t)> on_unknown_end)
+           std::function<void(pid_t, int)> on_unknown_end)
       : options_(options), tracees_(tracees), functions_(functions), on_unknown_end_(std::move(on_unknown_end)) {}
 
   /// Starts the program, up to its execve, and attaches to the processes that are to be attached.
@@ -47,6 +47,7 @@ class Attacher {
     pid_t tid;
     unsigned threads;
     std::string failure;  ///< why it could not be attached; empty if it was
+    std::string hint;     ///< what may be the cause of that; may be empty
   };
 
   void choose_filter();
@@ -64,7 +65,7 @@ class Attacher {
   const process::EngineOptions& options_;
   TraceeTable& tracees_;
   FunctionHooks* functions_;
-  std::function<void(pid_t)> on_unknown_end_;
+  std::function<void(pid_t, int)> on_unknown_end_;
   std::vector<Requested> requested_;  ///< not announced yet
   std::vector<sock_filter> filter_;   ///< what the launched program has; often empty
   std::optional<Launched> launched_;

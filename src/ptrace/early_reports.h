@@ -23,6 +23,7 @@ class EarlyReports {
   void expect_end(pid_t tid) { ending_.insert(tid); }
   /// Whether that is so; the report has come now.
   bool is_expected_end(pid_t tid) { return ending_.erase(tid) != 0; }
+  [[nodiscard]] int status(pid_t tid) const { return reports_.at(tid).status; }
   [[nodiscard]] bool is_stop(pid_t tid) const { return reports_.at(tid).is_stop(); }
   /// The children that none of the tracees will report any more, as their creator was killed, or ended by the execve of
   /// process `execed`.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,7 +59,8 @@ Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions
 PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions)
     : options_(std::move(options)),
       functions_(functions ? functions(*this) : nullptr),
-      attacher_(options_, tracees_, functions_.get(), [this](pid_t child) { complain_of_exit(child); }),
+      attacher_(options_, tracees_, functions_.get(),
+                [this](pid_t child, int status) { complain_of_exit(child, status); }),
       threads_(options_, tracees_, functions_.get(), *this) {}
 
 Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
@@ -91,7 +93,7 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
 }
 
 void PtraceEngine::serve(trace::EventHandler& handler) {
-  while (tracees_.size() != tracees_.suppressed() || threads_.detach_suppressed()) {
+  while (!leaving_ && (tracees_.size() != tracees_.suppressed() || threads_.detach_suppressed())) {
     Outcome outcome = waiter_->next(threads_.next_release(), handler.alarm_at());
     if (auto* report = std::get_if<Report>(&outcome)) {
       on_report(std::move(*report));
@@ -128,7 +130,9 @@ void PtraceEngine::ring(trace::EventHandler& handler) {
 }
 
 void PtraceEngine::detach_all() {
-  if (threads_.detach_all()) {
+  if (options_.kill_on_exit) {
+    leaving_ = true;  // the kernel kills the tracees when we end
+  } else if (threads_.detach_all()) {
     waiter_->expect_reports();
   }
 }
@@ -191,7 +195,7 @@ void PtraceEngine::on_unknown(Report report, const Stop& stop) {
   } else if (attacher_.follows_children()) {
     early_.keep(std::move(report));  // a child that its parent has not reported yet; or one that is no tracee
   } else if (stopped == nullptr) {
-    complain_of_exit(tid);
+    complain_of_exit(tid, report.status);
   } else {
     // The kernel has attached it to us, as CLONE_PTRACE asks.
     std::move(*stopped).detach(0);
@@ -201,9 +205,9 @@ void PtraceEngine::on_unknown(Report report, const Stop& stop) {
   }
 }
 
-void PtraceEngine::complain_of_exit(pid_t unknown) {
+void PtraceEngine::complain_of_exit(pid_t unknown, int status) {
   if (options_.unknown_exits && unknown != options_.output_reader) {
-    complain(fmt::format("Exit of unknown pid {} ignored", unknown));
+    complain(fmt::format("{} of unknown pid {} ignored", WIFSIGNALED(status) ? "Termination" : "Exit", unknown));
   }
 }
 
@@ -327,7 +331,7 @@ void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Trac
 }
 
 void PtraceEngine::finish(int wait_status) {
-  if (!attacher_.has_filter() || tracees_.size() == 0) {
+  if (!attacher_.has_filter() || tracees_.size() == 0 || options_.kill_on_exit) {
     return;
   }
   // From here on nobody may notice us: not the terminal, nor a reader that waits for the end of our output.

@@ -30,7 +30,7 @@ UniqueFd close_all_but(UniqueFd kept) {
 /// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
 /// place.
 [[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible,
-                            const std::function<void(pid_t)>& on_child_end) {
+                            const std::function<void(pid_t, int)>& on_child_end) {
   sigset_t awaited = process::ending_signals(interruptible).blocked;
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
     sigaddset(&awaited, signal);
@@ -50,7 +50,7 @@ UniqueFd close_all_but(UniqueFd kept) {
       if (ended == tracer) {
         end_like(status);
       }
-      on_child_end(ended);
+      on_child_end(ended, status);
     }
     siginfo_t info;
     const int signal = sigwaitinfo(&awaited, &info);
@@ -68,7 +68,7 @@ int ForegroundProxy::died_signal() {
 }
 
 Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interruptible,
-                                               const std::function<void(pid_t)>& on_child_end) {
+                                               const std::function<void(pid_t, int)>& on_child_end) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) {
     return Error{errno, std::string("pipe2: ") + std::strerror(errno)};

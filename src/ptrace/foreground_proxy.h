@@ -22,10 +22,10 @@ namespace tracer::ptrace {
 class ForegroundProxy {
  public:
   /// Forks. The parent becomes the proxy and never returns; the child becomes the tracer process and returns. Where the
-  /// tracer does not stop for the terminal (never_tstp), its proxy does not either. The proxy calls `on_child_end` for
-  /// each of its other children that ends.
+  /// tracer does not stop for the terminal (never_tstp), its proxy does not either. The proxy calls `on_child_end` with
+  /// the id and the wait status of each of its other children that ends.
   static Result<ForegroundProxy> start(process::Interruptible interruptible,
-                                       const std::function<void(pid_t)>& on_child_end);
+                                       const std::function<void(pid_t, int)>& on_child_end);
 
   /// The signal that the tracer process gets when the proxy has died.
   static int died_signal();

@@ -29,7 +29,7 @@ Result<Stopped> seize_and_stop(pid_t pid, unsigned ptrace_options) {
 
 Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
                         std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy,
-                        const std::function<void(pid_t)>& on_child_end) {
+                        const std::function<void(pid_t, int)>& on_child_end) {
   Result<process::StartedProgram> started = start_program(options, strict, filter);
   if (!started) {
     return started.error();
@@ -37,9 +37,9 @@ Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsi
   process::StartedProgram program = std::move(started).value();
   std::optional<ForegroundProxy> foreground;
   if (proxy && options.daemonize == process::Daemonize::no) {
-    Result<ForegroundProxy> forked = ForegroundProxy::start(*proxy, [&](pid_t child) {
+    Result<ForegroundProxy> forked = ForegroundProxy::start(*proxy, [&](pid_t child, int status) {
       if (child != program.pid) {
-        on_child_end(child);
+        on_child_end(child, status);
       }
     });
     if (!forked) {

@@ -30,6 +30,6 @@ struct Launched {
 /// ends. Then, and with daemonizing, this returns in another process.
 Result<Launched> launch(const process::LaunchOptions& options, bool strict, unsigned ptrace_options,
                         std::span<const sock_filter> filter, std::optional<process::Interruptible> proxy,
-                        const std::function<void(pid_t)>& on_child_end);
+                        const std::function<void(pid_t, int)>& on_child_end);
 
 }  // namespace tracer::ptrace

@@ -73,7 +73,7 @@ void PtraceEngine::adopt_orphans(std::optional<pid_t> execed) {
     if (early_.is_stop(tid)) {
       adopt(tid, proc::process_of(tid), nullptr);
     } else {
-      complain_of_exit(tid);
+      complain_of_exit(tid, early_.status(tid));
     }
     early_.forget(tid);
   }

@@ -30,6 +30,7 @@ class PtraceEngine final : public trace::Engine, private EventSink {
   void ring(trace::EventHandler& handler);
   /// See EngineOptions::signal_program.
   void pass_on(int signal);
+  /// Starts to detach from all tracees, or ends tracing at once where they are to be killed.
   void detach_all();
   /// Whether this is the program before its execve.
   [[nodiscard]] bool is_launching(const Tracee& tracee) const;
@@ -38,7 +39,7 @@ class PtraceEngine final : public trace::Engine, private EventSink {
   void on_report(Report report);
   /// The report of a child that is no tracee, or not yet.
   void on_unknown(Report report, const Stop& stop);
-  void complain_of_exit(pid_t unknown);
+  void complain_of_exit(pid_t unknown, int status);
   void on_stop(Tracee& tracee, const Stop& stop);
   void on_call_stop(Tracee& tracee, bool by_seccomp);
   void on_entry(Tracee& tracee, const CallState& state);
@@ -72,6 +73,7 @@ class PtraceEngine final : public trace::Engine, private EventSink {
   std::function<void(const std::string&)> complain_;
   std::optional<Waiter> waiter_;
   bool program_started_ = false;
+  bool leaving_ = false;                    ///< tracing ends although there are tracees
   trace::EventHandler* handler_ = nullptr;  ///< during run()
   trace::RunEnd end_;
 };

@@ -135,8 +135,10 @@ TEST_CASE("attaching to a process that has a tracer names it") {
   const std::string words =
       "event_log: attach: ptrace(PTRACE_SEIZE, " + std::to_string(busy.pid()) + "): Operation not permitted";
   const auto plain = attach_to(busy.pid(), "-s");
-  REQUIRE(plain.size() == 1);
+  REQUIRE(plain.size() == 2);
   CHECK(plain[0] == words);
+  CHECK(plain[1] == "event_log: Process " + std::to_string(busy.pid()) + " is already being traced by pid " +
+                        std::to_string(first.pid()));
   const auto helpful = attach_to(busy.pid(), "-q");
   REQUIRE(helpful.size() == 1);
   CHECK(helpful[0].rfind(words + ": process " + std::to_string(first.pid()) + " (event_log) is tracing it", 0) == 0);

@@ -73,6 +73,62 @@ TEST_CASE("who traces a process already is named") {
   CHECK(ran.mentions("process " + std::to_string(first.pid()) + " (tracer) is tracing it"));
 }
 
+TEST_CASE("under the name strace a second sentence says who traces a process already") {
+  const Folder folder;
+  Process sleeper({"/bin/cat"});
+  const std::string pid = std::to_string(sleeper.pid());
+  Process first({TRACER, "-p", pid}, true);
+  REQUIRE(first.reaches(TRACER ": Process " + pid + " attached"));
+  CHECK(run_strict(folder, "exec ./strace -p " + pid).lines ==
+        std::vector<std::string>{
+            "./strace: attach: ptrace(PTRACE_SEIZE, " + pid + "): Operation not permitted",
+            "./strace: Process " + pid + " is already being traced by pid " + std::to_string(first.pid())});
+}
+
+TEST_CASE("the end of a child that is no tracee is reported unless exits are quiet") {
+  const Folder folder;
+  const std::string killed = "(sleep 0.1; exec sh -c 'kill -9 $$') & exec ./strace -e trace=none ";
+  CHECK(run_strict(folder, killed + "sleep 0.5").mentions("./strace: Termination of unknown pid "));
+  CHECK(run_strict(folder, killed + "--quiet=exit sleep 0.5").lines.empty());
+  const std::string ended = "sleep 0.1 & exec ./strace -e trace=none ";
+  CHECK(run_strict(folder, ended + "sleep 0.5").mentions("./strace: Exit of unknown pid "));
+  CHECK(run_strict(folder, ended + "-f sleep 0.5").mentions("./strace: Exit of unknown pid "));
+}
+
+TEST_CASE("with --kill-on-exit the program does not outlive an interrupted tracer") {
+  const Folder folder;
+  for (const std::string options : {"-D -I2", "-D -I2 -f -e trace=chdir"}) {
+    CAPTURE(options);
+    const Ran ran = run_strict(folder, "./strace --kill-on-exit -o out " + options +
+                                           " sh -c ': > begun; exec sleep 20' & until [ -e begun ]; do sleep 0.02; "
+                                           "done; rm begun; kill -TERM $(sed -n s/^TracerPid:.//p /proc/$!/status); "
+                                           "wait $!; echo $?");
+    CHECK(ran.has("137"));
+  }
+}
+
+TEST_CASE("a limit of calls ends tracing where they are only counted, too, and says so") {
+  const Folder folder;
+  const std::string program = " -U calls,name -e trace=chdir sh -c 'cd /; cd /; exit 4'";
+  for (const std::string mode : {"-c", "-C"}) {
+    CAPTURE(mode);
+    const Ran ran = run_strict(folder, "exec ./strace --syscall-limit=1 " + mode + program);
+    CHECK(ran.has("./strace: System call limit has been reached, detaching tracees"));
+    CHECK(ran.has("        1 chdir"));
+  }
+  CHECK_FALSE(run_strict(folder, "exec ./strace -q --syscall-limit=1" + program).mentions("limit"));
+}
+
+TEST_CASE("a table counts only the calls that end as is asked for") {
+  const Folder folder;
+  for (const std::string mode : {"-c -Z", "-C -e status=failed"}) {
+    CAPTURE(mode);
+    const Ran ran =
+        run_strict(folder, "exec ./strace " + mode + " -U calls,errors,name -e chdir sh -c 'cd /; cd /nonexistent'");
+    CHECK(ran.has("        1         1 chdir"));
+  }
+}
+
 TEST_CASE("a zombie is reported as one") {
   Process ended({"/bin/true"});
   REQUIRE(becomes_true([&] { return status_field(ended.pid(), "State").rfind("Z", 0) == 0; }));
