@@ -218,9 +218,18 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
     thread.pop_call();
     return trace::Verdict::go_on;
   }
+  const auto count_to_limit = [&] {
+    if (event == nullptr || ++completed_ != options_.syscall_limit) {
+      return trace::Verdict::go_on;
+    }
+    if (!options_.quiet.has(filter::Quiet::attach)) {
+      notes_.limit_reached();
+    }
+    return trace::Verdict::detach_all;
+  };
   if (!records()) {
     thread.pop_call();
-    return count_to_limit(event != nullptr);
+    return count_to_limit();
   }
   if (!thread.entry_stack.empty()) {
     end.stack = thread.entry_stack.frames();
@@ -232,17 +241,7 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
     thread.entry_stack.clear();
   }
   thread.pop_call();
-  return count_to_limit(event != nullptr);
-}
-
-trace::Verdict Pipeline::count_to_limit(bool returned) {
-  if (!returned || ++completed_ != options_.syscall_limit) {
-    return trace::Verdict::go_on;
-  }
-  if (!options_.quiet.has(filter::Quiet::attach)) {
-    notes_.limit_reached();
-  }
-  return trace::Verdict::detach_all;
+  return count_to_limit();
 }
 
 void Pipeline::keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory) {

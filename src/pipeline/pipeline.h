@@ -98,8 +98,6 @@ class Pipeline final : public trace::EventHandler {
   void note_abi(Thread& thread, Abi abi, const Moment& moment);
   /// `event`: that of the exit; null if there is none.
   trace::Verdict finish(Thread& thread, CallEnd& end, const trace::Event* event, const trace::Memory& memory);
-  /// Counts a call towards --syscall-limit if it has returned.
-  trace::Verdict count_to_limit(bool returned);
   /// Stores the stack of a call whose stack is lost when it ends.
   void keep_stack(Thread& thread, const trace::Event& event, const trace::Memory& memory);
   [[nodiscard]] std::span<const trace::StackFrame> stack_now(const trace::Event& event,
