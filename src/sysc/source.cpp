@@ -1,6 +1,7 @@
 #include "sysc/source.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -17,9 +18,11 @@ Source read_file(const std::filesystem::path& path) {
   errno = ENOENT;
   std::ifstream in(path, std::ios::binary);
   constexpr std::size_t max_size = std::size_t{16} << 20;
-  std::string text(max_size + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  std::string text;
+  std::array<char, 1 << 16> piece{};
+  while (text.size() <= max_size && (in.read(piece.data(), piece.size()), in.gcount() > 0)) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (text.size() > max_size) {
     throw std::runtime_error(path.string() + ": is longer than 16 MB");
   }
