@@ -14,6 +14,7 @@
 #include "base/number_text.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
+#include "explain/text_search.h"
 #include "proc/proc_text.h"
 
 namespace tracer::explain {
@@ -37,7 +38,28 @@ bool Snapshot::same_rights(const Snapshot& other) const {
          std::all_of(keys.begin(), keys.end(), [&](std::string_view key) { return field(key) == other.field(key); });
 }
 
+std::string Snapshot::control_group_file(std::string_view name) const {
+  return read_file("/sys/fs/cgroup" + cgroup + '/' + std::string(name), 4096);
+}
+
+std::string Snapshot::memory_group_file(std::string_view name) const {
+  return memory_cgroup.empty() ? ""
+                               : read_file("/sys/fs/cgroup/memory" + memory_cgroup + '/' + std::string(name), 4096);
+}
+
+std::uint64_t Snapshot::killed_for_memory_now() const {
+  std::string events = control_group_file("memory.events");
+  if (events.empty()) {
+    events = memory_group_file("memory.oom_control");
+  }
+  return number_at<std::uint64_t>(word_after(line_with(events, "oom_kill "), "oom_kill ", "\n")).value_or(0);
+}
+
 void Snapshot::update(Snapshot later) {
+  const auto moved = [](const std::string& from, const std::string& to) { return !to.empty() && to != from; };
+  if (moved(cgroup, later.cgroup) || moved(memory_cgroup, later.memory_cgroup)) {
+    killed_for_memory = later.killed_for_memory;
+  }
   const auto take = [](std::string& mine, std::string& other) {
     if (!other.empty()) {
       mine = std::move(other);
@@ -104,6 +126,7 @@ std::optional<Snapshot> ProcSystemView::snapshot(pid_t tid) {
       result.memory_cgroup = line.substr(at + 8);
     }
   }
+  result.killed_for_memory = result.killed_for_memory_now();
   return result;
 }
 

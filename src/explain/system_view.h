@@ -23,6 +23,14 @@ struct Snapshot {
   std::string security_label;
   std::string executable;
   std::optional<std::size_t> descriptors;  ///< how many are open
+  /// How many processes of its control group the kernel had killed for want of memory when it was first seen there.
+  std::uint64_t killed_for_memory = 0;
+  /// Returns how many that are now.
+  [[nodiscard]] std::uint64_t killed_for_memory_now() const;
+  /// Reads a file of its control group, version 2.
+  [[nodiscard]] std::string control_group_file(std::string_view name) const;
+  /// Reads a file of its memory control group, version 1.
+  [[nodiscard]] std::string memory_group_file(std::string_view name) const;
   /// Returns whether ids, capabilities, seccomp and limits are equal.
   [[nodiscard]] bool same_rights(const Snapshot& other) const;
   /// Takes over what a later snapshot knows.

@@ -20,7 +20,8 @@ bool is_name(std::string_view pattern) {
 }  // namespace
 
 void MissedFilters::look_at(const std::map<std::uint64_t, library::Module>& modules) {
-  for (const auto& [start, module] : modules) {
+  for (const auto& start_and_module : modules) {
+    const library::Module& module = start_and_module.second;
     const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const Seen& s) { return s.file == module.file; });
     if (!known && seen_.size() < most_modules) {
       seen_.push_back({module.name, module.path, module.is_program, module.file});

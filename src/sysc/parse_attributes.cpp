@@ -52,7 +52,7 @@ ast::Member member(Position at, std::string name, std::int64_t value) {
 ast::Group flag_group(Position at, std::string name, std::int64_t value) {
   ast::Group group;
   group.at = at;
-  group.mask = value;
+  group.mask = static_cast<std::uint64_t>(value);
   group.apart = true;
   group.members.push_back(member(at, std::move(name), value));
   return group;

@@ -235,8 +235,8 @@ def one_timeline(bench):
     lines, _ = bench.trace(['-a1', '--indent=2', '-e', 'trace=wait4', '-e', 'signal=none', '-e',
                             'library=waitpid@MAIN'], program)
     text = re.sub(r'\d\d+', 'N', '\n'.join(lines[:3]))
-    expect(re.match(r'waitpid@libc\.so\.6\(N,  <unfinished \.\.\.>\n  wait4\(N, .*\) = N\n'
-                    r'<\.\.\. waitpid@libc\.so\.6 resumed>\[.*, 0\) = N', text), 'got: ' + '\n'.join(lines))
+    expect(re.match(r'waitpid@libc\.so\.6\(N <unfinished \.\.\.>\n  wait4\(N, .*\) = N\n'
+                    r'<\.\.\. waitpid@libc\.so\.6 resumed>, \[.*, 0\) = N', text), 'got: ' + '\n'.join(lines))
 
 
 def stacks(bench):

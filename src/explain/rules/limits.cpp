@@ -17,18 +17,6 @@ std::optional<std::uint64_t> limit_of(const Case& facts, std::string_view name) 
   return facts.snapshot() ? facts.snapshot()->limit(name) : std::nullopt;
 }
 
-/// Reads a file of the process's control group, version 2.
-std::string control_group_file(const Case& facts, std::string_view name) {
-  const std::string group = facts.snapshot() ? facts.snapshot()->cgroup : "";
-  return read_file("/sys/fs/cgroup" + group + '/' + std::string(name), 4096);
-}
-
-/// Reads a file of the process's memory control group, version 1.
-std::string memory_group_file(const Case& facts, std::string_view name) {
-  const std::string group = facts.snapshot() ? facts.snapshot()->memory_cgroup : "";
-  return group.empty() ? "" : read_file("/sys/fs/cgroup/memory" + group + '/' + std::string(name), 4096);
-}
-
 /// A limit in /proc/sys for objects of the kernel.
 struct KernelLimit {
   std::string_view calls;
@@ -129,8 +117,9 @@ std::optional<Finding> descriptor_not_open(const Case& facts) {
 std::optional<Finding> too_many_processes(const Case& facts) {
   Finding finding;
   const auto limit = limit_of(facts, "Max processes");
-  const std::string group_limit = first_line(control_group_file(facts, "pids.max"));
-  const std::string group_count = first_line(control_group_file(facts, "pids.current"));
+  const Snapshot group = facts.snapshot().value_or(Snapshot{});
+  const std::string group_limit = first_line(group.control_group_file("pids.max"));
+  const std::string group_count = first_line(group.control_group_file("pids.current"));
   const bool by_group = !group_limit.empty() && group_limit != "max" &&
                         std::atoi(group_count.c_str()) + 1 >= std::atoi(group_limit.c_str());
   finding.cause = by_group ? "its control group may have no more processes and threads than " + group_limit
@@ -235,18 +224,17 @@ std::optional<Finding> killed(const Case& facts) {
     finding.weight = 10;
     return finding;
   }
-  std::string events = control_group_file(facts, "memory.events");
-  std::string memory_limit = first_line(control_group_file(facts, "memory.max"));
-  if (events.empty()) {
-    events = memory_group_file(facts, "memory.oom_control");
-    memory_limit = first_line(memory_group_file(facts, "memory.limit_in_bytes"));
-  }
-  const std::string kills = word_after(line_with(events, "oom_kill "), "oom_kill ", "\n");
-  if (std::atoi(kills.c_str()) > 0) {
+  const Snapshot state = facts.snapshot().value_or(Snapshot{});
+  // Others may have been killed there long ago.
+  if (const auto kills = state.killed_for_memory_now(); kills > state.killed_for_memory) {
+    std::string memory_limit = first_line(state.control_group_file("memory.max"));
+    if (memory_limit.empty()) {
+      memory_limit = first_line(state.memory_group_file("memory.limit_in_bytes"));
+    }
     finding.cause = "the kernel killed it because the memory of its control group was used up";
-    finding.looked_at.push_back("its control group may use " +
-                                format_bytes(std::strtoull(memory_limit.c_str(), nullptr, 10)) +
-                                "; processes killed there for want of memory: " + kills);
+    finding.looked_at.push_back(
+        "its control group may use " + format_bytes(std::strtoull(memory_limit.c_str(), nullptr, 10)) +
+        "; processes killed there for want of memory: " + std::to_string(kills - state.killed_for_memory));
     finding.remedy = "give it more memory (docker: --memory, systemd: MemoryMax=), or let it use less";
     finding.weight = 10;
     return finding;
