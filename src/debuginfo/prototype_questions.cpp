@@ -12,10 +12,15 @@ struct PrototypesState final : OpenedFile::State {
   Prototypes prototypes;
 };
 
+/// The tables, which the reader process has at the same address.
+struct TablesInBoth {
+  spec::GrowingTables* tables;
+};
+
 /// The question: the tables, the address of the function (0: its declaration is wanted), its name. The answer: its
 /// place in the tables (`none`: unknown), and what was added to them.
 void describe(OpenedFile& file, Input& question, Output& answer) {
-  auto& into = *question.value<spec::GrowingTables*>();  // the reader process has it at the same address
+  auto& into = *question.value<TablesInBoth>().tables;
   const auto address = question.value<std::uint64_t>();
   const std::string name(question.text());
   if (!file.state) {
@@ -52,7 +57,7 @@ const spec::Call* PrototypeQuestions::find_declaration(ReadFile& file, std::stri
 
 const spec::Call* PrototypeQuestions::ask(ReadFile& file, std::uint64_t address, std::string_view name) {
   Output question;
-  question.value(&into_);
+  question.value(TablesInBoth{&into_});
   question.value(address);
   question.text(name);
   auto answer = reader_.ask(file, describe, question);

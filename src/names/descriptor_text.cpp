@@ -33,7 +33,7 @@ bool append_process(TextBuffer& text, const trace::PidfdProcess& process) {
 
 void append_counter(TextBuffer& text, const trace::EventCounter& counter) {
   text.append("{eventfd-count=");
-  text.decimal(counter.count);
+  text.hex(counter.count);
   if (counter.id) {
     text.append(", eventfd-id=");
     text.decimal(std::uint64_t{*counter.id});

@@ -150,7 +150,8 @@ void Symbols::check_beyond(const ast::Program& program, Diagnostics& diagnostics
   for (const auto& [of, keys] : beyond_) {
     for (const auto& [key, entry] : keys) {
       if (!entry.found && (!program.first_replaceable || program.is_users(entry.at))) {
-        diagnostics.warning(entry.at, "found " + key + ", expected a row or a name of " + of);
+        diagnostics.warning(entry.at,
+                            std::string("found ").append(key).append(", expected a row or a name of ").append(of));
       }
     }
   }

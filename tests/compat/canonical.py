@@ -33,7 +33,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'\b0x7[5-9][0-9a-f]{2}\b', 'PID'),  # a process id under -e raw
     (r'((?:shm|sem|msg)_[acdosr]?time=)\d{10}', r'\1TIME'),
     (r'(getcpu\(\[)\d+', r'\1CPU'),
-    (r'(cpu_id_start=|cpu_id=|node_id=|mm_cid=)\d+', r'\1CPU'),
+    (r'(\bmm_cid=)\d+', r'\1CPU'),
     (r'(kcmp\(.*) [123]$', r'\1 ORDER'),  # the order of secret addresses
     (r'(f_(?:bfree|bavail|ffree|files)=)\d+', r'\1COUNT'),
     (r'(f_fsid=\{val=\[)[^\]]*', r'\1ID'),
@@ -48,7 +48,7 @@ MASKS = [(re.compile(pattern), replacement) for pattern, replacement in [
     (r'(nanosleep(?:_time64)?\(.*, \{tv_sec=)\d+, tv_nsec=\d+(?=\}\) += \? )', r'\1TIME'),
     (r'(LOOP_CTL_GET_FREE\) += )\d+', r'\1NUMBER'),
     (r'(\b(?:tstamp|reachable_time)=)\d+', r'\1TIME'),
-    (r'<\{eventfd-count=\d+(?:, eventfd-\w+=\d+)*\}>', '<EVENTFD>'),  # a number that the kernel hands out
+    (r'<\{eventfd-count=\w+(?:, eventfd-\w+=\d+)*\}>', '<EVENTFD>'),  # a number that the kernel hands out
     (r'<signalfd:~?\[[^\]]*\]>', '<SIGNALFD>'),
 ]]
 

@@ -94,7 +94,7 @@ ROWS = [
     ('--decode-fds=socket -e trace=socket,close', 'fds', [r'= 3<UNIX-STREAM:\[N\]>', '!/dev/null']),
     ('--decode-fds=dev -e trace=openat,close', 'fds', [r'= 3</dev/null<char 1:3>>']),
     ('--decode-fds=pidfd -e trace=pidfd_open', 'fds', [r'= 3<pid:N>']),
-    ('--decode-fds=eventfd -e trace=eventfd2,pidfd_open', 'fds', [r'= 3<{eventfd-count=5, eventfd-id=\d+.*}>', '!<pid'], 'new'),
+    ('--decode-fds=eventfd -e trace=eventfd2,pidfd_open', 'fds', [r'= 3<{eventfd-count=0x5, eventfd-id=\d+.*}>', '!<pid'], 'new'),
     ('--decode-fds=signalfd -e trace=signalfd4,pidfd_open', 'fds', [r'= 3<signalfd:\[USR1\]>', '!<pid']),
     ('--decode-fds=!path -e trace=openat', 'fds', ['char 1:3']),
     ('-y -e trace=read', 'file', [r'^read\(3<.*/text>, ']),
