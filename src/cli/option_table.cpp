@@ -15,6 +15,7 @@ constexpr std::array headings = {
 
 // A GROUP line sets the group of the rows that follow, so the rows are numbered once at start-up.
 #define GROUP(id, heading)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum
 #define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual) +1
 constexpr std::size_t options = 0
 #include "cli/options.def"
