@@ -105,8 +105,13 @@ bool write_fully(int socket, const char* from, std::size_t size) {
   return true;
 }
 
-bool read_fully(int socket, char* into, std::size_t size) {
+/// `wait` returns once there is something to read, or false to give up.
+template <typename Wait>
+bool read_fully(int socket, char* into, std::size_t size, Wait wait) {
   while (size != 0) {
+    if (!wait()) {
+      return false;
+    }
     const ssize_t count = ::read(socket, into, size);
     if (count == 0 || (count < 0 && errno != EINTR)) {
       return false;
@@ -128,7 +133,7 @@ void serve(int socket) {
       return;
     }
     std::vector<char> bytes(header.size);
-    if (!read_fully(socket, bytes.data(), bytes.size())) {
+    if (!read_fully(socket, bytes.data(), bytes.size(), [] { return true; })) {
       return;
     }
     Input question(std::move(bytes));
@@ -277,26 +282,21 @@ bool Reader::read_all(char* into, std::size_t size, double budget) {
     return now;
   }();
   const double used = processor_time(pid_);
-  while (size != 0) {
-    pollfd one{socket_.get(), POLLIN, 0};
-    const int ready = ::poll(&one, 1, 100);
-    if (ready == 0) {
+  return read_fully(socket_.get(), into, size, [&] {
+    for (;;) {
+      pollfd one{socket_.get(), POLLIN, 0};
+      const int ready = ::poll(&one, 1, 100);
+      if (ready > 0) {
+        return true;
+      }
       timespec now{};
       ::clock_gettime(CLOCK_MONOTONIC, &now);
-      if (processor_time(pid_) - used > budget || now.tv_sec - start.tv_sec > longest_wait) {
+      if ((ready < 0 && errno != EINTR) || processor_time(pid_) - used > budget ||
+          now.tv_sec - start.tv_sec > longest_wait) {
         return false;
       }
-      continue;
     }
-    const ssize_t count = ready < 0 ? -1 : ::read(socket_.get(), into, size);
-    if (count == 0 || (count < 0 && errno != EINTR)) {
-      return false;
-    }
-    const auto done = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
-    into += done;
-    size -= done;
-  }
-  return true;
+  });
 }
 
 std::optional<Input> Reader::receive(const ReadFile& file) {
