@@ -56,10 +56,6 @@ std::uint64_t Snapshot::killed_for_memory_now() const {
 }
 
 void Snapshot::update(Snapshot later) {
-  const auto moved = [](const std::string& from, const std::string& to) { return !to.empty() && to != from; };
-  if (moved(cgroup, later.cgroup) || moved(memory_cgroup, later.memory_cgroup)) {
-    killed_for_memory = later.killed_for_memory;
-  }
   const auto take = [](std::string& mine, std::string& other) {
     if (!other.empty()) {
       mine = std::move(other);
@@ -72,6 +68,7 @@ void Snapshot::update(Snapshot later) {
   take(security_label, later.security_label);
   take(executable, later.executable);
   descriptors = later.descriptors;
+  killed_for_memory = later.killed_for_memory;
 }
 
 std::string Snapshot::field(std::string_view key) const {
@@ -100,7 +97,13 @@ std::optional<std::uint64_t> Snapshot::limit(std::string_view name) const {
   return std::nullopt;
 }
 
-ProcSystemView::ProcSystemView() : own_mounts_(read_link("/proc/self/ns/mnt")) {}
+ProcSystemView::ProcSystemView() : own_mounts_(read_link("/proc/self/ns/mnt")) {
+  if (const auto own = ProcSystemView::snapshot(::getpid())) {
+    own_cgroup_ = own->cgroup;
+    own_memory_cgroup_ = own->memory_cgroup;
+    killed_before_ = own->killed_for_memory_now();
+  }
+}
 
 std::string ProcSystemView::current_directory(pid_t tid) {
   return read_link(proc::proc_path(tid, "cwd"));
@@ -126,7 +129,9 @@ std::optional<Snapshot> ProcSystemView::snapshot(pid_t tid) {
       result.memory_cgroup = line.substr(at + 8);
     }
   }
-  result.killed_for_memory = result.killed_for_memory_now();
+  // Of a group that is not the tracer's own, nobody has looked at the count before the run.
+  const bool is_own = result.cgroup == own_cgroup_ && result.memory_cgroup == own_memory_cgroup_;
+  result.killed_for_memory = is_own ? killed_before_ : 0;
   return result;
 }
 

@@ -23,7 +23,7 @@ struct Snapshot {
   std::string security_label;
   std::string executable;
   std::optional<std::size_t> descriptors;  ///< how many are open
-  /// How many processes of its control group the kernel had killed for want of memory when it was first seen there.
+  /// How many processes of its control group the kernel had killed for want of memory before the run; 0: unknown.
   std::uint64_t killed_for_memory = 0;
   /// Returns how many that are now.
   [[nodiscard]] std::uint64_t killed_for_memory_now() const;
@@ -81,6 +81,9 @@ class ProcSystemView final : public SystemView {
 
  private:
   std::string own_mounts_;
+  std::string own_cgroup_;
+  std::string own_memory_cgroup_;
+  std::uint64_t killed_before_ = 0;  ///< in these groups, for want of memory
   std::shared_ptr<Root> last_other_;
   std::string last_other_name_;
 };
