@@ -167,7 +167,7 @@ ROWS = [
     ('-X raw -e trace=openat', 'file', [r'^openat\(-100, "text", 0\)']),
     ('-X abbrev -e trace=openat', 'file', [FILE]),
     ('--const-print-style=verbose -e trace=openat', 'file', [r'^openat\(-100 /\* AT_FDCWD \*/, "text", 0 /\* O_RDONLY \*/\)']),
-    ('--always-show-pid -e trace=chdir', 'fail', [r'^N chdir']),
+    ('--always-show-pid -e trace=chdir', 'fail', [r'^N +chdir']),
     # Statistics
     ('-c -e trace=chdir', 'fail cd', [r'^% time +seconds +usecs/call +calls +errors syscall$', r' +2 +1 chdir$', '!missing']),
     ('--summary-only -e trace=chdir', 'fail cd', [r' +2 +1 chdir$']),
