@@ -167,7 +167,8 @@ void serve(int socket) {
     ::signal(number, SIG_DFL);
   }
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (enter_sandbox(memory, most_memory)) {
+  const char ready = 0;
+  if (enter_sandbox(memory, most_memory) && write_fully(own, &ready, sizeof ready)) {
     try {
       serve(own);
     } catch (const std::exception&) {
@@ -231,7 +232,10 @@ bool Reader::start() {
   int status = 0;
   while (child > 0 && ::waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
   }
-  if (child < 0 || ::read(from_child.get(), &pid_, sizeof pid_) != sizeof pid_ || pid_ <= 0) {
+  // Its limits are raised for large files, so it must have set them.
+  char ready = 0;
+  if (child < 0 || ::read(from_child.get(), &pid_, sizeof pid_) != sizeof pid_ || pid_ <= 0 ||
+      !read_fully(socket_.get(), &ready, sizeof ready, [] { return true; })) {
     socket_.reset();
     return false;
   }
