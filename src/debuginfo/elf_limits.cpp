@@ -367,10 +367,6 @@ ElfHandle open_within_limits(Elf* elf, std::uint64_t size) {
   return handle && is_within_limits(elf, size) ? std::move(handle) : nullptr;
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether a large file takes so little space that its tables can only be zeros.
 bool is_mostly_holes(const struct ::stat& status) {
   constexpr off_t large = off_t{64} << 20;

@@ -294,7 +294,7 @@ bool unicode_place(decode::CustomContext& context) {
   }
   TextBuffer text;
   text.append("UNI_DIRECT_BASE+");
-  (number & mask) != 0 ? text.hex(number & mask) : text.append('0');
+  text.hex(number & mask);
   context.named(text.view(), number);
   return true;
 }

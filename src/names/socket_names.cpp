@@ -18,9 +18,9 @@
 #include <optional>
 
 #include "base/number_text.h"
-#include "base/read_file.h"
 #include "names/bound_sockets.h"
 #include "names/socket_text.h"
+#include "proc/proc_files.h"
 #include "proc/proc_text.h"
 #include "proc/sock_diag.h"
 #include "proc/unix_sockets.h"
@@ -181,10 +181,7 @@ int SocketNames::process_of(std::int32_t tid) {
     process_tid_ = tid;
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, tid, 0)));
     if (!process_.valid()) {  // not the leader of its process
-      const std::string status = read_file(proc::proc_path(tid, "status"));
-      const auto at = status.find("\nTgid:\t");
-      const auto leader = at == std::string::npos ? std::nullopt : number_at<std::int32_t>(status.substr(at + 7), 10);
-      process_.reset(leader ? static_cast<int>(::syscall(SYS_pidfd_open, *leader, 0)) : -1);
+      process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, proc::process_of(tid), 0)));
     }
   }
   return process_.get();

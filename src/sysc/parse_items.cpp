@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string>
 
 #include "sysc/parse_types.h"
@@ -263,16 +262,6 @@ ast::Set parse_set(TokenStream& in, bool is_flags) {
   return set;
 }
 
-/// A number of bytes of a structure.
-std::uint32_t parse_size(TokenStream& in) {
-  const Position at = in.position();
-  const auto size = in.expect_number("a number of bytes");
-  if (size > std::numeric_limits<std::uint32_t>::max()) {
-    in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", size));
-  }
-  return static_cast<std::uint32_t>(size);
-}
-
 ast::Struct parse_struct(TokenStream& in, StructKind kind) {
   ast::Struct structure;
   structure.kind = kind;
@@ -285,9 +274,9 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       in.expect("by");
       structure.sized_by = boxed(parse_expr(in));
     } else if (in.accept("min")) {
-      structure.min_size = parse_size(in);
+      structure.min_size = in.expect_u32("a number of bytes");
     } else if (in.accept("fill")) {
-      structure.filled_size = parse_size(in);
+      structure.filled_size = in.expect_u32("a number of bytes");
     } else if (in.accept("step")) {
       structure.step = boxed(parse_expr(in));
     } else if (in.accept("list")) {

@@ -1,9 +1,6 @@
 #include "sysc/parse_types.h"
 
-#include <fmt/core.h>
-
 #include <deque>
-#include <limits>
 
 namespace tracer::sysc {
 
@@ -14,15 +11,6 @@ using ast::Expr;
 using ast::Type;
 using spec::Direction;
 using spec::LengthKind;
-
-std::uint32_t parse_cap(TokenStream& in) {
-  const Position at = in.position();
-  const auto cap = in.expect_number("a number");
-  if (cap > std::numeric_limits<std::uint32_t>::max()) {
-    in.fail(at, fmt::format("found {}, expected a number of up to 32 bits", cap));
-  }
-  return static_cast<std::uint32_t>(cap);
-}
 
 /// Parses `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]` or `[until 0]`.
 ast::Length parse_length(TokenStream& in) {
@@ -45,7 +33,7 @@ ast::Length parse_length(TokenStream& in) {
     }
   }
   if (in.accept("max")) {
-    length.max = parse_cap(in);
+    length.max = in.expect_u32("a number");
   }
   if (!in.at("]")) {
     in.unexpected("']'", {"bytes", "max", "of"});

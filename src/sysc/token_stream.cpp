@@ -1,5 +1,9 @@
 #include "sysc/token_stream.h"
 
+#include <fmt/core.h>
+
+#include <limits>
+
 namespace tracer::sysc {
 
 const Token& TokenStream::take() {
@@ -41,6 +45,15 @@ std::uint64_t TokenStream::expect_number(std::string_view what) {
     unexpected(what);
   }
   return take().value;
+}
+
+std::uint32_t TokenStream::expect_u32(std::string_view what) {
+  const Position start = position();
+  const auto number = expect_number(what);
+  if (number > std::numeric_limits<std::uint32_t>::max()) {
+    fail(start, fmt::format("found {}, expected a number of up to 32 bits", number));
+  }
+  return static_cast<std::uint32_t>(number);
 }
 
 std::string TokenStream::expect_string(std::string_view what) {

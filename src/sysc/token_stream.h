@@ -35,6 +35,8 @@ class TokenStream {
   void expect(std::string_view text);
   ast::Name expect_name(std::string_view what);
   std::uint64_t expect_number(std::string_view what);
+  /// A number of up to 32 bits.
+  std::uint32_t expect_u32(std::string_view what);
   std::string expect_string(std::string_view what);
 
   /// Reports `found X, expected WHAT` and throws. `choices` are words to suggest a near miss from.
