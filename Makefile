@@ -19,6 +19,9 @@ jobs := $(shell nproc)
 version = $(shell sed -n 's/.*tracer VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
+# For archives that are equal when they are built twice.
+epoch = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y $(CURDIR)/CHANGELOG.md)
+
 # $(call configure,DIRECTORY,OPTIONS): where that has not been done with this WERROR. CMake itself notices later changes.
 configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
   cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2)
@@ -42,9 +45,9 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions compat probe install deb dist \
-        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages clang-packages lint-packages \
-        arm64-packages kernels-packages releases-packages
+.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions compat probe install deb tarball dist \
+        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages static-packages clang-packages \
+        lint-packages arm64-packages kernels-packages releases-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -107,9 +110,7 @@ test-kernels: build-packages build/build.ninja
 	$(call build_tests,build)
 	tests/kernels/run $(ARGS_KERNELS) || (( $$? == 77 ))
 
-test-static: build-packages
-	cmake --preset static -DTRACER_WERROR=$(WERROR)
-	cmake --build --preset static
+test-static: static-packages tarball
 	tests/static/run build-static/tracer
 
 compat: tests
@@ -123,7 +124,13 @@ install: build-packages build/build.ninja
 deb: build-packages build/build.ninja
 	cmake --build build --target program
 	rm -rf build/packages
-	cd build && umask 022 && SOURCE_DATE_EPOCH=$$(git -C .. log -1 --format=%ct 2>/dev/null || stat -c %Y ../CHANGELOG.md) cpack
+	cd build && umask 022 && $(epoch) cpack
+
+# The program with its papers, for any system and any container: build-static/packages/tracer-….tar.gz.
+tarball: build-packages
+	cmake --preset static -DTRACER_WERROR=$(WERROR) -DZYDIS_SOURCE="$$(tests/static/fetch_zydis)"
+	cmake --build --preset static
+	cd build-static && umask 022 && $(epoch) cpack
 
 # The sources, for who has no git.
 dist:
@@ -151,6 +158,9 @@ test-packages: build-packages
 
 bench-packages: build-packages
 	$(call install_missing,$(bench_packages))
+
+static-packages: build-packages
+	$(call install_missing,$(static_packages))
 
 clang-packages:
 	$(call install_missing,$(clang_packages))

@@ -26,6 +26,9 @@ lint_packages := $(clang_packages) clang-format-14 clang-tidy-14 libclang-rt-14-
 # To measure beside them (make bench-kernel).
 bench_packages = $(test_packages) bpftrace linux-perf make
 
+# To try the static program (make test-static).
+static_packages = $(build_packages) busybox-static
+
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
 guest_packages := $(build_packages) catch2 python3 cpio e2fsprogs

@@ -1,10 +1,12 @@
 #include "functions/placement.h"
 
 #include <elf.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "debuginfo/separate_files.h"
+#include "proc/proc_files.h"
 #include "proc/tracee_file.h"
 
 namespace tracer::functions {
@@ -53,6 +55,9 @@ std::map<std::uint64_t, Module> Placement::traceable_modules(pid_t process) {
       sink_.complain("the functions of " + module.path + " are not traced: not those of " +
                      std::string(abi_names[index_of(module.file->abi())]) + " programs");
     }
+  }
+  if (modules.empty() && proc::threads_of(::getpid()).empty() && !std::exchange(complained_, true)) {
+    sink_.complain("functions are not traced: they are found by /proc/PID/maps, and /proc is not mounted here");
   }
   return modules;
 }

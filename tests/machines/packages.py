@@ -39,10 +39,11 @@ def mirrors():
 
 
 class Packages:
-    """The packages of one architecture and release. `release` is None for the machine's own."""
+    """The packages of one architecture and release. `release` is None for the machine's own; `kind` is deb-src for sources."""
 
-    def __init__(self, cache, architecture, release=None):
-        self._folder = cache / 'apt' / f'{architecture}-{release or "own"}'
+    def __init__(self, cache, architecture, release=None, kind='deb'):
+        self._folder = cache / 'apt' / f'{architecture}-{release or "own"}{kind.removeprefix("deb")}'
+        self._kind = kind
         self._architecture = architecture
         self._release = release
         self._updated = False
@@ -52,7 +53,7 @@ class Packages:
         sources = mirrors()
         if self._release:  # where a release itself stands, its siblings stand, too
             sources = [(address, self._release) for address, release in sources if '-' not in release]
-        return ''.join(f'deb [arch={self._architecture}{signed}] {address} {release} main\n'
+        return ''.join(f'{self._kind} [arch={self._architecture}{signed}] {address} {release} main\n'
                        for address, release in dict.fromkeys(sources))
 
     def _apt(self, *command, cwd=None):
@@ -103,6 +104,19 @@ class Packages:
             raise Unavailable(f'{package} depends on no kernel')
         # From Debian 14 on, what an image consists of stands in packages of its own.
         return [self._fetch_alone(name) for name in image[:1] + self._parts(image[0], 'linux-binary-', 'linux-modules-')]
+
+    def fetch_source(self, name, into):
+        """What the authors of a program published, without Debian's changes, in the directory `into`."""
+        self._update()
+        folder = self._folder / 'sources'
+        folder.mkdir(exist_ok=True)
+        self._apt('apt-get', 'source', '--download-only', '-q', name, cwd=folder)
+        archive = max(folder.glob(f'{name}_*.orig.tar.*'), key=lambda file: not file.name.endswith('.asc'))
+        fresh = into.with_suffix('.new')
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        subprocess.run(['tar', '-x', '--strip-components=1', '-f', archive, '-C', fresh], check=True)
+        fresh.rename(into)
 
     def _parts(self, package, *prefixes):
         """What it depends on, as far as the names begin so."""

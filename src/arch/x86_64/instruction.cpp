@@ -3,6 +3,11 @@
 namespace tracer::arch {
 namespace {
 
+#ifdef ZYDIS_STATIC_BUILD
+Zydis load_zydis() {
+  return {::ZydisDecoderInit, ::ZydisDecoderDecodeFull, ::ZydisRegisterGetId, ::ZydisRegisterGetClass};
+}
+#else
 Zydis load_zydis() {
   SharedLibrary library(ZYDIS_LIBRARY, ZYDIS_PACKAGE);
   Zydis result;
@@ -13,6 +18,7 @@ Zydis load_zydis() {
   result.status = library.status();
   return result;
 }
+#endif
 
 }  // namespace
 

@@ -23,7 +23,7 @@ struct Zydis {
   Status status = Done{};  ///< if it is an error, the functions are null
 };
 
-/// Loads Zydis on the first call.
+/// Loads Zydis on the first call, unless it is linked.
 const Zydis& zydis();
 
 struct Instruction {

@@ -7,7 +7,7 @@
 namespace tracer::arch {
 
 Status can_break_at_functions(Abi) {
-  return Error{ENOTSUP, "this build has no Zydis: use one that is linked dynamically"};
+  return Error{ENOTSUP, "this build has no Zydis: use one that has (-V names the libraries)"};
 }
 
 StepStrategy step_strategy(Abi, std::span<const std::byte>) {
