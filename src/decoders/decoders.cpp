@@ -74,6 +74,7 @@ std::span<const decode::Custom> all() {
       {"port_range", port_range},
       {"quota_command", quota_command},
       {"recvmmsg_result", recvmmsg_result},
+      {"request_bytes", request_bytes},
       {"request_elements", request_elements},
       {"restriction", restriction},
       {"ring_workers", ring_workers},

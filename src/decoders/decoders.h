@@ -24,6 +24,7 @@ bool capabilities(decode::CustomContext& context);
 // devices.cpp
 bool termios_flags(decode::CustomContext& context);
 bool termios_cc(decode::CustomContext& context);
+bool request_bytes(decode::CustomContext& context);
 bool dm_version(decode::CustomContext& context);
 bool dm_data_in(decode::CustomContext& context);
 bool dm_data_out(decode::CustomContext& context);

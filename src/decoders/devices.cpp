@@ -1,6 +1,7 @@
 // Terminals, the device mapper, network devices, cameras, speakers, and other devices with ioctl(2) requests.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "decoders/decoders.h"
 #include "decoders/helpers.h"
@@ -57,6 +58,23 @@ bool termios_cc(decode::CustomContext& context) {
     out.symbol(text.view());
   }
   out.end_array();
+  return true;
+}
+
+/// Shows as many bytes as the number of the request says (linux/ioctl.h), in hexadecimal.
+bool request_bytes(decode::CustomContext& context) {
+  constexpr unsigned size_shift = 16;
+  constexpr std::uint64_t size_mask = 0x3fff;
+  const auto size = static_cast<std::size_t>(context.argument("op").value_or(0) >> size_shift & size_mask);
+  const auto shown = std::min<std::size_t>(size, context.options().string_limit);
+  std::vector<std::byte> raw(size);
+  if (context.memory().read(context.address(), raw) != size) {
+    return false;
+  }
+  render::StringForm form;
+  form.hex = true;
+  form.cut = shown < size;
+  context.out().bytes(std::span(raw).first(shown), form);
   return true;
 }
 

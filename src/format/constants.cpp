@@ -237,26 +237,29 @@ bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
   return cut(c.value, width, false) == (bits & ~std::uint64_t{c.open_bits});
 }
 
-/// Appends the bits of an ioctl request that its name does not determine: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`.
+/// Appends the bits of an ioctl request that its name does not determine: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`. Beside a
+/// number without a name the size does not show.
 void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi) {
   constexpr std::uint64_t number_bits = 0xff;
   constexpr std::uint64_t size_bits = 0x3fff0000;
   constexpr unsigned size_shift = 16;
+  bool shows_size = (c.open_bits & size_bits) != 0;
   text.append('(');
   if ((c.open_bits & number_bits) != 0) {
     const auto number = bits & c.open_bits & number_bits;
     if (c.number_set == spec::none) {
       text.decimal(number);
+      shows_size = false;
     } else {
       spec::Type type = scalar_type(4, false, spec::Style::hex);
       type.set = c.number_set;
       append_constant(text, tables, type, number, abi, ConstantForm::abbreviate);
     }
-    if ((c.open_bits & size_bits) != 0) {
+    if (shows_size) {
       text.append(", ");
     }
   }
-  if ((c.open_bits & size_bits) != 0) {
+  if (shows_size) {
     text.decimal((bits & size_bits) >> size_shift);
   }
   text.append(')');
