@@ -26,7 +26,7 @@ epoch = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y $
 configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
   cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2)
 # $(call build_tests,DIRECTORY): builds everything; the directory may have been configured before Catch2 was installed.
-build_tests = @[[ -e $(1)/tests/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1)
+build_tests = @[[ -e $(1)/tests/unit/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error -j$(jobs)
 
 # $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing. Others may provide a package by its
@@ -46,7 +46,7 @@ $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-
 endef
 
 .PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions compat probe install deb tarball dist \
-        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages static-packages clang-packages \
+        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages deb-packages static-packages clang-packages \
         lint-packages arm64-packages kernels-packages releases-packages
 
 all: build-packages build/build.ninja
@@ -121,7 +121,7 @@ install: build-packages build/build.ninja
 	cmake --install build --prefix $(PREFIX)
 
 # Debian packages of the program and of its descriptions, in build/packages. Built twice, they are equal.
-deb: build-packages build/build.ninja
+deb: deb-packages build/build.ninja
 	cmake --build build --target program
 	rm -rf build/packages
 	cd build && umask 022 && $(epoch) cpack
@@ -158,6 +158,9 @@ test-packages: build-packages
 
 bench-packages: build-packages
 	$(call install_missing,$(bench_packages))
+
+deb-packages: build-packages
+	$(call install_missing,$(deb_packages))
 
 static-packages: build-packages
 	$(call install_missing,$(static_packages))

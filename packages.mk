@@ -26,6 +26,9 @@ lint_packages := $(clang_packages) clang-format-14 clang-tidy-14 libclang-rt-14-
 # To measure beside them (make bench-kernel).
 bench_packages = $(test_packages) bpftrace linux-perf make
 
+# To make Debian packages: what finds out which libraries a program needs.
+deb_packages = $(build_packages) dpkg-dev file
+
 # To try the static program (make test-static).
 static_packages = $(build_packages) busybox-static
 

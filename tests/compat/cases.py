@@ -166,10 +166,11 @@ OPTIONS = {
     'path_filter': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
     # By what is really called: names, classes and numbers, tampering and counts.
     'multiplexed': [*(['-e', f'trace={calls}'] for calls in (
-                        'all', '%network', '!%network', '%desc', 'listen,accept,recv', 'socketcall', '!semop', '%ipc,%memory', '117',
+                        'all', '%network', '!%network', '%desc', 'listen,accept,recv', '!semop', '%ipc,%memory', '117',
                         '/^(send|sem)')),
                     ['-e', 'raw=listen'], ['-e', 'verbose=%network'], ['-e', 'inject=listen:error=EIO'],
-                    ['-e', 'inject=socketcall:error=EIO'], ['-C', '-e', 'trace=%network,%ipc']],
+                    *([['-e', 'trace=socketcall'], ['-e', 'inject=socketcall:error=EIO']] if HAS_32_BITS else []),
+                    ['-C', '-e', 'trace=%network,%ipc']],
     'namespaces': [['-f', '-Y'], ['-f', '--pidns-translation'], ['-f', '-Y', '--pidns-translation']],
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("nobody stops for the kernel's trace, and a killed tracer leaves nothi
   cat.say("one");
   CHECK(cat.line() == "one");
   CHECK(becomes_true([&] { return contents(out).find("write(1, \"one\\n\", 4)") != std::string::npos; }));
-  CHECK(contents(out).find("read(0, \"one\\n\", 131072)") != std::string::npos);
+  CHECK(contents(out).find("read(0, \"one\\n\", ") != std::string::npos);
   watcher.signal(SIGKILL);
   CHECK(watcher.wait());
   cat.say("two");
