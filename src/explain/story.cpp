@@ -299,7 +299,7 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
 }
 
 void Story::add_wait(Process& process, const Moment& moment, const Call& call) {
-  const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("infop").value);
+  const std::int64_t child = call.name == "wait4" ? call.result : pid_in(call.argument("siginfo").value);
   if (child <= 0 || find(static_cast<pid_t>(child)) == nullptr) {
     return;
   }

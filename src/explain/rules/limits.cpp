@@ -205,7 +205,7 @@ const Process* killer_of(const Case& facts, std::string& how) {
     for (const Step& step : process.steps) {
       if (step.call.name == "kill" && step.call.outcome == CallOutcome::returned &&
           step.call.argument("pid").value.number == facts.process.pid &&
-          to_text(step.call.argument("sig").value) == facts.process.exit->signal) {
+          to_text(step.call.argument("signum").value) == facts.process.exit->signal) {
         how = to_text(step.call, false);
         return &process;
       }

@@ -113,7 +113,7 @@ std::optional<Finding> already_running(const Case& facts) {
   const auto asked = std::find_if(process.steps.rbegin(), process.steps.rend(), [&](const Step& step) {
     return step.order >= process.last_exec && step.call.name == "kill" &&
            (step.call.outcome == CallOutcome::returned || step.call.failed_with("EPERM")) &&
-           to_text(step.call.argument("sig").value) == "0";
+           to_text(step.call.argument("signum").value) == "0";
   });
   if (asked == process.steps.rend() || process.calls - asked->number > soon) {
     return std::nullopt;

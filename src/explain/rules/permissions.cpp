@@ -290,7 +290,7 @@ constexpr std::string_view watched_for_filters =
 std::optional<Finding> signal_refused(const Case& facts) {
   const Call& call = facts.call();
   const std::int64_t pid = call.argument("pid").value.number;
-  if (pid <= 0 || to_text(call.argument("sig").value) == "0") {
+  if (pid <= 0 || to_text(call.argument("signum").value) == "0") {
     return std::nullopt;
   }
   const std::string number = std::to_string(pid);
