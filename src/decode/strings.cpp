@@ -120,10 +120,10 @@ bool StringDecoder::inet6_address(const Type& type, const Place& place, std::str
 }
 
 bool StringDecoder::text(const Type& type, const Place& place, const Context& context) const {
-  const bool is_whole = type.style == spec::Style::path || type.style == spec::Style::whole;
   // `all max N` is no field but a limit of its own.
   const bool is_limited = type.length != spec::none && tables_.exprs[type.length].op == spec::ExprOp::everything;
   const bool is_fixed = type.length != spec::none && !is_limited;
+  const bool is_whole = type.style == spec::Style::path || type.style == spec::Style::whole || is_fixed;
   std::uint64_t capacity = unlimited;
   if (type.length != spec::none) {
     const auto n = evaluator_.length(type, context);
