@@ -25,7 +25,7 @@ import canonical  # noqa: E402
 import compare  # noqa: E402
 
 # Per cent of equal lines: what has been reached so far. Raise it, never lower.
-THRESHOLDS = {'x86_64': 98.6, 'i386': 98.6}
+THRESHOLDS = {'x86_64': 99.3, 'i386': 99.3}
 # Options that change how values show.
 MODES = ['', '-v', '-X raw', '-X verbose', '-x', '-xx', '-y', '-yy', '-Y', '--decode-pids=comm,pidns', '-e raw=all', '-e abbrev=none',
          '-e verbose=none', '-s 0', '-s 1', '-n', '-N']
