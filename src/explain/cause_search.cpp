@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/directory.h"
 #include "explain/ranking.h"
 #include "explain/rules/rules.h"
 
@@ -42,12 +43,34 @@ const Step* message_step(const Process& process, std::string_view alternatives) 
   return last;
 }
 
+/// Returns the path of the call that explains its error: of rename, link and the like one of two.
+const std::string& path_at_fault(const Prober& prober, const Step& step) {
+  const std::string& error = step.call.error;
+  if (step.new_path.empty() || is_listed(error, "EXDEV EMLINK")) {
+    return step.path;
+  }
+  if (is_listed(error, "EEXIST ENOTEMPTY EISDIR ETXTBSY ENOSPC EDQUOT")) {
+    return step.new_path;
+  }
+  if (error == "ENAMETOOLONG") {
+    return step.path.size() > step.new_path.size() ? step.path : step.new_path;
+  }
+  if (error == "EACCES") {
+    const Walk directory = prober.walk(directory_of(step.path));
+    return directory.exists() && prober.may(directory.info(), Access::write) ? step.new_path : step.path;
+  }
+  if (step.call.name == "mount") {
+    return error == "ENOENT" && prober.exists(step.new_path) ? step.path : step.new_path;  // the source may be any word
+  }
+  return is_listed(error, "ENOENT ENOTDIR ELOOP") && prober.exists(step.path) ? step.new_path : step.path;
+}
+
 class Search {
  public:
   Search(const Story& story, const Process& process)
       : process_(process),
         prober_(process),
-        facts_{story, process, prober_, nullptr, process.messages()},
+        facts_{story, process, prober_, nullptr, process.messages(), {}},
         ranking_(process) {}
 
   std::vector<Answer> answers() {
@@ -87,10 +110,11 @@ class Search {
     for (const Ranked& one : ranked) {
       select(one.step);
       const int closeness = ranking_.of(*one.step);
+      const bool needs_words = ranking_.is_lookup_without_words(*one.step);
       std::optional<Answer> best;  // a call fails for one reason
       for (const Rule& rule : rules) {
         auto answer = matches(rule, one.step->call) ? check(rule, rule.weight + closeness, one.step) : std::nullopt;
-        if (answer && (!best || best->score < answer->score)) {
+        if (answer && (answer->is_said || !needs_words) && (!best || best->score < answer->score)) {
           best = std::move(answer);
         }
       }
@@ -127,9 +151,10 @@ class Search {
     answer.evidence = std::move(finding->evidence);
     answer.score = score + finding->weight;
     answer.describes_exit = finding->describes_exit;
+    answer.is_said = finding->is_said;
     if (step != nullptr) {
       answer.evidence.push_back(step);
-      answer.path = step->path;
+      answer.path = facts_.subject;
     }
     return answer;
   }
@@ -209,6 +234,7 @@ class Search {
   void select(const Step* step) {
     facts_.step = step;
     prober_.select(step);
+    facts_.subject = step != nullptr ? path_at_fault(prober_, *step) : std::string();
   }
 
   const Process& process_;

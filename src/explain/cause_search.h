@@ -17,6 +17,7 @@ struct Answer {
   std::string remedy;
   std::string path;  ///< the path that the call accessed; empty: none
   int score = 0;
+  bool is_said = false;         ///< see Finding
   bool describes_exit = false;  ///< see Finding
 };
 

@@ -7,6 +7,7 @@
 #include "explain/benign.h"
 #include "explain/cause_search.h"
 #include "explain/culprit.h"
+#include "explain/exit_meanings.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/text_search.h"
@@ -102,6 +103,12 @@ void set_outcome(Explanation& result, const Story& story, const Process& first) 
   if (first.exit->good() && abandoned == nullptr) {
     result.outcome = Explanation::Outcome::good;
     result.headline = name_of(first) + ": nothing looks wrong: it ended well" + after;
+    return;
+  }
+  if (const std::string meaning = meaning_of_exit(first); !meaning.empty()) {
+    result.outcome = Explanation::Outcome::good;
+    result.headline = fmt::format("{}: nothing looks wrong: it exited with status {}: {}", name_of(first),
+                                  first.exit->status, meaning);
     return;
   }
   result.outcome = Explanation::Outcome::failed;

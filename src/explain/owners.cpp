@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -32,7 +33,56 @@ bool holds(pid_t pid, const std::string& target) {
   return found;
 }
 
+/// Returns the processes, without the tracer, for which `is_one` is true.
+template <typename Predicate>
+std::vector<pid_t> processes_with(const Predicate& is_one) {
+  std::vector<pid_t> found;
+  for_each_entry("/proc", [&](const char* name) {
+    const pid_t pid = std::atoi(name);
+    if (pid > 0 && pid != ::getpid() && is_one(pid)) {
+      found.push_back(pid);
+    }
+    return true;
+  });
+  return found;
+}
+
+bool is_at_or_below(const std::string& path, const std::string& directory) {
+  return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+bool uses(pid_t pid, const std::string& directory) {
+  for (const char* link : {"cwd", "root", "exe"}) {
+    if (is_at_or_below(read_link(proc::proc_path(pid, link)), directory)) {
+      return true;
+    }
+  }
+  const std::string descriptors = proc::proc_path(pid, "fd");
+  bool found = false;
+  for_each_entry(descriptors, [&](const char* fd) {
+    found = is_at_or_below(read_link(descriptors + '/' + fd), directory);
+    return !found;
+  });
+  return found;
+}
+
 }  // namespace
+
+std::vector<pid_t> runners_of(const std::string& program) {
+  struct stat wanted;
+  if (::stat(program.c_str(), &wanted) != 0) {
+    return {};
+  }
+  return processes_with([&](pid_t pid) {
+    struct stat info;
+    return ::stat(proc::proc_path(pid, "exe").c_str(), &info) == 0 && info.st_dev == wanted.st_dev &&
+           info.st_ino == wanted.st_ino;
+  });
+}
+
+std::vector<pid_t> users_below(const std::string& directory) {
+  return directory == "/" ? std::vector<pid_t>() : processes_with([&](pid_t pid) { return uses(pid, directory); });
+}
 
 std::string describe_process(pid_t pid) {
   const std::string name = proc::command_name(pid);
@@ -63,14 +113,7 @@ std::optional<std::int64_t> start_time_of(pid_t pid) {
 }
 
 std::vector<pid_t> holders_of(const std::string& target) {
-  std::vector<pid_t> found;
-  for_each_entry("/proc", [&](const char* name) {
-    if (const pid_t pid = std::atoi(name); pid > 0 && holds(pid, target)) {
-      found.push_back(pid);
-    }
-    return true;
-  });
-  return found;
+  return processes_with([&](pid_t pid) { return holds(pid, target); });
 }
 
 std::optional<Listener> listener_on(const std::string& kind, unsigned port) {

@@ -19,6 +19,11 @@ std::optional<std::int64_t> start_time_of(pid_t pid);
 /// Returns every process with a file descriptor whose /proc link is `target` ("socket:[123]", "/var/lock/x").
 std::vector<pid_t> holders_of(const std::string& target);
 
+/// Returns the processes that run the program file, or use a directory, root or file at or below `directory`, of those
+/// that the tracer may see.
+std::vector<pid_t> runners_of(const std::string& program);
+std::vector<pid_t> users_below(const std::string& directory);
+
 struct Listener {
   std::string address;  ///< "127.0.0.1:80"
   std::string inode;

@@ -1,6 +1,7 @@
 #include "explain/ranking.h"
 
 #include <algorithm>
+#include <array>
 
 #include "explain/benign.h"
 #include "explain/rule.h"
@@ -9,6 +10,22 @@
 namespace tracer::explain {
 
 namespace {
+
+constexpr std::string_view lookup_errors = "ENOENT ENOTDIR ELOOP ENXIO";
+constexpr std::string_view lookups =
+    "open openat openat2 access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink "
+    "readlinkat chdir statfs unlink unlinkat rmdir rename renameat renameat2 inotify_add_watch";
+constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
+
+/// True if the text says that something could not be read or found.
+bool reports_inability(const std::string& text) {
+  constexpr std::array<std::string_view, 11> words = {"annot ",      "an't ",     "ould not ", "ouldn't ",
+                                                      "nable to ",   "ailed to ", " found",    "issing",
+                                                      "o such file", "not exist", "o rule to "};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
+}
+
+}  // namespace
 
 std::string error_text_of(std::string_view name) {
   constexpr int last_error = 133;
@@ -19,8 +36,6 @@ std::string error_text_of(std::string_view name) {
   }
   return {};
 }
-
-}  // namespace
 
 Ranking::Ranking(const Process& process) : process_(process) {
   for (const Step& step : process.steps) {
@@ -35,26 +50,63 @@ Ranking::Ranking(const Process& process) : process_(process) {
   }
 }
 
-int Ranking::of(const Step& step) const {
-  std::string after;
+Ranking::Aftermath Ranking::aftermath(const Step& step) const {
+  Aftermath result;
   std::uint64_t next = process_.calls;
   for (auto message = messages_.rbegin(); message != messages_.rend() && (*message)->order > step.order; ++message) {
-    after.insert(0, (*message)->text);
+    result.words.insert(0, (*message)->text);
     next = (*message)->number;
+    result.is_cut = result.is_cut || (*message)->call.argument("buf").value.cut;
   }
-  after = without_remarks(after);
+  result.distance = next > step.number ? next - step.number - 1 : 0;
+  if (result.words.empty() && process_.last_output.order >= step.order) {
+    result.words = process_.last_output.text;  // many programs report errors to standard output
+  }
+  result.is_silent = result.words.empty() && process_.last_output.order < step.order;
+  result.words = without_remarks(result.words);
+  return result;
+}
+
+bool Ranking::is_lookup_without_words(const Step& step) const {
+  if (!is_listed(step.call.error, lookup_errors) || !is_listed(step.call.name, lookups)) {
+    return false;
+  }
+  const Aftermath after = aftermath(step);
+  if (after.is_silent) {
+    return after.distance > right_after;
+  }
+  const bool says_error =
+      contains(after.words, error_text_of(step.call.error)) || is_named(step.call.error, after.words);
+  const bool says_name = is_mentioned(step.path, after.words) || is_mentioned(step.new_path, after.words);
+  if (says_name || (says_error && is_last_before_message(step))) {
+    return !says_error && !after.is_cut && !reports_inability(after.words);
+  }
+  return after.distance != 0 || &step != last_ || !(after.is_cut || reports_inability(after.words));
+}
+
+bool Ranking::is_mentioned(const std::string& path, const std::string& words) {
+  const std::string name = base_name(path);
+  if (name.size() > 2 || name.empty()) {
+    return is_named(path, words) || is_named(name, words);
+  }
+  // A short name may be any word of a sentence, but not with these marks.
+  return is_named(path, words) || contains(words, "'" + name + "'") || contains(words, '"' + name + '"') ||
+         contains(words, ": " + name + ": ") || contains(words, "\xe2\x80\x98" + name + "\xe2\x80\x99");
+}
+
+int Ranking::of(const Step& step) const {
+  const Aftermath seen = aftermath(step);
+  const std::string& after = seen.words;
   int score = 0;
-  const std::string name = base_name(step.path);
-  if (is_named(step.path, after)) {
+  if (is_named(step.path, after) || is_named(step.new_path, after)) {
     score += 40;
-  } else if (name.size() > 2 && is_named(name, after)) {
+  } else if (is_mentioned(step.path, after) || is_mentioned(step.new_path, after)) {
     score += 35;
   }
   if (contains(after, error_text_of(step.call.error)) || is_named(step.call.error, after)) {
     score += is_last_before_message(step) ? 30 : 8;
   }
-  const std::uint64_t distance = next > step.number ? next - step.number - 1 : 0;
-  score += distance == 0 ? 20 : distance <= 2 ? 15 : distance <= 6 ? 10 : distance <= 20 ? 5 : 0;
+  score += seen.distance == 0 ? 20 : seen.distance <= 2 ? 15 : seen.distance <= 6 ? 10 : seen.distance <= 20 ? 5 : 0;
   score += &step == last_ ? 10 : 0;
   const bool asks_only =
       is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||

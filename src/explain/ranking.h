@@ -3,11 +3,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explain/story.h"
 
 namespace tracer::explain {
+
+/// Returns "No such file or directory" for "ENOENT"; empty for unknown names.
+std::string error_text_of(std::string_view name);
 
 class Ranking {
  public:
@@ -17,7 +21,20 @@ class Ranking {
   /// Returns the score of a failed call: about 100 at most, below 0 for harmless failures.
   [[nodiscard]] int of(const Step& step) const;
 
+  /// True if a lookup failed that nothing connects with the end: neither what the process said afterwards, nor that it
+  /// ended in silence right away. It is no cause: programs look for many files that they do not need.
+  [[nodiscard]] bool is_lookup_without_words(const Step& step) const;
+
  private:
+  struct Aftermath {
+    std::string words;           ///< messages after the step, without remarks
+    std::uint64_t distance = 0;  ///< traced calls up to the next message or the end
+    bool is_silent = false;
+    bool is_cut = false;  ///< a recorded trace has only the beginning of the words
+  };
+  [[nodiscard]] Aftermath aftermath(const Step& step) const;
+  /// True if the words name the path or its last part.
+  [[nodiscard]] static bool is_mentioned(const std::string& path, const std::string& words);
   /// True if no later call fails with the same error before the message that reports this error.
   [[nodiscard]] bool is_last_before_message(const Step& step) const;
   [[nodiscard]] bool reports_other_error(const Step& step, const std::string& messages) const;

@@ -25,9 +25,10 @@ struct Case {
   const Prober& prober;
   const Step* step = nullptr;  ///< the failed call, for rules with `calls`
   std::string messages;        ///< all that the process wrote to standard error
+  std::string subject;         ///< the path of the failed call, of two the one that explains the error
 
   [[nodiscard]] const Call& call() const { return step->call; }
-  [[nodiscard]] const std::string& path() const { return step->path; }
+  [[nodiscard]] const std::string& path() const { return subject; }
   /// Returns the snapshot at the time of the call.
   [[nodiscard]] const std::optional<Snapshot>& snapshot() const { return prober.snapshot(); }
 };
@@ -39,6 +40,7 @@ struct Finding {
   std::string remedy;                  ///< what to do, if possible as a command
   std::vector<const Step*> evidence;   ///< steps besides that of the case
   int weight = 0;                      ///< added to the weight of the row
+  bool is_said = false;                ///< the messages name the cause in words of their own
   bool describes_exit = false;         ///< describes how the process ended, not why; any other answer outranks it
 };
 

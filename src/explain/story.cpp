@@ -1,5 +1,7 @@
 #include "explain/story.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/read_file.h"
@@ -72,6 +74,10 @@ void follow_standard_error(Process& process, const Call& call) {
   const bool duplicates =
       is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
                                                 to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
+  if (const auto source = process.descriptors.find(call.args[0].value.number);
+      duplicates && source != process.descriptors.end()) {
+    process.descriptors[call.result] = source->second;
+  }
   if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
     if (process.standard_error.size() < max_descriptors) {
       process.standard_error.insert(call.result);
@@ -188,6 +194,15 @@ void Story::end_call(pid_t pid, const Moment& moment, Call call) {
   }
 }
 
+/// True if what is written to `fd` does not go where the standard error of the first process goes.
+bool Story::is_hidden(const Moment& moment, std::int64_t fd) const {
+  if (!error_output_ || moment.system == nullptr) {
+    return false;
+  }
+  const auto output = moment.system->descriptor(moment.tid, fd);
+  return output && *output != *error_output_;
+}
+
 /// Counts, at the first exec, the seccomp filters that the process has and the tracer, its parent, has not.
 void Story::count_tracer_filters(const Process& process) {
   if (process.pid != first_ || process.programs.size() != 1 || !process.snapshot) {
@@ -229,6 +244,7 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
   Step& step = add(process, moment, Step::Kind::failure);
   attach_snapshot(process, step);
   step.path = resolve_path(process, moment, call);
+  step.new_path = resolve_new_path(process, moment, call);
   if (process.working_directory.empty() && moment.system != nullptr) {
     process.working_directory = moment.system->current_directory(moment.tid);
   }
@@ -250,6 +266,9 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     process.last_exec = step.order;
     take_snapshot(process, moment);
     count_tracer_filters(process);
+    if (!error_output_ && process.pid == first_ && moment.system != nullptr) {
+      error_output_ = moment.system->descriptor(moment.tid, STDERR_FILENO);
+    }
     return;
   }
   if (changes_context(call)) {
@@ -270,7 +289,10 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
       std::string text = output_text(call);
       Step& step = add(process, moment, Step::Kind::message);
       step.text = std::move(text);
+      step.is_hidden = is_hidden(moment, fd);
       step.call = std::move(call);
+    } else {
+      process.last_output = {fd == STDOUT_FILENO ? output_text(call) : std::string(), order_};
     }
     return;
   }

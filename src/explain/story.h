@@ -45,8 +45,10 @@ struct Step {
   std::uint64_t order = 0;   ///< increases over the steps of all processes
   std::uint64_t number = 0;  ///< number of calls of this process before the step
   Call call;
-  std::string path;  ///< absolute path in the process's view; empty: the call has none
+  std::string path;      ///< absolute path in the process's view; empty: the call has none
+  std::string new_path;  ///< the second path of rename, link and the like
   std::string text;
+  bool is_hidden = false;  ///< of a message: it did not go where the first process's standard error goes
   pid_t child = 0;
   /// The process at the time of a failure; null: use the process's last snapshot.
   std::shared_ptr<const std::optional<Snapshot>> snapshot;
@@ -54,6 +56,12 @@ struct Step {
 
 struct Opened {
   std::string path;
+  std::uint64_t order = 0;
+};
+
+/// The last output of a process that did not go to standard error.
+struct LastOutput {
+  std::string text;  ///< empty: not to standard output
   std::uint64_t order = 0;
 };
 
@@ -96,6 +104,7 @@ struct Process {
   std::deque<Opened> opened;
   std::map<std::int64_t, std::string> descriptors;  ///< their paths, as far as opens were seen
   std::set<std::int64_t> standard_error = {2};      ///< duplicates of it: `echo >&2` of a shell writes to 1
+  LastOutput last_output;
   std::map<pid_t, LastCall> threads;
   std::optional<Snapshot> snapshot;
   std::shared_ptr<const std::optional<Snapshot>> shared_snapshot;  ///< the snapshot of the last failure
@@ -165,6 +174,7 @@ class Story {
   void add_wait(Process& process, const Moment& moment, const Call& call);
   void learn_working_directory(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);
+  [[nodiscard]] bool is_hidden(const Moment& moment, std::int64_t fd) const;
 
   bool live_;
   bool complete_;
@@ -173,6 +183,7 @@ class Story {
   pid_t first_ = 0;
   Time start_time_{};
   std::uint64_t order_ = 0;
+  std::optional<std::string> error_output_;  ///< where the first process's standard error goes
   std::uint64_t tracer_filters_ = 0;
   std::uint64_t lost_ = 0;
 };

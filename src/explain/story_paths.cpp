@@ -1,19 +1,38 @@
 #include "explain/story_paths.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/number_text.h"
 
 namespace tracer::explain {
 
 namespace {
 
-const Argument* path_argument(const Call& call) {
+/// A path argument, and the directory descriptor before it that it is relative to.
+struct PathArgument {
+  const Argument* path = nullptr;
+  const Argument* directory = nullptr;  ///< null: the working directory
+};
+
+std::vector<PathArgument> path_arguments(const Call& call) {
+  std::vector<PathArgument> found;
+  const Argument* directory = nullptr;
   for (const Argument& argument : call.args) {
-    if (argument.type == "path" && argument.value.kind == Value::Kind::text) {
-      return &argument;
+    if (argument.type == "dirfd") {
+      directory = &argument;
+    } else if (argument.type == "path" && argument.value.kind == Value::Kind::text) {
+      found.push_back({&argument, directory});
+      directory = nullptr;
     }
   }
-  const Argument& address = call.argument("addr");
-  return address.value["sun_path"].kind == Value::Kind::text ? &address : nullptr;
+  return found;
+}
+
+/// Returns the number of a descriptor, which the decoder may have formatted as a constant; nullopt for AT_FDCWD.
+std::optional<std::int64_t> descriptor_number(const Value& value) {
+  return value.is_number() ? std::optional(value.number) : number_at<std::int64_t>(value.text);
 }
 
 std::string normal(const std::string& path) {
@@ -30,18 +49,16 @@ std::string normal(const std::string& path) {
   return out.empty() ? "/" : out + (path.back() == '/' ? "/" : "");
 }
 
-std::string absolute(const Process& process, const Moment& moment, const Call& call, std::string path) {
+std::string absolute(const Process& process, const Moment& moment, const Argument* directory, const std::string& path) {
   if (!path.empty() && path.front() == '/') {
     return normal(path);
   }
-  const Argument& directory = call.args.empty() ? Argument{} : call.args.front();
-  std::string base = directory.type == "dirfd" ? directory.value.name : std::string();
-  if (directory.type == "dirfd" && directory.value.is_number()) {
+  std::string base = directory != nullptr ? directory->value.name : std::string();
+  if (const auto fd = directory != nullptr ? descriptor_number(directory->value) : std::nullopt) {
     if (base.empty() && moment.system != nullptr) {
-      base = moment.system->descriptor(moment.tid, directory.value.number).value_or("");
+      base = moment.system->descriptor(moment.tid, *fd).value_or("");
     }
-    if (const auto at = process.descriptors.find(directory.value.number);
-        base.empty() && at != process.descriptors.end()) {
+    if (const auto at = process.descriptors.find(*fd); base.empty() && at != process.descriptors.end()) {
       base = at->second;
     }
   } else if (base.empty()) {
@@ -56,21 +73,26 @@ std::string absolute(const Process& process, const Moment& moment, const Call& c
 }  // namespace
 
 std::string resolve_path(const Process& process, const Moment& moment, const Call& call) {
-  const Argument* argument = path_argument(call);
-  if (argument == nullptr) {
-    const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
-    const auto known = process.descriptors.find(fd);
-    if (fd < 0) {
-      return {};
-    }
-    const auto then = moment.system != nullptr ? moment.system->descriptor(moment.tid, fd) : std::nullopt;
-    return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
+  if (const auto paths = path_arguments(call); !paths.empty()) {
+    return absolute(process, moment, paths.front().directory, paths.front().path->value.text);
   }
-  if (argument->value.kind == Value::Kind::object) {
-    const std::string& path = argument->value["sun_path"].text;
-    return path.empty() || path.front() == '@' || path.front() == '\0' ? path : absolute(process, moment, {}, path);
+  if (const Value& socket = call.argument("addr").value["sun_path"]; socket.kind == Value::Kind::text) {
+    const std::string& path = socket.text;
+    return path.empty() || path.front() == '@' || path.front() == '\0' ? path
+                                                                       : absolute(process, moment, nullptr, path);
   }
-  return absolute(process, moment, call, argument->value.text);
+  const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
+  if (fd < 0) {
+    return {};
+  }
+  const auto known = process.descriptors.find(fd);
+  const auto then = moment.system != nullptr ? moment.system->descriptor(moment.tid, fd) : std::nullopt;
+  return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
+}
+
+std::string resolve_new_path(const Process& process, const Moment& moment, const Call& call) {
+  const auto paths = path_arguments(call);
+  return paths.size() < 2 ? std::string() : absolute(process, moment, paths[1].directory, paths[1].path->value.text);
 }
 
 }  // namespace tracer::explain

@@ -11,4 +11,7 @@ namespace tracer::explain {
 /// call has none.
 std::string resolve_path(const Process& process, const Moment& moment, const Call& call);
 
+/// Returns the second path of rename, link and the like; empty if the call has only one.
+std::string resolve_new_path(const Process& process, const Moment& moment, const Call& call);
+
 }  // namespace tracer::explain

@@ -149,7 +149,8 @@ std::optional<Finding> missing_terminal(const Case& facts) {
   finding.rule = "unknown-terminal";
   finding.cause = "the terminal type " + printable(terminal) + " (TERM) is not known on this machine";
   finding.remedy = "TERM=xterm-256color, or install its description (Debian: ncurses-term)";
-  finding.weight = facts.messages.find("terminal") != std::string::npos ? 70 : -20;
+  finding.is_said = contains(facts.messages, "terminal");
+  finding.weight = finding.is_said ? 70 : -20;
   return finding;
 }
 
@@ -163,8 +164,8 @@ std::optional<Finding> missing_locale(const Case& facts) {
   finding.looked_at.push_back("missing: " + facts.path());
   finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
   const std::string line = line_with(facts.messages, "locale");
-  const bool fatal = !line.empty() && line.find("arning") == std::string::npos;
-  finding.weight = fatal ? 70 : -20;
+  finding.is_said = !line.empty() && !contains(line, "arning");
+  finding.weight = finding.is_said ? 70 : -20;
   return finding;
 }
 
@@ -358,8 +359,23 @@ std::optional<Finding> no_repository(const Case& facts) {
   return finding;
 }
 
+/// git refuses repositories of other users (safe.directory in git-config(1)).
+std::optional<Finding> repository_of_another_user(const Case& facts) {
+  const std::string path = word_after(facts.messages, "detected dubious ownership in repository at '", "'\n");
+  const Walk walk = facts.prober.walk(path);
+  Finding finding;
+  finding.cause = "the repository " + path + " belongs to " +
+                  (walk.exists() ? user_name(walk.info().st_uid) : std::string("another user")) + ", and git runs as " +
+                  facts.prober.user();
+  finding.remedy =
+      "run git as its owner; or, if you trust what is in it: git config --global --add safe.directory " + path;
+  return finding;
+}
+
 constexpr Rule rules[] = {
     {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
+    {"repository-of-another-user", 60, "", "", "detected dubious ownership in repository", "",
+     repository_of_another_user},
     {"no-repository", 60, "", "", "fatal: not a git repository", "", no_repository},
     {"working-folder-deleted", 40, "getcwd", "ENOENT", "", "", directory_deleted},
     {"wrong-working-folder", 12, file_calls, "ENOENT", "", "", wrong_directory},

@@ -89,7 +89,8 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
                                to_text(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
     return std::nullopt;
   }
-  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.messages);
+  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.messages) &&
+                           !contains(facts.messages, "File exists");
   if (making_sure) {
     return std::nullopt;  // the directory may exist, as for mkdir -p
   }
@@ -135,7 +136,8 @@ std::optional<Finding> already_running(const Case& facts) {
 }
 
 constexpr std::string_view making_calls =
-    "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat";
+    "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat rename renameat "
+    "renameat2";
 
 constexpr Rule rules[] = {
     {"lock-held", 40, "flock fcntl fcntl64", "EAGAIN EWOULDBLOCK EACCES", "", "", lock_held},

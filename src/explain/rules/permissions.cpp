@@ -248,6 +248,18 @@ std::optional<Finding> unknown_user(const Case& facts) {
   return std::nullopt;
 }
 
+/// rtnetlink(7) sends the error in an answer, so that no call fails.
+std::optional<Finding> network_administration(const Case& facts) {
+  if (!facts.snapshot() || facts.prober.has_capability(CAP_NET_ADMIN)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "changing the network needs the capability CAP_NET_ADMIN, which it does not have";
+  finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.snapshot()->field("CapEff"));
+  finding.remedy = "run it as root or with the capability, or in a network namespace of its own (unshare -Urn)";
+  return finding;
+}
+
 std::optional<Finding> not_authenticated(const Case&) {
   Finding finding;
   finding.cause =
@@ -309,6 +321,7 @@ constexpr Rule rules[] = {
     {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
     {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
     {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},
+    {"missing-capability", 40, "", "", "RTNETLINK answers: Operation not permitted", "", network_administration},
     {"not-authenticated", 40, "", "",
      "Authentication failure|authentication failure|Authentication token manipulation error|incorrect password", "",
      not_authenticated},

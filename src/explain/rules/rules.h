@@ -25,6 +25,8 @@ std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
 std::span<const Rule> security_module_rules();
 std::span<const Rule> fatal_signal_rules();
+std::span<const Rule> error_rules();
+std::span<const Rule> environment_rules();
 std::span<const Rule> exception_rules();
 
 inline constexpr std::string_view file_calls =

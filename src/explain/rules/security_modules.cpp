@@ -137,7 +137,24 @@ bool needs_more_than_modes(const Case& facts, const Walk& walk) {
   return false;
 }
 
+/// True if the kernel runs a module that can deny what modes allow, or does not say which modules it runs.
+bool may_be_confined() {
+  std::istringstream modules(read_file("/sys/kernel/security/lsm", 256));
+  bool is_known = false;
+  for (std::string name; std::getline(modules, name, ',');) {
+    name = first_line(name);
+    is_known = true;
+    if (!name.empty() && !is_listed(name, "capability lockdown yama safesetid loadpin integrity ima evm")) {
+      return true;
+    }
+  }
+  return !is_known;
+}
+
 std::optional<Finding> file_refused(const Case& facts) {
+  if (!may_be_confined() || (facts.call().name.starts_with("link") && facts.call().error == "EPERM")) {
+    return std::nullopt;  // the kernel restricts hard links by itself (proc_sys_fs(5))
+  }
   const Walk walk = facts.prober.walk(facts.path());
   if ((facts.snapshot() && needs_more_than_modes(facts, walk)) || facts.prober.is_immutable(facts.path()) ||
       facts.prober.is_immutable(directory_of(facts.path())) ||

@@ -1,0 +1,89 @@
+// Environment variables that a program wants and does not find.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "explain/rules/rules.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+bool is_of_name(char c) {
+  return std::isupper(static_cast<unsigned char>(c)) != 0 || std::isdigit(static_cast<unsigned char>(c)) != 0 ||
+         c == '_';
+}
+
+/// True for `DATABASE_URL`, but not for words and numbers.
+bool is_variable_name(const std::string& word) {
+  return word.size() > 2 && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
+         std::all_of(word.begin(), word.end(), is_of_name);
+}
+
+/// Returns the variable that a shell names in `sh: 1: DATABASE_URL: must be set`.
+std::string named_by_shell(const Case& facts) {
+  if (!is_listed(facts.process.name(), "sh bash dash zsh ksh busybox")) {
+    return {};
+  }
+  std::string line = last_line(facts.messages);
+  for (std::size_t colon = line.find(": "); colon != std::string::npos; colon = line.find(": ")) {
+    if (const std::string word = line.substr(0, colon); is_variable_name(word)) {
+      return word;
+    }
+    line.erase(0, colon + 2);
+  }
+  return {};
+}
+
+/// Returns the variable of `KeyError: 'DATABASE_URL'` if the traceback shows a lookup in os.environ.
+std::string named_by_python(const Case& facts) {
+  const std::string line = last_line(facts.messages);
+  return line.starts_with("KeyError: '") && contains(facts.messages, "environ") ? word_after(line, "KeyError: '", "'")
+                                                                                : std::string();
+}
+
+/// Returns the variable of `$HOME not set` and of `environment variable DATABASE_URL is not set`.
+std::string named_in_sentence(const Case& facts) {
+  for (const std::string_view words :
+       {" not set", " is unset", " must be set", " is not defined", " unbound variable"}) {
+    std::string line = line_with(facts.messages, words);
+    line.resize(std::min(line.find(words), line.size()));
+    for (const std::string_view verb : {" is", " variable", ":"}) {
+      line.resize(line.size() - (line.ends_with(verb) ? verb.size() : 0));
+    }
+    const auto end = std::find_if(line.rbegin(), line.rend(), is_of_name);
+    const auto begin = std::find_if_not(end, line.rend(), is_of_name);
+    constexpr std::ptrdiff_t longest_end = 2;  // a quotation mark or a bracket after the name
+    if (const std::string word(begin.base(), end.base());
+        is_variable_name(word) && end - line.rbegin() <= longest_end) {
+      return word;
+    }
+  }
+  return {};
+}
+
+std::optional<Finding> unset_variable(const Case& facts) {
+  for (const auto find : {named_by_shell, named_by_python, named_in_sentence}) {
+    if (const std::string name = find(facts); is_variable_name(name)) {
+      Finding finding;
+      finding.cause = "the environment variable " + name + " is not set, and it needs a value";
+      finding.remedy = "set it: " + name + "=VALUE before the command, or export it (systemd: Environment=)";
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+constexpr Rule rules[] = {
+    {"unset-variable", 45, "", "",
+     " not set|is unset|must be set|unbound variable|is not defined|parameter null|KeyError: |equired|eeds a value|: ",
+     "", unset_variable},
+};
+
+}  // namespace
+
+std::span<const Rule> environment_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules
