@@ -27,7 +27,7 @@ std::string named_by_shell(const Case& facts) {
   }
   std::string line = last_line(facts.messages);
   for (std::size_t colon = line.find(": "); colon != std::string::npos; colon = line.find(": ")) {
-    if (const std::string word = line.substr(0, colon); is_variable_name(word)) {
+    if (std::string word = line.substr(0, colon); is_variable_name(word)) {
       return word;
     }
     line.erase(0, colon + 2);
@@ -54,8 +54,7 @@ std::string named_in_sentence(const Case& facts) {
     const auto end = std::find_if(line.rbegin(), line.rend(), is_of_name);
     const auto begin = std::find_if_not(end, line.rend(), is_of_name);
     constexpr std::ptrdiff_t longest_end = 2;  // a quotation mark or a bracket after the name
-    if (const std::string word(begin.base(), end.base());
-        is_variable_name(word) && end - line.rbegin() <= longest_end) {
+    if (std::string word(begin.base(), end.base()); is_variable_name(word) && end - line.rbegin() <= longest_end) {
       return word;
     }
   }
