@@ -17,6 +17,10 @@ from corpus_data import OWN, Answered
 from harness import TIME_LIMIT, Skipped, main
 
 
+# Of the system's programs: what a user has put before them may itself stand where another user may not go.
+PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+
 def outcome(answer):
     """What the first answer says, without the program's own words."""
     if not answer['answers']:
@@ -37,14 +41,14 @@ def check_case(case, place):
         command = command.split(None, 1)[1]
         os.chmod(place.folder, 0o777)
         program = command.split()[0]
-    if shutil.which(program) is None:
+    if shutil.which(program, path=PATH) is None:
         raise Skipped(f'no {program}')
     if prepare:
         done = subprocess.run(['sh', '-ec', prepare], cwd=place.folder, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=TIME_LIMIT, check=False)
         if done.returncode != 0:
             raise Skipped(f'{name} cannot be prepared: {done.stderr.decode(errors="replace").strip()}')
-    environment = {**os.environ, 'HOME': str(place.folder), 'LC_ALL': 'C.UTF-8'}
+    environment = {**os.environ, 'PATH': PATH, 'HOME': str(place.folder), 'LC_ALL': 'C.UTF-8'}
     words = subprocess.run(['bash', '-c', f'printf "%s\\0" {command}'], cwd=place.folder, capture_output=True,
                            env=environment, timeout=TIME_LIMIT, check=True).stdout.decode().split('\0')[:-1]
     answer, _ = place.explain(*(NOBODY + ['--inh-caps=-all'] if as_nobody else []), *words, env=environment)
