@@ -121,6 +121,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   const cli::Startup& startup = options.startup;
   process::EngineOptions result;
   process::LaunchOptions launch;
+  launch.takes_streams = true;
   if (startup.user) {
     const cli::RunAs& user = *startup.user;
     if (user.user) {

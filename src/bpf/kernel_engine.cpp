@@ -18,6 +18,7 @@
 #include "bpf/kernel_version.h"
 #include "proc/proc_files.h"
 #include "process/attach_failure.h"
+#include "process/standard_streams.h"
 
 namespace tracer::bpf {
 namespace {
@@ -215,6 +216,9 @@ Result<trace::RunEnd> KernelEngine::run(trace::EventHandler& handler) {
 void KernelEngine::serve(const process::SignalWatch& signals) {
   if (program_) {
     program_runs_ = true;
+    if (options_.launch->takes_streams) {
+      process::leave_standard_streams_to_program();
+    }
     end_.exec_error = process::open_gate_and_await_exec(program_->gate.outer);
   }
   pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports(), POLLIN, 0}};

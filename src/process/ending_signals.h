@@ -12,6 +12,7 @@ struct EndingSignals {
   sigset_t watched;  ///< which of these end tracing
 };
 
+/// To be asked before any of them is blocked: what the caller of the tracer has blocked ends nothing.
 EndingSignals ending_signals(Interruptible interruptible);
 
 }  // namespace tracer::process

@@ -27,6 +27,7 @@ struct LaunchOptions {
   std::optional<Identity> identity;
   Daemonize daemonize = Daemonize::no;
   bool no_new_rights = false;  ///< set-user-ID bits and file capabilities are ignored, as under an unprivileged tracer
+  bool takes_streams = false;  ///< the tracer leaves its standard input and output to the program
   /// Before the child's own last words ("exec: Exec format error") on standard error, such as "strace: ".
   std::string message_prefix;
 };

@@ -11,6 +11,7 @@
 #include "arch/syscall_abi.h"
 #include "proc/proc_files.h"
 #include "process/attach_failure.h"
+#include "process/standard_streams.h"
 #include "ptrace/debug.h"
 #include "ptrace/seccomp_filter.h"
 
@@ -107,6 +108,9 @@ void Attacher::start_program(EventSink& sink) {
     attached.command = options_.launch->args.front();
     attached.by_request = true;
     sink.emit(tracee, attached);
+  }
+  if (options_.launch->takes_streams) {
+    process::leave_standard_streams_to_program();
   }
   process::open_gate(launched.gate);
 }

@@ -11,11 +11,13 @@
 #include <cstring>
 
 #include "process/ending_signals.h"
+#include "process/standard_streams.h"
 
 namespace tracer::ptrace {
 namespace {
 
-/// Keeps nothing open but the standard streams and `kept`: whoever reads the tracer's output waits for its end.
+/// Keeps nothing open but standard error and `kept`: whoever is at the other end of the program's input and output, or
+/// reads the tracer's, waits for its end.
 UniqueFd close_all_but(UniqueFd kept) {
   UniqueFd moved(::fcntl(kept.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   kept.reset();
@@ -24,6 +26,7 @@ UniqueFd close_all_but(UniqueFd kept) {
     ::close_range(STDERR_FILENO + 1, number - 1, 0);
   }
   ::close_range(number + 1, ~0U, 0);
+  process::leave_standard_streams_to_program();
   return moved;
 }
 

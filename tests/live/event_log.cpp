@@ -4,6 +4,7 @@
 //     -k  kill on exit     -q  no events, only the end     -s  strict messages     -c  system time of calls
 //     -n  a wanted call of the native ABI                  -L  detach all after LIMIT entries
 //     -F  no seccomp filter                                -m  the text that an execve's first argument points to
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "arch/syscall_abi.h"
+#include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "ptrace/engine.h"
 
@@ -102,13 +104,15 @@ class EventLog final : public trace::EventHandler {
   long entries_ = 0;
 };
 
-ssize_t write_whole(void*, const char* bytes, std::size_t size) {
-  return write_all(STDOUT_FILENO, {bytes, size}) == 0 ? static_cast<ssize_t>(size) : -1;
+ssize_t write_whole(void* output, const char* bytes, std::size_t size) {
+  return write_all(static_cast<UniqueFd*>(output)->get(), {bytes, size}) == 0 ? static_cast<ssize_t>(size) : -1;
 }
 
 int run(int argc, char** argv) {
   // stdio's own stream drops what it holds when a signal interrupts a write to a full pipe, as the engine's timer does.
-  stdout = ::fopencookie(nullptr, "w", {nullptr, write_whole, nullptr, nullptr});
+  // The engine leaves standard output to the program.
+  UniqueFd output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  stdout = ::fopencookie(&output, "w", {nullptr, write_whole, nullptr, nullptr});
   process::EngineOptions options;
   bool quiet = false;
   long limit = 0;

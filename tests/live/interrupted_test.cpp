@@ -47,6 +47,15 @@ TEST_CASE("a signal that ends the tracer ends the program that it runs, too, as 
   }
 }
 
+TEST_CASE("a signal that was blocked when the tracer started does not end it, as with strace") {
+  for (const std::string options : {"", "-f -e execve", "-c", "-c --engine=ptrace"}) {
+    INFO(options);
+    const Ran ran = run("exec env --default-signal --block-signal=TERM $T " + options +
+                        " sh -c 'kill -TERM $PPID; sleep 0.2; exit 3'");
+    CHECK((WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 3));
+  }
+}
+
 TEST_CASE("a program goes on when its tracer is interrupted as ltrace, at once, or asked what it hangs on") {
   const std::string brief = "trap 'echo woken' CONT; trap 'echo ended' TERM; echo ready; read go; echo went on";
   for (const std::string how : {"-a ltrace \"$0\" -S -o /dev/null", "\"$0\" -I1", "\"$0\" --explain"}) {

@@ -25,6 +25,22 @@ TEST_CASE("it ends as the program ends") {
   CHECK(WTERMSIG(killed.status) == SIGTERM);
 }
 
+TEST_CASE("a pipe that the program has closed is closed, whoever traces it") {
+  const Folder folder;
+  const std::string seen = folder.file("seen");
+  const std::string program =
+      "i=0; until [ -e " + seen + " ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 9; done";
+  // Every call, a filter's two processes, counted without stops, detached.
+  for (const std::string options : {"", "-f -e execve", "-c", "-D"}) {
+    INFO(options);
+    const std::string start =
+        "cd " + folder.path().string() + "; rm -f pipe seen; mkfifo pipe; $T -o /dev/null " + options;
+    CHECK(run(start + " sh -c 'exec >&-; " + program + "' >pipe & cat pipe; touch seen; wait $!").status == 0);
+    CHECK(run(start + " sh -c 'exec <&-; " + program + "' <pipe & env --default-signal yes >pipe; touch seen; wait $!")
+              .status == 0);
+  }
+}
+
 TEST_CASE("option -E sets and removes variables of the environment, in order") {
   const Ran ran =
       run("export B=b C=c; exec $T -o /dev/null -E A=1 -E B -E C=2 -E C=3 -E D=4 -E D"
