@@ -6,15 +6,7 @@ using namespace spec;
 
 template <typename Use>
 void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned depth) const {
-  if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "ptracer") {
-    if (limits_.processes) {
-      use(named_process);
-    }
-  } else if (type.kind == TypeKind::custom && t_.text(t_.customs[type.custom]) == "fd_behind") {
-    if (limits_.descriptors) {
-      use(named_behind_pidfd);
-    }
-  } else if (type.kind == TypeKind::custom && type.target != none && depth < deepest_followed) {
+  if (type.kind == TypeKind::custom && type.target != none && depth < deepest_followed) {
     for_each_kind(t_.types[type.target], use, depth + 1);
   } else if (type.kind == TypeKind::choice && depth < deepest_followed) {
     for (const ChoiceRow& row : Tables::slice(t_.choice_rows, t_.choices[type.index].rows)) {
@@ -22,7 +14,12 @@ void NamingOperations::for_each_kind(const Type& type, const Use& use, unsigned 
     }
   } else if (type.kind == TypeKind::scalar) {
     const Style style = type.style;
-    if (limits_.descriptors && (style == Style::fd || style == Style::dirfd)) {
+    if (style == Style::fd && type.args.count != 0) {
+      // Of another process only a pidfd is followed in the kernel.
+      if (limits_.descriptors && t_.text(t_.exprs[t_.expr_lists[type.args.first]].a) == "pidfd") {
+        use(named_behind_pidfd);
+      }
+    } else if (limits_.descriptors && (style == Style::fd || style == Style::dirfd)) {
       use(named_descriptor);
     } else if (limits_.processes && (style == Style::tid || style == Style::tgid || style == Style::pgid)) {
       use(named_process);

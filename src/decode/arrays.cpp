@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "decode/values.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -65,6 +66,9 @@ bool ArrayDecoder::array(const Type& type, const Place& place, const Context& co
     }
     const auto size = session_.size_of(element);
     n = size == 0 ? 0 : *n / size;
+    if (type.set != spec::none && *n == 0) {
+      return false;  // fewer bytes than one number takes
+    }
   }
   return counted(type, place, context, *n);
 }
@@ -89,6 +93,7 @@ struct ArrayDecoder::Elements {
   Place place;             ///< of the first
   std::uint64_t size = 0;  ///< of each, in bytes
   std::uint64_t count = 0;
+  spec::SetId indexes = spec::none;  ///< names for the indexes
   std::uint64_t shown = 0;           ///< no more than these
   std::span<std::int64_t> params{};  ///< of each, if it is a structure
   std::span<std::byte> buffer{};     ///< for as many as one read fetches
@@ -118,13 +123,24 @@ Place ArrayDecoder::fetch(Elements& all, std::uint64_t room) const {
   return Place::copied(from.bytes.first(std::min(left, from.bytes.size())), from.address);
 }
 
+/// `[VINTR]=`
+void ArrayDecoder::begin_indexed(spec::SetId names, std::uint64_t index) const {
+  constexpr unsigned width = 4;
+  Type type = format::scalar_type(width, false, spec::Style::number);
+  type.set = names;
+  TextBuffer& text = state_.words;
+  text.clear();
+  format::append_constant(text, tables_, type, index, session_.abi, format::ConstantForm::abbreviate);
+  out_.begin_element(text.view());
+}
+
 void ArrayDecoder::emit_elements(Elements& all, Place there, Context context) const {
   context.remaining = all.size;
   for (; there.bytes.size() >= all.size && !state_.budget.exhausted(); there = there.at(all.size), ++all.next) {
     if (all.next == 0) {
       out_.begin_array();
     }
-    out_.begin_element();
+    all.indexes != spec::none ? begin_indexed(all.indexes, all.next) : out_.begin_element();
     context.index = all.next;
     const Place one = Place::copied(there.bytes.first(all.size), there.address);
     const bool done = all.type.kind == TypeKind::structure && session_.spend()
@@ -159,7 +175,7 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
   const bool is_structure = element.kind == TypeKind::structure;
   const bool is_remote = place.kind == Place::Kind::remote;
   const bool like_fields = is_like_fields(type, count);
-  Elements all{element, place, size, count};
+  Elements all{element, place, size, count, type.set};
   all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, session_.setting.options.string_limit) : count;
   if (is_structure) {
     all.params = evaluator_.evaluate_params(element.args, context);

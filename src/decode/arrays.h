@@ -25,6 +25,7 @@ class ArrayDecoder {
   struct Elements;
   [[nodiscard]] bool is_like_fields(const spec::Type& type, std::uint64_t count) const;
   [[nodiscard]] Place fetch(Elements& all, std::uint64_t room) const;
+  void begin_indexed(spec::SetId names, std::uint64_t index) const;
   void emit_elements(Elements& all, Place there, Context context) const;
   void emit_missing(const Elements& all) const;
   bool counted(const spec::Type& type, const Place& place, const Context& context, std::uint64_t count) const;

@@ -74,6 +74,7 @@ struct Context {
   const Scope* scope = nullptr;         ///< around the value
   std::uint64_t remaining = unlimited;  ///< bytes left in the enclosing sized region
   std::uint64_t index = 0;              ///< of the element in its array
+  std::uint64_t it = 0;                 ///< the number that shows in parts
   std::string_view inline_into;         ///< name of the field whose own fields show as its struct's; empty: none
   Splice* splice = nullptr;             ///< of the list that takes the value's elements as its own; null: none does
   Unread* unread = nullptr;             ///< of the argument; null: nobody asks

@@ -77,6 +77,8 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
       return session_.setting.options.rings ? 1 : 0;
     case ExprOp::everything:
       return wrapping(unlimited);
+    case ExprOp::it:
+      return wrapping(context.it);
     case ExprOp::member: {
       const auto offset = tables_.fields[e.b].offset[index_of(session_.abi)];
       return field_value(e.a, context.scope, offset, &tables_.types[tables_.fields[e.b].type]);
@@ -153,6 +155,10 @@ Value Evaluator::binary(const Expr& expr, const Context& context) const {
       return wrapping(a - b);
     case ExprOp::multiply:
       return wrapping(a * b);
+    case ExprOp::divide:
+      return b == 0 ? std::nullopt : Value(wrapping(a / b));
+    case ExprOp::shift_right:
+      return wrapping(b < 64 ? a >> b : 0);
     default:
       return std::nullopt;
   }
@@ -284,10 +290,16 @@ std::int64_t Evaluator::argument_value(const spec::Param& param) const {
 }
 
 std::optional<std::uint64_t> Evaluator::argument_named(std::string_view name) const {
+  const auto found = parameter_named(name);
+  return found ? std::optional(found->value) : std::nullopt;
+}
+
+std::optional<Evaluator::NamedParameter> Evaluator::parameter_named(std::string_view name) const {
   if (state_.signature != nullptr) {
     for (const spec::Param& param : Tables::slice(tables_.params, state_.signature->params)) {
       if (tables_.text(param.name) == name) {
-        return static_cast<std::uint64_t>(argument_value(param));
+        return NamedParameter{static_cast<std::uint64_t>(argument_value(param)),
+                              param.type != spec::none ? &tables_.types[param.type] : nullptr};
       }
     }
   }

@@ -25,6 +25,12 @@ class Evaluator {
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   [[nodiscard]] bool is_constant(spec::ExprId id) const;
   [[nodiscard]] std::optional<std::uint64_t> argument_named(std::string_view name) const;
+  /// The value of a parameter of the call, and its type if it has one.
+  struct NamedParameter {
+    std::uint64_t value = 0;
+    const spec::Type* type = nullptr;
+  };
+  [[nodiscard]] std::optional<NamedParameter> parameter_named(std::string_view name) const;
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const {
     const auto slot = param.slot[index_of(session_.abi)];
     if (state_.entry.function != nullptr) {

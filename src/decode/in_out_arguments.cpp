@@ -97,6 +97,13 @@ bool InOutArguments::is_filled(const Param& param) const {
   return always ? session_.outcome->known : session_.succeeded();
 }
 
+/// Whether what came out shows as an address because nothing did: of those whose `when` looks at the result.
+bool InOutArguments::shows_failure(const Param& param) const {
+  return session_.outcome->known && !session_.succeeded() && param.when != spec::none &&
+         tables_.types[tables_.types[param.type].target].kind == TypeKind::custom &&
+         evaluator_.mentions_result(param.when);
+}
+
 void InOutArguments::emit_after(const Param& param) const {
   const Type& type = tables_.types[param.type];
   if (state_.half_deferred) {
@@ -111,10 +118,15 @@ void InOutArguments::emit_after(const Param& param) const {
     emit_number_after(param);
     return;
   }
+  const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
+  if (shows_failure(param)) {
+    out_.changed();
+    out_.address(RemoteAddr(bits));
+    return;
+  }
   if (!is_filled(param) || !evaluator_.holds(param.when, no_context)) {
     return;
   }
-  const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));
   if (type.direction != Direction::inout) {
     emit_after_fields(type, bits);
     return;
@@ -189,6 +201,9 @@ void InOutArguments::emit_both(const Param& param, std::uint64_t bits) const {
     if (!values_.target(pointer, address, Context::of(View::after))) {
       out_.address(address);
     }
+  } else if (shows_failure(param)) {
+    out_.changed();
+    out_.address(address);
   }
 }
 

@@ -30,6 +30,7 @@ class InOutArguments {
   void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits) const;
 
  private:
+  [[nodiscard]] bool shows_failure(const spec::Param& param) const;
   [[nodiscard]] bool is_number_changed(const spec::Type& pointer) const;
   [[nodiscard]] bool emit_number_before(const spec::Type& pointer, RemoteAddr address) const;
   void emit_number_after(const spec::Param& param) const;

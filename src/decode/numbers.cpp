@@ -1,5 +1,6 @@
 // Single numbers, and what they stand for.
 #include <arpa/inet.h>
+#include <endian.h>
 
 #include <array>
 #include <limits>
@@ -12,12 +13,15 @@ namespace tracer::decode {
 using spec::Style;
 using spec::Type;
 
+void NumberDecoder::annotate(const names::DescriptorName& name) const {
+  if (!name.text.empty()) {
+    out_.annotation(name.text, name.deleted ? "(deleted)" : "");
+  }
+}
+
 void NumberDecoder::annotate_descriptor(std::int64_t fd) const {
   if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    const auto name = session_.setting.names.descriptors.descriptor(session_.task(), static_cast<std::int32_t>(fd));
-    if (!name.text.empty()) {
-      out_.annotation(name.text, name.deleted ? "(deleted)" : "");
-    }
+    annotate(session_.setting.names.descriptors.descriptor(session_.task(), static_cast<std::int32_t>(fd)));
     show_context(session_.setting.names.kernel.descriptor_context(session_.task(), static_cast<std::int32_t>(fd)));
   }
 }
@@ -96,6 +100,20 @@ spec::SetId NumberDecoder::requests_of_device(spec::SetId all, std::uint64_t req
 }
 
 void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
+  if (type.index != spec::none && show_parts(type, bits)) {
+    return;
+  }
+  switch (type.style) {
+    case Style::network:
+      return network_number(type, bits);
+    case Style::bluetooth:
+      return bluetooth_number(type, bits);
+    case Style::commented:
+    case Style::noted:
+      return commented_number(type, bits);
+    default:
+      break;
+  }
   if (type.set != spec::none && session_.tables.sets[type.set].special != spec::none) {
     Type narrowed = type;
     narrowed.set = requests_of_device(type.set, bits);
@@ -108,6 +126,9 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
       annotate_directory(static_cast<std::int64_t>(bits));
     } else if (type.style == Style::fd) {
       annotate_descriptor(static_cast<std::int32_t>(bits));
+    } else if (type.style == Style::tgid &&
+               format::constant_name(session_.tables, type.set, bits, session_.abi).empty()) {
+      annotate_process(static_cast<std::int32_t>(bits), false);
     }
     return;
   }
@@ -116,9 +137,12 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
   }
   const auto number = static_cast<std::int64_t>(bits);
   switch (type.style) {
+    case Style::call_number:
+      call_number(type, bits);
+      return;
     case Style::fd:
       out_.scalar(bits, type);
-      annotate_descriptor(number);
+      type.args.count != 0 ? descriptor_of_other(type, bits) : annotate_descriptor(number);
       return;
     case Style::dirfd:
       out_.scalar(bits, type);
@@ -166,7 +190,112 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
   }
 }
 
-/// A port or an IPv4 address, whose bytes are in network order: `htons(80)`, `inet_addr("127.0.0.1")`.
+/// The number of a call of the tracee's ABI: `__NR_write`.
+void NumberDecoder::call_number(const Type& type, std::uint64_t bits) const {
+  const auto* call = session_.tables.find(session_.abi, bits);
+  call != nullptr ? out_.named({"__NR_", {}, session_.tables.text(call->name)}, bits, type) : out_.scalar(bits, type);
+}
+
+/// The descriptor of another process, which a parameter names: its pid, or a pidfd.
+void NumberDecoder::descriptor_of_other(const Type& type, std::uint64_t bits) const {
+  const auto& owner_name = session_.tables.exprs[session_.tables.expr_lists[type.args.first]];
+  const auto owner = values_.evaluator().parameter_named(session_.tables.text(owner_name.a));
+  const auto fd = static_cast<std::int32_t>(bits);
+  if (!owner || fd < 0) {
+    return;
+  }
+  auto& names = session_.setting.names.descriptors;
+  const auto number = static_cast<std::int32_t>(owner->value);
+  const bool is_pidfd = owner->type != nullptr && owner->type->style == Style::fd;
+  annotate(is_pidfd ? names.descriptor_behind(session_.task(), number, fd)
+                    : names.descriptor_of(session_.task(), number, fd));
+}
+
+/// A number in parts, as its description says. False, with nothing emitted, if none of them is to show.
+bool NumberDecoder::show_parts(const Type& type, std::uint64_t bits) const {
+  const spec::Tables& tables = session_.tables;
+  const spec::Show& show = tables.shows[type.index];
+  const bool is_name = show.kind != spec::ShowKind::always;
+  Context context = no_context;
+  context.it = bits;
+  TextBuffer text;
+  bool any = false;
+  for (const spec::ShowPart& part : spec::Tables::slice(tables.show_parts, show.parts)) {
+    if (!values_.evaluator().holds(part.condition, context)) {
+      continue;
+    }
+    any = true;
+    if (part.text != spec::none) {
+      text.append(tables.text(part.text));
+      continue;
+    }
+    const auto value = values_.evaluator().evaluate(part.value, context);
+    if (!value) {
+      return false;
+    }
+    const Type& its_type = tables.types[part.type];
+    const auto form = is_name && !part.styled ? format::ConstantForm::abbreviate : out_.constant_form();
+    const auto its_bits = static_cast<std::uint64_t>(*value);
+    its_type.set != spec::none ? format::append_constant(text, tables, its_type, its_bits, session_.abi, form)
+                               : format::append_scalar(text, its_bits, its_type, form);
+  }
+  if (!any) {
+    return false;
+  }
+  switch (show.kind) {
+    case spec::ShowKind::name:
+      type.style == Style::commented ? number_and_name(bits, text.view()) : out_.named({text.view()}, bits, type);
+      break;
+    case spec::ShowKind::always:
+      out_.symbol(text.view());
+      break;
+    case spec::ShowKind::comment:
+      out_.scalar(bits, type);
+      out_.comment(text.view());
+      break;
+  }
+  return true;
+}
+
+/// `0x50001 /* 1..5 */`; under -X raw without the name.
+void NumberDecoder::number_and_name(std::uint64_t bits, std::string_view name) const {
+  constexpr unsigned width = 8;
+  out_.scalar(bits, format::scalar_type(width, false, Style::hex));
+  if (out_.constant_form() != format::ConstantForm::raw) {
+    out_.comment(name);
+  }
+}
+
+/// A number with its name behind it, even under -X abbrev: `0x1 /* PIDTYPE_TGID */`.
+void NumberDecoder::commented_number(const Type& type, std::uint64_t bits) const {
+  const bool is_raw = out_.constant_form() == format::ConstantForm::raw && type.style != Style::noted;
+  TextBuffer& text = state_.words;
+  text.clear();
+  format::append_constant(text, session_.tables, type, bits, session_.abi,
+                          is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
+  out_.symbol(text.view());
+}
+
+/// A constant in Bluetooth's byte order, that of all ABIs here: `htobs(L2CAP_PSM_SDP)`.
+void NumberDecoder::bluetooth_number(const Type& type, std::uint64_t bits) const {
+  TextBuffer& text = state_.words;
+  text.clear();
+  text.append("htobs(");
+  append_constant_or_number(text, type, bits, out_.constant_form());
+  text.append(')');
+  out_.symbol(text.view());
+}
+
+void NumberDecoder::append_constant_or_number(TextBuffer& text, const Type& type, std::uint64_t bits,
+                                              format::ConstantForm form) const {
+  Type plain = type;
+  plain.style = type.set != spec::none ? session_.tables.sets[type.set].fallback : Style::number;
+  type.set != spec::none ? format::append_constant(text, session_.tables, plain, bits, session_.abi, form)
+                         : format::append_scalar(text, bits, plain, form);
+}
+
+/// A port, an IPv4 address or another number whose bytes are in network order: `htons(80)`, `inet_addr("127.0.0.1")`,
+/// `htonl(NFT_REG_1)`, `htobe64(5)`.
 void NumberDecoder::network_number(const Type& type, std::uint64_t bits) const {
   const auto raw = std::as_bytes(std::span(&bits, 1)).first(session_.scalar_width(type));  // on a little-endian machine
   if (type.style == spec::Style::inet4) {
@@ -175,10 +304,16 @@ void NumberDecoder::network_number(const Type& type, std::uint64_t bits) const {
     out_.named_bytes({"inet_addr(", dotted.data(), ")"}, raw);
     return;
   }
+  constexpr unsigned half_word = 2;
+  constexpr unsigned word = 4;
   TextBuffer& text = state_.words;
   text.clear();
-  text.append("htons(");
-  text.decimal(std::uint64_t{ntohs(static_cast<std::uint16_t>(bits))});
+  text.append(raw.size() == half_word ? "htons(" : raw.size() == word ? "htonl(" : "htobe64(");
+  const std::uint64_t here = raw.size() == half_word ? be16toh(static_cast<std::uint16_t>(bits))
+                             : raw.size() == word    ? be32toh(static_cast<std::uint32_t>(bits))
+                                                     : be64toh(bits);
+  append_constant_or_number(text, type, format::cut(here, static_cast<unsigned>(raw.size()), type.is_signed),
+                            format::ConstantForm::abbreviate);
   text.append(')');
   out_.named_bytes({text.view()}, raw);
 }

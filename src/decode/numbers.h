@@ -13,16 +13,25 @@ class NumberDecoder {
       : session_(session), state_(session.state), out_(session.out), values_(values) {}
 
   void emit_scalar(const spec::Type& type, std::uint64_t bits) const;
+  bool show_parts(const spec::Type& type, std::uint64_t bits) const;
   [[nodiscard]] spec::SetId requests_of_device(spec::SetId all, std::uint64_t request) const;
   void show_context(std::string_view context) const;
 
  private:
   void annotate_descriptor(std::int64_t fd) const;
+  void annotate(const names::DescriptorName& name) const;
   void annotate_directory(std::int64_t fd) const;
   void annotate_process(std::int64_t pid, bool group) const;
   void emit_wait_status(const spec::Type& type, std::uint64_t bits) const;
   void emit_thread_area(const spec::Type& type, std::uint64_t bits) const;
   void network_number(const spec::Type& type, std::uint64_t bits) const;
+  void bluetooth_number(const spec::Type& type, std::uint64_t bits) const;
+  void call_number(const spec::Type& type, std::uint64_t bits) const;
+  void number_and_name(std::uint64_t bits, std::string_view name) const;
+  void commented_number(const spec::Type& type, std::uint64_t bits) const;
+  void descriptor_of_other(const spec::Type& type, std::uint64_t bits) const;
+  void append_constant_or_number(TextBuffer& text, const spec::Type& type, std::uint64_t bits,
+                                 format::ConstantForm form) const;
 
   Session& session_;
   CallState& state_;

@@ -119,7 +119,11 @@ void CallDecoder::emit_note(std::uint64_t bits) {
     out_.end_note();
     return;
   }
-  values_.value(note, Place::in_register(bits), no_context);
+  if (note.kind == TypeKind::scalar && note.index != spec::none) {
+    values_.numbers().show_parts(note, bits);
+  } else {
+    values_.value(note, Place::in_register(bits), no_context);
+  }
   out_.end_note();
 }
 

@@ -8,6 +8,7 @@
 #include "decode/wide_text.h"
 #include "format/bits.h"
 #include "format/escape.h"
+#include "format/scalars.h"
 
 namespace tracer::decode {
 
@@ -30,6 +31,12 @@ bool StringDecoder::bytes(const Type& type, const Place& place, const Context& c
   const auto n = evaluator_.length(type, context);
   if (!n) {
     return false;
+  }
+  if (type.style == spec::Style::uuid) {
+    return uuid(place, *n);
+  }
+  if (type.style == spec::Style::padded) {
+    return padded_bytes(place, *n);
   }
   if (type.style == spec::Style::terminated && place.kind == Place::Kind::remote) {
     return terminated_bytes(place, *n);
@@ -55,6 +62,83 @@ bool StringDecoder::bytes(const Type& type, const Place& place, const Context& c
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data.back() == std::byte{0};
   out_.bytes(data, form);
+  return true;
+}
+
+/// A UUID: `01020304-0506-0708-090a-0b0c0d0e0f10`.
+bool StringDecoder::uuid(const Place& place, std::uint64_t size) const {
+  constexpr std::uint64_t uuid_size = 16;
+  const ScratchGuard guard(state_.scratch);
+  const auto raw = session_.copy(place, std::min(size, uuid_size));
+  if (!raw) {
+    return false;
+  }
+  TextBuffer& text = state_.words;
+  text.clear();
+  for (std::size_t i = 0; i < raw->size(); ++i) {
+    text.append(i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");
+    text.append("0123456789abcdef"[std::to_integer<unsigned>((*raw)[i]) >> 4]);
+    text.append("0123456789abcdef"[std::to_integer<unsigned>((*raw)[i]) & 0xf]);
+  }
+  out_.symbol(text.view());
+  return true;
+}
+
+/// Each byte as a number of its own: `[0x1, 0xff, 00]`.
+bool StringDecoder::padded_bytes(const Place& place, std::uint64_t size) const {
+  const ScratchGuard guard(state_.scratch);
+  const auto raw = session_.copy(place, std::min(size, max_whole_bytes));
+  if (!raw) {
+    return false;
+  }
+  TextBuffer& text = state_.words;
+  out_.begin_array();
+  for (const std::byte b : *raw) {
+    text.clear();
+    format::append_padded(text, std::to_integer<unsigned>(b), 1);
+    out_.begin_element();
+    out_.symbol(text.view());
+  }
+  out_.end_array();
+  return true;
+}
+
+/// Text of `size` bytes, the last one of which is a NUL. Without it it counts as truncated: `"lo"...`.
+bool StringDecoder::text_and_nul(const Place& place, std::uint64_t size) const {
+  const std::uint64_t limit = std::min<std::uint64_t>(size, session_.setting.options.string_limit);
+  const ScratchGuard guard(state_.scratch);
+  const auto text = session_.copy(place, std::min(size, limit + 1));
+  const auto last = size != 0 ? session_.copy(place.at(size - 1), 1) : std::nullopt;
+  if (!text || !last) {
+    return false;
+  }
+  const bool ends = last->front() == std::byte{0};
+  const auto length = size - (ends ? 1 : 0);
+  render::StringForm form;
+  form.cut = !ends || length > limit;
+  out_.bytes(text->first(static_cast<std::size_t>(std::min(length, limit))), form);
+  return true;
+}
+
+/// Text up to its first NUL, which has to be within `size` bytes; else it counts as truncated. What lies behind the NUL
+/// need not be there.
+bool StringDecoder::text_to_nul(const Place& place, std::uint64_t size) const {
+  const std::uint64_t limit = session_.setting.options.string_limit;
+  const auto wanted = static_cast<std::size_t>(std::min(size, limit + 1));
+  const ScratchGuard guard(state_.scratch);
+  std::optional<std::span<const std::byte>> text;
+  if (place.kind == Place::Kind::copied && place.bytes.size() >= wanted) {
+    text = place.bytes.first(wanted);
+  } else {
+    text = session_.read_text(place.address, wanted);
+  }
+  if (!text || wanted == 0) {
+    return false;
+  }
+  const auto length = static_cast<std::size_t>(std::find(text->begin(), text->end(), std::byte{0}) - text->begin());
+  render::StringForm form;
+  form.cut = length == wanted;
+  out_.bytes(text->first(std::min<std::size_t>(length, limit)), form);
   return true;
 }
 
@@ -131,6 +215,12 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
       return false;
     }
     capacity = *n;
+  }
+  if (is_fixed && type.style == spec::Style::text) {
+    return text_and_nul(place, capacity);
+  }
+  if (is_fixed && type.style == spec::Style::terminated) {
+    return text_to_nul(place, capacity);
   }
   // One byte more than is shown tells whether the text goes on.
   const std::uint64_t limit = is_whole ? max_path - 1 : session_.setting.options.string_limit;

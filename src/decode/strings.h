@@ -27,6 +27,10 @@ class StringDecoder {
   [[nodiscard]] bool holds_more(const spec::Type& type, const Context& context) const;
   bool hardware_address(const spec::Type& type, const Place& place, const Context& context) const;
   bool terminated_bytes(const Place& place, std::uint64_t size) const;
+  bool uuid(const Place& place, std::uint64_t size) const;
+  bool padded_bytes(const Place& place, std::uint64_t size) const;
+  bool text_and_nul(const Place& place, std::uint64_t size) const;
+  bool text_to_nul(const Place& place, std::uint64_t size) const;
 
   Session& session_;
   const spec::Tables& tables_;

@@ -68,6 +68,11 @@ bool StructDecoder::is_filled_up(const Struct& layout) const {
          (layout.filled_size != 0 || tables_.exprs[layout.sized_by].op == spec::ExprOp::outer);
 }
 
+/// Whether an argument says the size of a structure that is filled.
+bool StructDecoder::says_all(const Struct& layout) const {
+  return layout.filled_size != 0 && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer;
+}
+
 /// Of one that says itself how large it is that size shows even if the rest cannot be read: `{size=24, ???}`.
 bool StructDecoder::shows_size_alone(const Struct& layout) const {
   return layout.filled_size != 0 && end_of(tables_.fields[layout.fields.first]) == layout.filled_size;
@@ -152,7 +157,9 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     unread_field(layout, place);
     return true;
   }
-  if (!read) {
+  // Of a structure that is filled, all that the program says to have must be there.
+  const bool has_more = says_all(layout) && available > full && available <= page_size;
+  if (!read || (has_more && !session_.copy(place, available))) {
     return false;
   }
   const bool fills = is_filled_up(layout) && wanted < full && read->size() == wanted;
@@ -167,6 +174,9 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
 std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t wanted, const Scope* scope) const {
   if (shows_size_alone(layout)) {
     return std::min<std::uint64_t>(wanted, layout.filled_size);
+  }
+  if (has_unnamed_rest(layout)) {
+    return std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]);
   }
   if (!is_in_message(scope)) {
     return wanted;
@@ -331,7 +341,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   if (left_out) {
     out_.more();
   } else if (!no_more_than_size && (braces || has_unnamed_rest(*scope.type))) {
-    unknown_bytes(scope, available);
+    unknown_bytes(context, available);
   }
   if (braces) {
     out_.end_struct();
@@ -357,9 +367,14 @@ std::uint64_t StructDecoder::end_of_shown(const Struct& layout) const {
 }
 
 /// `/* bytes 24..31 */ "\x05\x00"`: what a program says to have in a struct beyond what we know of, if it is not 0.
-void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) const {
+void StructDecoder::unknown_bytes(const Context& context, std::uint64_t available) const {
+  const Scope& scope = *context.scope;
   const Struct& layout = *scope.type;
-  const std::uint64_t known = layout.layout.size[index_of(session_.abi)];
+  const bool is_filled = says_all(layout);
+  std::uint64_t known = layout.layout.size[index_of(session_.abi)];
+  if (is_filled && layout.fields.count == 1) {
+    known = chosen_size(tables_.types[tables_.fields[layout.fields.first].type], scope.place, context);
+  }
   if (has_unnamed_rest(layout) && available != unlimited && available > known) {
     out_.more();
     return;
@@ -369,9 +384,10 @@ void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) c
     out_.more();
     return;
   }
-  if (!is_filled_up(layout) || available <= known || available > page_size) {
+  if (!is_filled_up(layout) || available <= known) {
     return;
   }
+  available = std::min(available, page_size);
   const ScratchGuard guard(state_.scratch);
   const auto data = available <= max_struct_size
                         ? session_.copy(Place::remote(scope.place.address + known), available - known)
@@ -380,8 +396,8 @@ void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) c
     return;
   }
   // A structure that is filled says how much of it there is always; the rest belongs to kernels that we do not know.
-  if (layout.filled_size != 0 && tables_.exprs[layout.sized_by].op == spec::ExprOp::outer) {
-    out_.more();
+  if (is_filled) {
+    state_.depth.abbreviate ? out_.more() : extra_data(scope.place.address, known, available);
     return;
   }
   TextBuffer& text = state_.words;
@@ -400,6 +416,54 @@ void StructDecoder::unknown_bytes(const Scope& scope, std::uint64_t available) c
   }
   out_.begin_bare_field("unknown", "bytes");
   out_.symbol(text.view());
+}
+
+/// `extra_data="\x05\x00" /* bytes 24..25 */`
+void StructDecoder::extra_data(RemoteAddr address, std::uint64_t known, std::uint64_t available) const {
+  const ScratchGuard guard(state_.scratch);
+  const auto data = session_.copy(Place::remote(address + known), available - known);
+  if (!data) {
+    out_.more();
+    return;
+  }
+  render::StringForm form;
+  form.hex = true;
+  out_.begin_field("extra_data", "bytes");
+  out_.bytes(*data, form);
+  TextBuffer& text = state_.words;
+  text.clear();
+  text.append("bytes ");
+  text.decimal(known);
+  text.append("..");
+  text.decimal(available - 1);
+  out_.comment(text.view());
+}
+
+/// The size of a value; of a table that of the row that is chosen, also of one that ends a structure.
+std::uint64_t StructDecoder::chosen_size(const Type& type, const Place& place, const Context& context) const {
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = context.scope;
+  inner.place = place;
+  inner.params = evaluator_.evaluate_params(type.args, context);
+  if (type.kind == TypeKind::choice) {
+    const Type* found = evaluator_.chosen(type, context.in(inner));
+    return found == nullptr ? 0 : session_.size_of(*found);
+  }
+  if (type.kind != TypeKind::structure) {
+    return session_.size_of(type);
+  }
+  const Struct& layout = tables_.structs[type.index];
+  inner.type = &layout;
+  const Context within = context.in(inner);
+  std::uint64_t size = 0;
+  for (const Field& f : Tables::slice(tables_.fields, layout.fields)) {
+    const Type& of_field = tables_.types[f.type];
+    const auto offset = offset_of(f, within);
+    size = std::max(size, offset + (of_field.kind == TypeKind::choice ? chosen_size(of_field, place.at(offset), within)
+                                                                      : session_.size_of(of_field)));
+  }
+  return size;
 }
 
 /// In bytes from the start of its struct; beyond any end if the tracee does not say.

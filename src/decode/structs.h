@@ -40,11 +40,14 @@ class StructDecoder {
   void unread_field(const spec::Struct& layout, const Place& place) const;
   [[nodiscard]] std::uint64_t end_of_short(const spec::Struct& layout) const;
   [[nodiscard]] std::uint64_t end_of_shown(const spec::Struct& layout) const;
-  void unknown_bytes(const Scope& scope, std::uint64_t available) const;
+  void unknown_bytes(const Context& context, std::uint64_t available) const;
+  void extra_data(RemoteAddr address, std::uint64_t known, std::uint64_t available) const;
+  [[nodiscard]] std::uint64_t chosen_size(const spec::Type& type, const Place& place, const Context& context) const;
   [[nodiscard]] std::uint64_t offset_of(const spec::Field& field, const Context& context) const;
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
   [[nodiscard]] bool has_unnamed_rest(const spec::Struct& layout) const;
   [[nodiscard]] bool is_filled_up(const spec::Struct& layout) const;
+  [[nodiscard]] bool says_all(const spec::Struct& layout) const;
   [[nodiscard]] bool shows_size_alone(const spec::Struct& layout) const;
   [[nodiscard]] std::span<const std::byte> filled_up(std::span<const std::byte> given, std::uint64_t size) const;
   [[nodiscard]] std::uint64_t end_of(const spec::Field& field) const;

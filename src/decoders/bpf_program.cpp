@@ -230,20 +230,6 @@ bool bpf_code(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows the byte of an eBPF instruction that holds two registers as two fields.
-bool bpf_registers(decode::CustomContext& context) {
-  std::array<std::byte, 1> raw{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  const auto bits = number_at(raw, 0, 1);
-  context.out().begin_field("dst_reg", "bpf_register");
-  context.constant("bpf_register", bits & 0xf, 1);
-  context.out().begin_field("src_reg", "bpf_register");
-  context.constant("bpf_register", bits >> 4, 1);
-  return true;
-}
-
 bool bpf_program(decode::CustomContext& context) {
   return program(context, socket_operand);
 }

@@ -16,46 +16,37 @@ using decode::CustomContext;
 bool sockaddr_ax25(decode::CustomContext& context);
 // bpf_program.cpp
 bool bpf_code(decode::CustomContext& context);
-bool bpf_registers(decode::CustomContext& context);
 bool bpf_program(decode::CustomContext& context);
 bool seccomp_program(decode::CustomContext& context);
 // capabilities.cpp
 bool capabilities(decode::CustomContext& context);
 // devices.cpp
+bool as_it_is(decode::CustomContext& context);
+bool lsm_contexts(decode::CustomContext& context);
+bool mounted_text(decode::CustomContext& context);
+bool mounted_texts(decode::CustomContext& context);
+bool pkey_in(decode::CustomContext& context);
+bool pkey_out(decode::CustomContext& context);
+bool control_id(decode::CustomContext& context);
 bool termios_flags(decode::CustomContext& context);
-bool termios_cc(decode::CustomContext& context);
 bool request_bytes(decode::CustomContext& context);
 bool dm_version(decode::CustomContext& context);
-bool dm_data_in(decode::CustomContext& context);
-bool dm_data_out(decode::CustomContext& context);
+bool dm_data(decode::CustomContext& context);
 bool hwaddr_data(decode::CustomContext& context);
-bool uuid(decode::CustomContext& context);
 bool character(decode::CustomContext& context);
 bool fourcc(decode::CustomContext& context);
 bool fraction(decode::CustomContext& context);
-bool sound(decode::CustomContext& context);
-bool unicode_place(decode::CustomContext& context);
-bool tone(decode::CustomContext& context);
-bool per_mille(decode::CustomContext& context);
 bool btrfs_feature_use(decode::CustomContext& context);
 bool request_elements(decode::CustomContext& context);
 bool left_behind(decode::CustomContext& context);
 // flags_and_mode.cpp
 bool flags_and_mode(decode::CustomContext& context);
 // indexed_numbers.cpp
-bool sk_meminfo(decode::CustomContext& context);
-bool both_ways(decode::CustomContext& context);
 bool btrfs_dev_stats(decode::CustomContext& context);
-bool ipv4_devconf(decode::CustomContext& context);
-bool ipv6_devconf(decode::CustomContext& context);
-bool icmp6_statistics(decode::CustomContext& context);
-bool ring_workers(decode::CustomContext& context);
 // io_uring.cpp
 bool submissions(decode::CustomContext& context);
 // keyboard.cpp
-bool kb_table(decode::CustomContext& context);
 bool kb_value(decode::CustomContext& context);
-bool kb_function(decode::CustomContext& context);
 bool input_bits(decode::CustomContext& context);
 // memory.cpp
 bool nodemask(decode::CustomContext& context);
@@ -63,48 +54,22 @@ bool page_residence(decode::CustomContext& context);
 // namespaces.cpp
 bool new_namespaces(decode::CustomContext& context);
 // netlink.cpp
-bool terminated_text(decode::CustomContext& context);
 bool milliseconds(decode::CustomContext& context);
-bool text_to_nul(decode::CustomContext& context);
-bool negative_errno(decode::CustomContext& context);
-bool idiag_ext(decode::CustomContext& context);
 bool generic_family(decode::CustomContext& context);
-bool inet_diag_sockopt(decode::CustomContext& context);
 bool netfilter_type(decode::CustomContext& context);
 // numbers.cpp
-bool clone_flags_and_signal(decode::CustomContext& context);
-bool swap_priority(decode::CustomContext& context);
-bool sve_length(decode::CustomContext& context);
-bool sve_length_note(decode::CustomContext& context);
-bool riscv_vector(decode::CustomContext& context);
-bool tagged_address(decode::CustomContext& context);
 bool restriction(decode::CustomContext& context);
 bool high_low(decode::CustomContext& context);
-bool ipc_call(decode::CustomContext& context);
 bool shmat_result(decode::CustomContext& context);
-bool quota_command(decode::CustomContext& context);
-bool kernel_version(decode::CustomContext& context);
 bool limit(decode::CustomContext& context);
-bool node_or_error(decode::CustomContext& context);
 bool ifreq_count(decode::CustomContext& context);
 // perf.cpp
-bool perf_bits(decode::CustomContext& context);
-bool perf_aux_action(decode::CustomContext& context);
-bool perf_hw_event(decode::CustomContext& context);
-bool perf_hw_cache(decode::CustomContext& context);
 // processes.cpp
 bool wait_status(decode::CustomContext& context);
 bool cpuset(decode::CustomContext& context);
-bool ioprio(decode::CustomContext& context);
-bool aio_priority(decode::CustomContext& context);
-bool fd_behind(decode::CustomContext& context);
-bool fd_of_first(decode::CustomContext& context);
-bool fd_of_second(decode::CustomContext& context);
-bool ptracer(decode::CustomContext& context);
 // registers.cpp
 bool user_area(decode::CustomContext& context);
 bool filtered_call(decode::CustomContext& context);
-bool call_number(decode::CustomContext& context);
 bool user_desc(decode::CustomContext& context);
 bool thread_area_entry(decode::CustomContext& context);
 // select_poll_futex.cpp
@@ -119,20 +84,11 @@ bool sigset(decode::CustomContext& context);
 bool sigreturn(decode::CustomContext& context);
 bool interrupted_call(decode::CustomContext& context);
 // sockets.cpp
-bool htons(decode::CustomContext& context);
-bool htobs(decode::CustomContext& context);
-bool htonl(decode::CustomContext& context);
 bool bare_bytes(decode::CustomContext& context);
 bool sun_path(decode::CustomContext& context);
 bool in6_scope(decode::CustomContext& context);
-bool hex8(decode::CustomContext& context);
-bool hex2(decode::CustomContext& context);
-bool octets(decode::CustomContext& context);
 bool recvmmsg_result(decode::CustomContext& context);
-bool with_name(decode::CustomContext& context);
-bool port_range(decode::CustomContext& context);
 bool icmp_filter(decode::CustomContext& context);
-bool named_number(decode::CustomContext& context);
 bool missing(decode::CustomContext& context);
 // times.cpp
 bool dated(decode::CustomContext& context);

@@ -35,32 +35,6 @@ bool termios_flags(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows a terminal's control characters by name: `[[VINTR]=0x3, …]`.
-bool termios_cc(decode::CustomContext& context) {
-  static constexpr std::array<std::string_view, 17> names = {
-      "VINTR", "VQUIT", "VERASE", "VKILL",    "VEOF",     "VTIME",   "VMIN",   "VSWTC", "VSTART",
-      "VSTOP", "VSUSP", "VEOL",   "VREPRINT", "VDISCARD", "VWERASE", "VLNEXT", "VEOL2"};
-  std::array<std::byte, 32> raw{};
-  const auto characters = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
-  if (!context.copy(characters)) {
-    return false;
-  }
-  auto& out = context.out();
-  TextBuffer text;
-  out.begin_array();
-  for (std::size_t i = 0; i < characters.size(); ++i) {
-    text.clear();
-    text.append('[');
-    i < names.size() ? text.append(names[i]) : text.decimal(std::uint64_t{i});
-    text.append("]=");
-    text.hex(std::to_integer<unsigned>(characters[i]));
-    out.begin_element();
-    out.symbol(text.view());
-  }
-  out.end_array();
-  return true;
-}
-
 /// Shows as many bytes as the number of the request says (linux/ioctl.h), in hexadecimal.
 bool request_bytes(decode::CustomContext& context) {
   constexpr unsigned size_shift = 16;
@@ -115,12 +89,12 @@ bool dm_request(decode::CustomContext& context, bool has_data) {
 
 }  // namespace
 
-bool dm_data_in(decode::CustomContext& context) {
-  return dm_request(context, context.outcome() == nullptr);
-}
-
-bool dm_data_out(decode::CustomContext& context) {
-  return dm_request(context, context.outcome() != nullptr);
+bool dm_data(decode::CustomContext& context) {
+  // DM_LIST_DEVICES, DM_DEV_WAIT, DM_TABLE_DEPS, DM_TABLE_STATUS, DM_LIST_VERSIONS
+  static constexpr std::array<std::uint64_t, 5> answered = {0x2, 0x8, 0xb, 0xc, 0xd};
+  const auto number = context.argument("op").value_or(0) & 0xff;
+  const bool comes_out = std::find(answered.begin(), answered.end(), number) != answered.end();
+  return dm_request(context, comes_out == (context.outcome() != nullptr));
 }
 
 namespace {
@@ -187,24 +161,6 @@ bool hwaddr_data(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows a UUID: `01020304-0506-0708-090a-0b0c0d0e0f10`.
-bool uuid(decode::CustomContext& context) {
-  std::array<std::byte, 16> raw{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  TextBuffer text;
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) {
-      text.append('-');
-    }
-    text.append("0123456789abcdef"[std::to_integer<unsigned>(raw[i]) >> 4]);
-    text.append("0123456789abcdef"[std::to_integer<unsigned>(raw[i]) & 0xf]);
-  }
-  context.out().symbol(text.view());
-  return true;
-}
-
 void append_character(TextBuffer& text, unsigned character, bool by_name) {
   const std::string_view named = by_name ? "\t\n\v\f\r" : "";
   text.append('\'');
@@ -236,11 +192,59 @@ bool character(decode::CustomContext& context) {
   return true;
 }
 
+namespace {
+
+/// Appends a video control's name, or its class if only that is known: `V4L2_CTRL_CLASS_USER+0x1`.
+void append_control(const decode::CustomContext& context, TextBuffer& text, std::uint64_t id) {
+  constexpr std::uint64_t in_class = 0xffff;
+  const auto form = context.out().constant_form();
+  const auto control_class = context.constant_name("v4l2_ctrl_class", id & ~in_class);
+  if (control_class.empty() || !context.constant_name("v4l2_cid", id).empty()) {
+    context.append_constant(text, "v4l2_cid", id, form);
+    return;
+  }
+  TextBuffer name;
+  name.append(control_class);
+  name.append('+');
+  name.hex(id & in_class);
+  append_named(text, id, name.view(), {}, form);
+}
+
+}  // namespace
+
+/// Shows a video control: `V4L2_CID_GAIN`, `V4L2_CTRL_CLASS_USER+0x1`. With flags before it where they ask for the next
+/// one: `V4L2_CTRL_FLAG_NEXT_CTRL|V4L2_CID_GAIN`.
+bool control_id(decode::CustomContext& context) {
+  std::array<std::byte, 4> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const auto bits = number_at(raw, 0, 4);
+  constexpr std::uint64_t next = 0xc0000000;
+  const auto flags = context.described_name() == "v4l2_queried" ? bits & next : 0;
+  TextBuffer text;
+  if (flags != 0 && context.out().constant_form() == format::ConstantForm::raw) {
+    text.hex(bits);
+  } else {
+    if (flags != 0) {
+      context.append_constant(text, "v4l2_next_control", flags, context.out().constant_form());
+      text.append('|');
+    }
+    append_control(context, text, bits & ~flags);
+  }
+  context.out().symbol(text.view());
+  return true;
+}
+
 /// Shows a pixel format: `v4l2_fourcc('Y', 'U', 'Y', 'V') /* V4L2_PIX_FMT_YUYV */`.
 bool fourcc(decode::CustomContext& context) {
   std::array<std::byte, 4> raw{};
   if (!context.copy(raw)) {
     return false;
+  }
+  if (context.out().constant_form() == format::ConstantForm::raw) {
+    context.number(number_at(raw, 0, 4), spec::Style::hex, 4, false);
+    return true;
   }
   TextBuffer text;
   text.append("v4l2_fourcc(");
@@ -270,98 +274,7 @@ bool fraction(decode::CustomContext& context) {
   return true;
 }
 
-namespace {
-
-constexpr std::uint64_t timer_frequency = 1193182;  ///< PIT_TICK_RATE of the kernel, in Hz
-
-/// Emits the comment `/* 1000 Hz, 100 ms */`, or `/* off */` if the speaker is silent.
-void comment_sound(decode::CustomContext& context, std::uint64_t period, std::string_view rest) {
-  TextBuffer text;
-  if (period == 0 || period > timer_frequency) {
-    text.append("off");
-  } else {
-    text.decimal(timer_frequency / period);
-    text.append(" Hz");
-    text.append(rest);
-  }
-  context.out().comment(text.view());
-}
-
-}  // namespace
-
-/// Shows the argument of KIOCSOUND, the period of the tone in timer ticks: `1193 /* 1000 Hz */`. linux/kd.h.
-bool sound(decode::CustomContext& context) {
-  context.described(context.value());
-  comment_sound(context, context.value(), "");
-  return true;
-}
-
-/// Shows an entry of a console's map to Unicode, where a range stands for the glyphs of the font:
-/// `UNI_DIRECT_BASE+0x41`. linux/kd.h.
-bool unicode_place(decode::CustomContext& context) {
-  constexpr std::uint64_t base = 0xf000;
-  constexpr std::uint64_t mask = 0x1ff;
-  std::array<std::byte, 2> raw{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  const auto number = number_at(raw, 0, raw.size());
-  if ((number & ~mask) != base) {
-    context.number(number, spec::Style::hex, raw.size(), false);
-    return true;
-  }
-  TextBuffer text;
-  text.append("UNI_DIRECT_BASE+");
-  text.hex(number & mask);
-  context.named(text.view(), number);
-  return true;
-}
-
-/// Shows the argument of KDMKTONE, the period in the lower 16 bits and the duration in the upper ones:
-/// `100<<16|1193 /* 1000 Hz, 100 ms */`.
-bool tone(decode::CustomContext& context) {
-  constexpr unsigned duration_shift = 16;
-  const auto period = context.value() & 0xffff;
-  const auto duration = context.value() >> duration_shift & 0xffff;
-  if (duration == 0) {
-    context.described(period);
-    comment_sound(context, 0, "");
-    return true;
-  }
-  TextBuffer text;
-  text.decimal(duration);
-  text.append("<<16|");
-  text.decimal(period);
-  context.out().symbol(text.view());
-  text.clear();
-  text.append(", ");
-  text.decimal(duration);
-  text.append(" ms");
-  comment_sound(context, period, text.view());
-  return true;
-}
-
-/// Shows thousandths with their percentage: `125 /* 12.5% */`.
-bool per_mille(decode::CustomContext& context) {
-  constexpr std::uint64_t ten = 10;
-  constexpr std::uint64_t whole = 1000;
-  std::array<std::byte, 8> raw{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  const auto number = number_at(raw, 0, raw.size());
-  context.number(number, spec::Style::number, raw.size(), false);
-  if (number > whole) {
-    return true;
-  }
-  TextBuffer text;
-  text.decimal(number / ten);
-  text.append('.');
-  text.decimal(number % ten);
-  text.append('%');
-  context.out().comment(text.view());
-  return true;
-}
+namespace {}  // namespace
 
 /// Shows one of the three consecutive flag sets of BTRFS_IOC_GET_SUPPORTED_FEATURES with its meaning as a comment.
 /// linux/btrfs.h.

@@ -17,16 +17,6 @@ std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) 
 
 }  // namespace
 
-/// Shows a key map by one of four names, or by its modifier keys: `1<<KG_SHIFT|1<<KG_CTRL`.
-bool kb_table(decode::CustomContext& context) {
-  constexpr std::uint64_t named_tables = 4;
-  const auto bits = load(context, 1);
-  if (bits) {
-    *bits < named_tables ? context.constant("kb_table_name", *bits, 1) : context.described(*bits);
-  }
-  return bits.has_value();
-}
-
 /// Shows the action of a key: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
 bool kb_value(decode::CustomContext& context) {
   constexpr std::uint64_t latin = 0, meta = 8, letter = 11, dead2 = 13;
@@ -50,21 +40,6 @@ bool kb_value(decode::CustomContext& context) {
     text.append(')');
   }
   context.out().comment(text.view());
-  return true;
-}
-
-/// Shows a function key: `KVAL(K_F1)`.
-bool kb_function(decode::CustomContext& context) {
-  constexpr std::uint64_t first = 0x100;  // K(KT_FN, 0)
-  const auto bits = load(context, 1);
-  if (!bits) {
-    return false;
-  }
-  TextBuffer text;
-  text.append("KVAL(");
-  text.append(context.constant_name("kb_value_name", first + *bits));
-  text.append(')');
-  context.named(text.view(), *bits);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Wait statuses, CPU sets, I/O priorities, and file descriptors of other processes.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "decoders/decoders.h"
 #include "decoders/helpers.h"
@@ -35,20 +36,6 @@ void append_event(TextBuffer& text, std::uint64_t event, format::ConstantForm fo
   text.append('|');
   append_named(text, event, ptrace_event(event), "PTRACE_EVENT_???", form);
   text.append("<<16");
-}
-
-void emit_priority(decode::CustomContext& context, std::uint64_t value, spec::Style style) {
-  static constexpr std::array<std::string_view, 4> classes = {"IOPRIO_CLASS_NONE", "IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE",
-                                                              "IOPRIO_CLASS_IDLE"};
-  const auto priority_class = value >> 13;
-  TextBuffer text;
-  text.append("IOPRIO_PRIO_VALUE(");
-  append_named(text, priority_class, priority_class < classes.size() ? classes[priority_class] : std::string_view{},
-               "IOPRIO_CLASS_???", context.out().constant_form());
-  text.append(", ");
-  text.decimal(value & 0x1fff);
-  text.append(')');
-  context.named(text.view(), static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(value)}), style, true);
 }
 
 }  // namespace
@@ -127,74 +114,61 @@ bool cpuset(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows an I/O priority by IOPRIO_PRIO_VALUE of linux/ioprio.h.
-bool ioprio(decode::CustomContext& context) {
-  emit_priority(context, context.value() & 0xffffffff, spec::Style::number);
-  return true;
-}
-
-/// Shows aio_reqprio of a struct iocb. It is an I/O priority only if aio_flags has IOCB_FLAG_IOPRIO.
-bool aio_priority(decode::CustomContext& context) {
-  constexpr std::uint64_t flags_distance = 38;  // from aio_reqprio to aio_flags
-  constexpr std::uint64_t is_priority = 2;      // IOCB_FLAG_IOPRIO
-  std::array<std::byte, 2> raw{};
-  std::array<std::byte, 4> flags{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  const bool known = context.memory().read(context.address() + flags_distance, flags) == flags.size();
-  if (!known || (number_at(flags, 0, 4) & is_priority) == 0) {
-    return context.described();
-  }
-  emit_priority(context, number_at(raw, 0, 2), spec::Style::hex);
-  return true;
-}
-
 namespace {
 
-/// Shows a file descriptor of another process. `name_of` looks its name up; `process` names the argument that holds the
-/// process.
-bool show_descriptor_of(decode::CustomContext& context, std::string_view process,
-                        names::DescriptorName (names::DescriptorNames::*name_of)(const names::Task&, std::int32_t,
-                                                                                 std::int32_t)) {
+/// Shows as many bytes as a member of the call's keyctl_pkey_params says.
+bool pkey_bytes(decode::CustomContext& context, std::uint64_t member) {
+  constexpr std::uint64_t max_size = 64 * 1024;
   std::array<std::byte, 4> raw{};
-  if (context.in_memory() && !context.copy(raw)) {
+  const RemoteAddr params(context.argument("params").value_or(0));
+  if (context.memory().read(params + member, raw) != raw.size()) {
     return false;
   }
-  const auto fd = static_cast<std::int32_t>(context.in_memory() ? number_at(raw, 0, 4) : context.value());
-  context.described(static_cast<std::uint64_t>(std::int64_t{fd}));
-  const auto owner = context.argument(process);
-  if (owner && fd >= 0) {
-    const auto name = (context.names().descriptors.*name_of)(context.task(), static_cast<std::int32_t>(*owner), fd);
-    if (!name.text.empty()) {
-      context.out().annotation(name.text, name.deleted ? "(deleted)" : "");
-    }
+  const auto length = number_at(raw, 0, 4);
+  const std::uint64_t limit = context.options().string_limit;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min({length, limit, max_size})));
+  if (context.memory().read(context.address(), bytes) != bytes.size()) {
+    return false;
   }
+  render::StringForm form;
+  form.cut = bytes.size() < length;
+  context.out().bytes(bytes, form);
   return true;
 }
 
 }  // namespace
 
-bool fd_behind(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pidfd", &names::DescriptorNames::descriptor_behind);
+/// Shows what a key is to encrypt, decrypt or sign.
+bool pkey_in(decode::CustomContext& context) {
+  constexpr std::uint64_t in_len = 4;
+  return pkey_bytes(context, in_len);
 }
 
-bool fd_of_first(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pid1", &names::DescriptorNames::descriptor_of);
+/// Shows what came out, or the signature to verify.
+bool pkey_out(decode::CustomContext& context) {
+  constexpr std::uint64_t out_len = 8;
+  return pkey_bytes(context, out_len);
 }
 
-bool fd_of_second(decode::CustomContext& context) {
-  return show_descriptor_of(context, "pid2", &names::DescriptorNames::descriptor_of);
+/// Shows what is there as its type says.
+bool as_it_is(decode::CustomContext& context) {
+  return context.described();
 }
 
-/// Shows the argument of PR_SET_PTRACER: a process, or PR_SET_PTRACER_ANY.
-bool ptracer(decode::CustomContext& context) {
-  constexpr std::int32_t anybody = -1;
-  if (static_cast<std::int32_t>(context.value()) == anybody) {
-    context.described(context.value());
-  } else {
-    context.number(context.value(), spec::Style::tgid, 4, true);
+/// Shows which module's context is asked for, `{id=LSM_ID_SMACK}`, and after the call those that there are.
+bool lsm_contexts(decode::CustomContext& context) {
+  constexpr std::uint64_t head_size = 32;
+  if (context.outcome() != nullptr) {
+    return context.size() >= head_size && context.described();
   }
+  std::array<std::byte, 8> id{};
+  if (context.memory().read(context.address(), id) != id.size()) {
+    return false;
+  }
+  context.out().begin_struct();
+  context.out().begin_field("id", "lsm_owner");
+  context.constant("lsm_owner", number_at(id, 0, 8), 8);
+  context.out().end_struct();
   return true;
 }
 

@@ -89,25 +89,6 @@ bool filtered_call(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows the number of a call of the tracee's ABI: `__NR_write`.
-bool call_number(decode::CustomContext& context) {
-  std::array<std::byte, 8> raw{};
-  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
-  if (!context.copy(bytes)) {
-    return false;
-  }
-  const auto number = number_at(raw, 0, 8);
-  if (const auto name = context.call_numbered(context.entry().abi, number); !name.empty()) {
-    TextBuffer text;
-    text.append("__NR_");
-    text.append(name);
-    context.named(text.view(), number, spec::Style::number);
-  } else {
-    context.number(number, spec::Style::number, 8, true);
-  }
-  return true;
-}
-
 /// Shows struct user_desc of modify_ldt(2) and set_thread_area(2).
 bool user_desc(decode::CustomContext& context) {
   struct BitField {

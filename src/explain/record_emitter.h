@@ -32,7 +32,7 @@ class RecordEmitter final : public render::Emitter {
   void begin_field(std::string_view name, std::string_view type) override;
   void end_struct() override { end(); }
   void begin_array() override { begin(Value::Kind::list); }
-  void begin_element() override { begin_field({}, {}); }
+  void begin_element(std::string_view /*index*/) override { begin_field({}, {}); }
   void end_array() override { end(); }
   void more() override;
   void scalar(std::uint64_t bits, const spec::Type& type) override;

@@ -44,7 +44,9 @@ class FlagFormatter {
     const auto separate = [&] { std::exchange(first, false) ? void() : text_.append('|'); };
     const auto stands_apart = [&](const ConstantGroup& group) {
       return group.apart && !is_label(group) &&
-             (group.unknown != spec::none || is_number(group) || !name_of(group, bits & group.mask).empty());
+             (group.label != spec::none
+                  ? (bits & group.mask) != 0
+                  : group.unknown != spec::none || is_number(group) || !name_of(group, bits & group.mask).empty());
     };
     std::uint64_t labels = 0;
     std::uint64_t rest = bits;
@@ -69,6 +71,10 @@ class FlagFormatter {
           main_part_once();
         }
         separate();
+        if (group.label != spec::none) {
+          shifted_value(group, (bits & group.mask) >> group.shift, form);
+          continue;
+        }
         own_value(group, bits & group.mask, name_of(group, bits & group.mask), form);
       }
     }
@@ -112,6 +118,21 @@ class FlagFormatter {
     }
     if (form != ConstantForm::raw) {
       comment(text_, name.empty() ? tables_.text(group.unknown) : name);
+    }
+  }
+
+  /// A value with a name, and how far it is shifted: `B110<<IBSHIFT`, `0x3<<0x10`, `0x3 /* B110 */<<0x10 /* IBSHIFT
+  /// */`.
+  void shifted_value(const ConstantGroup& group, std::uint64_t value, ConstantForm form) {
+    own_value(group, value, name_of(group, value), form);
+    text_.append("<<");
+    if (form == ConstantForm::abbreviate) {
+      text_.append(tables_.text(group.label));
+      return;
+    }
+    text_.hex(group.shift);
+    if (form == ConstantForm::verbose) {
+      comment(text_, tables_.text(group.label));
     }
   }
 
@@ -265,6 +286,23 @@ void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c,
   text.append(')');
 }
 
+/// Appends the name of the range that a value is in, as `L2CAP_PSM_DYN_START+5`; returns false if there is none.
+bool append_range(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
+                  Abi abi) {
+  for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
+    for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
+      const auto distance = bits - cut(c.value, width, false);
+      if (c.reach != 0 && distance != 0 && distance <= c.reach && (c.abis & mask_of(abi)) != 0) {
+        text.append(tables.text(c.name));
+        text.append('+');
+        c.hex_distance ? text.hex(distance) : text.decimal(distance);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /// Appends the name of a value, of an ioctl request all names that are as `unlikely`. Returns false if there is none.
 bool append_names(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
                   Abi abi, bool unlikely) {
@@ -333,6 +371,7 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
     text.append(" /* ");
   }
   const bool named = append_names(text, tables, set, bits, width, abi, false) ||
+                     append_range(text, tables, set, bits, width, abi) ||
                      (is_ioctl && append_names(text, tables, set, bits, width, abi, true));
   if (!named && is_ioctl) {
     append_number(text, bits, set.fallback, false);

@@ -177,6 +177,15 @@ bool character(TextBuffer& text, std::int64_t value) {
   return true;
 }
 
+/// Appends `-ENOENT` for the negative number of an error; returns false for other numbers.
+bool negated_errno(TextBuffer& text, std::int64_t value) {
+  constexpr std::int64_t most = 4095;  // MAX_ERRNO of the kernel
+  const auto name = value < 0 && value >= -most ? error_name(static_cast<int>(-value)) : std::string_view{};
+  text.append(name.empty() ? "" : "-");
+  text.append(name);
+  return !name.empty();
+}
+
 /// Appends the name of a value; returns false if it has none.
 bool symbolic(TextBuffer& text, std::uint64_t bits, Style style) {
   constexpr std::int64_t at_fdcwd = -100;
@@ -201,6 +210,8 @@ bool symbolic(TextBuffer& text, std::uint64_t bits, Style style) {
       return true;
     case Style::errno_value:
       return append(error_name(static_cast<int>(bits)));
+    case Style::negated_errno:
+      return negated_errno(text, static_cast<std::int64_t>(bits));
     case Style::character:
       return character(text, static_cast<std::int64_t>(bits));
     default:
@@ -217,6 +228,7 @@ bool is_symbolic(Style style) {
     case Style::device:
     case Style::ioctl:
     case Style::errno_value:
+    case Style::negated_errno:
     case Style::character:
       return true;
     default:
@@ -326,6 +338,10 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     text.append(')');
     return;
   }
+  if (type.style == Style::padded) {
+    append_padded(text, bits, type.width);
+    return;
+  }
   if (type.style == Style::floating) {
     append_floating(text, bits, type.width);
     return;
@@ -341,6 +357,11 @@ void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type,
     return;
   }
   append_number(text, bits, type.style, type.is_signed);
+}
+
+void append_padded(TextBuffer& text, std::uint64_t bits, unsigned width) {
+  constexpr unsigned prefix = 2;
+  bits == 0 ? text.append(2 * width, '0') : text.hex_padded(bits, 2 * width - prefix);
 }
 
 spec::Type scalar_type(unsigned width, bool is_signed, Style style) {
@@ -368,6 +389,9 @@ bool is_signed_style(Style style) {
     case Style::tls:
     case Style::ioctl:
     case Style::big_endian:
+    case Style::network:
+    case Style::bluetooth:
+    case Style::padded:
     case Style::port:
     case Style::inet4:
       return false;

@@ -16,6 +16,9 @@ void append_number(TextBuffer& text, std::uint64_t bits, spec::Style style, bool
 void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
 
 /// Returns a scalar type for values that no description declares.
+/// Appends a number of `width` bytes in hexadecimal, in as many characters as it has digits: `0x000007`, `00000000`.
+void append_padded(TextBuffer& text, std::uint64_t bits, unsigned width);
+
 spec::Type scalar_type(unsigned width, bool is_signed, spec::Style style);
 
 /// True if the style shows values of signed types with a sign. Other styles show their bits.

@@ -32,7 +32,7 @@ class FdFinder final : public render::Emitter {
   void begin_field(std::string_view, std::string_view) override {}
   void end_struct() override {}
   void begin_array() override {}
-  void begin_element() override {}
+  void begin_element(std::string_view /*index*/) override {}
   void end_array() override {}
   void more() override {}
   void constant(std::uint64_t, const spec::Type&, Abi) override {}

@@ -89,7 +89,8 @@ class Emitter {
   /// Begins an array that shows without brackets if `alone` says that it has only one element.
   virtual void begin_series(bool /*alone*/) { begin_array(); }
   virtual void end_series(bool /*alone*/) { end_array(); }
-  virtual void begin_element() = 0;
+  /// `index`: the name of the element's index, which text shows before it, as in `[VINTR]=`.
+  virtual void begin_element(std::string_view index = {}) = 0;
   virtual void end_array() = 0;
   virtual void more() = 0;  ///< `...`: the rest of a struct or an array is not shown
   /// Begins a note of several parts, each `name value`: `in [3], left {…}`. A part may have no name.

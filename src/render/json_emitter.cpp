@@ -20,6 +20,7 @@ void JsonEmitter::resume(Progress progress) {
   levels_[0].value_start = progress.value_start;
   levels_[0].first_start = progress.first_start;
   levels_[0].values = progress.values;
+  raw_ = progress.raw;
 }
 
 void JsonEmitter::string(std::string_view text) {
@@ -107,6 +108,7 @@ void JsonEmitter::begin_argument(std::string_view name, std::string_view type, s
     text_->append(',');
   }
   first_argument_ = false;
+  raw_ = raw;
   text_->append("{\"name\":");
   string(name);
   text_->append(",\"type\":");
@@ -120,6 +122,13 @@ void JsonEmitter::begin_argument(std::string_view name, std::string_view type, s
 void JsonEmitter::end_argument() {
   end_slot();
   text_->append('}');
+}
+
+void JsonEmitter::end_unread_argument() {
+  if (levels_[0].values == 0) {
+    address(RemoteAddr(raw_));
+  }
+  end_argument();
 }
 
 void JsonEmitter::end_arguments() {
@@ -179,7 +188,7 @@ void JsonEmitter::begin_array() {
   open('[', false);
 }
 
-void JsonEmitter::begin_element() {
+void JsonEmitter::begin_element(std::string_view /*index*/) {
   next_slot();
   begin_slot();
 }

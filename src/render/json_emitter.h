@@ -31,9 +31,10 @@ class JsonEmitter : public Emitter {
     std::size_t value_start = 0;
     std::size_t first_start = 0;
     unsigned values = 0;
+    std::uint64_t raw = 0;
   };
   [[nodiscard]] Progress progress() const {
-    return {first_argument_, levels_[0].value_start, levels_[0].first_start, levels_[0].values};
+    return {first_argument_, levels_[0].value_start, levels_[0].first_start, levels_[0].values, raw_};
   }
   void resume(Progress progress);
 
@@ -41,6 +42,8 @@ class JsonEmitter : public Emitter {
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;
   void end_argument() override;
+  /// Ends an argument that waited for the exit of a call that has none: where nothing of it is known, it is an address.
+  void end_unread_argument();
   void end_arguments() override;
   void begin_result(const CallResult& result) override;
   void begin_note(std::string_view prefix, bool styled) override;
@@ -50,7 +53,7 @@ class JsonEmitter : public Emitter {
   void begin_field(std::string_view name, std::string_view type) override;
   void end_struct() override;
   void begin_array() override;
-  void begin_element() override;
+  void begin_element(std::string_view index) override;
   void end_array() override;
   void more() override;
   void scalar(std::uint64_t bits, const spec::Type& type) override;
@@ -94,6 +97,7 @@ class JsonEmitter : public Emitter {
   TextBuffer* text_;
   TextBuffer name_buffer_;  ///< scratch space for a constant or a name
   bool first_argument_ = true;
+  std::uint64_t raw_ = 0;  ///< of the last argument
   std::size_t note_start_ = 0;
   std::size_t last_value_ = 0;
   std::size_t depth_ = 0;

@@ -135,12 +135,12 @@ void LtraceEmitter::begin_array() {
   }
 }
 
-void LtraceEmitter::begin_element() {
+void LtraceEmitter::begin_element(std::string_view index) {
   Elements* now = elements();
   if (now != nullptr && now->count++ == max_elements_ && now->cut_at == 0) {
     now->cut_at = text().size();
   }
-  separate();
+  TextEmitter::begin_element(index);
 }
 
 void LtraceEmitter::more() {

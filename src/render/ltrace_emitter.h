@@ -45,7 +45,7 @@ class LtraceEmitter final : public TextEmitter {
   void begin_list() override { begin_array(); }
   void begin_series(bool) override { begin_array(); }
   void end_series(bool) override { end_array(); }
-  void begin_element() override;
+  void begin_element(std::string_view index) override;
   void end_array() override;
   void more() override;
   void begin_parts() override;

@@ -173,8 +173,13 @@ void TextEmitter::begin_list() {
   spaced_ |= 1;
 }
 
-void TextEmitter::begin_element() {
+void TextEmitter::begin_element(std::string_view index) {
   separate();
+  if (!index.empty()) {
+    text_->append('[');
+    text_->append(index);
+    text_->append("]=");
+  }
 }
 
 void TextEmitter::end_array() {

@@ -57,7 +57,7 @@ class TextEmitter : public Emitter {
   void begin_list() override;
   void begin_series(bool alone) override { open(alone ? "" : "["); }
   void end_series(bool alone) override { close(alone ? "" : "]"); }
-  void begin_element() override;
+  void begin_element(std::string_view index) override;
   void end_array() override;
   void more() override;
   void begin_parts() override;

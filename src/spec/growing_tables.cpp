@@ -35,6 +35,8 @@ void GrowingTables::begin() {
   copy(tables_.types, set_.types);
   copy(tables_.structs, set_.structs);
   copy(tables_.fields, set_.fields);
+  set_.shows.assign(tables_.shows.begin(), tables_.shows.end());
+  set_.show_parts.assign(tables_.show_parts.begin(), tables_.show_parts.end());
   set_.choices.assign(tables_.choices.begin(), tables_.choices.end());
   set_.choice_rows.assign(tables_.choice_rows.begin(), tables_.choice_rows.end());
   copy(tables_.params, set_.params);
@@ -97,12 +99,24 @@ TypeId GrowingTables::add(const Type& type) {
 }
 
 TypeId GrowingTables::add(Struct structure, const std::vector<Field>& fields) {
-  structure.fields = append(set_.fields, fields);
+  const TypeId type = declare_structure();
+  define(type, structure, fields);
+  return type;
+}
+
+TypeId GrowingTables::declare_structure() {
   Type type;
   type.kind = TypeKind::structure;
-  type.name = structure.name;
-  type.index = append(set_.structs, {structure}).first;
+  type.index = append(set_.structs, {Struct{}}).first;
   return add(type);
+}
+
+void GrowingTables::define(TypeId declared, Struct structure, const std::vector<Field>& fields) {
+  structure.fields = append(set_.fields, fields);
+  if (!full_) {
+    set_.types[declared].name = structure.name;
+    set_.structs[set_.types[declared].index] = structure;
+  }
 }
 
 const Call* GrowingTables::add(Call call, Signature signature, const std::vector<Param>& params) {

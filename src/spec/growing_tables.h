@@ -25,6 +25,9 @@ class GrowingTables {
   TypeId add(const Type& type);
   /// Returns the structure's own type.
   TypeId add(Struct structure, const std::vector<Field>& fields);
+  /// Returns the type of a structure that define() describes before the tables are used: pointers to it may come first.
+  TypeId declare_structure();
+  void define(TypeId declared, Struct structure, const std::vector<Field>& fields);
   /// Adds all entries of `others` except system call numbers. Its functions must be new.
   void add(const TableSet& others);
   const Call* add(Call call, Signature signature, const std::vector<Param>& params);

@@ -12,11 +12,11 @@ namespace {
 class Mover {
  public:
   explicit Mover(const TableSet& into)
-      : by_{count(into.strings),     count(into.exprs),    count(into.expr_lists), count(into.abi_values),
-            count(into.constants),   count(into.groups),   count(into.sets),       count(into.customs),
-            count(into.types),       count(into.structs),  count(into.fields),     count(into.choices),
-            count(into.choice_rows), count(into.params),   count(into.signatures), count(into.signature_rows),
-            count(into.calls),       count(into.redirects)} {}
+      : by_{count(into.strings),    count(into.exprs),          count(into.expr_lists),  count(into.abi_values),
+            count(into.constants),  count(into.groups),         count(into.sets),        count(into.customs),
+            count(into.types),      count(into.structs),        count(into.fields),      count(into.shows),
+            count(into.show_parts), count(into.choices),        count(into.choice_rows), count(into.params),
+            count(into.signatures), count(into.signature_rows), count(into.calls),       count(into.redirects)} {}
 
   template <typename T>
   T moved(T entry) const {
@@ -79,6 +79,8 @@ void GrowingTables::add(const TableSet& others) {
   move_all(set_.types, others.types);
   move_all(set_.structs, others.structs);
   move_all(set_.fields, others.fields);
+  move_all(set_.shows, others.shows);
+  move_all(set_.show_parts, others.show_parts);
   move_all(set_.choices, others.choices);
   move_all(set_.choice_rows, others.choice_rows);
   move_all(set_.params, others.params);

@@ -20,6 +20,8 @@ enum class Part : std::uint8_t {
   types,
   structs,
   fields,
+  shows,
+  show_parts,
   choices,
   choice_rows,
   params,
@@ -28,7 +30,7 @@ enum class Part : std::uint8_t {
   calls,
   redirects,
 };
-inline constexpr std::size_t part_count = 18;
+inline constexpr std::size_t part_count = 20;
 
 // for_each_reference(entry, visit) calls `visit(part, index)` for every index that is not `none`, and
 // `visit(part, range)` for every range; both may be changed.
@@ -52,6 +54,7 @@ constexpr bool is_leaf(ExprOp op) {
     case ExprOp::nth:
     case ExprOp::full:
     case ExprOp::rings:
+    case ExprOp::it:
     case ExprOp::everything:
       return true;
     default:
@@ -120,7 +123,10 @@ void for_each_reference(Type& t, Visit visit) {
   visit_index(Part::exprs, t.length, visit);
   visit_index(Part::exprs, t.budget, visit);
   visit_index(Part::exprs, t.sized_by, visit);
-  visit_index(t.kind == TypeKind::choice ? Part::choices : Part::structs, t.index, visit);
+  visit_index(t.kind == TypeKind::choice   ? Part::choices
+              : t.kind == TypeKind::scalar ? Part::shows
+                                           : Part::structs,
+              t.index, visit);
   visit(Part::expr_lists, t.args);
 }
 
@@ -139,6 +145,19 @@ void for_each_reference(Field& f, Visit visit) {
   visit_index(Part::exprs, f.condition, visit);
   visit_index(Part::exprs, f.when, visit);
   visit_index(Part::exprs, f.at, visit);
+}
+
+template <typename Visit>
+void for_each_reference(Show& s, Visit visit) {
+  visit(Part::show_parts, s.parts);
+}
+
+template <typename Visit>
+void for_each_reference(ShowPart& p, Visit visit) {
+  visit_index(Part::strings, p.text, visit);
+  visit_index(Part::exprs, p.value, visit);
+  visit_index(Part::types, p.type, visit);
+  visit_index(Part::exprs, p.condition, visit);
 }
 
 template <typename Visit>

@@ -60,6 +60,7 @@ enum class ExprOp : std::uint8_t {
   nth,    // index in its array of the element being decoded
   full,   // 1 under -v
   rings,  // 1 if submissions to rings are printed
+  it,     // the number that a `show` formats
   everything,  // `all`: no limit
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
   netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if
@@ -77,7 +78,9 @@ enum class ExprOp : std::uint8_t {
   greater,
   add,
   subtract,
-  multiply,  // of `a` and `b`
+  multiply,
+  divide,
+  shift_right,  // of `a` and `b`, without signs
 };
 
 struct Expr {
@@ -96,9 +99,11 @@ struct Constant {
   /// For an ioctl: the bits, 0 in `value`, that a request of this name may have. The bits of the size (16 to 29) and of
   /// the number are printed after the name, in parentheses.
   std::uint32_t open_bits = 0;
-  Index number_set = none;  ///< into Tables::sets: names for the open bits of the number
-  bool beyond = false;      ///< `beyond`: strace does not know the name
-  bool unlikely = false;    ///< for an ioctl: printed only if no other name has the number
+  Index number_set = none;    ///< into Tables::sets: names for the open bits of the number
+  bool beyond = false;        ///< `beyond`: strace does not know the name
+  bool unlikely = false;      ///< for an ioctl: printed only if no other name has the number
+  bool hex_distance = false;  ///< in a range the distance is hexadecimal
+  std::uint32_t reach = 0;    ///< of a range: values up to that many above `value` are printed as NAME+1
 };
 
 /// A part of a set. Plain members have mask 0. `mask 3 {…}`: members are the values of (word & mask).
@@ -184,7 +189,7 @@ struct Type {
   std::uint8_t width = 4;  ///< 1, 2, 4, 8 bytes or one of those above
   bool is_signed = false;
   Style style = Style::number;  ///< also of cstr (path)
-  SetId set = none;             ///< names for values
+  SetId set = none;             ///< names for values; of an array (`indexed SET`) for the indexes
 
   // pointer, array, custom
   CustomId custom = none;  ///< kind custom: the function in src/decoders
@@ -203,9 +208,10 @@ struct Type {
   // pointer: `*T sized by EXPR`, the number of bytes that may be read there
   ExprId sized_by = none;
 
-  // structure, choice
-  Index index = none;
-  Range args;  ///< into Tables::expr_lists: values for its parameters, evaluated where the type is used
+  // structure, choice; scalar: `show` and `as fd of PARAM`
+  Index index = none;  ///< into the table of its kind; of a scalar into Tables::shows
+  Range args;  ///< into Tables::expr_lists: values for its parameters, evaluated where the type is used; of a scalar
+               ///< the name, as ExprOp::outer, of the parameter that says whose descriptor it is
 
   // bit-field: its lowest bit and the number of its bits; 0: all bits of the width
   std::uint8_t bit_offset = 0;
@@ -254,6 +260,28 @@ struct Field {
   bool inlined = false;  ///< `inline`: the fields of its type are printed as fields of this struct
   ExprId at = none;      ///< `at`: its offset in bytes from the struct's start; none: see `offset`
   bool at_exit = false;  ///< a part of it is known only at exit
+};
+
+/// A part of the text that shows a number: a text, or a value in the form of its type.
+struct ShowPart {
+  StringRef text = none;  ///< none: `value`
+  ExprId value = none;
+  TypeId type = none;
+  ExprId condition = none;  ///< the part is left out if it is false
+  bool styled = false;      ///< in a name too, -X applies to the value
+};
+
+/// How a text relates to the number that it shows.
+enum class ShowKind : std::uint8_t {
+  name,     ///< it is a name for the number: -X applies
+  always,   ///< it stands for the number whatever -X says
+  comment,  ///< it follows the number as a comment
+};
+
+/// `show { … }`: how a number is printed. A number of which no part shows is printed by its style.
+struct Show {
+  ShowKind kind = ShowKind::name;
+  Range parts;
 };
 
 /// Returns the first eight bytes of a text as a little-endian number. `"vlan"` as a key of a table stands for its
@@ -405,6 +433,8 @@ struct Tables {
   std::span<const Type> types;
   std::span<const Struct> structs;
   std::span<const Field> fields;
+  std::span<const Show> shows;
+  std::span<const ShowPart> show_parts;
   std::span<const Choice> choices;
   std::span<const ChoiceRow> choice_rows;
   std::span<const Param> params;

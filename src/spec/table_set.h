@@ -20,6 +20,8 @@ struct TableSet {
   std::vector<Type> types;
   std::vector<Struct> structs;
   std::vector<Field> fields;
+  std::vector<Show> shows;
+  std::vector<ShowPart> show_parts;
   std::vector<Choice> choices;
   std::vector<ChoiceRow> choice_rows;
   std::vector<Param> params;
@@ -32,9 +34,9 @@ struct TableSet {
 
   /// Returns a view that is valid until the set is changed, moved or destroyed.
   [[nodiscard]] Tables view() const {
-    Tables tables{strings,    exprs,          expr_lists, abi_values, constants, groups,      sets,
-                  customs,    types,          structs,    fields,     choices,   choice_rows, params,
-                  signatures, signature_rows, calls,      redirects,  {},        functions};
+    Tables tables{strings,    exprs,          expr_lists, abi_values, constants,  groups,   sets,        customs,
+                  types,      structs,        fields,     shows,      show_parts, choices,  choice_rows, params,
+                  signatures, signature_rows, calls,      redirects,  {},         functions};
     for (std::size_t i = 0; i < abi_count; ++i) {
       tables.numbers[i] = numbers[i];
     }

@@ -25,6 +25,7 @@ class Verifier {
     sets();
     types();
     structs();
+    shows();
     choices();
     signatures();
     calls();
@@ -92,7 +93,7 @@ class Verifier {
           break;
         default:
           // Operands come before the expressions that use them, so there are no cycles.
-          good = is_leaf(e.op) || (e.op <= ExprOp::multiply && e.a < i && e.b < i);
+          good = is_leaf(e.op) || (e.op <= ExprOp::shift_right && e.a < i && e.b < i);
       }
       expect(good, "exprs", i, "an operand is out of range");
     }
@@ -143,6 +144,8 @@ class Verifier {
       } else if (type.kind == TypeKind::choice) {
         expect(in(t_.choices, type.index) && t_.choices[type.index].param_count == type.args.count, "types", i,
                "no such table, or other values than it has parameters");
+      } else if (type.kind == TypeKind::scalar) {
+        expect(in_or_none(t_.shows, type.index), "types", i, "no such form");
       } else if (type.kind == TypeKind::custom) {
         expect(in(t_.customs, type.custom) && text(t_.customs[type.custom]), "types", i, "no decoder's name");
       } else {
@@ -164,6 +167,21 @@ class Verifier {
       expect(text(field.name) && in(t_.types, field.type), "fields", i, "name or type out of range");
       expect(in_or_none(t_.exprs, field.condition) && in_or_none(t_.exprs, field.when), "fields", i,
              "an expression out of range");
+    }
+  }
+
+  void shows() {
+    for (Index i = 0; i < t_.shows.size(); ++i) {
+      expect(in(t_.show_parts, t_.shows[i].parts), "shows", i, "parts out of range");
+    }
+    for (Index i = 0; i < t_.show_parts.size(); ++i) {
+      const auto& part = t_.show_parts[i];
+      // The types of parts are scalars without a form of their own, so forms do not nest.
+      const bool is_good =
+          part.text != none || (in(t_.exprs, part.value) && in(t_.types, part.type) &&
+                                t_.types[part.type].kind == TypeKind::scalar && t_.types[part.type].index == none);
+      expect(text_or_none(part.text) && is_good && in_or_none(t_.exprs, part.condition), "show_parts", i,
+             "a text, a value or a type out of range");
     }
   }
 

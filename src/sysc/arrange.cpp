@@ -29,6 +29,8 @@ void for_each_part(Set& set, Visit visit) {
   visit(Part::types, set.types);
   visit(Part::structs, set.structs);
   visit(Part::fields, set.fields);
+  visit(Part::shows, set.shows);
+  visit(Part::show_parts, set.show_parts);
   visit(Part::choices, set.choices);
   visit(Part::choice_rows, set.choice_rows);
   visit(Part::params, set.params);

@@ -57,7 +57,9 @@ enum class BinaryOp : std::uint8_t {
   shift_left,
   add,
   subtract,
-  multiply
+  multiply,
+  divide,
+  shift_right
 };
 struct Binary {
   BinaryOp op;
@@ -104,7 +106,8 @@ struct Pointer {
 struct Array {
   Box<Type> element;
   Length length;
-  std::string brief;  ///< `brief count "vars"`
+  std::string brief;            ///< `brief count "vars"`
+  std::optional<Name> indexes;  ///< `indexed SET`
 };
 struct Bytes {
   Length length;
@@ -119,6 +122,25 @@ struct Custom {
   Box<Type> memory;
 };
 
+/// `"TEXT"`, or `EXPR`, `EXPR : SET` or `EXPR as STYLE`.
+struct ShowPart {
+  std::string text;  ///< of a part without a value
+  Box<Expr> value;
+  Box<Type> type;
+  bool styled = false;
+};
+/// The parts of `if EXPR { … }`, or one that stands alone.
+struct ShowGroup {
+  Box<Expr> condition;
+  std::vector<ShowPart> parts;
+};
+/// `show { … }`
+struct Show {
+  Position at;
+  spec::ShowKind kind = spec::ShowKind::name;
+  std::vector<ShowGroup> groups;
+};
+
 struct Type {
   Position at;
   std::variant<Named, Pointer, Array, Bytes, Text, Custom> node;
@@ -126,6 +148,9 @@ struct Type {
   std::optional<Name> width;  ///< `: u16`
   enum class Registers : std::uint8_t { one, wide, halves };
   Registers registers = Registers::one;  ///< for an argument of 64 bits
+  std::optional<Name> owner{};           ///< `fd of PARAM`
+  Box<Show> show{};
+  std::uint8_t bit_count = 0;  ///< `bits N`: a bit-field
 };
 
 // ---------------------------------------------------------------------------------------------- declarations
@@ -139,6 +164,8 @@ struct Alias {
 struct Member {
   Name name;
   std::array<std::optional<std::int64_t>, abi_count> values;
+  std::int64_t last = 0;            ///< `V=1 to 9`: the range's end; else 0
+  bool shows_hex_distance = false;  ///< `V=1 to 9 as hex`
 };
 /// `mask M "X_???" apart {…}` or `mask M shift N "LABEL" apart`; the plain members of a set have mask 0.
 struct Group {

@@ -65,6 +65,7 @@ class Entry {
   static const char* type_name(Direction) { return "Direction"; }
   static const char* type_name(LengthKind) { return "LengthKind"; }
   static const char* type_name(StructKind) { return "StructKind"; }
+  static const char* type_name(ShowKind) { return "ShowKind"; }
   static const char* type_name(Varargs) { return "Varargs"; }
 
   std::string& out_;
@@ -74,7 +75,7 @@ void write(Entry& out, const Expr& e) {
   out.members(e.op, e.a, e.b, e.value);
 }
 void write(Entry& out, const Constant& c) {
-  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set, c.beyond, c.unlikely);
+  out.members(c.name, c.abis, c.value, c.open_bits, c.number_set, c.beyond, c.unlikely, c.hex_distance, c.reach);
 }
 void write(Entry& out, const ConstantGroup& g) {
   out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
@@ -94,6 +95,12 @@ void write(Entry& out, const Struct& s) {
 void write(Entry& out, const Field& f) {
   out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.after, f.hidden, f.together, f.in_brief,
               f.in_short, f.inlined, f.at, f.at_exit);
+}
+void write(Entry& out, const Show& s) {
+  out.members(s.kind, s.parts);
+}
+void write(Entry& out, const ShowPart& p) {
+  out.members(p.text, p.value, p.type, p.condition, p.styled);
 }
 void write(Entry& out, const ChoiceRow& r) {
   out.members(r.keys, r.type, r.whole, r.beyond);
@@ -210,6 +217,8 @@ std::string emit_cpp(const TableSet& set) {
   out.array("Signature", "signatures", set.signatures);
   out.array("ChoiceRow", "choice_rows", set.choice_rows);
   out.array("Choice", "choices", set.choices);
+  out.array("ShowPart", "show_parts", set.show_parts);
+  out.array("Show", "shows", set.shows);
   out.array("Field", "fields", set.fields);
   out.array("Struct", "structs", set.structs);
   out.array("Type", "types", set.types);

@@ -120,6 +120,8 @@ class LineMaker {
       next_block_ = Block::rows;
     } else if (token.is("brief") && next().is("{")) {
       next_block_ = Block::other;
+    } else if (token.is("show") || (token.is("if") && block() == Block::show)) {
+      next_block_ = Block::show;
     } else if (token.is("library")) {
       next_block_ = Block::top;
     }
@@ -177,7 +179,7 @@ class LineMaker {
       return 0;
     }
     if (token.is(":")) {
-      return is_width_colon() ? 1 : 0;
+      return is_width_colon() || block() == Block::show ? 1 : 0;
     }
     if (token.is("[")) {
       return 0;

@@ -8,7 +8,7 @@
 namespace tracer::sysc {
 
 /// The contents of a `{`.
-enum class Block : std::uint8_t { top, fields, members, table, rows, ioctls, other };
+enum class Block : std::uint8_t { top, fields, members, table, rows, ioctls, show, other };
 
 /// A column at which consecutive lines are aligned.
 enum class Stop : std::uint8_t { none, label, equals, params, style, classes, comment };

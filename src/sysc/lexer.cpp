@@ -12,8 +12,8 @@ namespace tracer::sysc {
 namespace {
 
 // Longer symbols come before their prefixes.
-constexpr std::array<std::string_view, 6> long_symbols = {"->", "==", "!=", "<<", "%%", ".."};
-constexpr std::string_view short_symbols = "(){}[]:,=*&|<>+-^@%?.";
+constexpr std::array<std::string_view, 7> long_symbols = {"->", "==", "!=", "<<", ">>", "%%", ".."};
+constexpr std::string_view short_symbols = "(){}[]:,=*/&|<>+-^@%?.";
 
 bool is_name_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';

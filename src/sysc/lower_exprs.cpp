@@ -45,6 +45,10 @@ ExprOp op_of(ast::BinaryOp op) {
       return ExprOp::add;
     case ast::BinaryOp::subtract:
       return ExprOp::subtract;
+    case ast::BinaryOp::divide:
+      return ExprOp::divide;
+    case ast::BinaryOp::shift_right:
+      return ExprOp::shift_right;
     default:
       return ExprOp::multiply;
   }

@@ -1,5 +1,7 @@
 #include "sysc/lower_sets.h"
 
+#include <limits>
+
 #include "sysc/lower_types.h"
 
 namespace tracer::sysc {
@@ -75,7 +77,12 @@ void SetLowering::add_constants(const std::string& set, const ast::Member& membe
   const bool beyond = context_.symbols.is_beyond(set, member.name.text);
   const auto name = context_.builder.string(member.name.text);
   for_each_value(member.values, [&](std::uint64_t value, AbiMask mask) {
-    constants.push_back({name, mask, value, 0, spec::none, beyond});
+    const auto reach = member.last == 0 ? 0 : static_cast<std::uint64_t>(member.last) - value;
+    if (reach > std::numeric_limits<std::uint32_t>::max()) {
+      context_.diagnostics.error(member.name.at, "found a range that ends before it begins, or is too large");
+    }
+    constants.push_back({name, mask, value, 0, spec::none, beyond, false, member.shows_hex_distance,
+                         static_cast<std::uint32_t>(reach)});
   });
 }
 

@@ -150,13 +150,27 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   return true;
 }
 
+/// Puts a bit-field behind those before it, into the scalar that they share.
+void StructLowering::place_bits(spec::Field& field, BitUnit& unit) {
+  spec::Type type = context_.set.types[field.type];
+  type.bit_offset = static_cast<std::uint8_t>(unit.used);
+  unit.used += type.bit_count;
+  field.offset = unit.offset;
+  field.type = context_.builder.type(type);
+}
+
 void StructLowering::place_fields(const ast::Struct& structure, spec::Struct& row,
                                   const std::vector<spec::FieldId>& ids, unsigned open_streams) {
   const auto round_up = [](std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; };
   row.layout.align.fill(1);
   std::uint64_t total = 0;
+  BitUnit unit;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto& field = structure.fields[i];
+    if (unit.takes(context_.set.types[context_.set.fields[ids[i]].type]) && structure.kind != StructKind::overlay) {
+      place_bits(context_.set.fields[ids[i]], unit);
+      continue;
+    }
     const auto layout = layout_of(context_.set.fields[ids[i]].type, {field.type.at, open_streams});
     if (layout.recursive) {
       context_.set.fields[ids[i]].type = types_.fallback();
@@ -181,6 +195,7 @@ void StructLowering::place_fields(const ast::Struct& structure, spec::Struct& ro
       row.layout.align[abi] = std::max(row.layout.align[abi], align);
       total = std::max(total, std::uint64_t{offset} + layout.size[abi]);
     }
+    unit = {context_.set.types[context_.set.fields[ids[i]].type], context_.set.fields[ids[i]].offset};
   }
   if (total > 1U << 24) {
     context_.diagnostics.error(structure.name.at, "found a struct of more than 16 MiB, expected a smaller one");

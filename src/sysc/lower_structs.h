@@ -26,6 +26,23 @@ struct TypeUse {
 /// Returns the FieldId of every field, in memory order. The fields that `print` lists have the first IDs, in its order.
 std::vector<spec::FieldId> print_order(const ast::Struct& structure, spec::Index first, Diagnostics& diagnostics);
 
+/// The scalar that consecutive bit-fields share.
+struct BitUnit {
+  BitUnit() = default;
+  BitUnit(const spec::Type& first, const std::array<std::uint32_t, abi_count>& its_offset)
+      : width(first.width), used(first.bit_count), offset(its_offset) {}
+
+  /// Whether a field is one of bits for which there is room behind others. System V ABI: the bits of a scalar are
+  /// filled from the lowest.
+  [[nodiscard]] bool takes(const spec::Type& type) const {
+    return used != 0 && type.bit_count != 0 && type.width == width && used + type.bit_count <= 8U * width;
+  }
+
+  std::uint8_t width = 0;  ///< in bytes
+  unsigned used = 0;       ///< bits; 0: the last field was none of bits
+  std::array<std::uint32_t, abi_count> offset{};
+};
+
 class StructLowering {
  public:
   StructLowering(LoweringContext& context, ExprLowering& exprs, TypeLowering& types)
@@ -57,6 +74,7 @@ class StructLowering {
   Scope scope_of_fields(const ast::Struct& structure, const std::vector<spec::FieldId>& ids);
   void check_names(const ast::Struct& structure, const std::optional<std::vector<ast::Name>>& names,
                    const Scope& scope);
+  void place_bits(spec::Field& field, BitUnit& unit);
   void place_fields(const ast::Struct& structure, spec::Struct& row, const std::vector<spec::FieldId>& ids,
                     unsigned open_streams);
   void lower_table(spec::Index index);

@@ -100,7 +100,13 @@ spec::TypeId TypeLowering::lower(const ast::Type& type, const Scope& scope, unsi
   if (type.style) {
     id = with_style(id, *type.style);
   }
-  return id;
+  if (type.owner) {
+    id = with_owner(id, *type.owner);
+  }
+  if (type.bit_count != 0) {
+    id = with_bits(id, type);
+  }
+  return type.show != nullptr ? with_show(id, *type.show, scope) : id;
 }
 
 std::optional<Style> style_named(const ast::Name& name, Diagnostics& diagnostics) {
@@ -135,6 +141,47 @@ spec::TypeId TypeLowering::with_style(spec::TypeId id, const ast::Name& name) {
       context_.diagnostics.error(name.at,
                                  "found 'as " + name.text + "' on something that is no scalar, expected it on one");
   }
+  return context_.builder.type(type);
+}
+
+spec::TypeId TypeLowering::with_bits(spec::TypeId id, const ast::Type& at) {
+  Type type = context_.set.types[id];
+  if (type.kind != TypeKind::scalar || type.width == 0 || type.width > 8 || at.bit_count > 8 * type.width) {
+    context_.diagnostics.error(at.at, fmt::format("found {} bits of {}, expected bits of a scalar of a fixed size",
+                                                  at.bit_count, text_of(id)));
+    return id;
+  }
+  type.bit_count = at.bit_count;
+  return context_.builder.type(type);
+}
+
+spec::TypeId TypeLowering::with_owner(spec::TypeId id, const ast::Name& name) {
+  Type type = context_.set.types[id];
+  if (type.kind != TypeKind::scalar || type.style != Style::fd) {
+    context_.diagnostics.error(name.at, "found 'of " + name.text + "' on something that is no descriptor");
+    return id;
+  }
+  type.args = context_.builder.expr_list(
+      {context_.builder.expr({spec::ExprOp::outer, context_.builder.string(name.text), none, 0})});
+  return context_.builder.type(type);
+}
+
+spec::TypeId TypeLowering::with_show(spec::TypeId id, const ast::Show& show, const Scope& scope) {
+  Type type = context_.set.types[id];
+  if (type.kind != TypeKind::scalar) {
+    context_.diagnostics.error(show.at, "found 'show' on something that is no scalar, expected it on one");
+    return id;
+  }
+  std::vector<spec::ShowPart> parts;
+  for (const auto& group : show.groups) {
+    const auto condition = exprs_.lower_optional(group.condition, scope);
+    for (const auto& part : group.parts) {
+      parts.push_back({part.value == nullptr ? context_.builder.string(part.text) : none,
+                       exprs_.lower_optional(part.value, scope),
+                       part.type == nullptr ? none : lower(*part.type, scope, 0), condition, part.styled});
+    }
+  }
+  type.index = context_.builder.show(show.kind, parts);
   return context_.builder.type(type);
 }
 
@@ -254,6 +301,15 @@ spec::TypeId TypeLowering::lower_node(const ast::Array& array, const ast::Type&,
   type.name = context_.builder.string(text_of(type.target) + "[]");
   lower_length(array.length, type, scope);
   type.brief = context_.builder.optional_string(array.brief);
+  if (array.indexes) {
+    const Symbol* symbol = context_.symbols.find_type(array.indexes->text);
+    if (symbol == nullptr || !std::holds_alternative<const ast::Set*>(symbol->declaration)) {
+      context_.diagnostics.error(array.indexes->at, "found " + array.indexes->text + ", expected the name of an enum" +
+                                                        type_suggestion(context_.symbols, array.indexes->text));
+    } else {
+      type.set = symbol->index;
+    }
+  }
   return context_.builder.type(type);
 }
 

@@ -36,6 +36,9 @@ class TypeLowering {
   void lower_length(const ast::Length& length, spec::Type& type, const Scope& scope);
   spec::TypeId with_style(spec::TypeId id, const ast::Name& style);
   spec::TypeId with_width(spec::TypeId id, const ast::Name& width);
+  spec::TypeId with_bits(spec::TypeId id, const ast::Type& at);
+  spec::TypeId with_owner(spec::TypeId id, const ast::Name& name);
+  spec::TypeId with_show(spec::TypeId id, const ast::Show& show, const Scope& scope);
   spec::TypeId type_of_set(const Symbol& symbol, const std::string& name);
   [[nodiscard]] std::string text_of(spec::TypeId id) const;
 

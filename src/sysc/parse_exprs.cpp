@@ -11,8 +11,9 @@ using ast::Expr;
 using spec::ExprOp;
 
 constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {
-    {"ret", ExprOp::ret}, {"ok", ExprOp::ok},     {"rest", ExprOp::rest},      {"word", ExprOp::word},
-    {"nth", ExprOp::nth}, {"full", ExprOp::full}, {"all", ExprOp::everything}, {"rings", ExprOp::rings}};
+    {"ret", ExprOp::ret},        {"ok", ExprOp::ok},       {"rest", ExprOp::rest},
+    {"word", ExprOp::word},      {"nth", ExprOp::nth},     {"full", ExprOp::full},
+    {"all", ExprOp::everything}, {"rings", ExprOp::rings}, {"it", ExprOp::it}};
 
 struct Function {
   std::string_view word;
@@ -32,11 +33,18 @@ struct Operator {
 constexpr int comparison = 0;
 constexpr int bit_or = 1;
 constexpr int tightest = 5;
-constexpr Operator operators[] = {{"==", BinaryOp::equal, comparison}, {"!=", BinaryOp::not_equal, comparison},
-                                  {"<", BinaryOp::less, comparison},   {">", BinaryOp::greater, comparison},
-                                  {"|", BinaryOp::bit_or, 1},          {"&", BinaryOp::bit_and, 2},
-                                  {"<<", BinaryOp::shift_left, 3},     {"+", BinaryOp::add, 4},
-                                  {"-", BinaryOp::subtract, 4},        {"*", BinaryOp::multiply, tightest}};
+constexpr Operator operators[] = {{"==", BinaryOp::equal, comparison},
+                                  {"!=", BinaryOp::not_equal, comparison},
+                                  {"<", BinaryOp::less, comparison},
+                                  {">", BinaryOp::greater, comparison},
+                                  {"|", BinaryOp::bit_or, 1},
+                                  {"&", BinaryOp::bit_and, 2},
+                                  {"<<", BinaryOp::shift_left, 3},
+                                  {">>", BinaryOp::shift_right, 3},
+                                  {"+", BinaryOp::add, 4},
+                                  {"-", BinaryOp::subtract, 4},
+                                  {"*", BinaryOp::multiply, tightest},
+                                  {"/", BinaryOp::divide, tightest}};
 
 ast::Box<Expr> boxed(Expr expr) {
   return std::make_unique<Expr>(std::move(expr));

@@ -27,15 +27,16 @@ ast::Alias parse_alias(TokenStream& in) {
   return alias;
 }
 
-/// Returns whether `1<<NAME=` starts here, which names the number of a bit.
+/// Returns whether `1<<NAME=` or `1<<(NAME-1)=` starts here, which names the number of a bit.
 bool at_named_bit(const TokenStream& in) {
   return in.at_kind(TokenKind::number) && in.peek().value == 1 && in.peek(1).is("<<") &&
-         in.peek(2).kind == TokenKind::name;
+         (in.peek(2).kind == TokenKind::name || in.peek(2).is("("));
 }
 
-/// Returns whether a member starts here: `NAME=`, `NAME|NAME=` (printed as several), `NAME<<4=` or `NAME+1=`.
+/// Returns whether a member starts here: `NAME=`, `NAME|NAME=` (printed as several), `NAME<<4=`, `NAME+1=` or
+/// `NAME-1=`.
 bool at_member(const TokenStream& in) {
-  constexpr std::array<std::string_view, 4> after_name = {"=", "|", "<<", "+"};
+  constexpr std::array<std::string_view, 5> after_name = {"=", "|", "<<", "+", "-"};
   return at_named_bit(in) ||
          (in.at_kind(TokenKind::name) && std::any_of(after_name.begin(), after_name.end(),
                                                      [&](std::string_view symbol) { return in.peek(1).is(symbol); }));
@@ -44,7 +45,13 @@ bool at_member(const TokenStream& in) {
 ast::Member parse_named_bit(TokenStream& in) {
   in.take();
   in.expect("<<");
+  const bool is_relative = in.accept("(");
   ast::Member member{in.expect_name("a constant"), {}};
+  if (is_relative) {
+    in.expect("-");
+    member.name.text = fmt::format("({}-{})", member.name.text, in.expect_number("how much"));
+    in.expect(")");
+  }
   member.name.text = "1<<" + member.name.text;
   in.expect("=");
   const Position at = in.position();
@@ -56,13 +63,13 @@ ast::Member parse_named_bit(TokenStream& in) {
   return member;
 }
 
-/// Takes `NAME`, `NAME|NAME`, `NAME<<4` or `NAME+1`.
+/// Takes `NAME`, `NAME|NAME`, `NAME<<4`, `NAME+1` or `NAME-1`.
 ast::Name expect_constant_name(TokenStream& in) {
   auto name = in.expect_name("a constant");
   while (in.accept("|")) {
     name.text += "|" + in.expect_name("a constant").text;
   }
-  for (const char* symbol : {"<<", "+"}) {
+  for (const char* symbol : {"<<", "+", "-"}) {
     if (in.accept(symbol)) {
       name.text += symbol + std::to_string(in.expect_number("how much"));
     }
@@ -80,6 +87,13 @@ std::vector<ast::Member> parse_members(TokenStream& in) {
     ast::Member member{expect_constant_name(in), {}};
     in.expect("=");
     member.values = parse_values(in);
+    if (in.accept_word("to")) {
+      member.last = parse_value(in);
+      if (in.accept_word("as")) {
+        in.expect("hex");
+        member.shows_hex_distance = true;
+      }
+    }
     members.push_back(std::move(member));
   }
   return members;

@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "sysc/btf_names.h"
+
 namespace tracer::sysc {
 
 namespace {
@@ -11,6 +13,14 @@ using ast::Expr;
 using ast::Type;
 using spec::Direction;
 using spec::LengthKind;
+
+template <typename Node>
+Type type_at(Position at, Node node) {
+  Type type;
+  type.at = at;
+  type.node = std::move(node);
+  return type;
+}
 
 /// Parses `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]` or `[until 0]`.
 ast::Length parse_length(TokenStream& in) {
@@ -44,13 +54,19 @@ ast::Length parse_length(TokenStream& in) {
 
 Type parse_base(TokenStream& in) {
   const Position at = in.position();
-  const auto plain = [&](auto node) { return Type{at, std::move(node), {}, {}, {}}; };
+  const auto plain = [&](auto node) { return type_at(at, std::move(node)); };
   if (in.accept("(")) {
     Type inner = parse_type(in);
     in.expect(")");
     return inner;
   }
   const ast::Name name = in.expect_name("a type");
+  if (name.text == "struct" && in.at_kind(TokenKind::name)) {
+    const std::string structure = btf_prefix + in.expect_name("the name of a structure").text;
+    in.expect("from");
+    in.expect("btf");
+    return plain(ast::Named{structure, {}, {}});
+  }
   if (name.text == "bytes" || name.text == "hexbytes") {
     if (!in.at("[")) {
       in.unexpected("'[' and how many");
@@ -96,7 +112,50 @@ void parse_brief(TokenStream& in, Type& type) {
   }
 }
 
-/// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief count`.
+ast::ShowPart parse_show_part(TokenStream& in) {
+  ast::ShowPart part;
+  if (in.at_kind(TokenKind::string)) {
+    part.text = in.expect_string("a string");
+    return part;
+  }
+  part.value = std::make_unique<Expr>(parse_expr(in));
+  const Position at = in.position();
+  if (in.accept(":")) {
+    part.type = std::make_unique<Type>(parse_base(in));
+  } else {
+    part.type = std::make_unique<Type>(type_at(at, ast::Named{"u64", {}, {}}));
+  }
+  if (in.accept_word("as")) {
+    part.type->style = in.expect_name("the name of a style");
+  }
+  part.styled = in.accept_word("styled");
+  return part;
+}
+
+/// Parses `show { … }`, `show always { … }` or `show comment { … }`.
+ast::Box<ast::Show> parse_show(TokenStream& in) {
+  auto show = std::make_unique<ast::Show>();
+  show->at = in.position();
+  show->kind = in.accept_word("always")    ? spec::ShowKind::always
+               : in.accept_word("comment") ? spec::ShowKind::comment
+                                           : spec::ShowKind::name;
+  in.expect("{");
+  while (!in.accept("}")) {
+    auto& group = show->groups.emplace_back();
+    if (!in.accept_word("if")) {
+      group.parts.push_back(parse_show_part(in));
+      continue;
+    }
+    group.condition = std::make_unique<Expr>(parse_expr(in));
+    in.expect("{");
+    while (!in.accept("}")) {
+      group.parts.push_back(parse_show_part(in));
+    }
+  }
+  return show;
+}
+
+/// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief count`, `indexed`, `show`.
 Type parse_with_suffixes(TokenStream& in) {
   Type type = parse_base(in);
   std::optional<ast::Name> style;
@@ -105,17 +164,31 @@ Type parse_with_suffixes(TokenStream& in) {
     if (in.at("[")) {
       levels.emplace_back(in);
       const Position at = type.at;
-      ast::Array array{std::make_unique<Type>(std::move(type)), parse_length(in), {}};
-      type = Type{at, std::move(array), {}, {}, {}};
+      ast::Array array{std::make_unique<Type>(std::move(type)), parse_length(in), {}, {}};
+      type = type_at(at, std::move(array));
     } else if (in.accept_word("as")) {
       style = in.expect_name("the name of a style");
+    } else if (in.accept_word("of")) {
+      type.owner = in.expect_name("the name of a parameter");
     } else if (in.at(":")) {
       in.take();
       type.width = in.expect_name("a scalar type");
+    } else if (in.at_word("bits") && in.peek(1).kind == TokenKind::number) {
+      const Position at = in.take().at;
+      const auto count = in.expect_number("how many");
+      if (count == 0 || count > 64) {
+        in.fail(at, "found a bit-field of no bits or more than 64");
+      }
+      type.bit_count = static_cast<std::uint8_t>(count);
     } else if (in.accept_word("wide")) {
       type.registers = Type::Registers::wide;
     } else if (in.accept_word("halves")) {
       type.registers = Type::Registers::halves;
+    } else if (std::holds_alternative<ast::Array>(type.node) && in.accept_word("indexed")) {
+      std::get<ast::Array>(type.node).indexes = in.expect_name("the name of an enum");
+    } else if (in.at_word("show") && (in.peek(1).is("{") || in.peek(2).is("{"))) {
+      in.take();
+      type.show = parse_show(in);
     } else if (in.at_word("brief") && (in.peek(1).is("count") || in.peek(1).is("none"))) {
       parse_brief(in, type);
     } else {
@@ -164,7 +237,7 @@ Type parse_type(TokenStream& in) {
     in.expect("by");
     pointer.sized_by = std::make_unique<Expr>(parse_expr(in));
   }
-  return Type{at, std::move(pointer), {}, {}, {}};
+  return type_at(at, std::move(pointer));
 }
 
 }  // namespace tracer::sysc

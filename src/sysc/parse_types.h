@@ -6,7 +6,7 @@
 
 namespace tracer::sysc {
 
-/// Precedence, lowest first: comparisons, `|`, `&`, `<<`, `+ -`, `*`.
+/// Precedence, lowest first: comparisons, `|`, `&`, `<< >>`, `+ -`, `* /`.
 ast::Expr parse_expr(TokenStream& in);
 /// Parses a constant's value, an expression that contains only numbers.
 std::int64_t parse_value(TokenStream& in);

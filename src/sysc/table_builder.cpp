@@ -18,7 +18,7 @@ auto members(const Expr& e) {
 auto members(const Type& t) {
   return std::make_tuple(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction,
                          t.wide_pointer, t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index,
-                         t.args.first, t.args.count);
+                         t.args.first, t.args.count, t.bit_offset, t.bit_count);
 }
 
 template <typename Tuple>
@@ -103,6 +103,18 @@ spec::CustomId TableBuilder::custom(std::string_view name) {
   return entry->second;
 }
 
+spec::Index TableBuilder::show(spec::ShowKind kind, const std::vector<spec::ShowPart>& parts) {
+  std::vector<spec::Index> key{static_cast<spec::Index>(kind)};
+  for (const auto& part : parts) {
+    key.insert(key.end(), {part.text, part.value, part.type, part.condition, part.styled ? 1U : 0U});
+  }
+  const auto [entry, is_new] = shows_.try_emplace(std::move(key), next_index(set.shows));
+  if (is_new) {
+    set.shows.push_back({kind, append(set.show_parts, parts)});
+  }
+  return entry->second;
+}
+
 bool TableBuilder::constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const {
   const Expr& e = set.exprs[id];
   if (e.op == ExprOp::literal) {
@@ -151,6 +163,9 @@ bool TableBuilder::constant_value(spec::ExprId id, Abi abi, std::int64_t& value)
       return true;
     case ExprOp::multiply:
       value = static_cast<std::int64_t>(ua * ub);
+      return true;
+    case ExprOp::shift_right:
+      value = static_cast<std::int64_t>(ub < 64 ? ua >> ub : 0);
       return true;
     default:
       return false;

@@ -25,6 +25,7 @@ class TableBuilder {
   spec::Range expr_list(const std::vector<spec::ExprId>& list);
   spec::TypeId type(const spec::Type& type);
   spec::CustomId custom(std::string_view name);
+  spec::Index show(spec::ShowKind kind, const std::vector<spec::ShowPart>& parts);
 
   /// Evaluates an expression for an ABI. Returns false if the value differs between calls.
   [[nodiscard]] bool constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const;
@@ -47,6 +48,7 @@ class TableBuilder {
   std::unordered_map<spec::Type, spec::TypeId, Hash, Equal> types_;
   std::map<std::vector<spec::ExprId>, spec::Range> lists_;
   std::map<std::array<std::int64_t, abi_count>, spec::Index> abi_values_;
+  std::map<std::vector<spec::Index>, spec::Index> shows_;
 };
 
 template <typename T>

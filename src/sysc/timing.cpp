@@ -111,6 +111,8 @@ class Timing {
       case ExprOp::add:
       case ExprOp::subtract:
       case ExprOp::multiply:
+      case ExprOp::divide:
+      case ExprOp::shift_right:
         return of_expr(e.a, known) || of_expr(e.b, known);
       default:
         return false;

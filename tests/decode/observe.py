@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks the installed strace what the calls of .case files look like: the source of their `text` lines.
+"""Asks strace (the one that peers.py finds) what the calls of .case files look like: the source of their `text` lines.
 
     observe.py [--write] FILE.case...
 
@@ -16,6 +16,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../peers"))
+
+import peers  # noqa: E402
+
 ABIS = ("x86_64", "i386", "x32")
 WORD = {"x86_64": 8, "i386": 4, "x32": 4, "aarch64": 8, "arm": 4}
 X32_BIT = 0x40000000
@@ -130,17 +134,13 @@ def strace_options(case):
             options += ["-e", "raw=all"]
         elif word == "address":
             options += ["-e", "verbose=none"]
-        elif word == "-N":
-            return None
         else:
             options.append(word)
     return options
 
 
-def ask(program, case, abi, numbers):
+def ask(strace, program, case, abi, numbers):
     options = strace_options(case)
-    if options is None:
-        return None
     lines = []
     for kind, tokens in case.memory:
         data = item_bytes(tokens[1:], WORD[abi])
@@ -160,7 +160,7 @@ def ask(program, case, abi, numbers):
         with open(script, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
         # A timeout: a call that the program cannot stand must not hold the others back.
-        done = subprocess.run(["timeout", "10", "strace", "-o", log, *options, program, script], cwd=where,
+        done = subprocess.run(["timeout", "10", strace, "-o", log, *options, program, script], cwd=where,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         with open(log, encoding="latin-1") as file:
             text = file.read()
@@ -176,6 +176,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
+    strace = peers.need_reference()
     numbers = {abi: call_numbers(abi) for abi in ABIS}
     bad = 0
     with tempfile.TemporaryDirectory() as where:
@@ -191,9 +192,7 @@ def main():
                 seen = {}
                 for abi in case.abis:
                     if abi in ABIS and case.supported:
-                        text = ask(program, case, abi, numbers)
-                        if text is not None:
-                            seen.setdefault(text, abi)
+                        seen.setdefault(ask(strace, program, case, abi, numbers), abi)
                 for text, abi in seen.items():
                     if case.text is None:
                         added.setdefault(case.end, "text " + text)

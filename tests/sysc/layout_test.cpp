@@ -74,7 +74,8 @@ class CWriter {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  std::optional<std::string> declaration(const ast::Type& type, const std::string& name) {
+  std::optional<std::string> declaration(const ast::Type& type, const std::string& plain_name) {
+    const std::string name = type.bit_count == 0 ? plain_name : plain_name + " : " + std::to_string(type.bit_count);
     if (type.width) {
       return scalar(type.width->text, name);
     }
@@ -157,7 +158,8 @@ std::string assertions(const ast::Program& program, const spec::Tables& tables, 
     for (const auto& field : spec::Tables::slice(tables.fields, row.fields)) {
       const auto name = tables.text(field.name);
       for (std::size_t i = 0; i < structure->fields.size() && name != "_"; ++i) {
-        if (structure->fields[i].name.text == name) {
+        const bool has_address = structure->fields[i].type.bit_count == 0;
+        if (structure->fields[i].name.text == name && has_address) {
           expect("__builtin_offsetof(" + type + ", f" + std::to_string(i) + ")", field.offset[a]);
         }
       }
