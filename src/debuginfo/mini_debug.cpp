@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace tracer::debuginfo {
 
@@ -34,12 +35,11 @@ std::vector<char> decompress(const Elf_Data& data) {
   return result == LZMA_STREAM_END ? file : std::vector<char>{};
 }
 
-}  // namespace
-
-std::vector<char> mini_debug_file(Elf* elf) {
+/// Returns null if there is no section of that kind, or it is too large.
+Elf_Scn* compressed_section(Elf* elf) {
   std::size_t names = 0;
   if (::elf_getshdrstrndx(elf, &names) != 0) {
-    return {};
+    return nullptr;
   }
   Elf_Scn* section = nullptr;
   while ((section = ::elf_nextscn(elf, section)) != nullptr) {
@@ -47,11 +47,34 @@ std::vector<char> mini_debug_file(Elf* elf) {
     const char* name = ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
     if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && header.sh_type == SHT_PROGBITS &&
         header.sh_size <= max_size) {
-      const Elf_Data* data = ::elf_rawdata(section, nullptr);
-      return data != nullptr && data->d_buf != nullptr ? decompress(*data) : std::vector<char>{};
+      return section;
     }
   }
-  return {};
+  return nullptr;
+}
+
+/// The question: nothing. The answer: the decompressed file.
+void decompress_file(OpenedFile& file, Input&, Output& answer) {
+  if (const ElfHandle elf = map_elf(file.files.object.get())) {
+    answer.values(mini_debug_file(elf.get()));
+  }
+}
+
+}  // namespace
+
+std::vector<char> mini_debug_file(Elf* elf) {
+  Elf_Scn* const section = compressed_section(elf);
+  const Elf_Data* data = section != nullptr ? ::elf_rawdata(section, nullptr) : nullptr;
+  return data != nullptr && data->d_buf != nullptr ? decompress(*data) : std::vector<char>{};
+}
+
+std::vector<char> read_mini_debug_file(Elf* elf, UniqueFd file, const std::string& name, Reader& reader) {
+  if (compressed_section(elf) == nullptr) {
+    return {};
+  }
+  ReadFile object({name, std::move(file), {}, {}});
+  auto answer = reader.ask(object, decompress_file, {});
+  return answer ? answer->values<char>() : std::vector<char>{};
 }
 
 }  // namespace tracer::debuginfo

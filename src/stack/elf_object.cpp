@@ -60,21 +60,29 @@ std::optional<std::uint64_t> ElfObject::address_of(std::uint64_t file_offset) co
   return found == nullptr ? std::nullopt : std::optional(file_offset - found->file_offset + found->address);
 }
 
-void ElfObject::load_symbols() {
+UniqueFd ElfObject::duplicate() const {
+  UniqueFd file(file_.valid() ? ::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0) : ::memfd_create("image", MFD_CLOEXEC));
+  if (!file_.valid() && ::write(file.get(), image_.data(), image_.size()) != static_cast<ssize_t>(image_.size())) {
+    file.reset();
+  }
+  return file;
+}
+
+void ElfObject::load_symbols(const std::string& name, debuginfo::Reader& reader) {
   symbols_.emplace().add(elf_.get());
-  mini_debug_ = debuginfo::mini_debug_file(elf_.get());
+  mini_debug_ = debuginfo::read_mini_debug_file(elf_.get(), duplicate(), name, reader);
   mini_elf_ = debuginfo::open_elf(mini_debug_);
   if (mini_elf_) {
     symbols_->add(mini_elf_.get());
   }
 }
 
-const FunctionName* ElfObject::function(std::uint64_t address) {
+const FunctionName* ElfObject::function(std::uint64_t address, const std::string& path, debuginfo::Reader& reader) {
   if (const auto known = names_.find(address); known != names_.end()) {
     return known->second ? &*known->second : nullptr;
   }
   if (!symbols_) {
-    load_symbols();
+    load_symbols(path, reader);
   }
   auto& name = names_[address];
   if (const auto symbol = symbols_->at_or_before(address)) {
@@ -85,12 +93,8 @@ const FunctionName* ElfObject::function(std::uint64_t address) {
 
 Sources* ElfObject::sources(const std::string& name, pid_t tid, debuginfo::Reader& reader) {
   if (!sources_) {
-    UniqueFd file(file_.valid() ? ::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0) : ::memfd_create("image", MFD_CLOEXEC));
-    if (!file_.valid() && ::write(file.get(), image_.data(), image_.size()) != static_cast<ssize_t>(image_.size())) {
-      file.reset();
-    }
     sources_ =
-        std::make_unique<Sources>(debuginfo::with_separate_files(std::move(file), name, proc::Root::of(tid)), reader);
+        std::make_unique<Sources>(debuginfo::with_separate_files(duplicate(), name, proc::Root::of(tid)), reader);
   }
   return sources_.get();
 }

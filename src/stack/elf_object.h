@@ -38,8 +38,9 @@ class ElfObject {
   [[nodiscard]] std::optional<std::uint64_t> frame_header() const { return frame_header_; }
   /// See CallFrames::at().
   const Row& row(std::uint64_t address) { return frames_->at(address); }
-  /// Returns null if unknown. The result is valid until trim_caches().
-  const FunctionName* function(std::uint64_t address);
+  /// Returns null if unknown. The result is valid until trim_caches(). The first call may ask `reader`, which notes
+  /// `path` if the file is too hard to read.
+  const FunctionName* function(std::uint64_t address, const std::string& path, debuginfo::Reader& reader);
   /// Looks for separate files on the first call. `name` is the path of the file in the root of the thread `tid`.
   Sources* sources(const std::string& name, pid_t tid, debuginfo::Reader& reader);
   /// Clears caches that have become too large.
@@ -54,7 +55,9 @@ class ElfObject {
   };
   static constexpr std::size_t max_names = 1 << 16;
 
-  void load_symbols();
+  void load_symbols(const std::string& name, debuginfo::Reader& reader);
+  /// Returns a descriptor of the object, also of one that is in memory only.
+  [[nodiscard]] UniqueFd duplicate() const;
 
   ElfObject(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf);
   static std::shared_ptr<ElfObject> make(UniqueFd file, std::vector<char> image, debuginfo::ElfHandle elf,

@@ -24,6 +24,7 @@ class FunctionNames {
   std::uint64_t generations_ = 0;
   std::map<pid_t, AddressSpace> spaces_;  ///< by thread
   ObjectCache objects_;
+  debuginfo::Reader reader_;
 };
 
 }  // namespace tracer::stack

@@ -114,7 +114,7 @@ class Tracer final : public trace::StackTracer {
     if (address && options_.sources && add_sources(*object, *mapping, walk.tid, {*address + adjustment, adjustment})) {
       return true;
     }
-    const FunctionName* const function = address ? object->function(*address) : nullptr;
+    const FunctionName* const function = address ? object->function(*address, mapping->path, reader_) : nullptr;
     if (function != nullptr) {
       frame.symbol = function->name;
       frame.symbol_offset = function->offset + adjustment;
