@@ -50,19 +50,28 @@ std::optional<std::string> content(const std::filesystem::path& path) {
   return file.bad() ? std::nullopt : std::optional(std::move(text));
 }
 
-void list_directory(const std::filesystem::path& directory, std::vector<std::filesystem::path>& into) {
+/// A file of prototypes. One of a directory is for the module that its name says.
+struct PrototypeFile {
+  std::filesystem::path path;
+  std::string module;  ///< empty: all modules
+};
+
+void list_directory(const std::filesystem::path& directory, std::vector<PrototypeFile>& into) {
   std::error_code error;
-  const std::size_t before = into.size();
+  std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (entry.path().extension() == ".conf") {
-      into.push_back(entry.path());
+      found.push_back(entry.path());
     }
   }
-  std::sort(into.begin() + static_cast<std::ptrdiff_t>(before), into.end());
+  std::sort(found.begin(), found.end());
+  for (const auto& path : found) {
+    into.push_back({path, path.stem().string()});
+  }
 }
 
-std::vector<std::filesystem::path> usual_files() {
-  std::vector<std::filesystem::path> files;
+std::vector<PrototypeFile> usual_files() {
+  std::vector<PrototypeFile> files;
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
@@ -73,7 +82,7 @@ std::vector<std::filesystem::path> usual_files() {
     own = home + "/.config";
   }
   if (!home.empty()) {
-    files.emplace_back(home + "/.ltrace.conf");
+    files.push_back({home + "/.ltrace.conf", {}});
     list_directory(home + "/.ltrace", files);
   }
   if (!own.empty()) {
@@ -85,19 +94,18 @@ std::vector<std::filesystem::path> usual_files() {
     list_directory(std::string(rest.substr(0, colon)) + "/ltrace", files);
     rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
   }
-  files.emplace_back("/etc/ltrace.conf");
+  files.push_back({"/etc/ltrace.conf", {}});
   list_directory("/usr/share/ltrace", files);
   return files;
 }
 
 /// Finds NAME.conf beside one of `files`.
-std::optional<library::LtraceConf::File> find_import(std::string_view name,
-                                                     const std::vector<std::filesystem::path>& files) {
+std::optional<library::LtraceConf::File> find_import(std::string_view name, const std::vector<PrototypeFile>& files) {
   const std::string wanted = std::string(name) + ".conf";
   for (const auto& file : files) {
-    if (file.filename() == wanted) {
-      auto text = content(file);
-      return text ? std::optional(library::LtraceConf::File{file.string(), std::move(*text)}) : std::nullopt;
+    if (file.path.filename() == wanted) {
+      auto text = content(file.path);
+      return text ? std::optional(library::LtraceConf::File{file.path.string(), std::move(*text)}) : std::nullopt;
     }
   }
   return std::nullopt;
@@ -115,7 +123,7 @@ Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files
 
 Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::string>& given,
                                                          const std::function<void(const std::string&)>& complain) {
-  std::vector<std::filesystem::path> files;
+  std::vector<PrototypeFile> files;
   for (const std::string& list : given) {
     for (std::string_view rest = list; !rest.empty();) {
       const auto colon = rest.find(':');
@@ -125,22 +133,23 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
       if (std::filesystem::is_directory(path, error)) {
         list_directory(path, files);
       } else if (std::filesystem::exists(path, error)) {
-        files.push_back(path);
+        files.push_back({path, {}});
       } else {
-        return Error{ENOENT, "Can't open '" + path.string() + "': " + std::strerror(ENOENT)};
+        complain("Couldn't stat " + path.string() + ": " + std::strerror(ENOENT));
       }
     }
   }
   const std::size_t asked = files.size();
-  for (const auto& path : usual_files()) {
-    files.push_back(path);
+  for (const PrototypeFile& file : usual_files()) {
+    files.push_back(file);
   }
   library::LtraceConf prototypes([&](std::string_view name) { return find_import(name, files); });
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (const auto text = content(files[i])) {
-      prototypes.read(*text, files[i].string());
+    const std::string path = files[i].path.string();
+    if (const auto text = content(files[i].path)) {
+      prototypes.read(*text, path, files[i].module);
     } else if (i < asked) {
-      return Error{EIO, "Can't read '" + files[i].string() + "'"};
+      return Error{EIO, "Can't read '" + path + "'"};
     }
   }
   for (const std::string& line : prototypes.errors()) {

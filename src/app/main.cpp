@@ -294,7 +294,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   std::optional<render::Summary> summary = make_summary(options, tables, in_kernel);
   RunStacks stacks(options, tables, std::move(stack_tracer).value(), replayed);
   settings.stacks = stacks.shown();
-  library::DebugPrototypes prototypes(more, complain);
+  const auto targets = options.ltrace ? debuginfo::Targets::of_all : debuginfo::Targets::of_arguments;
+  library::DebugPrototypes prototypes(more, targets, complain);
   PrototypesOfFiles recorded_prototypes(prototypes);
   settings.prototypes = &prototypes;
   if (replayed != nullptr) {

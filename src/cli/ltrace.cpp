@@ -179,7 +179,7 @@ Reader::Ended Reader::debug(const std::string& argument) {
   }
   const auto mask = number(argument, 0, most_masks, 8);
   if (!mask) {
-    return refuse("Invalid argument to -D: '" + argument + "'.  Use an octal number, or -Dh.", false);
+    return refuse("--debug requires an octal argument");
   }
   options_.startup.debug = *mask != 0;
   return std::nullopt;
@@ -193,10 +193,9 @@ Reader::Ended Reader::apply_number(const Row& row, const std::string& argument) 
     std::string_view words;
   };
   constexpr unsigned any = 0x3fffffff;
-  static constexpr std::array limits = {
-      Limits{'a', 0, any, "a number of columns"},    Limits{'A', 0, any, "a number of elements"},
-      Limits{'n', 0, 20, "integer 0..20"},           Limits{'p', 1, 0x7fffffff, "a process id"},
-      Limits{'s', 0, any, "a number of characters"}, Limits{'w', 1, any, "a number of frames"}};
+  static constexpr std::array limits = {Limits{'a', 0, any, "integer >=0"},  Limits{'A', 0, any, "integer >=0"},
+                                        Limits{'n', 0, 20, "integer 0..20"}, Limits{'p', 1, 0x7fffffff, "integer >=1"},
+                                        Limits{'s', 0, any, "integer >=0"},  Limits{'w', 1, any, "integer >=1"}};
   const auto limit =
       std::find_if(limits.begin(), limits.end(), [&](const Limits& l) { return l.letter == row.letter; });
   const auto value = number(argument, limit->least, limit->most);
@@ -301,14 +300,11 @@ Reader::Ended Reader::finish() {
   if (no_calls_ && chosen) {
     return refuse("Option -L can't be used with -e or -l.");
   }
-  if (times_ > 3) {
-    return refuse("-t can be given three times at most");
-  }
-  if (times_ > 0 && options_.format.relative_timestamps) {
-    return refuse("Only one of -t and -r can be given");
-  }
   if (options_.startup.program.empty() && options_.startup.attach.empty()) {
     return refuse("too few arguments");
+  }
+  if (times_ > 0 && options_.format.relative_timestamps) {
+    return refuse("Options -r and -t can't be used together");
   }
   if (options_.startup.user && environment_.user != 0) {
     return refuse("-u is for root", false);

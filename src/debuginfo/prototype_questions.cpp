@@ -7,7 +7,7 @@ namespace tracer::debuginfo {
 namespace {
 
 struct PrototypesState final : OpenedFile::State {
-  PrototypesState(ObjectFiles& files, spec::GrowingTables& into) : prototypes(files, into) {}
+  PrototypesState(ObjectFiles& files, spec::GrowingTables& into, Targets targets) : prototypes(files, into, targets) {}
 
   Prototypes prototypes;
 };
@@ -17,14 +17,15 @@ struct TablesInBoth {
   spec::GrowingTables* tables;
 };
 
-/// The question: the tables, the address of the function (0: its declaration is wanted), its name. The answer: its
-/// place in the tables (`none`: unknown), and what was added to them.
+/// The question: the tables, what to show, the address of the function (0: its declaration is wanted), its name. The
+/// answer: its place in the tables (`none`: unknown), and what was added to them.
 void describe(OpenedFile& file, Input& question, Output& answer) {
   auto& into = *question.value<TablesInBoth>().tables;
+  const auto targets = question.value<Targets>();
   const auto address = question.value<std::uint64_t>();
   const std::string name(question.text());
   if (!file.state) {
-    file.state = std::make_unique<PrototypesState>(file.files, into);
+    file.state = std::make_unique<PrototypesState>(file.files, into, targets);
   }
   auto& prototypes = static_cast<PrototypesState&>(*file.state).prototypes;
   const spec::GrowingTables::Sizes before = into.sizes();
@@ -58,6 +59,7 @@ const spec::Call* PrototypeQuestions::find_declaration(ReadFile& file, std::stri
 const spec::Call* PrototypeQuestions::ask(ReadFile& file, std::uint64_t address, std::string_view name) {
   Output question;
   question.value(TablesInBoth{&into_});
+  question.value(targets_);
   question.value(address);
   question.text(name);
   auto answer = reader_.ask(file, describe, question);

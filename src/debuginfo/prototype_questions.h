@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "debuginfo/reader.h"
+#include "debuginfo/targets.h"
 #include "spec/growing_tables.h"
 
 namespace tracer::debuginfo {
@@ -13,7 +14,8 @@ namespace tracer::debuginfo {
 /// of them, and what it adds is added here.
 class PrototypeQuestions {
  public:
-  PrototypeQuestions(spec::GrowingTables& into, Reader::Note note) : into_(into), reader_(std::move(note)) {}
+  PrototypeQuestions(spec::GrowingTables& into, Targets targets, Reader::Note note)
+      : into_(into), targets_(targets), reader_(std::move(note)) {}
 
   /// See Prototypes.
   const spec::Call* find_definition(ReadFile& file, std::uint64_t address, std::string_view name);
@@ -23,6 +25,7 @@ class PrototypeQuestions {
   const spec::Call* ask(ReadFile& file, std::uint64_t address, std::string_view name);
 
   spec::GrowingTables& into_;
+  Targets targets_;
   Reader reader_;
 };
 

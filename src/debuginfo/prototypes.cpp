@@ -129,8 +129,8 @@ bool is_structure(const spec::Tables& tables, spec::TypeId type) {
 
 }  // namespace
 
-Prototypes::Prototypes(ObjectFiles& files, spec::GrowingTables& into)
-    : into_(into), file_(files), types_(into, file_.word_size()) {}
+Prototypes::Prototypes(ObjectFiles& files, spec::GrowingTables& into, Targets targets)
+    : into_(into), file_(files), types_(into, file_.word_size(), targets) {}
 
 const spec::Call* Prototypes::find_definition(std::uint64_t address, std::string_view name) {
   if (file_.module() == nullptr || has_changed_parameters(name)) {

@@ -19,7 +19,7 @@ namespace tracer::debuginfo {
 class Prototypes {
  public:
   /// For the reader process: see DebugFile. Descriptions are added to `into`, which must outlive this.
-  Prototypes(ObjectFiles& files, spec::GrowingTables& into);
+  Prototypes(ObjectFiles& files, spec::GrowingTables& into, Targets targets);
 
   /// Describes the function that starts at `address` in the object file; null if its parameters are unknown.
   const spec::Call* find_definition(std::uint64_t address, std::string_view name);

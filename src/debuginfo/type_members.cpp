@@ -177,6 +177,8 @@ std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned d
   if (!size || *size > max_type_size || flag_attribute(die, DW_AT_declaration)) {
     return std::nullopt;
   }
+  const TypeId own = into_.declare_structure();
+  structures_[die.addr] = own;
   Members members;
   members.size = *size;
   for_each_child(*this, die, [&](Dwarf_Die& child) {
@@ -193,7 +195,8 @@ std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned d
   members.alignment = static_cast<std::uint8_t>(std::min<std::uint64_t>(std::max<std::uint64_t>(alignment, 1), 128));
   structure.layout.size.fill(static_cast<std::uint32_t>(*size));
   structure.layout.align.fill(members.alignment);
-  return Value{into_.add(structure, members.fields), *size, members.alignment};
+  into_.define(own, structure, members.fields);
+  return Value{own, *size, members.alignment};
 }
 
 }  // namespace tracer::debuginfo

@@ -58,7 +58,7 @@ std::optional<TypeReader::Value> TypeReader::value(Dwarf_Die die, unsigned depth
   }
   const int tag = ::dwarf_tag(&peeled.die);
   if (is_pointer(tag) || tag == DW_TAG_unspecified_type) {
-    const TypeId id = is_pointer(tag) ? stored_pointer(peeled.die) : address();
+    const TypeId id = is_pointer(tag) ? stored_pointer(peeled.die, depth) : address();
     return Value{id, word_size_, static_cast<std::uint8_t>(word_size_)};
   }
   if (tag == DW_TAG_typedef) {  // wchar_t
@@ -158,23 +158,43 @@ std::optional<TypeReader::Parameter> TypeReader::pointed_to(Peeled target) {
     return std::nullopt;
   }
   const Direction pointer_direction = target.is_const ? Direction::in : Direction::out;
+  const bool at_exit = !target.is_const && targets_ == Targets::of_arguments;
   if (is_character(target.die)) {
-    return Parameter{string_pointer(pointer_direction), !target.is_const, false};
+    return Parameter{string_pointer(at_exit ? Direction::out : Direction::in), at_exit, false};
   }
   if (is_wide_character(target.die) || ::dwarf_tag(&target.die) == DW_TAG_typedef) {
     const TypeId wide = into_.pointer_to_custom("wide_text");
-    return Parameter{wide == spec::none ? address() : wide, !target.is_const, false};
+    return Parameter{wide == spec::none ? address() : wide, at_exit, false};
   }
-  const int target_tag = ::dwarf_tag(&target.die);
-  const bool is_byte = target_tag == DW_TAG_base_type && unsigned_attribute(target.die, DW_AT_byte_size) == 1;
-  const bool is_stream = is_aggregate(target_tag) && name_of(target.die) == "_IO_FILE";
-  const auto found = is_byte || is_stream ? std::nullopt : value(target.die, 0);
+  const auto found = this->target(target, 0);
   if (!found) {
     return std::nullopt;
   }
+  const int target_tag = ::dwarf_tag(&target.die);
   const bool is_number = target_tag == DW_TAG_base_type || target_tag == DW_TAG_enumeration_type;
   const Direction direction = is_number && !target.is_const ? Direction::inout : pointer_direction;
-  return Parameter{pointer_to(found->id, direction), direction != Direction::in, direction == Direction::inout};
+  return pointer_to_filled(*found, direction);
+}
+
+/// What the function may write is shown when it returns, unless all is shown at the entry.
+TypeReader::Parameter TypeReader::pointer_to_filled(TypeId target, Direction direction) {
+  const bool at_exit = direction != Direction::in && targets_ == Targets::of_arguments;
+  return {pointer_to(target, at_exit ? direction : Direction::in), at_exit, at_exit && direction == Direction::inout};
+}
+
+std::optional<TypeId> TypeReader::target(Peeled& target, unsigned depth) {
+  const int tag = ::dwarf_tag(&target.die);
+  const bool is_byte = tag == DW_TAG_base_type && unsigned_attribute(target.die, DW_AT_byte_size) == 1;
+  const bool is_stream = is_aggregate(tag) && name_of(target.die) == "_IO_FILE";
+  if (is_byte || is_stream) {
+    return std::nullopt;
+  }
+  const auto found = value(target.die, depth);
+  if (found) {
+    return found->id;
+  }
+  const auto being_read = structures_.find(target.die.addr);
+  return being_read == structures_.end() ? std::nullopt : std::optional(being_read->second);
 }
 
 bool TypeReader::is_returned_by_hidden_pointer(Dwarf_Die type) {

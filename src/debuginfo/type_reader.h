@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "debuginfo/targets.h"
 #include "spec/growing_tables.h"
 
 namespace tracer::debuginfo {
@@ -17,7 +18,8 @@ namespace tracer::debuginfo {
 class TypeReader {
  public:
   /// `word_size` is that of the object, in bytes.
-  TypeReader(spec::GrowingTables& into, unsigned word_size) : into_(into), word_size_(word_size) {}
+  TypeReader(spec::GrowingTables& into, unsigned word_size, Targets targets)
+      : into_(into), word_size_(word_size), targets_(targets) {}
 
   /// The description of a parameter's type.
   struct Parameter {
@@ -60,6 +62,7 @@ class TypeReader {
   Peeled peel(Dwarf_Die die);
   Peeled target_of(Dwarf_Die die);
   std::optional<Parameter> pointed_to(Peeled target);
+  Parameter pointer_to_filled(spec::TypeId target, spec::Direction direction);
   std::optional<Value> value(Dwarf_Die die, unsigned depth);
   std::optional<Value> base(Dwarf_Die die);
   std::optional<Value> floating(std::uint64_t size, std::string_view name);
@@ -73,7 +76,9 @@ class TypeReader {
   spec::TypeId bytes(std::uint64_t size);
   spec::TypeId string_pointer(spec::Direction direction);
   /// Returns the type of a pointer that is stored in memory or returned.
-  spec::TypeId stored_pointer(Dwarf_Die pointer);
+  spec::TypeId stored_pointer(Dwarf_Die pointer, unsigned depth = 0);
+  /// Returns a type for the object that a pointer leads to; empty if only its address is shown.
+  std::optional<spec::TypeId> target(Peeled& target, unsigned depth);
   spec::TypeId pointer_to(spec::TypeId target, spec::Direction direction);
   spec::TypeId scalar(std::uint8_t width, bool is_signed, spec::Style style, std::string_view name);
   spec::TypeId cached(spec::TypeId& cache, spec::Style style, std::string_view name);
@@ -83,9 +88,11 @@ class TypeReader {
 
   spec::GrowingTables& into_;
   unsigned word_size_;
+  Targets targets_;
   unsigned budget_ = 0;  ///< number of DIEs that may still be read
   /// By address of the DIE; empty while it is being read, and for types that cannot be described.
   std::unordered_map<const void*, std::optional<Value>> values_;
+  std::unordered_map<const void*, spec::TypeId> structures_;  ///< by address of the DIE; those being read, too
   spec::TypeId address_ = spec::none;
   spec::TypeId code_ = spec::none;
 };

@@ -77,7 +77,7 @@ TypeId TypeReader::bytes(std::uint64_t size) {
   return into_.add(type);
 }
 
-TypeId TypeReader::stored_pointer(Dwarf_Die pointer) {
+TypeId TypeReader::stored_pointer(Dwarf_Die pointer, unsigned depth) {
   Peeled target = target_of(pointer);
   if (target.is_void) {
     return address();
@@ -85,7 +85,11 @@ TypeId TypeReader::stored_pointer(Dwarf_Die pointer) {
   if (::dwarf_tag(&target.die) == DW_TAG_subroutine_type) {
     return cached(code_, Style::code, "code");
   }
-  return is_character(target.die) ? string_pointer(Direction::in) : address();
+  if (is_character(target.die)) {
+    return string_pointer(Direction::in);
+  }
+  const auto shown = targets_ == Targets::of_all ? this->target(target, depth + 1) : std::nullopt;
+  return shown ? pointer_to(*shown, Direction::in) : address();
 }
 
 std::optional<TypeReader::Value> TypeReader::floating(std::uint64_t size, std::string_view name) {

@@ -37,7 +37,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   ptrace::Detachment prepare_detach(ptrace::Tracee& tracee, bool at_trap) override;
   void end_calls(ptrace::Tracee& tracee) override;
   [[nodiscard]] bool found_nothing() const override { return placement_.found_nothing(); }
-  [[nodiscard]] std::vector<std::string> why_nothing() const override { return placement_.reasons(); }
+  [[nodiscard]] std::vector<std::string> why_missed() const override { return placement_.reasons(); }
 
  private:
   /// A thread of a process that has breakpoints already shares them.

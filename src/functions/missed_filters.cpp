@@ -91,11 +91,14 @@ std::string MissedFilters::why_no_function(const Wanted& wanted) const {
   return stripped;
 }
 
-std::vector<std::string> MissedFilters::reasons(const library::LibrarySelection& selection) const {
+std::vector<std::string> MissedFilters::reasons(const library::LibrarySelection& selection, bool found) const {
   std::vector<std::string> reasons;
   const auto add = [&](const library::SymbolFilter& filter, auto why) {
     for (const Wanted& wanted : filter.wanted()) {
       const bool no_module = is_name(wanted.module) && matching(wanted.module).empty();
+      if (wanted.has_matched || (found && !no_module && !is_name(wanted.symbol))) {
+        continue;
+      }
       std::string reason = no_module ? why_no_module(wanted) : (this->*why)(wanted);
       if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
         reasons.push_back(std::move(reason));

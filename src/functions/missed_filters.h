@@ -1,4 +1,4 @@
-// Says why filters have found no function.
+// Says why filters, or parts of them, have found no function.
 #pragma once
 
 #include <map>
@@ -15,8 +15,9 @@ class MissedFilters {
  public:
   /// The modules of a process, before anything is looked for in them.
   void look_at(const std::map<std::uint64_t, library::Module>& modules);
-  /// Says for each filter of `selection`, which has found nothing in any module, why that may be; a line each.
-  [[nodiscard]] std::vector<std::string> reasons(const library::LibrarySelection& selection) const;
+  /// Says for each part of `selection` that has found nothing in any module why that may be; a line each.
+  /// `found`: another part has found something, so that only what is given by its name is worth a line.
+  [[nodiscard]] std::vector<std::string> reasons(const library::LibrarySelection& selection, bool found) const;
 
  private:
   struct Seen {

@@ -80,9 +80,7 @@ void Placement::update(ptrace::Tracee& tracee) {
     }
   }
   looked_ = looked_ || !now.empty();
-  if (!found_) {
-    missed_.look_at(now);
-  }
+  missed_.look_at(now);
   const auto before = std::exchange(space.modules, std::move(now));
   const auto is_new = [&](const Module& module) {
     const auto known = before.find(module.start);

@@ -28,8 +28,10 @@ class Placement {
   void place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function);
   /// Whether there was a program, and nothing in it or its libraries that the selection is about.
   [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
-  /// Why, as far as that can be said; a line each.
-  [[nodiscard]] std::vector<std::string> reasons() const { return missed_.reasons(selection_); }
+  /// Why parts of the selection have found nothing, as far as that can be said; a line each.
+  [[nodiscard]] std::vector<std::string> reasons() const {
+    return looked_ ? missed_.reasons(selection_, found_) : std::vector<std::string>();
+  }
 
  private:
   std::map<std::uint64_t, library::Module> traceable_modules(pid_t process);

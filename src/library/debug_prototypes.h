@@ -18,7 +18,8 @@ class DebugPrototypes final : public trace::PrototypeSource {
  public:
   /// Adds descriptions to `into`, which must outlive this and to which nothing else adds any more. `note` receives
   /// sentences about files that are too hard to read.
-  DebugPrototypes(spec::GrowingTables& into, debuginfo::Reader::Note note) : questions_(into, std::move(note)) {}
+  DebugPrototypes(spec::GrowingTables& into, debuginfo::Targets targets, debuginfo::Reader::Note note)
+      : questions_(into, targets, std::move(note)) {}
 
   const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) override;
 

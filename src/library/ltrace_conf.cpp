@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "library/conf_reader.h"
+#include "spec/user_prototypes.h"
 
 namespace tracer::library {
 
@@ -140,9 +141,12 @@ std::string ConfReader::read_prototype(std::string_view first) {
     fail("no such argument");
     return error_;
   }
-  conf_.add_function(name, scope_,
-                     name + '(' + parameters + ") -> " + (result->text.empty() ? "void" : result->text) +
-                         (varargs ? " varargs printf" : ""));
+  const bool is_new =
+      scope_.functions
+          .try_emplace(name, name + '(' + parameters + ") -> " + (result->text.empty() ? "void" : result->text) +
+                                 (varargs ? " varargs printf" : ""))
+          .second;
+  conf_.function_count_ += is_new ? 1 : 0;
   return error_;
 }
 
@@ -155,18 +159,17 @@ bool LtraceConf::defines(const Scope& scope, std::string_view type, unsigned dep
          (depth < max_imports && std::any_of(scope.imports.begin(), scope.imports.end(), in_import));
 }
 
-bool LtraceConf::imports(const Scope& scope, const Scope* other, unsigned depth) const {
-  return depth < max_imports && std::any_of(scope.imports.begin(), scope.imports.end(), [&](const std::string& path) {
-           const auto imported = scopes_.find(path);
-           return imported != scopes_.end() &&
-                  (&imported->second == other || imports(imported->second, other, depth + 1));
-         });
-}
-
-void LtraceConf::add_function(const std::string& name, const Scope& scope, std::string description) {
-  const auto [known, is_new] = functions_.try_emplace(name);
-  if (is_new || imports(scope, known->second.scope, 0)) {
-    known->second = {std::move(description), &scope};
+void LtraceConf::gather(const Scope& scope, const std::string& library, unsigned depth,
+                        std::set<std::string_view>& known, Libraries& into) const {
+  for (const auto& [name, description] : scope.functions) {
+    if (known.insert(name).second) {
+      into[description].insert(library);
+    }
+  }
+  for (const std::string& path : scope.imports) {
+    if (const auto imported = scopes_.find(path); imported != scopes_.end() && depth < max_imports) {
+      gather(imported->second, library, depth + 1, known, into);
+    }
   }
 }
 
@@ -179,18 +182,23 @@ std::string LtraceConf::import(std::string_view name, Scope& scope) {
     return "too many imports";
   }
   ++open_imports_;
-  read(file->text, file->path);
+  read_items(file->text, file->path);
   --open_imports_;
   scope.imports.push_back(file->path);
   return {};
 }
 
-void LtraceConf::read(std::string_view text, std::string_view path) {
+void LtraceConf::read(std::string_view text, std::string_view path, std::string_view module) {
+  const Scope& scope = read_items(text, path);
+  roots_.push_back({module.empty() ? std::string(spec::for_all_modules) : spec::for_module(module), &scope});
+}
+
+const LtraceConf::Scope& LtraceConf::read_items(std::string_view text, std::string_view path) {
   const auto [entry, is_new] = scopes_.try_emplace(std::string(path));
-  if (!is_new) {
-    return;
-  }
   Scope& scope = entry->second;
+  if (!is_new) {
+    return scope;
+  }
   text = text.substr(0, max_text_size);
   unsigned line = 0;
   while (!text.empty()) {
@@ -202,8 +210,8 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
     if (start == std::string_view::npos || item[start] == ';' || item[start] == '#') {
       continue;
     }
-    if (functions_.size() + types_.size() + declared_ > max_items || errors_.size() > max_items) {
-      return;
+    if (function_count_ + types_.size() + declared_ > max_items || errors_.size() > max_items) {
+      break;
     }
     const std::size_t items = items_.size();
     const std::string error = ConfReader(*this, scope, item).read();
@@ -212,6 +220,7 @@ void LtraceConf::read(std::string_view text, std::string_view path) {
       errors_.push_back(fmt::format("{}:{}: error: {}.", path, line, error));
     }
   }
+  return scope;
 }
 
 std::string LtraceConf::descriptions() const {
@@ -219,11 +228,27 @@ std::string LtraceConf::descriptions() const {
   for (const std::string& name : undefined_) {
     text += fmt::format("struct {} {{ e1: ptr }}\n", name);
   }
-  text += "library \"*\" {\n";
-  for (const auto& [name, function] : functions_) {
-    text += fmt::format("  {}\n", function.description);
+  std::map<std::string, std::set<std::string_view>> known;
+  Libraries libraries;
+  for (const auto& [library, scope] : roots_) {
+    gather(*scope, library, 0, known[library], libraries);
   }
-  return text + "}\n";
+  const std::string some(spec::for_some_module);
+  for (const auto& [library, scope] : roots_) {
+    gather(*scope, some, 0, known[some], libraries);
+  }
+  std::map<std::set<std::string>, std::string> blocks;
+  for (const auto& [description, names] : libraries) {
+    blocks[names] += "  " + description + '\n';
+  }
+  for (const auto& [names, lines] : blocks) {
+    text += "library";
+    for (const std::string& name : names) {
+      text += fmt::format(" \"{}\"", name);
+    }
+    text += " {\n" + lines + "}\n";
+  }
+  return text;
 }
 
 }  // namespace tracer::library

@@ -27,10 +27,11 @@ class LtraceConf {
 
   /// Adds the items of a file, unless it has been read. If a function has several prototypes, the first one counts; a
   /// type has one definition in a file and those that it imports, and in other files the last one before its use.
-  void read(std::string_view text, std::string_view path);
+  /// `module`: the soname, or a soname without the numbers at its end, that the prototypes are for; empty: all modules.
+  void read(std::string_view text, std::string_view path, std::string_view module = {});
 
-  [[nodiscard]] bool empty() const { return functions_.empty(); }
-  /// Returns the text of a description file. The functions are in the library `*`, which stands for any library.
+  [[nodiscard]] bool empty() const { return function_count_ == 0; }
+  /// Returns the text of a description file. The functions are in libraries with the names of spec/user_prototypes.h.
   [[nodiscard]] std::string descriptions() const;
   /// Returns one line `PATH:LINE: error: …` for each error.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
@@ -57,13 +58,22 @@ class LtraceConf {
   /// What a file defines and imports.
   struct Scope {
     std::set<std::string, std::less<>> types;
-    std::vector<std::string> imports;  ///< paths
+    std::vector<std::string> imports;                           ///< paths
+    std::map<std::string, std::string, std::less<>> functions;  ///< a line of description, by name
   };
+  /// A file that is read for its own sake, and the modules that it is for.
+  struct Root {
+    std::string library;
+    const Scope* scope = nullptr;
+  };
+  using Libraries = std::map<std::string, std::set<std::string>>;  ///< names of libraries, by line of description
 
   [[nodiscard]] bool defines(const Scope& scope, std::string_view type, unsigned depth) const;
-  [[nodiscard]] bool imports(const Scope& scope, const Scope* other, unsigned depth) const;
-  /// The first prototype of a function counts, but the importing file's before the imported one's.
-  void add_function(const std::string& name, const Scope& scope, std::string description);
+  /// Adds the functions of a file and of those that it imports to a library. The first prototype of a function counts,
+  /// but the importing file's before the imported one's. `known`: names of functions of this library.
+  void gather(const Scope& scope, const std::string& library, unsigned depth, std::set<std::string_view>& known,
+              Libraries& into) const;
+  const Scope& read_items(std::string_view text, std::string_view path);
   /// Returns an error message, or an empty string on success.
   std::string import(std::string_view name, Scope& scope);
 
@@ -71,13 +81,10 @@ class LtraceConf {
   std::map<std::string, Scope, std::less<>> scopes_;  ///< by path
   unsigned open_imports_ = 0;
   std::map<std::string, Lens, std::less<>> types_;
-  struct Function {
-    std::string description;  ///< a line
-    const Scope* scope = nullptr;
-  };
-  std::map<std::string, Function, std::less<>> functions_;  ///< by name
-  std::string items_;                                       ///< declared types
-  std::set<std::string> undefined_;                         ///< structs that are declared but not defined
+  std::vector<Root> roots_;
+  std::size_t function_count_ = 0;
+  std::string items_;                ///< declared types
+  std::set<std::string> undefined_;  ///< structs that are declared but not defined
   unsigned declared_ = 0;
   std::vector<std::string> errors_;
 };

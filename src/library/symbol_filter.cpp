@@ -203,13 +203,19 @@ bool SymbolFilter::matches(std::string_view symbol, const ModuleName& module) co
     named = without_result(bare);
     plain = without_templates(named);
   }
+  const auto fits = [&](const Rule& rule) {
+    return rule.matches_module(module) &&
+           (rule.symbol.matches(symbol) ||
+            (!whole.empty() && (rule.symbol.matches(whole) || rule.symbol.matches(bare) || rule.symbol.matches(named) ||
+                                rule.symbol.matches(plain))));
+  };
+  for (const std::vector<Rule>& rules : filters_) {
+    for (const Rule& rule : rules) {
+      rule.has_matched = rule.has_matched || fits(rule);
+    }
+  }
   return std::any_of(filters_.begin(), filters_.end(), [&](const std::vector<Rule>& rules) {
-    const auto last = std::find_if(rules.rbegin(), rules.rend(), [&](const Rule& rule) {
-      return rule.matches_module(module) &&
-             (rule.symbol.matches(symbol) ||
-              (!whole.empty() && (rule.symbol.matches(whole) || rule.symbol.matches(bare) ||
-                                  rule.symbol.matches(named) || rule.symbol.matches(plain))));
-    });
+    const auto last = std::find_if(rules.rbegin(), rules.rend(), fits);
     return last != rules.rend() && last->adds;
   });
 }
@@ -228,7 +234,8 @@ std::vector<SymbolFilter::Wanted> SymbolFilter::wanted() const {
       if (rule->adds) {
         const auto next = std::next(rule);
         const bool subtracts = next != rules.end() && !next->adds;
-        found.push_back({rule->symbol.text, rule->module.text, subtracts ? next->symbol.text : std::string_view{}});
+        found.push_back({rule->symbol.text, rule->module.text, subtracts ? next->symbol.text : std::string_view{},
+                         rule->has_matched});
       }
     }
   }

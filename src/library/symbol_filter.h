@@ -52,7 +52,8 @@ class SymbolFilter {
   struct Wanted {
     std::string_view symbol;
     std::string_view module;
-    std::string_view minus;  ///< what the first rule behind it takes away; empty: there is none
+    std::string_view minus;    ///< what the first rule behind it takes away; empty: there is none
+    bool has_matched = false;  ///< a symbol that matches() was asked about
   };
   [[nodiscard]] std::vector<Wanted> wanted() const;
   /// Whether a rule other than `@*` selects this module.
@@ -68,6 +69,7 @@ class SymbolFilter {
     bool adds = true;
     Pattern symbol;
     Pattern module;
+    mutable bool has_matched = false;  ///< for messages alone
     [[nodiscard]] bool matches_module(const ModuleName& name) const;
   };
   static Result<Pattern> read_pattern(std::string_view& text, std::string_view ends);

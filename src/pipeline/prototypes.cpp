@@ -5,6 +5,7 @@
 
 #include "arch/passed_values.h"
 #include "decode/function_values.h"
+#include "spec/user_prototypes.h"
 
 namespace tracer::pipeline {
 
@@ -31,13 +32,53 @@ std::string_view public_name(std::string_view function) {
 
 }  // namespace
 
-/// Looks prototypes up by soname; `*`, which the user's prototypes have, matches any. A function of a statically linked
-/// program is taken for that of the C library.
-const spec::Call* Prototypes::find(const trace::LibraryFunction& function, pid_t tid) const {
+/// Looks in the file of the module's own name, then without the numbers at its end: libm.so.6, libm.so.
+const spec::Call* Prototypes::find_for_module(std::string_view module, std::string_view name) const {
+  const spec::Call* found = nullptr;
+  while (found == nullptr && !module.empty()) {
+    found = tables_.find(spec::for_module(module), name);
+    const auto dot = module.rfind('.');
+    const bool is_number = dot != std::string_view::npos && dot + 1 < module.size() &&
+                           module.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+    module = is_number ? module.substr(0, dot) : std::string_view();
+  }
+  return found;
+}
+
+/// At a function's entry, the file for its module comes first. A call through a PLT may be of any library: what is for
+/// all modules comes first, and a file for another module last.
+const spec::Call* Prototypes::find_of_user(const trace::LibraryFunction& function) const {
+  constexpr auto defining = &trace::LibraryFunction::library;
+  const bool at_entry = function.caller.empty();
+  const std::string& module = at_entry ? function.*defining : function.caller;
+  const spec::Call* found = find_for_module(module, function.name);
+  if (found == nullptr) {
+    found = tables_.find(spec::for_all_modules, function.name);
+  }
+  if (found == nullptr && !at_entry) {
+    found = find_for_module(function.*defining, function.name);
+  }
+  return found != nullptr || at_entry ? found : tables_.find(spec::for_some_module, function.name);
+}
+
+const spec::Call* Prototypes::find(const trace::LibraryFunction& function, pid_t tid) {
+  if (const auto known = known_.find(function.number); known != known_.end()) {
+    return known->second;
+  }
+  const spec::Call* const found = look_up(function, tid);
+  if (found != nullptr) {  // else its library may become known
+    known_.emplace(function.number, found);
+  }
+  return found;
+}
+
+/// Looks prototypes up by soname; the user's come first. A function of a statically linked program is taken for that of
+/// the C library.
+const spec::Call* Prototypes::look_up(const trace::LibraryFunction& function, pid_t tid) const {
   if (function.is_resolver) {
     return tables_.find("IFUNC", "resolver");
   }
-  const spec::Call* found = tables_.find("*", function.name);
+  const spec::Call* found = find_of_user(function);
   if (found == nullptr) {
     found = tables_.find(function.library, function.name);
   }

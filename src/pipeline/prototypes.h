@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "decode/decoder.h"
@@ -18,7 +19,7 @@ class Prototypes {
   Prototypes(const spec::Tables& tables, trace::PrototypeSource* source) : tables_(tables), source_(source) {}
 
   /// Returns the prototype of a function; null if it has none. `tid`: a thread that calls the function.
-  [[nodiscard]] const spec::Call* find(const trace::LibraryFunction& function, pid_t tid) const;
+  [[nodiscard]] const spec::Call* find(const trace::LibraryFunction& function, pid_t tid);
 
   /// Reads the words of the arguments. They are valid until the next call of a member.
   std::span<const std::uint64_t> arguments(const spec::Call& function, const trace::LibraryEnter& enter, Abi abi,
@@ -29,8 +30,13 @@ class Prototypes {
                           const trace::Memory& memory);
 
  private:
+  [[nodiscard]] const spec::Call* look_up(const trace::LibraryFunction& function, pid_t tid) const;
+  [[nodiscard]] const spec::Call* find_of_user(const trace::LibraryFunction& function) const;
+  [[nodiscard]] const spec::Call* find_for_module(std::string_view module, std::string_view name) const;
+
   const spec::Tables& tables_;
   trace::PrototypeSource* source_;
+  std::unordered_map<std::uint32_t, const spec::Call*> known_;  ///< by function number
   std::vector<std::uint64_t> values_;  ///< words of arguments, or of a structure that is returned
 };
 

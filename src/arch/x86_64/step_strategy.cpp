@@ -229,8 +229,15 @@ std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> cod
   if (!marked) {
     // Linux 6.18 mishandles EVEX-encoded vpbroadcastb under uprobes and rejects VEX-encoded instructions.
     const auto first = decode(abi, code);
-    return first && first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? std::optional<std::size_t>(0)
-                                                                               : std::nullopt;
+    if (!first || first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
+      return first ? std::optional<std::size_t>(0) : std::nullopt;
+    }
+    // glibc's functions for AVX2 set up a vector register first. No loop of theirs begins right behind that.
+    const std::size_t behind = first->facts.length;
+    const bool sets_up = first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX &&
+                         (first->facts.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && first->facts.raw.modrm.mod == 3;
+    const auto second = sets_up && behind < code.size() ? decode(abi, code.subspan(behind)) : std::nullopt;
+    return second && second->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? std::optional(behind) : std::nullopt;
   }
   // A loop may jump to the instruction after the endbr, but no loop starts with one of these.
   const bool is_push = (byte(4) & 0xf8) == 0x50 || (byte(4) == 0x41 && (byte(5) & 0xf8) == 0x50 && abi != Abi::i386);

@@ -156,6 +156,9 @@ void LtraceView::superseded(Thread&, Thread& former, const Moment&, bool) {
 }
 
 void LtraceView::exits(Thread& thread, const Moment& moment, int status) {
+  if (options_.show_pid == LtraceViewOptions::ShowPid::never && thread.tid != thread.tgid) {
+    return;  // of a thread alone; the line would say that the program ends
+  }
   thread.call.instruction_pointer.reset();
   write_event(thread, moment,
               WIFSIGNALED(status) ? "+++ killed by " + signal_of(WTERMSIG(status)) + " +++"
