@@ -9,7 +9,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "bpf/btf_descriptions.h"
 #include "library/ltrace_conf.h"
+#include "sysc/btf_names.h"
 #include "sysc/builtin_sources.h"
 #include "sysc/compile.h"
 
@@ -17,6 +19,7 @@ namespace tracer::app {
 
 namespace {
 
+constexpr std::string_view module_prefix = "btf:";
 constexpr std::size_t most_errors = 20;  // more errors have one cause, such as a wrong directory
 
 Result<spec::TableSet> compile(std::vector<sysc::Source> sources) {
@@ -113,9 +116,40 @@ std::optional<library::LtraceConf::File> find_import(std::string_view name, cons
 
 }  // namespace
 
-Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files) {
+Result<std::vector<sysc::Source>> read_definitions(const std::vector<std::string>& given) {
   try {
-    return compile(sysc::read_sources(files));
+    std::vector<std::string> files = given;
+    const auto first_module = std::stable_partition(files.begin(), files.end(), [](const std::string& file) {
+      return file.compare(0, module_prefix.size(), module_prefix) != 0;
+    });
+    const std::vector<std::string> modules(first_module, files.end());
+    files.erase(first_module, files.end());
+    auto sources = sysc::read_sources(files);
+    const auto names = sysc::names_from_btf(sources);
+    if (modules.size() > 1) {
+      return Error{EINVAL, "--define: more than one module is given with btf:"};
+    }
+    if (modules.empty() && !names.empty()) {
+      return Error{EINVAL, "--define: struct " + names.front() +
+                               " is to come from the kernel's types: add "
+                               "--define=btf:MODULE, or --define=btf:vmlinux for the kernel itself"};
+    }
+    if (!modules.empty()) {
+      auto text = bpf::describe_from_btf(modules.front().substr(module_prefix.size()), names);
+      if (!text) {
+        return text.error();
+      }
+      sources.push_back({modules.front(), std::move(text).value()});
+    }
+    return sources;
+  } catch (const std::exception& failure) {
+    return Error{EINVAL, "--define: " + std::string(failure.what())};
+  }
+}
+
+Result<spec::TableSet> compile_definitions(std::vector<sysc::Source> sources) {
+  try {
+    return compile(std::move(sources));
   } catch (const std::exception& failure) {
     return Error{EINVAL, "--define: " + std::string(failure.what())};
   }

@@ -8,12 +8,17 @@
 
 #include "base/result.h"
 #include "spec/table_set.h"
+#include "sysc/source.h"
 
 namespace tracer::app {
 
-/// Compiles the built-in descriptions together with `files` (*.sys, *.nr, or directories of them). The row of a number
-/// in `files` replaces the built-in one. The message of an error may have several lines.
-Result<spec::TableSet> compile_definitions(const std::vector<std::string>& files);
+/// Reads what --define gives: files (*.sys, *.nr, or directories of them), and as `btf:MODULE` where the structures
+/// come from that they take from the kernel's types. Those become one more source.
+Result<std::vector<sysc::Source>> read_definitions(const std::vector<std::string>& given);
+
+/// Compiles the built-in descriptions together with `sources`. The row of a number in `sources` replaces the built-in
+/// one. The message of an error may have several lines.
+Result<spec::TableSet> compile_definitions(std::vector<sysc::Source> sources);
 
 /// Compiles the prototypes of ltrace into tables of functions: those of the files and directories `given` (-F), of the
 /// user and of the system. Empty if there are none. Lines that cannot be parsed are skipped and reported to `complain`.

@@ -225,9 +225,15 @@ void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options,
   };
 }
 
+/// The descriptions beside the built-in ones.
+struct Definitions {
+  std::vector<sysc::Source> sources;
+  spec::TableSet tables;  ///< empty if there are no sources
+};
+
 /// `more`: the prototypes that `tables` may gain at run time. `recorded`: what --replay shows; null: a live run.
 Ended trace(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more,
-            std::unique_ptr<replay::TraceFile> recorded, const Speaker& speak) {
+            const Definitions& definitions, std::unique_ptr<replay::TraceFile> recorded, const Speaker& speak) {
   const auto complain = [&speak](std::string_view sentence) { speak(sentence); };
   auto engine_settings = engine_options(options, tables);
   if (!engine_settings) {
@@ -308,7 +314,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   std::optional<replay::Recorder> recorder;
   if (recording.value()) {
     replay::RecorderOptions wanted;
-    wanted.head = head_of(options, in_kernel);
+    wanted.head = head_of(options, in_kernel, definitions.sources);
     wanted.calls = options.filters.trace;
     wanted.functions = [&naming](pid_t tid, std::uint64_t address) { return naming.function_at(tid, address); };
     wanted.stacks = stacks.kept();
@@ -361,24 +367,50 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
   return std::nullopt;
 }
 
+/// Reads and compiles the files of --define; without any, what `recorded` was decoded with. The latter does without if
+/// it cannot be compiled, as descriptions of another version of this program may not be.
+Result<Definitions> define(const std::vector<std::string>& files, const replay::TraceFile* recorded,
+                           const Speaker& speak) {
+  Definitions definitions;
+  if (files.empty() && recorded != nullptr) {
+    for (const auto& [path, text] : recorded->head().definitions) {
+      definitions.sources.push_back({path, text});
+    }
+  } else if (auto read = read_definitions(files)) {
+    definitions.sources = std::move(read).value();
+  } else {
+    return read.error();
+  }
+  if (definitions.sources.empty()) {
+    return definitions;
+  }
+  auto compiled = compile_definitions(definitions.sources);
+  if (compiled) {
+    definitions.tables = std::move(compiled).value();
+  } else if (!files.empty()) {
+    return compiled.error();
+  } else {
+    speak("the recording's own descriptions are left out: " + compiled.error().message);
+    definitions.sources.clear();
+  }
+  return definitions;
+}
+
 int run(const std::vector<std::string>& words) {
   drop_raised_rights();
   cli::Environment environment;
   environment.user = ::geteuid();
   environment.abis = arch::machine_abis();
-  // The command line may name calls of --define, so those files are loaded first.
-  spec::TableSet defined;
-  spec::Tables tables = spec::builtin_tables();
-  if (const auto files = cli::is_ltrace(words) ? std::vector<std::string>{} : cli::defined_files(words);
-      !files.empty()) {
-    auto compiled = compile_definitions(files);
-    if (!compiled) {
-      Speaker{words.front()}(compiled.error().message);
-      return EXIT_FAILURE;
-    }
-    defined = std::move(compiled).value();
-    tables = defined.view();
+  const cli::FilesAhead ahead = cli::is_ltrace(words) ? cli::FilesAhead{} : cli::files_ahead(words);
+  auto recorded = open_recorded(ahead);
+  const auto definitions =
+      define(ahead.defined, recorded ? recorded.value().get() : nullptr, Speaker(words.empty() ? "" : words.front()));
+  if (!definitions) {
+    Speaker{words.front()}(definitions.error().message);
+    return EXIT_FAILURE;
   }
+  spec::Tables tables =
+      definitions.value().sources.empty() ? spec::builtin_tables() : definitions.value().tables.view();
   environment.columns = terminal_columns();
   auto outcome = cli::is_ltrace(words) ? cli::parse_ltrace_command_line(words, environment)
                                        : cli::parse_command_line(words, tables, environment);
@@ -413,7 +445,6 @@ int run(const std::vector<std::string>& words) {
   if (const auto status = run_errand(options, speak)) {
     return *status;
   }
-  auto recorded = open_recorded(options);
   if (!recorded) {
     speak(recorded.error().message);
     return EXIT_FAILURE;
@@ -424,7 +455,7 @@ int run(const std::vector<std::string>& words) {
   if (recorded.value()) {
     options = with_recorded(std::move(options), recorded.value()->head(), speak);
   }
-  const Ended ended = trace(options, tables, more, std::move(recorded).value(), speak);
+  const Ended ended = trace(options, tables, more, definitions.value(), std::move(recorded).value(), speak);
   if (options.tips.shown) {
     say(cli::tip_text(options.tips));
   }

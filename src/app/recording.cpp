@@ -36,6 +36,12 @@ std::vector<std::string> own_command() {
   return words;
 }
 
+bool is_trace_file(const std::string& path) {
+  struct stat status;
+  const bool is_file = !path.empty() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return is_file && replay::decode_mark(read_file(path, replay::mark_size));
+}
+
 std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayTime>& time,
                                                 std::chrono::nanoseconds start) {
   return time ? std::optional(time->since_epoch ? time->time : start + time->time) : std::nullopt;
@@ -45,17 +51,14 @@ std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayT
 
 cli::TraceFiles with_explained(const cli::Extras& extras) {
   cli::TraceFiles files = extras.files;
-  const std::string& path = extras.explain_trace;
-  struct stat status;
-  const bool is_file = !path.empty() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  if (is_file && replay::decode_mark(read_file(path, replay::mark_size))) {
-    files.replay = path;
+  if (is_trace_file(extras.explain_trace)) {
+    files.replay = extras.explain_trace;
   }
   return files;
 }
 
-Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options) {
-  const std::string& path = options.extras.files.replay;
+Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::FilesAhead& files) {
+  const std::string& path = is_trace_file(files.explained) ? files.explained : files.replayed;
   return path.empty() ? std::unique_ptr<replay::TraceFile>() : replay::TraceFile::open(path);
 }
 
@@ -91,7 +94,7 @@ std::uint32_t recorded_text(const cli::Options& options) {
   return std::max(options.format.string_limit, replay::default_string_limit);
 }
 
-replay::Head head_of(const cli::Options& options, bool in_kernel) {
+replay::Head head_of(const cli::Options& options, bool in_kernel, const std::vector<sysc::Source>& definitions) {
   replay::Head head;
   head.tracer = cli::version_text(1, false);
   head.tracer.resize(head.tracer.find('\n'));
@@ -111,6 +114,9 @@ replay::Head head_of(const cli::Options& options, bool in_kernel) {
   head.sources = options.format.stack_trace == cli::StackTrace::sources;
   head.cpu_times = true;
   head.started = clock_now(CLOCK_REALTIME);
+  for (const sysc::Source& source : definitions) {
+    head.definitions.emplace_back(source.path, source.text);
+  }
   return head;
 }
 

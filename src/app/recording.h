@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "cli/options.h"
+#include "cli/parser.h"
 #include "replay/recorder.h"
 #include "replay/replay_engine.h"
 #include "replay/trace_file.h"
+#include "sysc/source.h"
 #include "trace/prototype_source.h"
 
 namespace tracer::app {
@@ -17,8 +19,8 @@ namespace tracer::app {
 /// Replays the file of --explain=FILE if it is a trace file, and not JSON.
 [[nodiscard]] cli::TraceFiles with_explained(const cli::Extras& extras);
 
-/// Opens the file of --replay; null without that option.
-[[nodiscard]] Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::Options& options);
+/// Opens the file of --replay or --explain; null without these options, or if --explain names JSON.
+[[nodiscard]] Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::FilesAhead& files);
 
 /// Opens the file of --record; null without that option.
 [[nodiscard]] Result<std::unique_ptr<replay::BlockWriter>> open_recording(
@@ -48,7 +50,8 @@ class PrototypesOfFiles final : public trace::PrototypeSource {
   trace::PrototypeSource& source_;
 };
 
-/// What the recording says of itself. `in_kernel`: it is made by the bpf engine.
-[[nodiscard]] replay::Head head_of(const cli::Options& options, bool in_kernel);
+/// What the recording says of itself. `in_kernel`: it is made by the bpf engine. `definitions`: of --define.
+[[nodiscard]] replay::Head head_of(const cli::Options& options, bool in_kernel,
+                                   const std::vector<sysc::Source>& definitions);
 
 }  // namespace tracer::app

@@ -1,4 +1,5 @@
 // In the place of the engine where the build machine has no clang or no libbpf.
+#include "bpf/btf_descriptions.h"
 #include "bpf/engine.h"
 
 namespace tracer::bpf {
@@ -15,6 +16,10 @@ Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOption
                                                            const TracingOptions&,
                                                            std::function<void(const std::string&)> complain) {
   return make_counting_engine(std::move(options), std::move(complain));
+}
+
+Result<std::string> describe_from_btf(const std::string& module, const std::vector<std::string>&) {
+  return Error{0, "--define=btf:" + module + ": this build was made without libbpf, which reads the kernel's types"};
 }
 
 Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(

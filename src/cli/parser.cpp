@@ -1,5 +1,7 @@
 #include "cli/parser.h"
 
+#include <utility>
+
 #include "base/require.h"
 #include "cli/arguments.h"
 #include "cli/draft.h"
@@ -255,13 +257,21 @@ UsageError usage_error(const Options& options, const Failure& failure) {
 
 }  // namespace
 
-std::vector<std::string> defined_files(const std::vector<std::string>& words) {
-  std::vector<std::string> files;
+FilesAhead files_ahead(const std::vector<std::string>& words) {
+  FilesAhead files;
   OptionReader reader(words.empty() ? std::span<const std::string>{} : std::span(words).subspan(1));
   for (auto next = reader.next(); !std::holds_alternative<std::monostate>(next); next = reader.next()) {
     const auto* given = std::get_if<GivenOption>(&next);
-    if (given != nullptr && given->row->id == OptionId::define) {
-      files.push_back(given->argument.value_or(""));
+    if (given == nullptr) {
+      continue;
+    }
+    std::string argument = given->argument.value_or("");
+    if (given->row->id == OptionId::define) {
+      files.defined.push_back(std::move(argument));
+    } else if (given->row->id == OptionId::replay) {
+      files.replayed = std::move(argument);
+    } else if (given->row->id == OptionId::explain) {
+      files.explained = std::move(argument);
     }
   }
   return files;

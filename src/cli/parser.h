@@ -29,8 +29,13 @@ struct Environment {
   unsigned columns = 0;  ///< width of the terminal, which aligns the results of ltrace; 0: unknown
 };
 
-/// Returns the files of --define, which have to be loaded before the rest can be parsed.
-[[nodiscard]] std::vector<std::string> defined_files(const std::vector<std::string>& words);
+/// What has to be read before the rest can be parsed, since it describes calls that the rest may name.
+struct FilesAhead {
+  std::vector<std::string> defined;  ///< --define
+  std::string replayed;              ///< --replay
+  std::string explained;             ///< --explain=FILE
+};
+[[nodiscard]] FilesAhead files_ahead(const std::vector<std::string>& words);
 
 /// `words` is argv, including argv[0]. Accesses neither files nor global state.
 [[nodiscard]] Outcome parse_command_line(const std::vector<std::string>& words, const spec::Tables& tables,

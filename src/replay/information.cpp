@@ -136,6 +136,9 @@ std::string describe(TraceFile& file) {
                                       head.sources  ? " -kk"
                                       : head.stacks ? " -k"
                                                     : ""));
+  for (const auto& [name, text] : head.definitions) {
+    report.line("definitions", quoted(name));
+  }
   report.line("started", text_of(head.started));
   const Counts counts = count(file);
   if (counts.blocks != 0) {

@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "program_run.h"
+#include "skip.h"
 
 namespace tracer::live {
 
@@ -27,6 +28,35 @@ TEST_CASE("option --define teaches the ioctls of a driver while the program runs
       taught.has("ioctl(1, MY_SET, {speed=9600, flags=MY_FAST|MY_LOUD|0x4}) = -1 ENOTTY (Inappropriate ioctl for "
                  "device)"));
   CHECK_FALSE(run("exec $T" + program).mentions("MY_"));
+}
+
+TEST_CASE("option --define takes structures from the kernel's own types") {
+  if (!std::ifstream("/sys/kernel/btf/vmlinux").good()) {
+    SKIP("the kernel does not tell its types: there is no /sys/kernel/btf/vmlinux");
+  }
+  const Folder folder;
+  // struct winsize has four numbers of 16 bits, struct rlimit64 two of 64, struct itimerspec64 structures.
+  std::ofstream(folder.file("driver.sys")) << "ioctls 0xF7 {\n"
+                                              "  MY_SIZE  = _IOW(1, struct winsize from btf)\n"
+                                              "  MY_TIMER = _IOW(2, struct itimerspec64 from btf)\n"
+                                              "}\n";
+  const std::string program =
+      " -a1 -e signal=none -e ioctl /usr/bin/python3 -c 'import fcntl, struct\n"
+      "for request, argument in ((0x4008f701, struct.pack(\"4H\", 24, 80, 0, 7)),\n"
+      "                          (0x4020f702, struct.pack(\"4q\", 1, 2, -3, 4))):\n"
+      "  try: fcntl.ioctl(1, request, argument)\n"
+      "  except OSError: pass'";
+  const std::string define = "exec $T --define=" + folder.file("driver.sys");
+  const Ran taught = run(define + " --define=btf:vmlinux" + program);
+  CHECK(taught.mentions("MY_SIZE, {ws_row=24, ws_col=80, ws_xpixel=0, ws_ypixel=7}) = -1 ENOTTY"));
+  CHECK(taught.mentions("MY_TIMER, {it_interval={tv_sec=1, tv_nsec=2}, it_value={tv_sec=-3, tv_nsec=4}}) = -1 ENOTTY"));
+  CHECK(run(define + " true")
+            .mentions("struct itimerspec64 is to come from the kernel's types: add --define=btf:MODULE"));
+  CHECK(run(define + " --define=btf:no_such_module true").mentions("/sys/kernel/btf/no_such_module cannot be read"));
+  std::ofstream(folder.file("driver.sys")) << "ioctls 0xF7 { MY_SIZE = _IOW(1, struct winsise from btf) }\n";
+  const Ran missed = run(define + " --define=btf:vmlinux true");
+  CHECK(missed.mentions("there is no structure winsise; did you mean winsize?"));
+  CHECK(WEXITSTATUS(missed.status) == 1);
 }
 
 TEST_CASE("option --define replaces what the tracer knows of a call, a number or a function") {

@@ -273,6 +273,23 @@ def a_signal_makes_a_flight_recorder_write(place):
     expect('chdir("/")' in place.text('--replay=flight'), 'it has not what went before')
 
 
+@test
+def descriptions_go_along(place):
+    """What --define described is decoded as it was, where the files are no more."""
+    (place.path / 'mine.sys').write_text('chdir(where: path, more: u32)\n')
+    done = place.run('--define=mine.sys', '--record=run.trace', '-e', 'trace=chdir', '-o', 'live', 'sh', '-c', 'cd /')
+    expect(done.returncode == 0, done.stderr)
+    live = (place.path / 'live').read_text()
+    expect(re.search(r'chdir\("/", \d+\)', live), live)
+    (place.path / 'mine.sys').unlink()
+    expect(place.text('--replay=run.trace', '-e', 'trace=chdir') == live, 'it is decoded otherwise')
+    expect(re.search(r'^definitions +mine.sys$', place.text('--replay=run.trace', '--info'), re.M), 'it is not named')
+    # Others, given at replay, take their place.
+    (place.path / 'other.sys').write_text('chdir(where: ptr)\n')
+    other = place.text('--replay=run.trace', '--define=other.sys', '-e', 'trace=chdir')
+    expect('chdir(0x' in other, other)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('tracer', type=pathlib.Path)
