@@ -76,7 +76,7 @@ struct trace_record {
   __u32 tid;       /* in the tracer's pid namespace */
   __u32 tgid;
   __u64 time;   /* CLOCK_MONOTONIC */
-  __u32 number; /* of the call, or of the signal */
+  __u32 number; /* of the call, or of the signal; exit: the lower half of its entry's time */
   __u32 lost;   /* records of this CPU that found no room since the last one that did */
 };
 

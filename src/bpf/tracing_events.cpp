@@ -127,6 +127,9 @@ void TracingEngine::on_exit(trace::Event& event, Bytes record) {
   const Bytes all = record.subspan(std::min(sizeof front, record.size()));
   const Bytes chunks = all.first(all.size() - late_chunks(record).size());
   ThreadState& state = thread(event.tid);
+  if (front.head.number != static_cast<std::uint32_t>(state.entered)) {
+    end_call(event);  // its exit is lost, and so is the entry of this one
+  }
   event.abi = front.head.abi < abi_count ? static_cast<Abi>(front.head.abi) : arch::native_abi();
   auto& exit = event.what.emplace<trace::SyscallExit>();
   exit.value = front.result;

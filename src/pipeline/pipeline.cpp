@@ -49,6 +49,7 @@ trace::Verdict Pipeline::handle(const trace::Event& event, const trace::Memory& 
 }
 
 void Pipeline::lost(std::uint64_t events) {
+  counts_.lost += events;
   if (records()) {
     view_.lost(events);
   }
@@ -149,6 +150,7 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   call.function = nullptr;
   call.function_call = 0;
   call.entered = event.time;
+  call.lost_before = counts_.lost;
   call.entry = entry;
   call.number = number;
   const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
@@ -219,7 +221,7 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
     return trace::Verdict::go_on;
   }
   const auto count_to_limit = [&] {
-    if (event == nullptr || ++completed_ != options_.syscall_limit) {
+    if (event == nullptr || ++counts_.completed != options_.syscall_limit) {
       return trace::Verdict::go_on;
     }
     if (!options_.quiet.has(filter::Quiet::attach)) {
@@ -274,7 +276,9 @@ void Pipeline::end_call(Thread& thread, const Moment& moment) {
       static_cast<void>(finish(thread, end, nullptr, moment.memory));
       return;
     }
-    if (filter_.wants_status(filter::CallStatus::unfinished)) {
+    thread.call.end_is_lost = thread.call.lost_before != counts_.lost;
+    if (filter_.wants_status(thread.call.end_is_lost ? filter::CallStatus::unavailable
+                                                     : filter::CallStatus::unfinished)) {
       view_.call_is_lost(thread, moment);
     } else {
       view_.call_is_dropped(thread);

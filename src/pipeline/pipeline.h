@@ -60,7 +60,7 @@ class Pipeline final : public trace::EventHandler {
  private:
   Thread& thread_of(const trace::Event& event, const trace::Memory& memory);
   void forget(Thread& thread);
-  /// Ends a call without a result: the thread has ended, or another one's execve has replaced it.
+  /// Ends a call without a result: the thread has ended, another one's execve has replaced it, or its exit is lost.
   void end_call(Thread& thread, const Moment& moment);
   void end_exit_of(pid_t tgid, pid_t tid, const Moment& moment);
   [[nodiscard]] bool never_returns(const Thread& thread) const;
@@ -117,7 +117,10 @@ class Pipeline final : public trace::EventHandler {
   std::unordered_map<pid_t, pid_t> exiting_;  ///< by process: the thread that has called exit_group last
   bool launch_seen_ = false;
   bool depth_reported_ = false;
-  std::uint64_t completed_ = 0;  ///< calls that have returned and were shown or counted
+  struct {
+    std::uint64_t lost = 0;       ///< events
+    std::uint64_t completed = 0;  ///< calls that have returned and were shown or counted
+  } counts_;
   std::chrono::nanoseconds last_flush_{};
 };
 

@@ -37,6 +37,8 @@ struct OpenCall {
   std::uint64_t number = 0;  ///< Filter::number_of(), for a system call
   decode::Depth depth;
   trace::EventTime entered;
+  std::uint64_t lost_before = 0;  ///< events that the engine had lost at the entry
+  bool end_is_lost = false;       ///< there is no exit, and it may be among events that were lost since the entry
   const trace::LibraryFunction* function = nullptr;  ///< null: a system call
   std::uint64_t function_call = 0;                   ///< LibraryEnter::call
   std::uint64_t result_address = 0;                  ///< LibraryEnter::result_address

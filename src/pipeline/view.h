@@ -44,7 +44,7 @@ class View {
   // For each call that has passed the filters of the entry, call_begins() is followed by exactly one of the others.
   virtual void call_begins(Thread& thread, const trace::Memory& memory) = 0;
   virtual void call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) = 0;
-  /// The thread ended inside the call, or another thread's execve replaced its program.
+  /// The thread ended inside the call, or another thread's execve replaced its program, or OpenCall::end_is_lost.
   virtual void call_is_lost(Thread& /*thread*/, const Moment& /*moment*/) {}
   /// The filters of the exit exclude the call. Only called if the view holds calls back until they end.
   virtual void call_is_dropped(Thread& /*thread*/) {}

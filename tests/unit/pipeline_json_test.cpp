@@ -86,6 +86,40 @@ TEST_CASE("lost events are reported where they are missing") {
         "<... close resumed>)                    = 0\n");
 }
 
+TEST_CASE("a call whose exit may be lost is not said to be unfinished") {
+  for (const bool goes_on : {true, false}) {
+    CAPTURE(goes_on);
+    const auto lose_exit = [&](Stage& stage) {
+      stage.enter(10, read_fd, 0, 0x1000);
+      stage.lose(2);
+      goes_on ? stage.enter(10, close_fd, 3) : stage.happens(10, trace::Exited{0});
+    };
+    Stage records(json());
+    lose_exit(records);
+    CHECK(records.text().find(R"("raw":0,"value":0}],"ret":null,"unfinished":"lost"})") != std::string::npos);
+    Stage lines;
+    lose_exit(lines);
+    CHECK(lines.text().find("<... read resumed> <unfinished ...>)    = ? <lost>\n") != std::string::npos);
+    StageOptions options;
+    options.pipeline.filter.end.status = {filter::CallStatus::unfinished};
+    Stage chosen(options);
+    lose_exit(chosen);
+    CHECK(chosen.text().find("read(") == std::string::npos);
+  }
+  Stage died(json());
+  died.lose(2);
+  died.enter(10, read_fd, 0, 0x1000);
+  died.happens(10, trace::Exited{0});
+  CHECK(died.text().find(R"("ret":null,"unfinished":"exit"})") != std::string::npos);
+}
+
+TEST_CASE("an argument of a call without an end is an address, not null, if it was not read") {
+  Stage stage(json());
+  stage.enter(10, resize, 0x1000);
+  stage.happens(10, trace::Exited{SIGKILL});
+  CHECK(stage.text().find(R"("raw":4096,"value":"0x1000"}],"ret":null)") != std::string::npos);
+}
+
 TEST_CASE("names are asked for with the snapshot of the event") {
   Stage stage(json());
   const bpf::CapturedSnapshot snapshot({}, {}, nullptr);

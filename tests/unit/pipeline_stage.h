@@ -82,7 +82,8 @@ enum Call : std::uint64_t {
   write_many,
   long_name,
   socketcall,
-  ipc
+  ipc,
+  resize
 };
 
 inline spec::TableSet test_tables() {
@@ -104,10 +105,11 @@ inline spec::TableSet test_tables() {
       "accept(fd: fd) -> fd %network\n"
       "listen(fd: fd, backlog: i32) %network\n"
       "socketcall(call: i32, args: *ulong[6]) redirect args by call { 4: listen 5: accept } %desc\n"
-      "ipc(op: u32) %ipc by op { 1 \"semop\" (semid: i32 at 1) else (call: u32 at 0) }\n";
+      "ipc(op: u32) %ipc by op { 1 \"semop\" (semid: i32 at 1) else (call: u32 at 0) }\n"
+      "resize(size: inout *i32) -> i32\n";
   const std::string numbers =
       "0 getpid\n1 close\n2 wait\n3 read\n4 open\n5 execve\n6 exit_group\n7 result\n8 write\n9 writev\n10 "
-      "sched_get_priority_max\n11 socketcall\n12 ipc\n";
+      "sched_get_priority_max\n11 socketcall\n12 ipc\n13 resize\n";
   std::vector<sysc::Source> sources{{"test.sys", description}};
   for (const auto abi : abi_names) {
     sources.push_back({std::string(abi) + ".nr", numbers});

@@ -146,6 +146,7 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
   if (!record) {
     return;
   }
+  record->head.number = (__u32)state->entered;
   record->result = bpf_is_32_bit(abi) ? (__s32)result : result;
   record->instruction_pointer = bpf_instruction_pointer(regs);
   record->off_time = settings.threads.cpu_time ? time_off_cpu(task, &state->stay, now) : 0;

@@ -162,7 +162,7 @@ void JsonView::close_unfinished(Thread& thread, std::string_view cause) {
   emitter_.set_buffer(thread.line);
   emitter_.resume(thread.json_progress);
   if (thread.state->argument_open) {
-    emitter_.end_argument();
+    emitter_.end_unread_argument();
   }
   emitter_.end_arguments();
   emitter_.begin_result({render::CallResult::Kind::unknown, 0, 0});
@@ -174,7 +174,7 @@ void JsonView::close_unfinished(Thread& thread, std::string_view cause) {
 }
 
 void JsonView::call_is_lost(Thread& thread, const Moment&) {
-  close_unfinished(thread, "exit");
+  close_unfinished(thread, thread.call.end_is_lost ? "lost" : "exit");
 }
 
 void JsonView::call_is_dropped(Thread& thread) {

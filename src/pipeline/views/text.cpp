@@ -202,6 +202,9 @@ void TextView::call_is_lost(Thread& thread, const Moment& moment) {
   emitter_->begin_result({render::CallResult::Kind::unknown, 0, 0});
   emitter_->end_result();
   leave_emitter(thread);
+  if (thread.call.end_is_lost) {
+    thread.line.append(" <lost>");
+  }
   end_line(thread);
 }
 
