@@ -73,6 +73,14 @@ Applied finish_daemonize(Draft& draft) {
   return std::nullopt;
 }
 
+Applied finish_argv0(Draft& draft) {
+  const Startup& startup = draft.options.startup;
+  if (startup.argv0 && startup.program.empty()) {
+    return Failure{"PROG [ARGS] must be specified with --argv0", true};
+  }
+  return std::nullopt;
+}
+
 Applied finish_synonyms(Draft& draft) {
   Format& format = draft.options.format;
   if (draft.short_timestamps > 0 && draft.long_timestamps) {
@@ -272,6 +280,9 @@ Applied finish(Draft& draft, uid_t user) {
     return failure;
   }
   if (auto failure = finish_daemonize(draft)) {
+    return failure;
+  }
+  if (auto failure = finish_argv0(draft)) {
     return failure;
   }
   if (auto failure = finish_synonyms(draft)) {
