@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,8 +12,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
+#include "app/raised_rights.h"
 #include "bpf/engine.h"
 #include "proc/proc_files.h"
 #include "ptrace/engine.h"
@@ -205,6 +208,22 @@ Finding tracefs() {
           "as root: mount -t tracefs tracefs /sys/kernel/tracing"};
 }
 
+/// What a copy with file capabilities or set-id bits means; nothing if this is none.
+std::vector<Finding> raised_rights() {
+  struct ::stat status {};
+  if (!has_raised_rights() || ::stat("/proc/self/exe", &status) != 0) {
+    return {};
+  }
+  if ((status.st_mode & S_IXOTH) != 0) {
+    return {{State::limited, "rights", "every user can run this copy of the tracer, and uses BPF with it",
+             "as root: chgrp GROUP FILE; chmod 0750 FILE, for a group that is trusted like root"}};
+  }
+  return {{State::works,
+           "rights",
+           "not every user can run this copy; those who can use BPF with it, which takes as much trust as root",
+           {}}};
+}
+
 Finding uprobes() {
   const std::string paranoid = line_of("/proc/sys/kernel/perf_event_paranoid");
   if (!is_there("/sys/bus/event_source/devices/uprobe/type")) {
@@ -224,8 +243,12 @@ std::string doctor_report() {
   std::ostringstream report;
   report << kernel.sysname << ' ' << kernel.release << ' ' << kernel.machine << ", user " << ::geteuid() << '\n';
   const Trial trial = trace_something();
-  for (const Finding& finding : {ptrace_works(trial), attaching(), call_info(trial), seccomp(trial), memory(), bpf(),
-                                 btf(), tracefs(), uprobes()}) {
+  std::vector<Finding> findings = {
+      ptrace_works(trial), attaching(), call_info(trial), seccomp(trial), memory(), bpf(), btf(), tracefs(), uprobes()};
+  for (Finding& finding : raised_rights()) {
+    findings.push_back(std::move(finding));
+  }
+  for (const Finding& finding : findings) {
     constexpr std::array<std::string_view, 3> words = {"works   ", "limited ", "missing "};
     constexpr std::size_t width = 14;
     report << words[static_cast<std::size_t>(finding.state)] << finding.what

@@ -41,6 +41,9 @@ std::string why_no_filter(const cli::Options& options) {
     return "functions are traced, and their breakpoints have to be removed before detaching";
   }
   const cli::Startup& startup = options.startup;
+  if (startup.survive) {
+    return "--survive asks for none";
+  }
   if (startup.detach_on_execve) {
     return "-b detaches from processes early";
   }

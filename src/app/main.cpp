@@ -278,6 +278,9 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!stack_tracer) {
     return failed(stack_tracer.error(), speak);
   }
+  if (replayed == nullptr && !options.strict) {
+    report_missing_proc(options, complain);
+  }
   Naming naming(options, std::move(contexts).value(), replayed == nullptr ? nullptr : &replayed->kernel_facts());
   const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
   if (!decoder.missing_custom().empty()) {

@@ -1,5 +1,7 @@
 #include "app/wiring.h"
 
+#include <unistd.h>
+
 #include <fmt/core.h>
 
 #include <utility>
@@ -77,6 +79,15 @@ names::NameOptions name_options(const cli::Options& options) {
   result.vcpus = options.format.kvm != cli::Kvm::none;
   result.namespaces = options.format.namespaces;
   return result;
+}
+
+void report_missing_proc(const cli::Options& options, const pipeline::Note& note) {
+  const cli::Format& format = options.format;
+  const bool wanted = !format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
+                      format.stack_trace != cli::StackTrace::none;
+  if (wanted && ::access("/proc/self/maps", F_OK) != 0) {
+    note("names of descriptors and processes, and stacks, are missing: /proc is not mounted here");
+  }
 }
 
 Result<names::SecurityContexts> security_contexts(const cli::Options& options) {

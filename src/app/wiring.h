@@ -29,6 +29,9 @@ render::SummaryOptions summary_options(const cli::Options& options);
 /// Returns the paths of -P and, if they differ, the resolved ones. Each of the latter is reported to `note`.
 filter::PathSet traced_paths(const cli::Options& options, const pipeline::Note& note);
 
+/// Says what of the options is left out where /proc is not mounted.
+void report_missing_proc(const cli::Options& options, const pipeline::Note& note);
+
 /// Returns the source of --secontext; it is empty if SELinux is disabled.
 Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 

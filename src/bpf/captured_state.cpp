@@ -116,11 +116,11 @@ trace::TaskState state_of(std::span<const std::byte> chunks, std::uint64_t first
 
 CapturedCrash crash_of(std::span<const std::byte> record) {
   CapturedCrash crash;
-  crash_record front{};
-  std::memcpy(&front, record.data(), std::min(sizeof front, record.size()));
   if (record.size() < offsetof(crash_record, mappings)) {
     return crash;
   }
+  crash_record front{};
+  std::memcpy(&front, record.data(), std::min(sizeof front, record.size()));
   const std::size_t complete = (record.size() - offsetof(crash_record, mappings)) / sizeof front.mappings[0];
   const std::size_t count = std::min<std::size_t>({front.mapping_count, complete, most_crash_mappings});
   read_process(front.facts, crash.state);

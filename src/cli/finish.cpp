@@ -28,6 +28,27 @@ Applied check_targets(const Options& options) {
   return std::nullopt;
 }
 
+/// Checks that nothing is asked for that would harm tracees without a tracer.
+Applied check_survival(const Options& options) {
+  const Startup& startup = options.startup;
+  const Extras& extras = options.extras;
+  if (!startup.survive) {
+    return std::nullopt;
+  }
+  if (startup.kill_on_exit) {
+    return not_together("--survive", "--kill-on-exit");
+  }
+  if (startup.seccomp_bpf) {
+    return not_together("--survive", "--seccomp-bpf");
+  }
+  if (!extras.libraries.empty() || !extras.symbols.empty() || !extras.probes.empty() || options.ltrace) {
+    return Failure{
+        "--survive: functions are traced with breakpoints, which kill a program that has lost its tracer; "
+        "leave one of them out"};
+  }
+  return std::nullopt;
+}
+
 Applied finish_explain(Draft& draft) {
   Options& options = draft.options;
   if (!options.extras.explain) {
@@ -290,6 +311,9 @@ Applied finish(Draft& draft, uid_t user) {
   }
   if (draft.options.startup.kill_on_exit && !draft.options.startup.attach.empty()) {
     return Failure{"--kill-on-exit and -p/--attach are mutually exclusive options"};
+  }
+  if (auto failure = check_survival(draft.options)) {
+    return failure;
   }
   if (auto failure = finish_explain(draft)) {
     return failure;

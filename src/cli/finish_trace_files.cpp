@@ -30,6 +30,7 @@ Applied check_replay(const Options& options) {
       {startup.detach_on_execve, "-b/--detach-on", choice},
       {startup.daemonize != process::Daemonize::no, "-D/--daemonize", choice},
       {startup.kill_on_exit, "--kill-on-exit", choice},
+      {startup.survive, "--survive", choice},
       {startup.user.has_value(), "-u/--user", choice},
       {startup.seccomp_bpf, "--seccomp-bpf", choice},
       {!extras.libraries.empty(), "-e library", choice},

@@ -44,6 +44,7 @@ struct Startup {
   bool follow_forks = false;
   bool detach_on_execve = false;
   bool kill_on_exit = false;
+  bool survive = false;
   bool seccomp_bpf = false;
   bool debug = false;
   std::uint64_t syscall_limit = 0;  ///< 0: none

@@ -73,6 +73,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return store(given, read_number(argument, 1, max_int), startup.syscall_limit);
     case OptionId::kill_on_exit:
       return set_flag(startup.kill_on_exit);
+    case OptionId::survive:
+      return set_flag(startup.survive);
 
     case OptionId::trace_path:
       options.filters.paths.push_back(argument);

@@ -1,8 +1,11 @@
 #include "proc/proc_files.h"
 
 #include <fmt/core.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "base/directory.h"
@@ -26,8 +29,12 @@ pid_t id_field(pid_t pid, const std::string& name) {
 }
 
 bool has_capability(unsigned number) {
-  const std::uint64_t mask = std::strtoull(status_field(::getpid(), "CapEff").c_str(), nullptr, 16);
-  return (mask >> number & 1) != 0;
+  // The kernel answers where /proc is not mounted and no descriptor is left, too.
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  constexpr unsigned bits = 32;
+  return ::syscall(SYS_capget, &header, sets.data()) == 0 && number / bits < sets.size() &&
+         (sets[number / bits].effective >> number % bits & 1) != 0;
 }
 
 std::vector<pid_t> threads_of(pid_t pid) {

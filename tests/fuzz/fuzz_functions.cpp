@@ -17,6 +17,7 @@
 
 #include "base/unique_fd.h"
 #include "change_bytes.h"
+#include "change_dwarf.h"
 #include "change_elf.h"
 #include "debuginfo/prototype_questions.h"
 #include "library/ltrace_conf.h"
@@ -44,7 +45,7 @@ std::string content(const char* path) {
 void read_debugging_information(int descriptor, const library::ModuleFile& module, std::uint64_t seed) {
   spec::Tables tables;
   spec::GrowingTables grown(tables);
-  debuginfo::PrototypeQuestions questions(grown, {});
+  debuginfo::PrototypeQuestions questions(grown, {}, {});
   debuginfo::ReadFile file({"/nonexistent/program", UniqueFd(::dup(descriptor)), {}, {}});
   for (const auto symbols : {module.exported(), module.all_functions()}) {
     for (const library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
@@ -59,12 +60,18 @@ void read_debugging_information(int descriptor, const library::ModuleFile& modul
 
 void read_program(std::string file, Random& random, std::uint64_t seed) {
   // Mostly where headers and tables are.
-  if (seed % 2 == 0) {
-    fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
-      return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
-    });
-  } else {
-    fuzz::ElfChanger(file, random).change();
+  switch (seed % 4) {
+    case 0:
+      fuzz::change_bytes(file, random, [size = file.size()](Random& dice) {
+        return dice() % (dice() % 2 == 0 ? std::min<std::size_t>(size, 4096) : size);
+      });
+      break;
+    case 1:
+      fuzz::ElfChanger(file, random).change();
+      break;
+    default:
+      fuzz::DwarfChanger(file, random).change();
+      break;
   }
   const UniqueFd descriptor(::memfd_create("program", MFD_CLOEXEC));
   if (::write(descriptor.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "change_bytes.h"
+#include "change_dwarf.h"
 #include "change_elf.h"
 #include "stack/elf_object.h"
 #include "stack/unwind_row.h"
@@ -63,7 +64,7 @@ void use(ElfObject& object, std::size_t size, std::uint64_t seed, debuginfo::Rea
       registers.set(number, random() % 2 == 0 ? random() : *address);
     }
     (void)apply(object.row(*address), registers, memory);
-    (void)object.function(*address);
+    (void)object.function(*address, "/nonexistent/program", reader);
     if (i % 4 == 0) {
       (void)object.sources("/nonexistent/program", ::getpid(), reader)->at(*address, static_cast<unsigned>(i) / 4 % 2);
     }
@@ -82,15 +83,22 @@ int main(int argc, char** argv) {
   const unsigned long rounds = std::strtoul(argv[2], nullptr, 10);
   const unsigned long first = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0;
   unsigned long opened = 0;
-  debuginfo::Reader reader;
+  unsigned long refused = 0;
+  debuginfo::Reader reader([&refused](std::string_view) { ++refused; });
   double longest = 0;
   for (unsigned long seed = first; seed < first + rounds; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<char> file = original;
-    if (seed % 2 == 0) {
-      fuzz::change_bytes(file, random, [size = file.size()](std::mt19937_64& dice) { return dice() % size; });
-    } else {
-      fuzz::ElfChanger(file, random).change();
+    switch (seed % 4) {
+      case 0:
+        fuzz::change_bytes(file, random, [size = file.size()](std::mt19937_64& dice) { return dice() % size; });
+        break;
+      case 1:
+        fuzz::ElfChanger(file, random).change();
+        break;
+      default:
+        fuzz::DwarfChanger(file, random).change();
+        break;
     }
     const std::size_t size = file.size();
     const auto started = std::chrono::steady_clock::now();
@@ -104,6 +112,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "seed %lu took %.3f s\n", seed, longest);
     }
   }
-  std::fprintf(stderr, "%lu rounds, %lu objects opened, the longest took %.3f s\n", rounds, opened, longest);
+  std::fprintf(stderr, "%lu rounds, %lu objects opened, %lu too hard to read, the longest took %.3f s\n", rounds,
+               opened, refused, longest);
   return opened != 0 && longest < 2 ? 0 : 1;
 }

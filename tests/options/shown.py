@@ -49,6 +49,7 @@ ROWS = [
     ('--interruptible=never_tstp -e trace=chdir', 'fail', ['^chdir']),
     ('--syscall-limit=2 -e trace=chdir', 'fail fail fail', [r'(?s)\A(?:[^\n]*chdir[^\n]*\n){2}(?!.*chdir)'], 'new'),
     ('--kill-on-exit -e trace=chdir', 'fail', ['^chdir']),
+    ('--survive -f -e trace=chdir', 'fail', ['^chdir'], 'new'),
     # Filtering
     ('--trace=getppid,?nothing', 'ppid fail', [r'^getppid\(\)', '!chdir']),
     ('-e trace=/^getpp', 'ppid fail', [r'^getppid\(\)', '!chdir']),

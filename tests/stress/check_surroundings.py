@@ -7,6 +7,7 @@
 import os
 import pathlib
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -68,9 +69,60 @@ def borrowed_rights(tracer, folder):
         for what in ([], ['-c']):
             done = run(*as_nobody, own, '--engine=bpf', *what, *chosen, 'true')
             assert done.returncode != 0 and 'watches only programs that it starts' in done.stderr, f'{chosen}: {done}'
+    own.chmod(0o755)  # which takes no capabilities away
+    assert 'every user can run this copy' in run(*as_nobody, own, '--doctor').stdout
+    assert 'this copy' not in run(*as_nobody, tracer, '--doctor').stdout
     done = run(*as_nobody, own, '--engine=bpf', '-e', 'trace=getppid', 'sh', '-c', 'grep NoNewPrivs /proc/self/status')
     assert 'NoNewPrivs:\t1' in done.stdout, done
     return None
+
+
+def hidden_files(tracer, folder):
+    """Without /proc or /sys, and with a root that nothing can be written to, programs run, and a line says what is missing."""
+    if os.geteuid() != 0 or shutil.which('unshare') is None:
+        return 'needs root and unshare'
+
+    def without(directory, *options):
+        return run('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {directory} && exec "$@"', 'sh', tracer, '-o', '/dev/null',
+                   *options, 'sh', '-c', 'echo well; exit 3')
+
+    if 'well' not in without('/proc').stdout:
+        return 'nothing can be mounted here'
+    for options, words in (([], ''), (['-f', '-e', 'trace=openat'], ''), (['-f', '-yy', '-k'], '/proc is not mounted'),
+                           (['-e', 'library=puts'], '/proc is not mounted'), (['-Y'], '/proc is not mounted'),
+                           (['-c'], ''), ([f'--record={folder}/record'], ''), (['--explain'], '')):
+        done = without('/proc', *options)
+        assert done.returncode == 3 and 'well' in done.stdout, f'{options}: {done}'
+        assert words in done.stderr and (words or '/proc' not in done.stderr), f'{options}: {done.stderr}'
+        assert done.stderr.count('/proc is not mounted') <= 1, f'{options}: {done.stderr}'
+    refused = without('/proc', '--engine=bpf').stderr
+    assert 'CAP_BPF' not in refused, f'root lacks no capability: {refused}'
+    for options in ([], ['-f', '-yy', '-k'], ['-c'], ['-e', 'library=puts'], ['--secontext', '--namespace']):
+        done = without('/sys', *options)
+        assert done.returncode == 3 and 'well' in done.stdout, f'{options}: {done}'
+    done = run('unshare', '-m', 'sh', '-c', 'mount --bind / / && mount -o remount,ro,bind / && cd / && exec "$@"', 'sh', tracer,
+               '-o', '/tracer-output', 'true')
+    assert done.returncode == 1 and done.stderr.count('\n') == 1 and 'Read-only file system' in done.stderr, done
+    return None
+
+
+def few_resources(tracer, folder):
+    """With any low limit, the program runs as it would, or one line says why it does not."""
+    limits = ((resource.RLIMIT_NOFILE, (4, 5, 6, 7, 8, 12, 24)), (resource.RLIMIT_AS, (16 << 20, 20 << 20, 28 << 20, 40 << 20)),
+              (resource.RLIMIT_DATA, (1 << 20, 8 << 20)), (resource.RLIMIT_STACK, (128 << 10,)),
+              (resource.RLIMIT_CPU, (5,)), (resource.RLIMIT_FSIZE, (0, 100)), (resource.RLIMIT_MEMLOCK, (0,)))
+    modes = ([], ['-f', '-k', '-yy'], ['-c'], ['--engine=bpf'], ['--format=json', f'--record={folder}/record'])
+    for mode in modes:
+        for limit, values in limits:
+            for value in values:
+                done = run(tracer, '-o', folder / 'log', *mode, '/bin/echo', 'well',
+                           preexec_fn=lambda limit=limit, value=value: resource.setrlimit(limit, (value, value)))
+                what = f'{mode} limit {limit}={value}: {done}'
+                lines = [line for line in done.stderr.splitlines() if 'debugging information' not in line]
+                assert done.returncode in (0, 1, 127), what
+                assert (done.returncode == 0) == (done.stdout == 'well\n'), what
+                assert len(lines) <= 2 and (done.returncode == 0 or lines), what
+                assert 'terminate called' not in done.stderr and 'CAP_BPF' not in done.stderr, what
 
 
 def many_sockets(tracer, folder):
@@ -117,7 +169,8 @@ def serve(connections):
     return len(idle) - 50
 
 
-CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, many_sockets)
+CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
+         few_resources, many_sockets)
 
 
 def main():
