@@ -10,6 +10,7 @@
 #include "app/raised_rights.h"
 #include "app/recording.h"
 #include "bpf/engine.h"
+#include "cgroups/finder.h"
 #include "explain/calls_of_interest.h"
 #include "explain/story.h"
 #include "ptrace/engine.h"
@@ -148,6 +149,9 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (!function_options.selection.empty() && engine_options.interruptible == process::Interruptible::anywhere) {
     engine_options.interruptible = process::Interruptible::waiting;  // there are breakpoints to be taken away first
   }
+  if (const Status found = cgroups::check(options.extras.groups); !found) {
+    return found.error();
+  }
   bool kernel_counts_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {
     auto counter = choose_function_counter(options, function_options, complain);
@@ -163,7 +167,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   }
   if (choice == EngineChoice::ptrace) {
     if (options.extras.any_scope()) {
-      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine; leave --engine=ptrace out"};
+      return Error{0, std::string(cli::scope_options) + " need the bpf engine; leave --engine=ptrace out"};
     }
     debug("engine: ptrace, as --engine says");
   } else {
@@ -181,7 +185,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       why_not = engine.error().message;
     }
     if (options.extras.any_scope()) {
-      return Error{0, "--system-wide, --cgroup and --comm need the bpf engine: " + why_not};
+      return Error{0, std::string(cli::scope_options) + " need the bpf engine: " + why_not};
     }
     if (choice == EngineChoice::bpf && !kernel_counts_functions) {
       return Error{0, "--engine=bpf: " + why_not + "; leave the option out to trace with ptrace"};

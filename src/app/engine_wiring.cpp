@@ -169,7 +169,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
   result.times = !only_counts(options) || summary_options(options).wants_times();
-  result.scope = {options.extras.system_wide, options.extras.cgroups, options.extras.comms};
+  result.scope = {options.extras.system_wide, options.extras.groups, options.extras.comms};
   if (!options.filters.trace.full()) {
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);

@@ -14,7 +14,6 @@
 
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
-#include "bpf/cgroup.h"
 #include "bpf/kernel_version.h"
 #include "proc/proc_files.h"
 #include "process/attach_failure.h"
@@ -37,12 +36,12 @@ constexpr std::initializer_list<const char*> since_7_0 = {"on_perf_enter", "on_p
                                                           "on_exec_again", "on_thread_exit_again"};
 
 Status choose_scope(thread_settings& settings, const process::Scope& scope) {
-  if (scope.comms.size() > most_comms || scope.cgroups.size() > most_cgroups) {
-    return Error{
-        E2BIG, fmt::format("there can be {} of --comm and {} of --cgroup at most", int{most_comms}, int{most_cgroups})};
+  if (scope.comms.size() > most_comms || scope.groups.size() > most_cgroups) {
+    return Error{E2BIG, fmt::format("there can be {} of --comm, and {} of --cgroup, --unit and --container at most",
+                                    int{most_comms}, int{most_cgroups})};
   }
   settings.system_wide = scope.system_wide ? 1 : 0;
-  settings.cgroups = static_cast<std::uint32_t>(scope.cgroups.size());
+  settings.cgroups = static_cast<std::uint32_t>(scope.groups.size());
   settings.comms = static_cast<std::uint32_t>(scope.comms.size());
   for (std::size_t i = 0; i < scope.comms.size(); ++i) {
     std::memcpy(settings.comm[i], scope.comms[i].data(), std::min<std::size_t>(scope.comms[i].size(), comm_size - 1));
@@ -69,7 +68,11 @@ call_set call_set_of(const trace::WantedCalls& calls) {
 
 KernelEngine::KernelEngine(process::EngineOptions options, std::function<void(const std::string&)> complain,
                            KernelPrograms programs)
-    : options_(std::move(options)), complain_(std::move(complain)), programs_(std::move(programs)) {}
+    : options_(std::move(options)),
+      complain_(std::move(complain)),
+      programs_(std::move(programs)),
+      groups_(options_.scope.groups,
+              [this](std::size_t slot, const UniqueFd& group) { return fill_cgroup(slot, group); }) {}
 
 KernelEngine::~KernelEngine() = default;
 
@@ -95,7 +98,7 @@ Status KernelEngine::choose_threads(thread_settings& settings) {
 
 Status KernelEngine::watch_threads(thread_shared& shared) {
   shared_ = &shared;
-  if (const Status filled = fill_cgroups(); !filled) {
+  if (const Status filled = groups_.start(); !filled) {
     return filled.error();
   }
   // Nobody is 0; but this shows the programs who the tracer is.
@@ -105,16 +108,11 @@ Status KernelEngine::watch_threads(thread_shared& shared) {
   return programs_.attach();
 }
 
-Status KernelEngine::fill_cgroups() const {
-  for (std::uint32_t i = 0; i < options_.scope.cgroups.size(); ++i) {
-    const auto cgroup = open_cgroup(options_.scope.cgroups[i]);
-    if (!cgroup) {
-      return cgroup.error();
-    }
-    const int fd = cgroup.value().get();
-    if (bpf_map_update_elem(programs_.map_fd("cgroups"), &i, &fd, BPF_ANY) != 0) {
-      return Error{errno, fmt::format("--cgroup={}: {}", options_.scope.cgroups[i], std::strerror(errno))};
-    }
+Status KernelEngine::fill_cgroup(std::size_t slot, const UniqueFd& group) const {
+  const auto key = static_cast<std::uint32_t>(slot);
+  const int fd = group.get();
+  if (bpf_map_update_elem(programs_.map_fd("cgroups"), &key, &fd, BPF_ANY) != 0) {
+    return Error{errno, std::strerror(errno)};
   }
   return Done{};
 }
@@ -221,8 +219,12 @@ void KernelEngine::serve(const process::SignalWatch& signals) {
     }
     end_.exec_error = process::open_gate_and_await_exec(program_->gate.outer);
   }
-  pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports(), POLLIN, 0}};
+  for (const std::string& sentence : groups_.missing()) {
+    complain_(sentence);
+  }
+  pollfd sources[] = {{signals.fd(), POLLIN, 0}, {reports(), POLLIN, 0}, {groups_.descriptor(), POLLIN, 0}};
   for (;;) {
+    groups_.refresh();
     const Next next = take_reports();
     reap_program();
     ring_alarm();

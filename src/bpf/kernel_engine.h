@@ -8,6 +8,7 @@
 #include "bpf/engine.h"
 #include "bpf/kernel_programs.h"
 #include "bpf/threads.h"
+#include "cgroups/slots.h"
 #include "process/signal_watch.h"
 #include "process/start_program.h"
 
@@ -63,7 +64,7 @@ class KernelEngine : public trace::Engine {
  private:
   /// Watches the threads with this id from now on; how many there are.
   Result<unsigned> adopt(pid_t id, bool with_threads, bool launching);
-  Status fill_cgroups() const;
+  Status fill_cgroup(std::size_t slot, const UniqueFd& group) const;
   /// Starts the program up to its gate, and attaches to processes.
   Status start();
   void attach_processes();
@@ -86,6 +87,7 @@ class KernelEngine : public trace::Engine {
   thread_shared* shared_ = nullptr;
   std::optional<process::StartedProgram> program_;
   bool program_runs_ = false;
+  cgroups::Slots groups_;
 };
 
 }  // namespace tracer::bpf

@@ -23,7 +23,7 @@ Applied check_replay(const Options& options) {
   const Excluded excluded[] = {
       {!startup.program.empty(), "PROG", source},
       {!startup.attach.empty(), "-p/--attach", source},
-      {extras.any_scope(), "--system-wide, --cgroup and --comm", source},
+      {extras.any_scope(), scope_options, source},
       {!extras.files.record.empty(), "--record", choice},
       {extras.engine != EngineChoice::automatic, "--engine", choice},
       {!options.injections.empty(), "-e inject/--inject", choice},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/summary_column.h"
+#include "cgroups/target.h"
 #include "filter/choice_set.h"
 #include "filter/end_filter.h"
 #include "filter/number_set.h"
@@ -191,6 +192,9 @@ struct TraceFiles {
   [[nodiscard]] bool in_memory() const { return last_time || last_bytes; }
 };
 
+/// Those that select processes in a way that needs the bpf engine.
+inline constexpr std::string_view scope_options = "--system-wide, --cgroup, --unit, --container and --comm";
+
 /// Options that strace does not have.
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
@@ -200,7 +204,7 @@ struct Extras {
   std::vector<std::string> symbols;       ///< -e symbol=
   std::vector<std::string> probes;        ///< -e usdt=
   std::string list_probes;                ///< --list-probes: a program or a process id; empty: not asked for
-  std::vector<std::string> cgroups;
+  std::vector<cgroups::Target> groups;    ///< --cgroup, --unit, --container
   std::vector<std::string> comms;
   bool system_wide = false;
   bool rings = false;  ///< --io-uring
@@ -211,7 +215,7 @@ struct Extras {
   TraceFiles files;
 
   /// Returns whether processes are selected in a way that needs the bpf engine.
-  [[nodiscard]] bool any_scope() const { return system_wide || !cgroups.empty() || !comms.empty(); }
+  [[nodiscard]] bool any_scope() const { return system_wide || !groups.empty() || !comms.empty(); }
 };
 
 /// Options that only ltrace has; the others are stored as those of strace.

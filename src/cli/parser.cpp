@@ -18,6 +18,11 @@ Applied set_flag(bool& flag) {
   return std::nullopt;
 }
 
+Applied add_group(Options& options, cgroups::TargetKind kind, const GivenOption& given) {
+  options.extras.groups.push_back({kind, given.argument.value_or("")});
+  return options.extras.groups.back().name.empty() ? bad_argument(given) : Applied{};
+}
+
 bool ends_with_digit(const std::string& text) {
   return !text.empty() && text.back() >= '0' && text.back() <= '9';
 }
@@ -192,8 +197,11 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::system_wide:
       return set_flag(options.extras.system_wide);
     case OptionId::cgroup:
-      options.extras.cgroups.push_back(argument);
-      return std::nullopt;
+      return add_group(options, cgroups::TargetKind::path, given);
+    case OptionId::unit:
+      return add_group(options, cgroups::TargetKind::unit, given);
+    case OptionId::container:
+      return add_group(options, cgroups::TargetKind::container, given);
     case OptionId::comm:
       options.extras.comms.push_back(argument);
       return argument.empty() ? bad_argument(given) : Applied{};

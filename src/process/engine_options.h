@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cgroups/target.h"
 #include "process/interruptible.h"
 #include "process/launch_options.h"
 #include "trace/engine.h"
@@ -18,10 +19,10 @@ namespace tracer::process {
 /// Processes to watch besides, whenever they start; only where an engine need not stop them.
 struct Scope {
   bool system_wide = false;
-  std::vector<std::string> cgroups;  ///< directories of cgroup v2, or paths below its mount point
-  std::vector<std::string> comms;    ///< as in /proc/PID/comm
+  std::vector<cgroups::Target> groups;
+  std::vector<std::string> comms;  ///< as in /proc/PID/comm
 
-  [[nodiscard]] bool any() const { return system_wide || !cgroups.empty() || !comms.empty(); }
+  [[nodiscard]] bool any() const { return system_wide || !groups.empty() || !comms.empty(); }
 };
 
 struct EngineOptions {
