@@ -47,10 +47,15 @@ bool wants_colours(const cli::Options& options) {
           is_color_terminal(STDERR_FILENO));
 }
 
+std::chrono::nanoseconds now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
 void write_report(const cli::Options& options, const explain::Explanation& explanation) {
-  const std::string text = options.format.output == cli::OutputFormat::json
-                               ? explain::report_json(explanation)
-                               : explain::report_text(explanation, wants_colours(options));
+  const std::string text =
+      options.format.output == cli::OutputFormat::json
+          ? explain::report_json(explanation)
+          : explain::report_text(explanation, wants_colours(options), options.extras.explain_verbose);
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
@@ -89,10 +94,41 @@ Explaining::Explaining(const cli::Options& options, const spec::Tables& tables, 
       story_(run.live, options.output.to != cli::Output::To::standard_error, run.alters_privileges),
       names_(names_of(run.live)),
       decoder_(tables, decoder_settings(), names_.names(), decoders::all()),
-      view_(tables, decoder_, story_, system_, run.native) {
+      view_(tables, decoder_, story_, system_, run.native, [this](std::string_view sentence) {
+        static_cast<void>(write_all(STDERR_FILENO, fmt::format("{}: {}\n", options_.program_name, sentence)));
+      }) {
   if (trace != nullptr) {
     both_.emplace(*trace, view_);
   }
+  if (options.extras.explain_after) {
+    report_at_ = now() + *options.extras.explain_after;
+  }
+}
+
+std::optional<std::chrono::nanoseconds> Explaining::alarm_at() const {
+  if (report_at_) {
+    return report_at_;
+  }
+  const explain::Process* first = story_.first();
+  return first != nullptr && first->exit && story_.live() ? std::optional(look_at_.value_or(now())) : std::nullopt;
+}
+
+trace::Verdict Explaining::on_alarm() {
+  if (report_at_) {
+    report_at_.reset();
+    report(true);
+    return options_.startup.program.empty() ? trace::Verdict::detach_all : trace::Verdict::go_on;
+  }
+  constexpr std::chrono::milliseconds interval(300);  // a process that fails at once has failed by then
+  const bool is_first_look = !look_at_;
+  look_at_ = now() + interval;
+  if (!is_first_look && !is_noted_) {
+    is_noted_ = true;
+    if (!explain::runs_in_background(story_)) {
+      view_.note_living();
+    }
+  }
+  return !is_first_look && explain::runs_in_background(story_) ? trace::Verdict::detach_all : trace::Verdict::go_on;
 }
 
 void Explaining::report(bool still_running) {

@@ -1,15 +1,19 @@
 // Builds the parts of --explain.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "cli/options.h"
 #include "decode/decoder.h"
+#include "explain/explanation.h"
+#include "explain/report.h"
 #include "explain/story.h"
 #include "names/proc_names.h"
 #include "pipeline/views/explain.h"
 #include "pipeline/views/tee.h"
+#include "trace/engine.h"
 #include "trace/stack.h"
 
 namespace tracer::app {
@@ -47,8 +51,16 @@ class Explaining {
   Explaining(const cli::Options& options, const spec::Tables& tables, const Run& run, pipeline::View* trace);
 
   [[nodiscard]] pipeline::View& view() { return both_ ? static_cast<pipeline::View&>(*both_) : view_; }
+  /// Returns when on_alarm() is to be called, by CLOCK_MONOTONIC: after the time of --explain-after, and from time to
+  /// time once the first process has exited and others run on.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> alarm_at() const;
+  /// Reports on a program that still runs. Ends the tracing of one that was attached to, and of one whose first process
+  /// has exited and whose others run in the background, in sessions of their own.
+  trace::Verdict on_alarm();
   /// Writes the explanation to standard error.
   void report(bool still_running);
+  /// Returns it as JSON (docs/json.md).
+  [[nodiscard]] std::string verdict() const { return explain::report_json(explain::explain(story_, false)); }
   /// Writes it at the end of the run, unless it was already written and the process has not ended since.
   void report_end();
   /// Explains why the program was not found.
@@ -61,7 +73,10 @@ class Explaining {
   names::ProcNames names_;  ///< a live run is asked for them by `system_`
   decode::Decoder decoder_;
   pipeline::views::ExplainView view_;
-  std::optional<pipeline::views::TeeView> both_;  ///< if a trace is written as well
+  std::optional<pipeline::views::TeeView> both_;       ///< if a trace is written as well
+  std::optional<std::chrono::nanoseconds> report_at_;  ///< --explain-after
+  std::optional<std::chrono::nanoseconds> look_at_;    ///< the next look for programs in the background
+  bool is_noted_ = false;                              ///< that others than the first process run on
   bool reported_ = false;
 };
 

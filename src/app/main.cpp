@@ -213,16 +213,12 @@ std::optional<render::Summary> make_summary(const cli::Options& options, const s
   return render::Summary(tables, std::move(settings));
 }
 
-/// Has the pipeline report after the time of --explain-after.
-void set_alarm(pipeline::PipelineOptions& settings, const cli::Options& options, Explaining* explaining) {
-  if (!options.extras.explain_after) {
-    return;
+/// Has the pipeline report after the time of --explain-after, and end when only programs in the background run on.
+void set_alarm(pipeline::PipelineOptions& settings, Explaining* explaining) {
+  if (explaining != nullptr) {
+    settings.alarm_at = [explaining] { return explaining->alarm_at(); };
+    settings.on_alarm = [explaining] { return explaining->on_alarm(); };
   }
-  settings.alarm_at = std::chrono::steady_clock::now().time_since_epoch() + *options.extras.explain_after;
-  settings.on_alarm = [explaining, only_attached = options.startup.program.empty()] {
-    explaining->report(true);
-    return only_attached ? trace::Verdict::detach_all : trace::Verdict::go_on;
-  };
 }
 
 /// The descriptions beside the built-in ones.
@@ -310,7 +306,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (replayed != nullptr) {
     settings.prototypes = &recorded_prototypes;
   }
-  set_alarm(settings, options, explaining.get());
+  set_alarm(settings, options.extras.explain ? explaining.get() : nullptr);
   pipeline::Pipeline pipeline(std::move(settings), tables, decoder, naming.plain_names().descriptors,
                               explaining ? explaining->view() : *view, summary ? &*summary : nullptr, complain);
 

@@ -210,6 +210,7 @@ struct Extras {
   bool rings = false;  ///< --io-uring
   bool doctor = false;
   bool explain = false;                                   ///< --explain
+  bool explain_verbose = false;                           ///< --explain=verbose
   std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input
   std::optional<std::chrono::nanoseconds> explain_after;  ///< --explain-after
   TraceFiles files;

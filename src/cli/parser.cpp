@@ -213,7 +213,11 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::doctor:
       return set_flag(options.extras.doctor);
     case OptionId::explain:
-      options.extras.explain_trace = argument;
+      if (argument == "verbose") {
+        options.extras.explain_verbose = true;
+      } else {
+        options.extras.explain_trace = argument;
+      }
       return set_flag(options.extras.explain);
     case OptionId::explain_after:
       options.extras.explain = true;

@@ -19,8 +19,11 @@ struct Optional {
 };
 
 // Files that programs look for but do not need.
-constexpr std::array<Optional, 32> optional_files = {{
+constexpr std::array<Optional, 35> optional_files = {{
     {".gch", "precompiled headers (optional)"},
+    {"/dev/log", "the system log (optional)"},
+    {"/usr/share/X11/", "data of X programs (optional)"},
+    {"/hsperfdata_", "figures for tools of Java (optional)"},
     {"/dev/tty", "the controlling terminal (optional)"},
     {"/etc/ld.so.preload", "files of the loader (optional)"},
     {"/ld.so.nohwcap", "files of the loader (optional)"},
@@ -88,6 +91,14 @@ bool is_library_directory(const Process& process, const Step& step) {
   });
 }
 
+/// True for another name for a file that was opened: `a.zip.ZIP` after `a.zip`.
+bool is_variant_of_opened(const Process& process, const Step& step) {
+  return std::any_of(process.opened.begin(), process.opened.end(), [&](const Opened& opened) {
+    return opened.order >= process.last_exec && step.path.size() > opened.path.size() &&
+           step.path.starts_with(opened.path) && step.path[opened.path.size()] == '.';
+  });
+}
+
 /// True for `.curlrc`, `.npmrc`, …
 bool is_user_settings(const std::string& path) {
   const std::string name = base_name(path);
@@ -118,7 +129,7 @@ std::string benign_reason(const Process& process, const Step& step) {
     return "connections that were still being made";
   }
   if (step.call.error == "ENOENT" || step.call.error == "ENOTDIR" || step.call.error == "ECONNREFUSED" ||
-      step.call.error == "ENXIO" || step.call.error == "EACCES") {
+      step.call.error == "ENXIO" || step.call.error == "EACCES" || step.call.error == "EAGAIN") {
     const auto* at = std::find_if(optional_files.begin(), optional_files.end(),
                                   [&](const Optional& file) { return step.path.find(file.part) != std::string::npos; });
     if (at != optional_files.end() && step.call.error != "EACCES") {
@@ -131,6 +142,9 @@ std::string benign_reason(const Process& process, const Step& step) {
   if (step.call.error == "ENOENT" && is_listed(step.call.name, "stat newfstatat stat64 fstatat64") &&
       is_library_directory(process, step)) {
     return "files of the loader (optional)";
+  }
+  if (step.call.error == "ENOENT" && is_variant_of_opened(process, step)) {
+    return "files that were found elsewhere, or later";
   }
   if (const auto search = module_search(process, step); step.call.error == "ENOENT" && !search.empty()) {
     return std::string(search);

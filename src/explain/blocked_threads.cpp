@@ -17,7 +17,7 @@
 #include "base/directory.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
-#include "explain/explanation.h"
+#include "explain/blocked_threads.h"
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/peers.h"
@@ -91,7 +91,7 @@ class BlockedThread {
     }
   }
 
-  [[nodiscard]] std::string describe() const {
+  [[nodiscard]] std::string describe() {
     const std::string status = read_file(proc::proc_path(tid_, "status"));
     const std::string state(proc::find_field(status, "State"));
     if (call_.empty()) {
@@ -105,10 +105,13 @@ class BlockedThread {
     return "in " + call_ + ": " + words;
   }
 
+  /// Returns the thread or process that it waits for, after describe(); 0: unknown.
+  [[nodiscard]] pid_t waits_for() const { return waits_for_; }
+
  private:
   struct Kind {
     std::string_view calls;
-    std::string (BlockedThread::*describe)() const;
+    std::string (BlockedThread::*describe)();
   };
   static const std::array<Kind, 15> kinds;
 
@@ -137,11 +140,11 @@ class BlockedThread {
     return names.empty() ? "waits for nothing but time" : "waits for " + join(names, "; ");
   }
 
-  [[nodiscard]] std::string descriptor() const {
+  [[nodiscard]] std::string descriptor() {
     return "waits for " + describe_descriptor(pid_, static_cast<int>(args_[0]));
   }
 
-  [[nodiscard]] std::string polled() const {
+  [[nodiscard]] std::string polled() {
     std::vector<std::int64_t> fds;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], max_descriptors); ++i) {
       pollfd one{};
@@ -152,7 +155,7 @@ class BlockedThread {
     return wait_for_descriptors(fds);
   }
 
-  [[nodiscard]] std::string selected() const {
+  [[nodiscard]] std::string selected() {
     std::vector<std::int64_t> fds;
     for (const std::uint64_t set : {args_[1], args_[2]}) {
       std::array<std::uint8_t, 128> bits{};
@@ -169,7 +172,7 @@ class BlockedThread {
     return wait_for_descriptors(fds);
   }
 
-  [[nodiscard]] std::string epoll() const {
+  [[nodiscard]] std::string epoll() {
     std::vector<std::int64_t> fds;
     std::istringstream lines(read_file(proc::descriptor_path(pid_, static_cast<int>(args_[0]), "fdinfo")));
     for (std::string line; std::getline(lines, line);) {
@@ -185,15 +188,17 @@ class BlockedThread {
     return tid > 0 && ::stat(proc::proc_path(pid_, fmt::format("task/{}", tid)).c_str(), &info) == 0;
   }
 
-  [[nodiscard]] std::string futex() const {
+  [[nodiscard]] std::string futex() {
     const auto operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
     std::uint32_t word = 0;
     const bool readable = read_memory(args_[0], &word, sizeof word);
     if (const auto owner = static_cast<std::int64_t>(word & FUTEX_TID_MASK);
         readable && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2) && is_thread(owner)) {
+      waits_for_ = static_cast<pid_t>(owner);
       return fmt::format("waits for a mutex that thread {} holds", owner);
     }
     if (readable && args_[2] == word && word != static_cast<std::uint32_t>(tid_) && is_thread(word)) {
+      waits_for_ = static_cast<pid_t>(word);
       return fmt::format("waits for thread {} to end (pthread_join)", word);
     }
     // glibc's pthread_mutex_t has lock, count and owner, each of 32 bits. A lock of 2 has waiters.
@@ -201,19 +206,21 @@ class BlockedThread {
     constexpr std::uint32_t contended = 2;
     std::uint32_t owner = 0;
     if (readable && word == contended && read_memory(args_[0] + owner_at, &owner, sizeof owner) && is_thread(owner)) {
+      waits_for_ = static_cast<pid_t>(owner);
       return fmt::format("waits for a mutex that thread {} holds{}", owner,
                          owner == static_cast<std::uint32_t>(tid_) ? ": it holds it itself, a deadlock" : "");
     }
     return "waits until another thread wakes it (a condition variable or the like)";
   }
 
-  [[nodiscard]] std::string lock() const {
+  [[nodiscard]] std::string lock() {
     const std::string path = proc::descriptor_path(pid_, static_cast<int>(args_[0]));
     const auto mounted = proc::mount_of_descriptor(pid_, static_cast<int>(args_[0]));
     std::vector<std::string> holders;
     if (struct stat info; !(mounted && proc::may_block(*mounted)) && ::stat(path.c_str(), &info) == 0) {
       for (const pid_t holder : lock_holders(info.st_dev, info.st_ino)) {
         if (holder != pid_ && holder > 0) {
+          waits_for_ = holder;
           holders.push_back(describe_process(holder));
         }
       }
@@ -230,8 +237,9 @@ class BlockedThread {
     return join(names, ", ");
   }
 
-  [[nodiscard]] std::string children() const {
+  [[nodiscard]] std::string children() {
     const auto wanted = static_cast<std::int32_t>(call_ == "waitid" ? args_[1] : args_[0]);
+    waits_for_ = wanted > 0 ? wanted : 0;
     const std::string names = wanted > 0 ? describe_process(wanted) : names_of_children();
     return names.empty() ? "waits for a child" : "waits for its child " + names + " to end";
   }
@@ -253,7 +261,7 @@ class BlockedThread {
            (mounted ? ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")" : std::string());
   }
 
-  [[nodiscard]] std::string opening() const {
+  [[nodiscard]] std::string opening() {
     // The kernel function in which it sleeps; `0` if the tracer may not know. The two functions are those of fs/pipe.c.
     const std::string sleeps_in = read_file(proc::proc_path(tid_, "wchan"), 128);
     if (is_listed(sleeps_in, "wait_for_partner fifo_open")) {
@@ -263,26 +271,24 @@ class BlockedThread {
            (sleeps_in.size() > 1 ? "" : "a FIFO whose other end nobody has open, ") + "a slow device or file system)";
   }
 
-  [[nodiscard]] std::string path_lookup() const { return "waits for an answer about " + path_with_mount(path()); }
+  [[nodiscard]] std::string path_lookup() { return "waits for an answer about " + path_with_mount(path()); }
 
-  [[nodiscard]] std::string vfork_child() const {
+  [[nodiscard]] std::string vfork_child() {
     return "waits until its child " + names_of_children() + " runs another program or ends";
   }
 
-  [[nodiscard]] std::string message() const {
+  [[nodiscard]] std::string message() {
     return fmt::format("waits for {} the message queue {} (ipcs -q)", call_ == "msgsnd" ? "room in" : "a message in",
                        args_[0]);
   }
 
-  [[nodiscard]] std::string semaphores() const {
-    return fmt::format("waits for the semaphores {} (ipcs -s)", args_[0]);
-  }
+  [[nodiscard]] std::string semaphores() { return fmt::format("waits for the semaphores {} (ipcs -s)", args_[0]); }
 
-  [[nodiscard]] std::string sleeping() const { return "sleeps for a time that it chose itself"; }
+  [[nodiscard]] std::string sleeping() { return "sleeps for a time that it chose itself"; }
   /// Describes a call with a timeout that was interrupted, for example by attaching, and is restarted. The argument
   /// registers are unchanged and identify it: poll(fds, count, …), futex(address, operation, …), clock_nanosleep(clock,
   /// flags, …).
-  [[nodiscard]] std::string restarted() const {
+  [[nodiscard]] std::string restarted() {
     constexpr std::uint64_t lowest_address = 0x10000;
     constexpr std::uint64_t max_polled = 4096;
     const std::uint64_t operation = args_[1] & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
@@ -294,10 +300,11 @@ class BlockedThread {
            : args_[1] <= max_polled                                                     ? polled()
                                     : "goes on with an interrupted call";
   }
-  [[nodiscard]] std::string signal() const { return "waits for a signal"; }
+  [[nodiscard]] std::string signal() { return "waits for a signal"; }
 
   pid_t pid_;
   pid_t tid_;
+  pid_t waits_for_ = 0;
   std::string call_;
   std::array<std::uint64_t, 6> args_{};
 };
@@ -343,8 +350,8 @@ std::string stopped(const Story& story, pid_t pid) {
 
 }  // namespace
 
-std::vector<std::string> describe_waiting(const Story& story) {
-  std::vector<std::string> lines;
+std::vector<ThreadWait> find_waits(const Story& story) {
+  std::vector<ThreadWait> waits;
   std::vector<pid_t> rest;
   for (const auto& [pid, process] : story.processes()) {
     if (process.exit) {
@@ -355,8 +362,13 @@ std::vector<std::string> describe_waiting(const Story& story) {
       continue;
     }
     for (const auto& [tid, last] : process.threads) {
-      lines.push_back(fmt::format("{} (pid {}), thread {}{}{}", printable(process.name()), pid, tid,
-                                  last.open ? ", in " : "; its last call was ", to_text(last.call, false)));
+      waits.push_back({pid,
+                       tid,
+                       fmt::format("{} (pid {})", printable(process.name()), pid),
+                       {},
+                       (last.open ? "in " : "its last call was ") + to_text(last.call, false),
+                       0,
+                       process.threads.size() > 1});
     }
   }
   // Include children that are not traced, as an attached process may wait for one.
@@ -364,20 +376,53 @@ std::vector<std::string> describe_waiting(const Story& story) {
   for (std::size_t i = 0; i < rest.size() && i < max_processes; ++i) {
     const pid_t pid = rest[i];
     const std::vector<pid_t> threads = threads_of(pid);
-    const std::string stop = stopped(story, pid);
-    if (!stop.empty()) {
-      lines.push_back(describe_process(pid) + ", " + stop);
+    if (std::string stop = stopped(story, pid); !stop.empty()) {
+      waits.push_back({pid, pid, describe_process(pid), {}, std::move(stop), 0, false});
       continue;
     }
+    const std::string command = first_line(read_file(proc::proc_path(pid, "comm"), 64));
     for (const pid_t tid : threads) {
-      lines.push_back(describe_process(pid) + (threads.size() > 1 ? fmt::format(", thread {}", tid) : std::string()) +
-                      ", " + BlockedThread(pid, tid).describe());
+      BlockedThread thread(pid, tid);
+      std::string words = thread.describe();
+      const std::string name = first_line(read_file(proc::proc_path(tid, "comm"), 64));
+      waits.push_back({pid, tid, describe_process(pid), name == command ? std::string() : printable(name),
+                       std::move(words), thread.waits_for(), threads.size() > 1});
       for (const pid_t child : children_of(pid, tid)) {
         if (std::find(rest.begin(), rest.end(), child) == rest.end()) {
           rest.push_back(child);
         }
       }
     }
+  }
+  return waits;
+}
+
+std::vector<std::string> describe_waits(const std::vector<ThreadWait>& waits) {
+  constexpr std::size_t max_named = 4;
+  std::vector<std::string> lines;
+  std::vector<bool> is_told(waits.size());
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    if (is_told[i]) {
+      continue;
+    }
+    std::vector<std::string> names;
+    std::size_t count = 0;
+    for (std::size_t j = i; j < waits.size(); ++j) {
+      if (waits[j].pid != waits[i].pid || waits[j].words != waits[i].words) {
+        continue;
+      }
+      is_told[j] = true;
+      ++count;
+      if (names.size() < max_named) {
+        names.push_back(std::to_string(waits[j].tid) + (waits[j].name.empty() ? "" : " (" + waits[j].name + ")"));
+      }
+    }
+    std::string line = waits[i].process;
+    if (waits[i].has_others) {
+      line += (count > 1 ? fmt::format(", {} threads ", count) : ", thread ") + join(names, ", ") +
+              (count > names.size() ? ", …" : "");
+    }
+    lines.push_back(line + (waits[i].words.starts_with("its last") ? "; " : ", ") + waits[i].words);
   }
   return lines;
 }

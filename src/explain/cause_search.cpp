@@ -52,6 +52,9 @@ const std::string& path_at_fault(const Prober& prober, const Step& step) {
   if (is_listed(error, "EEXIST ENOTEMPTY EISDIR ETXTBSY ENOSPC EDQUOT")) {
     return step.new_path;
   }
+  if (error == "EPERM" && prober.is_immutable(step.new_path)) {
+    return step.new_path;
+  }
   if (error == "ENAMETOOLONG") {
     return step.path.size() > step.new_path.size() ? step.path : step.new_path;
   }

@@ -29,11 +29,42 @@ constexpr std::array<Meaning, 9> meanings = {{
     {"false", 1, "that is all that it does"},
 }};
 
+constexpr std::string_view shells = "sh bash dash ksh zsh ash mksh busybox";
+
+/// True for `sh -c 'test …'`, whose only command is the shell's own.
+bool is_test(const Process& process) {
+  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  if (words.size() < 3 || words[1] != "-c" || words[2].find_first_of(";&|\n") != std::string::npos) {
+    return false;
+  }
+  return words[2].starts_with("test ") || words[2].starts_with("[ ") || words[2].starts_with("[[ ");
+}
+
+/// Returns the last failed child that `process` waited for; nullptr if there is none.
+const Process* last_failed_child(const Story& story, const Process& process) {
+  for (auto step = process.steps.rbegin(); step != process.steps.rend(); ++step) {
+    if (step->kind == Step::Kind::waited && step->order >= process.last_exec) {
+      return story.find(step->child);
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-std::string meaning_of_exit(const Process& process) {
+std::string meaning_of_exit(const Story& story, const Process& process) {
   if (!process.exit || process.exit->by_signal || !process.messages().empty()) {
     return {};
+  }
+  if (is_listed(process.name(), shells)) {
+    if (process.exit->status == 1 && is_test(process)) {
+      return "the condition is false";
+    }
+    const Process* child = last_failed_child(story, process);
+    const bool is_its = child != nullptr && child->exit && child->pid > process.pid && !child->exit->by_signal &&
+                        child->exit->status == process.exit->status;
+    const std::string meaning = is_its ? meaning_of_exit(story, *child) : std::string();
+    return meaning.empty() ? meaning : child->name() + ": " + meaning;
   }
   const auto* at = std::find_if(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
     return process.exit->status == meaning.status && is_listed(process.name(), meaning.programs);

@@ -7,7 +7,8 @@
 
 namespace tracer::explain {
 
-/// Returns what the exit status of a process answers, such as "no line matched"; empty if it reports a failure.
-std::string meaning_of_exit(const Process& process);
+/// Returns what the exit status of a process answers, such as "no line matched"; empty if it reports a failure. The
+/// status of a shell that says nothing is that of the last program that it ran.
+std::string meaning_of_exit(const Story& story, const Process& process);
 
 }  // namespace tracer::explain

@@ -1,16 +1,19 @@
 #include "explain/explanation.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "explain/benign.h"
+#include "explain/blocked_threads.h"
 #include "explain/cause_search.h"
 #include "explain/culprit.h"
 #include "explain/exit_meanings.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/text_search.h"
+#include "explain/verdict.h"
 
 namespace tracer::explain {
 
@@ -90,9 +93,22 @@ Explanation of_one_that_runs(const Story& story, const Process& first, bool stil
   result.outcome = Explanation::Outcome::running;
   result.headline = (story.live() ? describe_process(first.pid) : name_of(first)) +
                     (first.detached && !still_running ? ": was detached" : ": it still runs");
-  result.waiting = describe_waiting(story);
+  const std::vector<ThreadWait> waits = find_waits(story);
+  result.verdict = verdict_on(story, waits);
+  result.waiting = describe_waits(waits);
   result.last_words = last_lines(first.messages());
   return result;
+}
+
+/// Returns the processes that have not exited.
+std::vector<const Process*> running(const Story& story) {
+  std::vector<const Process*> found;
+  for (const auto& [pid, process] : story.processes()) {
+    if (!process.exit && is_alive(pid)) {
+      found.push_back(&process);
+    }
+  }
+  return found;
 }
 
 /// Sets outcome, headline, process and chain for a story whose first process has exited.
@@ -102,10 +118,15 @@ void set_outcome(Explanation& result, const Story& story, const Process& first) 
   result.process = &first;
   if (first.exit->good() && abandoned == nullptr) {
     result.outcome = Explanation::Outcome::good;
+    if (const auto left = story.live() ? running(story) : std::vector<const Process*>(); !left.empty()) {
+      result.headline = fmt::format("{}: nothing looks wrong: started: pid {} runs on ({} process{} in the background)",
+                                    name_of(first), left.front()->pid, left.size(), left.size() == 1 ? "" : "es");
+      return;
+    }
     result.headline = name_of(first) + ": nothing looks wrong: it ended well" + after;
     return;
   }
-  if (const std::string meaning = meaning_of_exit(first); !meaning.empty()) {
+  if (const std::string meaning = meaning_of_exit(story, first); !meaning.empty()) {
     result.outcome = Explanation::Outcome::good;
     result.headline = fmt::format("{}: nothing looks wrong: it exited with status {}: {}", name_of(first),
                                   first.exit->status, meaning);
@@ -130,6 +151,16 @@ void set_outcome(Explanation& result, const Story& story, const Process& first) 
 }
 
 }  // namespace
+
+bool runs_in_background(const Story& story) {
+  const std::vector<const Process*> left = running(story);
+  const pid_t session = ::getsid(0);
+  return story.first() != nullptr && story.first()->exit && !left.empty() &&
+         std::all_of(left.begin(), left.end(), [&](const Process* process) {
+           const pid_t own = ::getsid(process->pid);
+           return own > 0 && own != session;
+         });
+}
 
 Explanation explain(const Story& story, bool still_running) {
   Explanation result;

@@ -20,6 +20,7 @@ struct Explanation {
   std::string last_words;       ///< its last lines on standard error, printable
   std::vector<std::string> ruled_out;
   std::vector<std::string> not_looked_at;  ///< data that was not available, and options that record it
+  std::string verdict;                     ///< for a process that still runs: what all that amounts to; may be empty
   std::vector<std::string> waiting;        ///< for a process that still runs: what each thread waits for
   Time started{};
 };
@@ -27,7 +28,7 @@ struct Explanation {
 /// Explains a run. `still_running`: the run has not ended. The story must outlive the explanation.
 Explanation explain(const Story& story, bool still_running);
 
-/// Returns a line for each live thread that says what it waits for; for a recorded run by the thread's last call.
-std::vector<std::string> describe_waiting(const Story& story);
+/// True if the first process has exited, others run, and all of these are in sessions of their own, as daemons are.
+bool runs_in_background(const Story& story);
 
 }  // namespace tracer::explain

@@ -153,7 +153,11 @@ void add_record(const json_t* record, Story& story) {
   const auto tid = static_cast<pid_t>(number_of(json_object_get(record, "tid")));
   const Time time(number_of(json_object_get(record, "ts")));
   story.command(pid, text_of(json_object_get(record, "comm")));
-  if (type == "syscall") {
+  if (type == "lost") {
+    story.lost(static_cast<std::uint64_t>(number_of(json_object_get(record, "events"))));
+  } else if (type == "syscall" && text_of(json_object_get(record, "unfinished")) == "lost") {
+    return;  // whether it returned is not known
+  } else if (type == "syscall") {
     Call call = call_of(record);
     const bool left_inside = call.outcome == CallOutcome::unfinished;
     story.begin_call(pid, tid, time, call);

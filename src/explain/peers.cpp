@@ -113,6 +113,10 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
         return "connections to " + format_address(own->local, v6);
       }
       const std::string remote = format_address(own->remote, v6);
+      constexpr std::string_view name_service = ":0035";  // port 53
+      if (own->remote.ends_with(name_service)) {
+        return "the name server " + remote + " to answer (DNS)";
+      }
       if (own->remote.find(":0000") != std::string::npos && own->remote.rfind(":0000") == own->remote.size() - 5) {
         return std::string(table) + " packets to " + format_address(own->local, v6);
       }

@@ -4,16 +4,20 @@
 #include <fmt/core.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "base/directory.h"
@@ -24,7 +28,8 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr unsigned max_links = 40;  // MAXSYMLINKS of the kernel
+constexpr unsigned filesystem_id = 3;  // column of Uid: and Gid: in /proc/PID/status
+constexpr unsigned max_links = 40;     // MAXSYMLINKS of the kernel
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
@@ -35,6 +40,15 @@ std::vector<std::string> split(const std::string& path) {
     }
   }
   return parts;
+}
+
+/// Returns the access control list of a file as the kernel gives it; empty if it has none beyond its mode.
+std::string access_list_of(const std::string& place) {
+  constexpr std::size_t max_size = 4096;
+  std::string list(max_size, '\0');
+  const ssize_t size = ::lgetxattr(place.c_str(), "system.posix_acl_access", list.data(), list.size());
+  list.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return list;
 }
 
 /// Resolves an absolute path one component at a time, as path_resolution(7) describes.
@@ -90,6 +104,7 @@ class Walker {
     if (S_ISLNK(component.info.st_mode)) {
       return follow(std::move(component));
     }
+    component.info.access_list = access_list_of(prober_.tracer_path(component.path));
     at_ = component.path;
     walk_.components.push_back(std::move(component));
     return true;
@@ -177,7 +192,7 @@ bool Prober::has_capability(unsigned number) const {
   return (effective >> number & 1) != 0;
 }
 
-bool Prober::may(const struct stat& info, Access access) const {
+bool Prober::may(const FileInfo& info, Access access) const {
   const auto bit = static_cast<mode_t>(access);
   if (!snapshot()) {
     return true;
@@ -189,16 +204,49 @@ bool Prober::may(const struct stat& info, Access access) const {
   if (has_capability(CAP_DAC_READ_SEARCH) && (access == Access::read || (directory && access == Access::execute))) {
     return true;
   }
-  constexpr unsigned filesystem_id = 3;  // column of Uid: and Gid: in /proc/PID/status
   if (snapshot()->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
     return (info.st_mode >> 6 & bit) != 0;
   }
-  bool member = snapshot()->id("Gid", filesystem_id).value_or(0) == info.st_gid;
+  return info.access_list.empty() ? (info.st_mode >> (is_member(info.st_gid) ? 3 : 0) & bit) != 0
+                                  : listed_access(info, bit);
+}
+
+bool Prober::is_member(std::uint64_t wanted) const {
+  bool member = snapshot()->id("Gid", filesystem_id).value_or(0) == wanted;
   std::istringstream groups(snapshot()->field("Groups"));
   for (std::uint64_t group = 0; groups >> group;) {
-    member = member || group == info.st_gid;
+    member = member || group == wanted;
   }
-  return (info.st_mode >> (member ? 3 : 0) & bit) != 0;
+  return member;
+}
+
+/// Evaluates the access control list of a file that the process does not own, as acl(5) describes.
+bool Prober::listed_access(const FileInfo& info, mode_t bit) const {
+  const std::uint64_t user = snapshot()->id("Uid", filesystem_id).value_or(0);
+  std::optional<unsigned> of_user;
+  unsigned of_groups = 0;
+  unsigned of_others = 0;
+  unsigned mask = ACL_READ | ACL_WRITE | ACL_EXECUTE;
+  bool in_group = false;
+  for (std::size_t at = sizeof(posix_acl_xattr_header); at + sizeof(posix_acl_xattr_entry) <= info.access_list.size();
+       at += sizeof(posix_acl_xattr_entry)) {
+    posix_acl_xattr_entry entry{};
+    std::memcpy(&entry, info.access_list.data() + at, sizeof entry);
+    const unsigned rights = entry.e_perm;
+    if (entry.e_tag == ACL_USER && entry.e_id == user) {
+      of_user = rights;
+    } else if ((entry.e_tag == ACL_GROUP && is_member(entry.e_id)) ||
+               (entry.e_tag == ACL_GROUP_OBJ && is_member(info.st_gid))) {
+      in_group = true;
+      of_groups |= rights;
+    } else if (entry.e_tag == ACL_MASK) {
+      mask = rights;
+    } else if (entry.e_tag == ACL_OTHER) {
+      of_others = rights;
+    }
+  }
+  const unsigned granted = of_user ? *of_user & mask : in_group ? of_groups & mask : of_others;
+  return (granted & bit) != 0;
 }
 
 std::string Prober::user() const {
@@ -220,8 +268,9 @@ const Component* Prober::unsearchable_directory(const Walk& walk) const {
   return nullptr;
 }
 
-std::string Prober::describe(const struct stat& info) {
-  return fmt::format("mode {:04o}, owner {}", info.st_mode & 07777, user_name(info.st_uid));
+std::string Prober::describe(const FileInfo& info) {
+  return fmt::format("mode {:04o}, owner {}{}", info.st_mode & 07777, user_name(info.st_uid),
+                     info.access_list.empty() ? "" : ", with an access control list (getfacl)");
 }
 
 Prober::Mount Prober::mount(const std::string& path) const {

@@ -11,9 +11,14 @@
 
 namespace tracer::explain {
 
+/// The attributes of a file, with the list of system.posix_acl_access(5) that qualifies the mode; empty: it has none.
+struct FileInfo : stat {
+  std::string access_list;
+};
+
 struct Component {
   std::string path;  ///< as the process sees it
-  struct stat info {};
+  FileInfo info{};
   std::string target;  ///< target of a symbolic link; empty for other files
 };
 
@@ -28,7 +33,7 @@ struct Walk {
   bool unknown = false;  ///< its start is unknown: a recorded run, or a root directory that is gone
 
   [[nodiscard]] bool exists() const { return error == 0; }
-  [[nodiscard]] const struct stat& info() const { return components.back().info; }
+  [[nodiscard]] const FileInfo& info() const { return components.back().info; }
 };
 
 enum class Access : unsigned { execute = 1, write = 2, read = 4 };
@@ -47,14 +52,15 @@ class Prober {
   /// Returns the tracer's path of an absolute path of the process; empty if `path` is relative or the root is unknown.
   [[nodiscard]] std::string tracer_path(const std::string& path) const;
   [[nodiscard]] bool exists(const std::string& path) const { return walk(path).exists(); }
-  /// True if the process has the access, by mode bits, owner, groups and capabilities in snapshot().
-  [[nodiscard]] bool may(const struct stat& info, Access access) const;
+  /// True if the process has the access, by mode bits, access control list, owner, groups and capabilities in
+  /// snapshot().
+  [[nodiscard]] bool may(const FileInfo& info, Access access) const;
   [[nodiscard]] bool has_capability(unsigned number) const;
   [[nodiscard]] std::string user() const;  ///< "user www-data (33)"
   /// Returns the first directory on the path that the process may not search; nullptr if there is none.
   [[nodiscard]] const Component* unsearchable_directory(const Walk& walk) const;
   /// Returns "mode 0755, owner root".
-  [[nodiscard]] static std::string describe(const struct stat& info);
+  [[nodiscard]] static std::string describe(const FileInfo& info);
   /// The mount that holds a path.
   struct Mount {
     std::string point;
@@ -75,6 +81,8 @@ class Prober {
   [[nodiscard]] const Process& process() const { return process_; }
 
  private:
+  [[nodiscard]] bool is_member(std::uint64_t group) const;
+  [[nodiscard]] bool listed_access(const FileInfo& info, mode_t bit) const;
   [[nodiscard]] bool knows_root() const { return process_.root == nullptr || process_.root->known; }
 
   const Process& process_;

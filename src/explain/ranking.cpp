@@ -15,13 +15,24 @@ constexpr std::string_view lookup_errors = "ENOENT ENOTDIR ELOOP ENXIO";
 constexpr std::string_view lookups =
     "open openat openat2 access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink "
     "readlinkat chdir statfs unlink unlinkat rmdir rename renameat renameat2 inotify_add_watch";
+constexpr std::string_view lock_calls = "flock fcntl fcntl64";
+// Programs ask for what they can do without, too.
+constexpr std::string_view requests =
+    "prlimit64 setrlimit setpriority sched_setscheduler sched_setattr mlock mlock2 mlockall bpf perf_event_open "
+    "io_uring_setup userfaultfd capset setgroups";
 constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
 
 /// True if the text says that something could not be read or found.
 bool reports_inability(const std::string& text) {
-  constexpr std::array<std::string_view, 11> words = {"annot ",      "an't ",     "ould not ", "ouldn't ",
-                                                      "nable to ",   "ailed to ", " found",    "issing",
-                                                      "o such file", "not exist", "o rule to "};
+  constexpr std::array<std::string_view, 12> words = {"annot ",   "ailed open",  "an't ",     "ould not ",
+                                                      "ouldn't ", "nable to ",   "ailed to ", " found",
+                                                      "issing",   "o such file", "not exist", "o rule to "};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
+}
+
+/// True if the text speaks of another process that has what the program wants.
+bool reports_another(const std::string& text) {
+  constexpr std::array<std::string_view, 6> words = {"lock", "Lock", "already", "running", "in use", "busy"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
@@ -68,20 +79,37 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
 }
 
 bool Ranking::is_lookup_without_words(const Step& step) const {
-  if (!is_listed(step.call.error, lookup_errors) || !is_listed(step.call.name, lookups)) {
+  const bool is_lookup = is_listed(step.call.error, lookup_errors) && is_listed(step.call.name, lookups);
+  const bool is_lock = is_listed(step.call.error, "EAGAIN EWOULDBLOCK") && is_listed(step.call.name, lock_calls);
+  const bool is_request = is_listed(step.call.error, "EPERM EACCES") && is_listed(step.call.name, requests);
+  if (!is_lookup && !is_lock && !is_request) {
     return false;
   }
   const Aftermath after = aftermath(step);
   if (after.is_silent) {
     return after.distance > right_after;
   }
+  if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
+    return false;
+  }
   const bool says_error =
       contains(after.words, error_text_of(step.call.error)) || is_named(step.call.error, after.words);
   const bool says_name = is_mentioned(step.path, after.words) || is_mentioned(step.new_path, after.words);
+  if (is_lookup && !says_name && names_another(step, after.words)) {
+    return true;
+  }
   if (says_name || (says_error && is_last_before_message(step))) {
     return !says_error && !after.is_cut && !reports_inability(after.words);
   }
   return after.distance != 0 || &step != last_ || !(after.is_cut || reports_inability(after.words));
+}
+
+bool Ranking::names_another(const Step& step, const std::string& words) const {
+  return std::any_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
+    return other.kind == Step::Kind::failure && other.order >= process_.last_exec && other.path != step.path &&
+           other.call.error == step.call.error && is_listed(other.call.name, lookups) &&
+           is_mentioned(other.path, words);
+  });
 }
 
 bool Ranking::is_mentioned(const std::string& path, const std::string& words) {

@@ -35,6 +35,8 @@ class Ranking {
   [[nodiscard]] Aftermath aftermath(const Step& step) const;
   /// True if the words name the path or its last part.
   [[nodiscard]] static bool is_mentioned(const std::string& path, const std::string& words);
+  /// True if the words name the path of another failed lookup with the same error.
+  [[nodiscard]] bool names_another(const Step& step, const std::string& words) const;
   /// True if no later call fails with the same error before the message that reports this error.
   [[nodiscard]] bool is_last_before_message(const Step& step) const;
   [[nodiscard]] bool reports_other_error(const Step& step, const std::string& messages) const;

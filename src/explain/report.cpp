@@ -67,6 +67,39 @@ constexpr std::string_view red = "1;31";
 constexpr std::string_view green = "32";
 constexpr std::string_view dim = "2";
 
+/// Returns the step that shows the cause: the last failed call; nullptr if the program's words alone do.
+const Step* decisive_step(const Answer& answer) {
+  const auto at = std::find_if(answer.evidence.rbegin(), answer.evidence.rend(),
+                               [](const Step* step) { return step->kind != Step::Kind::message; });
+  return at == answer.evidence.rend() ? nullptr : *at;
+}
+
+/// True for a line of a file, or the caret below it.
+bool is_excerpt(const std::string& fact) {
+  const std::size_t bar = fact.find(" | ");
+  return bar != std::string::npos && fact.find_first_not_of(" 0123456789") == bar + 1;
+}
+
+void write_briefly(Text& text, const Explanation& explanation, const Answer& answer, bool is_first) {
+  if (!is_first) {
+    text.line("or", answer.cause + " (" + answer.confidence + ")", bold);
+    return;
+  }
+  text.line(answer.confidence, answer.cause, red);
+  for (const std::string& fact : answer.looked_at) {
+    if (is_excerpt(fact)) {
+      text.line("", fact);
+    }
+  }
+  if (const Step* step = decisive_step(answer); step != nullptr) {
+    text.line("evidence", fmt::format("{}    ({} s, pid {})", to_text(*step), seconds(step->time - explanation.started),
+                                      explanation.process->pid));
+  }
+  if (!answer.remedy.empty()) {
+    text.line("remedy", answer.remedy, green);
+  }
+}
+
 void write_answer(Text& text, const Explanation& explanation, const Answer& answer, bool is_first) {
   if (is_first) {
     text.line(answer.confidence, answer.cause, red);
@@ -145,7 +178,7 @@ std::string_view name_of(Explanation::Outcome outcome) {
 
 }  // namespace
 
-std::string report_text(const Explanation& explanation, bool colours) {
+std::string report_text(const Explanation& explanation, bool colours, bool verbose) {
   Text text(colours);
   text.plain(explanation.headline, bold);
   for (const std::string& link : explanation.chain) {
@@ -154,23 +187,33 @@ std::string report_text(const Explanation& explanation, bool colours) {
   text.plain("");
   bool is_first = true;
   for (const Answer& answer : explanation.answers) {
-    write_answer(text, explanation, answer, is_first);
+    if (verbose) {
+      write_answer(text, explanation, answer, is_first);
+    } else {
+      write_briefly(text, explanation, answer, is_first);
+    }
     is_first = false;
   }
   if (explanation.outcome == Explanation::Outcome::failed && explanation.answers.empty()) {
     text.line("no cause found", "no system call that failed explains it: the program itself decided to end so");
   }
+  if (!explanation.verdict.empty()) {
+    text.line("verdict", explanation.verdict, red);
+  }
   for (const std::string& thread : explanation.waiting) {
     text.line("waits", thread);
   }
-  if (!explanation.last_words.empty()) {
+  // What it wrote to the terminal stands right above; what a recorded run wrote does not.
+  if (!explanation.last_words.empty() && (verbose || !explanation.not_looked_at.empty())) {
     text.line("its last words", explanation.last_words);
   }
   if (!explanation.not_looked_at.empty()) {
     text.line("not looked at", join(explanation.not_looked_at, "\n"), dim);
   }
-  if (!explanation.ruled_out.empty()) {
+  if (!explanation.ruled_out.empty() && verbose) {
     text.line("ruled out", join(explanation.ruled_out, "\n"), dim);
+  } else if (explanation.outcome == Explanation::Outcome::failed && !verbose) {
+    text.line("more", "--explain=verbose", dim);
   }
   return text.take();
 }
@@ -222,6 +265,8 @@ std::string report_json(const Explanation& explanation) {
     json.close('}');
   }
   json.close(']');
+  json.member("verdict");
+  json.string(explanation.verdict);
   json.strings("waiting", explanation.waiting);
   json.member("last_words");
   json.string(explanation.last_words);

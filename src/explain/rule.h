@@ -15,6 +15,7 @@
 #include "explain/prober.h"
 #include "explain/story.h"
 #include "explain/text_search.h"
+#include "explain/value_source.h"
 
 namespace tracer::explain {
 
@@ -43,6 +44,9 @@ struct Finding {
   bool is_said = false;                ///< the messages name the cause in words of their own
   bool describes_exit = false;         ///< describes how the process ended, not why; any other answer outranks it
 };
+
+/// Adds to the cause and the remedy what names the value at fault; nothing if that is unknown.
+void name_source(Finding& finding, const ValueSource& source);
 
 struct Rule {
   std::string_view name;

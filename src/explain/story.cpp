@@ -65,6 +65,11 @@ void attach_snapshot(Process& process, Step& step) {
   step.snapshot = process.shared_snapshot;
 }
 
+/// Forgets descriptors that exec may have closed: all but the standard ones.
+void forget_descriptors(Process& process) {
+  process.descriptors.erase(process.descriptors.upper_bound(STDERR_FILENO), process.descriptors.end());
+}
+
 /// Tracks which descriptors refer to standard error.
 void follow_standard_error(Process& process, const Call& call) {
   if (call.args.empty()) {
@@ -74,11 +79,16 @@ void follow_standard_error(Process& process, const Call& call) {
   const bool duplicates =
       is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
                                                 to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
-  if (const auto source = process.descriptors.find(call.args[0].value.number);
-      duplicates && source != process.descriptors.end()) {
+  const std::int64_t from = call.args[0].value.number;
+  const bool is_copy = duplicates && process.standard_error.count(from) != 0;
+  if (const auto source = process.descriptors.find(from); duplicates && source != process.descriptors.end()) {
     process.descriptors[call.result] = source->second;
+  } else if (is_copy) {
+    process.descriptors.erase(call.result);  // it goes to standard error again
+  } else if (duplicates && from > STDERR_FILENO && call.result == STDERR_FILENO) {
+    process.descriptors[call.result] = "pipe";  // what it is was not seen to be opened
   }
-  if (duplicates && process.standard_error.count(call.args[0].value.number) != 0) {
+  if (is_copy) {
     if (process.standard_error.size() < max_descriptors) {
       process.standard_error.insert(call.result);
     }
@@ -126,14 +136,8 @@ Process& Story::process(pid_t pid) {
   if (const auto at = processes_.find(pid); at != processes_.end()) {
     return at->second;
   }
-  if (processes_.size() >= max_processes) {
-    // Drop a process that exited successfully.
-    const auto gone = std::find_if(processes_.begin(), processes_.end(), [this](const auto& entry) {
-      return entry.first != first_ && entry.second.exit && entry.second.exit->good();
-    });
-    if (gone != processes_.end()) {
-      processes_.erase(gone);
-    }
+  if (processes_.size() >= max_processes && !ended_well_.empty()) {
+    processes_.erase(ended_well_.extract(ended_well_.begin()).value());
   }
   Process& added = processes_[pid];
   added.pid = pid;
@@ -195,12 +199,13 @@ void Story::end_call(pid_t pid, const Moment& moment, Call call) {
 }
 
 /// True if what is written to `fd` does not go where the standard error of the first process goes.
-bool Story::is_hidden(const Moment& moment, std::int64_t fd) const {
-  if (!error_output_ || moment.system == nullptr) {
-    return false;
+bool Story::is_hidden(const Process& process, const Moment& moment, std::int64_t fd) const {
+  if (const auto output = moment.system != nullptr ? moment.system->descriptor(moment.tid, fd) : std::nullopt;
+      output && error_output_) {
+    return *output != *error_output_;
   }
-  const auto output = moment.system->descriptor(moment.tid, fd);
-  return output && *output != *error_output_;
+  const auto known = process.descriptors.find(fd);  // from what it opened and duplicated
+  return known != process.descriptors.end() && !is_listed(known->second, "/dev/tty /dev/stderr /proc/self/fd/2");
 }
 
 /// Counts, at the first exec, the seccomp filters that the process has and the tracer, its parent, has not.
@@ -259,7 +264,12 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
       program.args.push_back(word.value.text);
     }
     process.programs.push_back(program);
-    process.descriptors.clear();
+    forget_descriptors(process);
+    if (moment.system != nullptr) {
+      if (std::string now = moment.system->environment(moment.tid); !now.empty()) {
+        process.environment = std::move(now);  // else that of its parent, which it most likely has as well
+      }
+    }
     Step& step = add(process, moment, Step::Kind::exec);
     step.path = program.path;
     step.call = std::move(call);
@@ -289,7 +299,7 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
       std::string text = output_text(call);
       Step& step = add(process, moment, Step::Kind::message);
       step.text = std::move(text);
-      step.is_hidden = is_hidden(moment, fd);
+      step.is_hidden = is_hidden(process, moment, fd);
       step.call = std::move(call);
     } else {
       process.last_output = {fd == STDOUT_FILENO ? output_text(call) : std::string(), order_};
@@ -365,6 +375,7 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.parent = pid;
   copy.programs = parent.programs;
   copy.command = parent.command;
+  copy.environment = parent.environment;
   copy.descriptors = parent.descriptors;
   copy.standard_error = parent.standard_error;
   copy.root = parent.root;
@@ -373,6 +384,7 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.working_directory = parent.working_directory;
   copy.started = time;
   process(child) = std::move(copy);  // replaces an exited process with the same ID
+  ended_well_.erase(child);
 }
 
 void Story::exec(pid_t pid, Time) {
@@ -388,6 +400,9 @@ void Story::exited(pid_t pid, pid_t tid, Time time, ExitInfo exit) {
     return;
   }
   exit.time = time;
+  if (exit.good() && pid != first_) {
+    ended_well_.insert(pid);
+  }
   owner.exit = std::move(exit);
 }
 

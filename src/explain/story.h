@@ -98,6 +98,7 @@ struct Process {
   pid_t parent = 0;
   std::vector<Program> programs;  ///< the programs that it has executed; the last one runs
   std::string command;            ///< its name if no exec was seen
+  std::string environment;        ///< of its last exec: `name=value`, each ended by NUL
   std::deque<Step> steps;
   std::size_t last_exec = 0;  ///< `order` of the last successful exec
   std::uint64_t calls = 0;
@@ -174,12 +175,13 @@ class Story {
   void add_wait(Process& process, const Moment& moment, const Call& call);
   void learn_working_directory(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);
-  [[nodiscard]] bool is_hidden(const Moment& moment, std::int64_t fd) const;
+  [[nodiscard]] bool is_hidden(const Process& process, const Moment& moment, std::int64_t fd) const;
 
   bool live_;
   bool complete_;
   bool alters_privileges_;
   std::map<pid_t, Process> processes_;
+  std::set<pid_t> ended_well_;  ///< of the processes; they are dropped where there are too many
   pid_t first_ = 0;
   Time start_time_{};
   std::uint64_t order_ = 0;

@@ -67,6 +67,7 @@ void Snapshot::update(Snapshot later) {
   take(memory_cgroup, later.memory_cgroup);
   take(security_label, later.security_label);
   take(executable, later.executable);
+  take(user_namespace, later.user_namespace);
   descriptors = later.descriptors;
   killed_for_memory = later.killed_for_memory;
 }
@@ -120,6 +121,7 @@ std::optional<Snapshot> ProcSystemView::snapshot(pid_t tid) {
   result.limits = read_file(proc::proc_path(tid, "limits"));
   result.security_label = read_file(proc::proc_path(tid, "attr/current"), 256);
   result.executable = read_link(proc::proc_path(tid, "exe"));
+  result.user_namespace = read_link(proc::proc_path(tid, "ns/user"));
   result.descriptors = count_entries(proc::proc_path(tid, "fd"));
   std::istringstream lines(read_file(proc::proc_path(tid, "cgroup")));
   for (std::string line; std::getline(lines, line);) {
@@ -171,6 +173,11 @@ std::uint64_t ProcSystemView::stack_pointer(pid_t tid) {
   const std::size_t before = last == std::string::npos || last == 0 ? last : text.rfind(' ', last - 1);
   std::uint64_t value = 0;
   return before != std::string::npos && std::sscanf(text.c_str() + before, " 0x%lx", &value) == 1 ? value : 0;
+}
+
+std::string ProcSystemView::environment(pid_t tid) {
+  constexpr std::size_t max_size = std::size_t{64} << 10;
+  return read_file(proc::proc_path(tid, "environ"), max_size);
 }
 
 }  // namespace tracer::explain

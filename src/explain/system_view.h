@@ -22,6 +22,7 @@ struct Snapshot {
   std::string memory_cgroup;  ///< of that for memory, where version 1 is in use
   std::string security_label;
   std::string executable;
+  std::string user_namespace;              ///< "user:[4026531837]"
   std::optional<std::size_t> descriptors;  ///< how many are open
   /// How many processes of its control group the kernel had killed for want of memory before the run; 0: unknown.
   std::uint64_t killed_for_memory = 0;
@@ -66,6 +67,8 @@ class SystemView {
   /// A null pointer: the same root as the tracer's.
   virtual std::optional<std::shared_ptr<Root>> root(pid_t tid) = 0;
   virtual std::uint64_t stack_pointer(pid_t tid) = 0;  ///< 0: unknown
+  /// Returns the first 64 KiB of the environment that the program was started with: `name=value`, each ended by NUL.
+  virtual std::string environment(pid_t tid) = 0;
 };
 
 /// The current state, from /proc.
@@ -78,6 +81,7 @@ class ProcSystemView final : public SystemView {
   std::vector<proc::MappedRange> mappings(pid_t tid) override;
   std::optional<std::shared_ptr<Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
+  std::string environment(pid_t tid) override;
 
  private:
   std::string own_mounts_;

@@ -73,7 +73,6 @@ void Pipeline::idle() {
 }
 
 trace::Verdict Pipeline::on_alarm() {
-  options_.alarm_at.reset();
   view_.flush();
   return options_.on_alarm();
 }

@@ -36,8 +36,9 @@ struct PipelineOptions {
   bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted
   bool launched = false;             ///< the first execve is the launch of the program itself
   std::vector<TamperRule> tampering;
-  trace::StackTracer* stacks = nullptr;              ///< -k; outlives the pipeline
-  std::optional<std::chrono::nanoseconds> alarm_at;  ///< when to call `on_alarm`, by CLOCK_MONOTONIC
+  trace::StackTracer* stacks = nullptr;  ///< -k; outlives the pipeline
+  /// Returns when to call `on_alarm`, by CLOCK_MONOTONIC; nullopt: never, as of now.
+  std::function<std::optional<std::chrono::nanoseconds>()> alarm_at;
   std::function<trace::Verdict()> on_alarm;
   std::uint64_t syscall_limit = 0;               ///< detach after so many calls have been shown or counted; 0: never
   trace::PrototypeSource* prototypes = nullptr;  ///< for functions without a description; outlives the pipeline
@@ -54,7 +55,9 @@ class Pipeline final : public trace::EventHandler {
   void lost(std::uint64_t events) override;
   void totals(std::span<const trace::CallTotals> calls) override;
   void idle() override;
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> alarm_at() const override { return options_.alarm_at; }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> alarm_at() const override {
+    return options_.alarm_at ? options_.alarm_at() : std::nullopt;
+  }
   trace::Verdict on_alarm() override;
 
  private:

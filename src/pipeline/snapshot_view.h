@@ -45,6 +45,7 @@ class SnapshotView final : public explain::SystemView {
   std::vector<proc::MappedRange> mappings(pid_t tid) override;
   std::optional<std::shared_ptr<explain::Root>> root(pid_t tid) override;
   std::uint64_t stack_pointer(pid_t tid) override;
+  std::string environment(pid_t tid) override { return live_.environment(tid); }
 
  private:
   const trace::TaskState* then_;

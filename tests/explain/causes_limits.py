@@ -79,4 +79,6 @@ def killed_by_process(place):
 
 @cause('killed-from-outside', 'SIGKILL', 'dmesg')
 def killed_from_outside(place):
-    return ['timeout', '-s', 'KILL', '0.3', place.fail, 'sleep']
+    named = place.folder / 'pid'
+    place.start('sh', '-c', f'until [ -s {named} ]; do sleep 0.1; done; kill -9 $(cat {named})')
+    return ['sh', '-c', f'echo $$ >{named}; exec {place.fail} sleep']

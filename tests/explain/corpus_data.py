@@ -1,6 +1,7 @@
 """What the tables corpus_*.py share."""
 
 OWN = None  # expected of a program that fails by its own logic: no answer at all
+GOOD = "good"  # expected of a program that ends well, or whose exit status is an answer
 
 
 class Answered:

@@ -69,7 +69,7 @@ CASES = [
     ('wget_refused', '', 'wget -q -t1 http://127.0.0.1:1/', r'nobody listens at 127\.0\.0\.1:1'),
     ('ssh_refused', '', 'ssh -o BatchMode=yes -p 1 127.0.0.1', r'nobody listens at 127\.0\.0\.1:1',
      r'ssh_config|known_hosts|\.ssh'),
-    ('sqlite_no_database', 'cp /etc/passwd s.db', "sqlite3 s.db 'select * from t'", OWN, r'wal|journal'),
+    ('sqlite_no_database', 'cp /etc/passwd s.db', "sqlite3 s.db 'select * from t'", r'no database', r'wal|journal'),
     ('sqlite_no_table', '', "sqlite3 :memory: 'select * from t'", OWN),
     ('sqlite_no_parent', '', "sqlite3 none/s.db 'create table t(a)'", r'/none does not exist'),
     ('jq_bad_filter', '', "jq -n '}'", OWN),

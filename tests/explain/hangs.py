@@ -60,7 +60,7 @@ def until_asleep(pid):
 
 def check(answer, place, words):
     assert answer['outcome'] == 'running', answer
-    text = '\n'.join(answer['waiting'])
+    text = '\n'.join([answer['verdict'], *answer['waiting']])
     assert f'{os.path.basename(place.tracer)} (pid' not in text, f'the tracer names itself: {text}'
     for word in words:
         assert word.replace('FOLDER', str(place.folder)) in text, f'no {word!r} in {text}'
@@ -178,7 +178,7 @@ def unix_socket(place):
     return [place.fail, 'wait-pipe']
 
 
-@hang('connections to 127.0.0.1:')
+@hang('it is a server with nothing to do: it waits for connections to 127.0.0.1:')
 def server(place):
     """A server that waits for connections with poll is not stuck: it says on what."""
     code = ('import selectors, socket; s = selectors.DefaultSelector(); c = socket.create_server(("127.0.0.1", 0)); '
@@ -186,9 +186,25 @@ def server(place):
     return ['/usr/bin/python3', '-c', code]
 
 
-@hang('connections to 127.0.0.1:')
+@hang('it is a server with nothing to do: it waits for connections to 127.0.0.1:')
 def server_with_poll(place):
     code = 'import select, socket; c = socket.create_server(("127.0.0.1", 0)); p = select.poll(); p.register(c, 1); p.poll()'
+    return ['/usr/bin/python3', '-c', code]
+
+
+@hang('it is a deadlock: thread', 'waits for thread')
+def two_mutexes(place):
+    source = ('#include <pthread.h>\n#include <unistd.h>\n'
+              'pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;\n'
+              'void *other(void *x) { pthread_mutex_lock(&b); sleep(1); pthread_mutex_lock(&a); return x; }\n'
+              'int main(void) { pthread_t t; pthread_mutex_lock(&a); pthread_create(&t, 0, other, 0); sleep(1); '
+              'pthread_mutex_lock(&b); }')
+    return [place.cc('program', source, '-pthread')]
+
+
+@hang('10 threads')
+def equal_threads(place):
+    code = 'import threading\nwait = threading.Event()\nfor i in range(9): threading.Thread(target=wait.wait).start()\nwait.wait()'
     return ['/usr/bin/python3', '-c', code]
 
 
@@ -255,7 +271,41 @@ def busy(place):
     assert answer['waiting'] and 'sleeps' not in '\n'.join(answer['waiting']), answer
 
 
-TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy]
+def in_the_background(place):
+    """A server that leaves itself in the background holds up the explanation, and a line says so."""
+    tracer = subprocess.Popen([place.tracer, '--explain', '--format=json', *place.engine,
+                               'sh', '-c', 'sleep 60 2>/dev/null & exit 0'],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=place.folder, start_new_session=True)
+    place.at_end(lambda: (stop_group(tracer.pid), tracer.wait()))
+    watch = threading.Timer(TIME_LIMIT, lambda: stop_group(tracer.pid))
+    watch.start()
+    line = tracer.stderr.readline().decode()
+    watch.cancel()
+    assert 'sh has ended, and a process that it started runs on in the background' in line, line
+    tracer.send_signal(signal.SIGINT)
+    _, words = tracer.communicate(timeout=TIME_LIMIT)
+    assert answer_in(words)['type'] == 'explanation', words
+
+
+def retries(place):
+    """A program that asks for a lock again and again, and who holds it."""
+    held = place.lock('lock')
+    code = (f'import fcntl, time\nfile = open("{held}", "w")\nwhile True:\n  try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n'
+            '  except OSError: time.sleep(0.05)')
+    sooner_or_later(lambda limit: check(explained(place, ['/usr/bin/python3', '-c', code], limit), place,
+                                        ['tries again and again: the lock of FOLDER/lock, which python3 (pid']))
+
+
+def goes_to_the_background(place):
+    """The tracer ends, although a daemon runs on."""
+    code = 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(20)'
+    answer, status = place.explain('/usr/bin/python3', '-c', code)
+    assert status == 0 and 'started: pid' in answer['headline'] and 'runs on' in answer['headline'], answer
+    os.kill(int(answer['headline'].split('pid ')[1].split()[0]), signal.SIGKILL)
+
+
+TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
+          goes_to_the_background]
 
 if __name__ == '__main__':
     main(TESTS)

@@ -317,7 +317,13 @@ def python_under_a_filter(place):
 def text_and_its_colours(place):
     place.file('server.conf.example')
     command = [place.tracer, '--explain', *place.engine, place.fail, 'open-quietly', str(place.folder / 'server.conf')]
-    plain = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False).stderr.decode()
+    brief = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False).stderr.decode()
+    for part in ['fail: failed: it exited with status 1', 'server.conf does not exist', '= -1 ENOENT', 'remedy',
+                 '--explain=verbose']:
+        assert part in brief, f'no {part!r} in:\n{brief}'
+    assert len(brief.splitlines()) <= 10 and 'ruled out' not in brief and 'looked at' not in brief, brief
+    verbose = [command[0], '--explain=verbose', *command[2:]]
+    plain = subprocess.run(verbose, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False).stderr.decode()
     lines = plain.splitlines()
     for part in ['fail: failed: it exited with status 1', 'evidence', 'looked at', 'remedy', 'its last words', 'ruled out',
                  'holds server.conf.example', 'openat(AT_FDCWD, ', '= -1 ENOENT']:

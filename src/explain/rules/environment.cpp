@@ -38,12 +38,16 @@ std::string named_by_shell(const Case& facts) {
 /// Returns the variable of `KeyError: 'DATABASE_URL'` if the traceback shows a lookup in os.environ.
 std::string named_by_python(const Case& facts) {
   const std::string line = last_line(facts.messages);
-  return line.starts_with("KeyError: '") && contains(facts.messages, "environ") ? word_after(line, "KeyError: '", "'")
-                                                                                : std::string();
+  const bool is_lookup = contains(facts.messages, "environ") ||
+                         (contains(facts.messages, "<frozen os>") && contains(facts.messages, "in __getitem__"));
+  return line.starts_with("KeyError: '") && is_lookup ? word_after(line, "KeyError: '", "'") : std::string();
 }
 
 /// Returns the variable of `$HOME not set` and of `environment variable DATABASE_URL is not set`.
 std::string named_in_sentence(const Case& facts) {
+  if (facts.process.name() == "cmake") {
+    return {};  // it speaks of its own variables
+  }
   for (const std::string_view words :
        {" not set", " is unset", " must be set", " is not defined", " unbound variable"}) {
     std::string line = line_with(facts.messages, words);

@@ -11,6 +11,7 @@
 #include "explain/owners.h"
 #include "explain/ranking.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -170,7 +171,7 @@ std::optional<Finding> busy(const Case& facts) {
   if (users.empty() && facts.prober.mount(walk.real).point == walk.real) {
     finding.cause += ": a file system is mounted there";
   }
-  finding.remedy = users.empty() ? "fuser -vm " + facts.path() + " shows who uses it"
+  finding.remedy = users.empty() ? "fuser -vm " + shell_word(facts.path()) + " shows who uses it"
                                  : "let it leave (cd elsewhere, close the files), or stop it";
   return finding;
 }

@@ -49,6 +49,16 @@ std::string of_python(const std::string& messages) {
   return last_line(messages);
 }
 
+/// Returns the message of `x.rb:1:in \`<main>': message (RuntimeError)`.
+std::string of_ruby(const std::string& messages) {
+  const std::string line = line_with(messages, ":in `");
+  return word_after(line, "': ", "\n");
+}
+
+std::string of_php(const std::string& messages) {
+  return word_after(messages, "Uncaught ", "\n");
+}
+
 std::string of_ocaml(const std::string& messages) {
   return last_line_after(messages, "Fatal error: exception ");
 }
@@ -67,6 +77,8 @@ constexpr Language languages[] = {
     {"\nNode.js v", 1, of_node, "the stack below that message shows where, the newest function first"},
     {"Traceback (most recent call last):", 1, of_python,
      "the stack above that message shows where, the newest call last"},
+    {":in `", 1, of_ruby, "the stack below that message shows where, the newest call first"},
+    {"Fatal error:  Uncaught ", 255, of_php, "the stack below that message shows where"},
     {"Fatal error: exception ", 2, of_ocaml, "OCAMLRUNPARAM=b in the environment shows where"},
 };
 
@@ -90,7 +102,7 @@ std::optional<Finding> uncaught(const Case& facts) {
 constexpr Rule rules[] = {
     {"uncaught-error", 10, "", "",
      "\ngoroutine |panicked at |Exception in thread \"|\nNode.js v|Traceback (most recent call last):|"
-     "Fatal error: exception ",
+     "Fatal error: exception |:in `|Fatal error:  Uncaught ",
      "", uncaught},
 };
 

@@ -9,6 +9,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -39,7 +40,7 @@ Finding trailing_carriage_return(const Case& facts, const std::string& name) {
   finding.cause = (is_script ? script + " has" : "the script has") +
                   " Windows line ends: its first line asks for the command \"" + printable(name) +
                   "\", with a carriage return at its end";
-  finding.remedy = "sed -i 's/\\r$//' " + (is_script ? script : "SCRIPT");
+  finding.remedy = "sed -i 's/\\r$//' " + (is_script ? shell_word(script) : "SCRIPT");
   return finding;
 }
 
@@ -74,7 +75,7 @@ Finding missing_interpreter(const Case& facts, const FileHeader& header) {
       finding.rule = "script-with-carriage-returns";
       finding.cause = facts.path() + " has Windows line ends: its first line names the interpreter \"" +
                       printable(header.interpreter) + "\", which does not exist";
-      finding.remedy = "sed -i 's/\\r$//' " + facts.path();
+      finding.remedy = "sed -i 's/\\r$//' " + shell_word(facts.path());
       return finding;
     }
     finding.rule = "script-interpreter-missing";
@@ -98,7 +99,15 @@ Finding missing_interpreter(const Case& facts, const FileHeader& header) {
 std::optional<Finding> exec_missing(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   if (walk.exists()) {
-    const FileHeader header = read_header(facts.prober.tracer_path(walk.real));
+    FileHeader header = read_header(facts.prober.tracer_path(walk.real));
+    constexpr int max_interpreters = 5;  // as many as execve(2) follows
+    for (int i = 0; i < max_interpreters && header.kind == FileHeader::Kind::script; ++i) {
+      const Walk interpreter = facts.prober.walk(header.interpreter);
+      if (!interpreter.exists()) {
+        break;
+      }
+      header = read_header(facts.prober.tracer_path(interpreter.real));  // it may be a script, too
+    }
     if (header.interpreter.empty() || facts.prober.exists(header.interpreter)) {
       return std::nullopt;
     }
@@ -136,7 +145,8 @@ std::optional<Finding> shell_found_nothing(const Case& facts) {
     line = line_with(facts.messages, "‘");  // env: ‘x’: No such file or directory
     name = word_after(line, "‘", "\xe2");
   }
-  if (!facts.process.exit || facts.process.exit->status != 127 || name.empty() || name.find(' ') != std::string::npos) {
+  if (facts.process.name() == "ssh" || !facts.process.exit || facts.process.exit->status != 127 || name.empty() ||
+      name.find(' ') != std::string::npos) {
     return std::nullopt;
   }
   const std::string_view escaped = "\\r";
@@ -155,7 +165,7 @@ std::optional<Finding> exec_refused(const Case& facts) {
     finding.rule = "folder-not-enterable";
     finding.cause = facts.path() + " cannot be executed: " + facts.prober.user() + " may not enter the directory " +
                     closed->path + " (" + Prober::describe(closed->info) + ")";
-    finding.remedy = "chmod o+x " + closed->path + " (or give the directory to the right user or group)";
+    finding.remedy = "chmod o+x " + shell_word(closed->path) + " (or give the directory to the right user or group)";
     return finding;
   }
   if (!walk.exists()) {
@@ -174,58 +184,85 @@ std::optional<Finding> exec_refused(const Case& facts) {
     finding.rule = "not-executable";
     finding.cause =
         facts.path() + " is not executable for " + facts.prober.user() + " (" + Prober::describe(walk.info()) + ")";
-    finding.remedy = "chmod +x " + facts.path();
+    finding.remedy = "chmod +x " + shell_word(facts.path());
   } else if (const Prober::Mount mount = facts.prober.mount(facts.path()); mount.no_execute) {
     finding.rule = "noexec-mount";
     finding.cause = facts.path() + " is on a file system that is mounted with noexec (" + mount.point + ")";
-    finding.remedy = "mount -o remount,exec " + mount.point + ", or put the program elsewhere";
+    finding.remedy = "mount -o remount,exec " + shell_word(mount.point) + ", or put the program elsewhere";
   } else {
     const FileHeader header = read_header(facts.prober.tracer_path(walk.real));
     if (header.interpreter.empty()) {
       return std::nullopt;
     }
     const Walk interpreter = facts.prober.walk(header.interpreter);
+    if (interpreter.exists() && S_ISDIR(interpreter.info().st_mode)) {
+      finding.rule = "interpreter-not-executable";
+      finding.cause = "the interpreter of " + facts.path() + ", " + header.interpreter + ", is a directory";
+      finding.remedy = "name a program in the first line of " + facts.path();
+      return finding;
+    }
     if (!interpreter.exists() || facts.prober.may(interpreter.info(), Access::execute)) {
       return std::nullopt;
     }
     finding.rule = "interpreter-not-executable";
     finding.cause = "the interpreter of " + facts.path() + ", " + header.interpreter + ", is not executable (" +
                     Prober::describe(interpreter.info()) + ")";
-    finding.remedy = "chmod +x " + header.interpreter;
+    finding.remedy = "chmod +x " + shell_word(header.interpreter);
   }
   return finding;
 }
 
-std::optional<Finding> wrong_format(const Case& facts) {
-  const FileHeader header = read_header(facts.prober.tracer_path(facts.path()));
+std::optional<Finding> format_of(const Case& facts, const std::string& path) {
+  const FileHeader header = read_header(facts.prober.tracer_path(path));
   const unsigned native = native_machine();
   const bool runs_here = header.machine == native || (native == EM_X86_64 && header.machine == EM_386) ||
                          (native == EM_AARCH64 && header.machine == EM_ARM);
   Finding finding;
   if (header.kind == FileHeader::Kind::empty) {
     finding.rule = "empty-program";
-    finding.cause = facts.path() + " is an empty file";
-    finding.remedy = "install or build the program again: " + facts.path();
+    finding.cause = path + " is an empty file";
+    finding.remedy = "install or build the program again: " + path;
   } else if (header.kind == FileHeader::Kind::elf && !runs_here) {
     finding.rule = "wrong-machine";
-    finding.cause = facts.path() + " was built for another processor: " + machine_name(header.machine) +
+    finding.cause = path + " was built for another processor: " + machine_name(header.machine) +
                     ", and this machine is " + machine_name(native);
     finding.remedy = "get a build for " + machine_name(native) + ", or an emulator (Debian: qemu-user-binfmt)";
   } else if (header.kind == FileHeader::Kind::elf && header.truncated) {
     finding.rule = "truncated-program";
-    finding.cause = facts.path() + " is damaged: the file is shorter than its header says";
+    finding.cause = path + " is damaged: the file is shorter than its header says";
     finding.remedy = "copy, download or build it again";
   } else if (header.kind == FileHeader::Kind::elf) {
     finding.rule = "elf-unsupported";
     finding.cause =
-        fmt::format("the kernel does not run {} ({}-bit {})", facts.path(), header.bits, machine_name(header.machine));
+        fmt::format("the kernel does not run {} ({}-bit {})", path, header.bits, machine_name(header.machine));
     finding.remedy = "get a build for " + machine_name(native);
   } else if (header.kind == FileHeader::Kind::other) {
     finding.rule = "no-interpreter-line";
-    finding.cause = facts.path() + " is neither an ELF program nor a script with an interpreter line (#!)";
+    finding.cause = path + " is neither an ELF program nor a script with an interpreter line (#!)";
     finding.remedy = "if it is a shell script, make its first line #!/bin/sh";
   } else {
     return std::nullopt;
+  }
+  return finding;
+}
+
+std::optional<Finding> wrong_format(const Case& facts) {
+  return format_of(facts, facts.path());
+}
+
+/// Shells, and execvp(3), give a file that the kernel does not run to /bin/sh, which takes it for a script.
+std::optional<Finding> taken_for_script(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  const auto refused = std::find_if(steps.rbegin(), steps.rend(), [](const Step& step) {
+    return step.kind == Step::Kind::failure && step.call.failed_with("ENOEXEC") && step.call.name.starts_with("execve");
+  });
+  if (refused == steps.rend() || read_header(facts.prober.tracer_path(refused->path)).kind != FileHeader::Kind::elf) {
+    return std::nullopt;
+  }
+  auto finding = format_of(facts, refused->path);
+  if (finding) {
+    finding->evidence.push_back(&*refused);
+    finding->looked_at.emplace_back("a shell took it for a script");
   }
   return finding;
 }
@@ -261,6 +298,7 @@ constexpr Rule rules[] = {
     {"command-not-found", 15, "", "", ": not found|command not found|env: ", "", shell_found_nothing},
     {"exec-refused", 40, "execve execveat", "EACCES", "", "", exec_refused},
     {"wrong-format", 45, "execve execveat", "ENOEXEC EINVAL ELIBBAD", "", "", wrong_format},
+    {"wrong-format", 90, "", "", "", "exit", taken_for_script},
     {"program-being-written", 45, "execve execveat", "ETXTBSY", "", "", text_busy},
     {"arguments-too-long", 45, "execve execveat", "E2BIG", "", "", too_many_arguments},
 };

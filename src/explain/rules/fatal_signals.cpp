@@ -10,6 +10,7 @@
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 #include "proc/tracee_file.h"
 
 namespace tracer::explain::rules {
@@ -127,7 +128,7 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   Finding finding;
   if (crash == nullptr) {
     finding.cause = "it crashed with " + facts.process.exit->signal;
-    finding.remedy = "gdb " + facts.process.executable() + " shows where";
+    finding.remedy = "gdb " + shell_word(facts.process.executable()) + " shows where";
     return finding;
   }
   const std::uint64_t fault = address_in(crash->signal.info, "si_addr");
@@ -164,7 +165,7 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   finding.looked_at.push_back("the instruction is in " + place(*crash));
   add_stack(finding, facts);
   finding.remedy = before_main ? "install another version of that library, or start without it"
-                               : "gdb " + facts.process.executable() + " shows where; a bug of the program";
+                               : "gdb " + shell_word(facts.process.executable()) + " shows where; a bug of the program";
   return finding;
 }
 
@@ -215,7 +216,7 @@ std::optional<Finding> illegal_instruction(const Case& facts) {
     finding.rule = "deliberate-trap";
     finding.cause = "it stopped itself with the trap instruction ud2, in " + place(*crash) +
                     ": code that should never be reached, or a failed check of the compiler";
-    finding.remedy = "a bug of the program: gdb " + facts.process.executable() + " shows where";
+    finding.remedy = "a bug of the program: gdb " + shell_word(facts.process.executable()) + " shows where";
     return finding;
   }
   const std::string extension = is_x86 ? extension_of(code) : std::string();

@@ -8,6 +8,7 @@
 
 #include "base/directory.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -43,7 +44,7 @@ std::optional<Finding> bad_link(const Case& facts) {
   Finding finding;
   finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + walk.dangling;
+  finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + shell_word(walk.dangling);
   finding.weight = 5;
   return finding;
 }
@@ -53,7 +54,8 @@ std::optional<Finding> link_loop(const Case& facts) {
   Finding finding;
   finding.cause = "the links of " + facts.path() + " go round in a circle";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy = "set one of them right: ln -sfn TARGET " + (walk.stopped.empty() ? facts.path() : walk.stopped);
+  finding.remedy =
+      "set one of them right: ln -sfn TARGET " + shell_word(walk.stopped.empty() ? facts.path() : walk.stopped);
   return finding;
 }
 
@@ -91,7 +93,7 @@ std::optional<Finding> missing_device(const Case& facts) {
     finding.looked_at.push_back(fmt::format("its number is {}:{}", major(number), minor(number)));
   }
   finding.remedy = "plug it in or load its kernel module (modprobe); in a container, pass it in (docker run --device=" +
-                   facts.path() + ")";
+                   shell_word(facts.path()) + ")";
   finding.weight = 5;
   return finding;
 }
@@ -107,8 +109,9 @@ std::optional<Finding> nobody_at_other_end(const Case& facts) {
   finding.cause = is_socket ? facts.path() + " is a socket, which cannot be opened as a file"
                             : "nobody reads the FIFO " + facts.path() + ", and it did not want to wait for a reader";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy = is_socket ? "connect to it (socat - UNIX-CONNECT:" + facts.path() + "), or name the right file"
-                             : "start the program that reads " + facts.path() + " first";
+  finding.remedy = is_socket
+                       ? "connect to it (socat - UNIX-CONNECT:" + shell_word(facts.path()) + "), or name the right file"
+                       : "start the program that reads " + facts.path() + " first";
   return finding;
 }
 
@@ -128,7 +131,7 @@ std::optional<Finding> wrong_directory(const Case& facts) {
                       (facts.process.working_directory.empty() ? "" : " in " + facts.process.working_directory) +
                       ", and that is in " + directory;
       finding.looked_at.push_back(there + " exists");
-      finding.remedy = "cd " + directory + " and start it there";
+      finding.remedy = "cd " + shell_word(directory) + " and start it there";
       finding.weight = 15;
       return finding;
     }
@@ -165,7 +168,9 @@ std::optional<Finding> missing_locale(const Case& facts) {
   finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
   const std::string line = line_with(facts.messages, "locale");
   finding.is_said = !line.empty() && !contains(line, "arning");
-  finding.weight = finding.is_said ? 70 : -20;
+  // Python's words; since 3.13 it looks for many files between the failure and them.
+  const bool is_certain = finding.is_said && contains(facts.messages, "unsupported locale setting");
+  finding.weight = is_certain ? 90 : finding.is_said ? 70 : -20;
   return finding;
 }
 
@@ -204,6 +209,7 @@ std::optional<Finding> missing_file(const Case& facts) {
   finding.cause = directory_missing ? "the directory " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
                                     : "a file is missing: " + what + facts.path() + " does not exist";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
+  const ValueSource source = source_of_path(facts.prober, facts.path(), walk.stopped);
   if (facts.path().back() == '\r') {
     finding.rule = "dos-line-ends";
     finding.cause += "; its name ends with a carriage return, so that whatever names it has DOS line ends";
@@ -219,9 +225,11 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy =
         sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
   } else {
-    finding.remedy = directory_missing ? "mkdir -p " + directory_of(facts.path()) + ", or correct the path"
+    finding.remedy = directory_missing ? "mkdir -p " + shell_word(directory_of(facts.path()))
                                        : "make " + facts.path() + ", or give the program its path";
+    finding.remedy += directory_missing && source.name.empty() ? ", or correct the path" : "";
   }
+  name_source(finding, source);
   return finding;
 }
 
@@ -270,7 +278,7 @@ std::optional<Finding> file_permission(const Case& facts) {
   if (!facts.snapshot()) {
     finding.cause = "it was not allowed to " + std::string(writes ? "write " : "read ") + facts.path();
     finding.looked_at.push_back(facts.prober.describe_path(walk));
-    finding.remedy = "compare the user that it ran as with ls -l " + facts.path();
+    finding.remedy = "compare the user that it ran as with ls -l " + shell_word(facts.path());
     return finding;
   }
   const Access wanted = writes ? Access::write : Access::read;
@@ -290,7 +298,7 @@ std::optional<Finding> read_only(const Case& facts) {
   Finding finding;
   finding.cause = facts.path() + " cannot be written: its file system is mounted read-only" +
                   (mount.point.empty() ? "" : " (" + mount.point + ")");
-  finding.remedy = "mount -o remount,rw " + (mount.point.empty() ? "it" : mount.point) +
+  finding.remedy = "mount -o remount,rw " + (mount.point.empty() ? "it" : shell_word(mount.point)) +
                    ", or write elsewhere; if it became so by itself, see dmesg for disk errors";
   return finding;
 }
@@ -327,7 +335,7 @@ std::optional<Finding> directory_not_empty(const Case& facts) {
   Finding finding;
   finding.cause = "the directory " + facts.path() + " is not empty";
   finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
-  finding.remedy = "ls -A " + facts.path() + " shows what is in it; rm -r, if nothing of that is needed";
+  finding.remedy = "ls -A " + shell_word(facts.path()) + " shows what is in it; rm -r, if nothing of that is needed";
   return finding;
 }
 
@@ -346,7 +354,7 @@ std::optional<Finding> immutable(const Case& facts) {
   Finding finding;
   finding.cause = what + " has an attribute that keeps everybody from changing it (immutable or append-only)";
   finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
-  finding.remedy = "lsattr -d " + what + " shows it; chattr -i -a " + what + " takes it away";
+  finding.remedy = "lsattr -d " + shell_word(what) + " shows it; chattr -i -a " + shell_word(what) + " takes it away";
   return finding;
 }
 

@@ -49,6 +49,18 @@ const KernelLimit* kernel_limit_of(const Call& call) {
   return found == std::end(kernel_limits) ? nullptr : found;
 }
 
+/// Returns the limit that a user namespace has of its own beside that of the machine, namespaces(7); empty if the
+/// process is in that of the tracer.
+std::string limit_of_namespace(const Case& facts, const KernelLimit& limit) {
+  const bool is_other = facts.snapshot() && !facts.snapshot()->user_namespace.empty() &&
+                        facts.snapshot()->user_namespace != read_link("/proc/self/ns/user");
+  const std::string_view setting = limit.setting;
+  const bool has_own = setting.starts_with("user.") || setting.starts_with("fs.inotify.max_user_");
+  return !is_other || !has_own          ? std::string()
+         : setting.starts_with("user.") ? std::string(setting)
+                                        : "user.max_inotify_" + std::string(setting.substr(setting.rfind('_') + 1));
+}
+
 /// True if the process is known to have reached its limit of open files.
 bool is_at_file_limit(const Case& facts) {
   const auto limit = limit_of(facts, "Max open files");
@@ -62,6 +74,11 @@ std::optional<Finding> kernel_limit_reached(const Case& facts) {
     return std::nullopt;
   }
   Finding finding;
+  if (const std::string own = limit_of_namespace(facts, *limit); !own.empty()) {
+    finding.cause = fmt::format("its user namespace may have no more {} than its own limit {} says", limit->what, own);
+    finding.remedy = "write a larger number to /proc/sys/user/" + own.substr(own.find('.') + 1) + " in that namespace";
+    return finding;
+  }
   finding.cause = limit->for_each_user
                       ? fmt::format("{} has as many {} as the kernel allows a user", facts.prober.user(), limit->what)
                       : fmt::format("there are as many {} as the kernel allows", limit->what);
@@ -141,6 +158,14 @@ std::optional<Finding> no_memory(const Case& facts) {
     finding.remedy = "ulimit -l with a larger number (systemd: LimitMEMLOCK=)";
     return finding;
   }
+  if (contains(to_text(facts.call().argument("flags").value), "MAP_HUGETLB")) {
+    finding.rule = "no-huge-pages";
+    finding.cause = "it wants huge pages (MAP_HUGETLB), and not enough of them are reserved";
+    finding.looked_at.push_back("vm.nr_hugepages is " + first_line(read_file("/proc/sys/vm/nr_hugepages", 64)) + "; " +
+                                line_with(read_file("/proc/meminfo"), "HugePages_Free"));
+    finding.remedy = "sysctl vm.nr_hugepages=…, or let it do without them";
+    return finding;
+  }
   const Argument& asked = facts.call().argument("length");
   const std::string how_much = asked.value.is_number() ? format_bytes(asked.raw) : "more";
   struct Limit {
@@ -201,6 +226,13 @@ std::optional<Finding> used_up_processor_time(const Case& facts) {
 
 /// Returns the traced process that sent the fatal signal to this one; nullptr if there is none.
 const Process* killer_of(const Case& facts, std::string& how) {
+  for (const auto& [tid, last] : facts.process.threads) {
+    const bool kills = last.call.name == "kill" && last.open;  // a call that kills the caller does not return
+    if (kills && to_text(last.call.argument("signum").value) == facts.process.exit->signal) {
+      how = to_text(last.call, false);
+      return &facts.process;
+    }
+  }
   for (const auto& [pid, process] : facts.story.processes()) {
     for (const Step& step : process.steps) {
       if (step.call.name == "kill" && step.call.outcome == CallOutcome::returned &&
@@ -260,7 +292,7 @@ constexpr std::string_view descriptor_calls =
 constexpr Rule rules[] = {
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
     // read() is not among them: a process must not stop at each read while it is traced.
-    {"descriptor-not-open", 25, "write writev fsync newfstatat", "EBADF", "", "", descriptor_not_open},
+    {"descriptor-not-open", 25, "write writev fsync fstat fstat64 newfstatat", "EBADF", "", "", descriptor_not_open},
     {"kernel-limit", 40,
      "inotify_init inotify_init1 inotify_add_watch fanotify_init fanotify_mark epoll_ctl unshare clone clone3 add_key "
      "request_key keyctl io_setup mq_open msgget semget shmget",

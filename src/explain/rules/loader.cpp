@@ -5,8 +5,10 @@
 #include <set>
 
 #include "base/directory.h"
+#include "base/read_file.h"
 #include "explain/file_header.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -80,6 +82,72 @@ std::optional<Finding> wrong_class_among_opened(const Case& facts, const std::st
   return std::nullopt;
 }
 
+/// Finds a library of that name that is there, but that the loader could not open: without permission, or a link that
+/// leads nowhere.
+std::optional<Finding> unusable_library(const Case& facts, const std::string& library) {
+  for (const Step& step : facts.process.steps) {
+    const bool is_lookup = step.kind == Step::Kind::failure && step.order >= facts.process.last_exec &&
+                           base_name(step.path) == library && is_listed(step.call.name, "open openat");
+    const Walk walk = is_lookup ? facts.prober.walk(step.path) : Walk();
+    Finding finding;
+    if (is_lookup && step.call.error == "EACCES" && facts.snapshot()) {
+      const Component* closed = facts.prober.unsearchable_directory(walk);
+      const FileInfo* info = closed != nullptr ? &closed->info : walk.exists() ? &walk.info() : nullptr;
+      if (info == nullptr) {
+        continue;
+      }
+      finding.cause = facts.prober.user() +
+                      (closed != nullptr ? " may not enter the directory " + closed->path
+                                         : " may not read the library " + step.path) +
+                      " (" + Prober::describe(*info) + ")" + (closed != nullptr ? ", which holds " + library : "");
+      finding.remedy = closed != nullptr ? "chmod o+x " + shell_word(printable(closed->path))
+                                         : "chmod o+r " + shell_word(printable(step.path));
+    } else if (is_lookup && !walk.dangling.empty() && base_name(walk.dangling) == library) {
+      finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
+      finding.remedy =
+          "install the library again, or set the link right: ln -sfn TARGET " + shell_word(printable(walk.dangling));
+    } else {
+      continue;
+    }
+    finding.rule = "library-not-usable";
+    finding.looked_at.push_back(facts.prober.describe_path(walk));
+    finding.evidence.push_back(&step);
+    finding.weight = 10;
+    return finding;
+  }
+  return std::nullopt;
+}
+
+/// The loader found a file of that name that is no library.
+std::optional<Finding> damaged_library(const Case& facts) {
+  for (const std::string_view words :
+       {": invalid ELF header", ": file too short", ": cannot read file data", ": ELF load command"}) {
+    const std::string line = line_with(facts.messages, words);
+    const std::string library = line.empty() ? std::string() : after_last(word_before(line, words), " ");
+    const auto& opened = facts.process.opened;
+    const auto at = std::find_if(opened.rbegin(), opened.rend(), [&](const Opened& one) {
+      return !library.empty() && base_name(one.path) == base_name(library);
+    });
+    if (at == opened.rend() || contains(line, "cannot be preloaded")) {
+      continue;
+    }
+    const FileHeader header = read_header(facts.prober.tracer_path(at->path));
+    Finding finding;
+    finding.cause =
+        at->path + (header.kind == FileHeader::Kind::empty ? " is empty, and no library"
+                    : header.kind == FileHeader::Kind::elf ? " is damaged: it is shorter than its header says"
+                                                           : " is no ELF library, but a text or other file");
+    if (contains(first_line(read_file(facts.prober.tracer_path(at->path), 64)), "git-lfs")) {
+      finding.looked_at.emplace_back("it is a pointer of git-lfs: the file itself was not fetched");
+      finding.remedy = "git lfs pull";
+    } else {
+      finding.remedy = "install or build " + base_name(library) + " again";
+    }
+    return finding;
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> missing_library(const Case& facts) {
   const std::string line = line_with(facts.messages, ": cannot open shared object file");
   if (line.find("cannot be preloaded") != std::string::npos) {
@@ -94,6 +162,9 @@ std::optional<Finding> missing_library(const Case& facts) {
   const FileHeader header = read_header(facts.prober.tracer_path(program));
   if (auto other_class = wrong_class_among_opened(facts, library, header.bits)) {
     return other_class;
+  }
+  if (auto unusable = unusable_library(facts, library)) {
+    return unusable;
   }
   Finding finding;
   const std::vector<std::string> tried = directories_tried(facts.process, library);
@@ -241,6 +312,8 @@ std::optional<Finding> library_to_link(const Case& facts) {
 
 constexpr Rule rules[] = {
     {"missing-library", 30, "", "", ": cannot open shared object file", "", missing_library},
+    {"library-not-usable", 45, "", "",
+     ": invalid ELF header|: file too short|: cannot read file data|: ELF load command", "", damaged_library},
     {"missing-library-to-link", 40, "", "", "cannot find -l", "", library_to_link},
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},

@@ -7,6 +7,7 @@
 #include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -30,7 +31,8 @@ std::optional<Finding> lock_held(const Case& facts) {
     finding.looked_at.push_back("/proc/locks: " + join(names, ", ") + " holds the lock");
     finding.remedy = "it is probably running already: stop " + names.front() + " first";
   } else {
-    finding.remedy = "see whether it runs already: fuser " + facts.path() + " shows who has the lock file open";
+    finding.remedy =
+        "see whether it runs already: fuser " + shell_word(facts.path()) + " shows who has the lock file open";
   }
   return finding;
 }
@@ -69,13 +71,13 @@ void judge_pid_file(Finding& finding, const std::string& path, const PidFile& fi
       break;
     case PidFile::Holder::gone:
       finding.cause = path + " was left behind: it names process " + number + ", which is gone";
-      finding.remedy = "rm " + path;
+      finding.remedy = "rm " + shell_word(path);
       break;
     case PidFile::Holder::younger:
       finding.cause = path + " was left behind: the process " + number + " that it names is gone, and " +
                       describe_process(file.pid) + " has its number now";
       finding.looked_at.push_back(describe_process(file.pid) + " began after the file was written");
-      finding.remedy = "rm " + path;
+      finding.remedy = "rm " + shell_word(path);
       break;
     case PidFile::Holder::runs:
       finding.cause = "another instance seems to run: " + path + " exists and names " + describe_process(file.pid);
@@ -100,7 +102,7 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
   const bool may_be_lock =
       walk.exists() && (S_ISREG(walk.info().st_mode) || facts.path().find("lock") != std::string::npos);
   finding.remedy = may_be_lock
-                       ? "if it is a lock that was left behind and nothing uses it: rm -r " + facts.path()
+                       ? "if it is a lock that was left behind and nothing uses it: rm -r " + shell_word(facts.path())
                        : "choose another name than " + facts.path() + ", or see whether it is what is wanted already";
   judge_pid_file(finding, facts.path(), read_pid_file(facts.prober, facts.path()));
   finding.looked_at.push_back(facts.prober.describe_path(walk));
@@ -121,11 +123,18 @@ std::optional<Finding> already_running(const Case& facts) {
   }
   const auto pid = static_cast<pid_t>(asked->call.argument("pid").value.number);
   PidFile file;
-  const auto opened = std::find_if(process.opened.rbegin(), process.opened.rend(), [&](const Opened& one) {
-    file = one.order < asked->order ? read_pid_file(facts.prober, one.path) : PidFile();
-    return file.pid == pid && pid > 0;
-  });
-  if (opened == process.opened.rend()) {
+  const auto find_in = [&](const Process& reader) {
+    const auto at = std::find_if(reader.opened.rbegin(), reader.opened.rend(), [&](const Opened& one) {
+      file = one.order < asked->order ? read_pid_file(facts.prober, one.path) : PidFile();
+      return file.pid == pid && pid > 0;
+    });
+    return at == reader.opened.rend() ? nullptr : &*at;
+  };
+  const Opened* opened = find_in(process);
+  for (const auto& [child, reader] : facts.story.processes()) {
+    opened = opened == nullptr && reader.parent == process.pid ? find_in(reader) : opened;  // $(cat PIDFILE)
+  }
+  if (opened == nullptr) {
     return std::nullopt;
   }
   Finding finding;

@@ -9,59 +9,12 @@
 #include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
+#include "explain/socket_address.h"
 
 namespace tracer::explain::rules {
 
 namespace {
-
-/// A socket address, parsed from `htons(80)` and `inet_addr("127.0.0.1")`.
-struct Peer {
-  std::string host;
-  unsigned port = 0;
-  std::string path;  ///< path of a Unix socket; '@' before an abstract name
-
-  [[nodiscard]] std::string name() const {
-    return !path.empty() ? path
-                         : fmt::format("{}:{}", host.find(':') == std::string::npos ? host : '[' + host + ']', port);
-  }
-};
-
-std::string between(const std::string& text, char open, char close) {
-  const std::size_t from = text.find(open);
-  const std::size_t to = text.rfind(close);
-  return from == std::string::npos || to == std::string::npos || to <= from ? std::string()
-                                                                            : text.substr(from + 1, to - from - 1);
-}
-
-Peer peer_of(const Call& call) {
-  Peer peer;
-  for (const Argument& argument : call.args) {
-    const Value& address = argument.value;
-    if (address.kind != Value::Kind::object) {
-      continue;
-    }
-    for (const Member& member : address.members) {
-      const std::string text = to_text(member.value);
-      if (member.name == "sin_port" || member.name == "sin6_port") {
-        peer.port = static_cast<unsigned>(std::atoi(between(text, '(', ')').c_str()));
-      } else if (member.name == "sin_addr" || member.name == "sin6_addr") {
-        peer.host = text;
-        const std::size_t quote = text.find('"');
-        if (quote != std::string::npos) {
-          peer.host = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
-        }
-        // Java uses IPv6 sockets for IPv4, too.
-        constexpr std::string_view mapped = "::ffff:";
-        if (peer.host.starts_with(mapped) && peer.host.find('.') != std::string::npos) {
-          peer.host.erase(0, mapped.size());
-        }
-      } else if (member.name == "sun_path") {
-        peer.path = printable(member.value.text);
-      }
-    }
-  }
-  return peer;
-}
 
 std::string service_name(unsigned port) {
   constexpr std::array<std::pair<unsigned, std::string_view>, 13> known = {{{5432, "PostgreSQL"},
@@ -114,7 +67,7 @@ std::optional<Finding> address_in_use(const Case& facts) {
     finding.looked_at.emplace_back(listening ? "a process listens on it"
                                              : "no process listens on it: it was left behind");
     finding.remedy = listening ? "stop the process that listens on it (ss -xlp), it is probably another instance"
-                               : "rm " + peer.path;
+                               : "rm " + shell_word(peer.path);
     return finding;
   }
   if (peer.port == 0) {
@@ -154,7 +107,8 @@ std::optional<Finding> low_port(const Case& facts) {
   finding.cause = fmt::format("{} may not listen on port {}, a privileged one", facts.prober.user(), peer.port);
   const std::string first = read_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", 32);
   finding.looked_at.push_back("net.ipv4.ip_unprivileged_port_start is " + first.substr(0, first.find('\n')));
-  finding.remedy = "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + facts.process.executable();
+  finding.remedy =
+      "choose a port from 1024 on, or setcap cap_net_bind_service=+ep " + shell_word(facts.process.executable());
   return finding;
 }
 
@@ -163,6 +117,7 @@ std::optional<Finding> wrong_address(const Case& facts) {
   Finding finding;
   finding.cause = "this machine does not have the address " + peer.host;
   finding.remedy = "listen on an address that it has (ip address), or on 0.0.0.0 or [::]";
+  name_source(finding, source_of_address(facts.prober, peer.host, peer.port));
   return finding;
 }
 
@@ -215,21 +170,32 @@ std::optional<Finding> unix_socket(const Case& facts) {
     finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   }
   finding.remedy = owner.empty() ? "start the server of " + peer.path : owner.substr(owner.find('\n') + 1);
+  name_source(finding, source_of_path(facts.prober, facts.path(), facts.path()));
   return finding;
 }
 
-/// The process has no address of a display: it connected to none.
 std::optional<Finding> no_display(const Case& facts) {
   const auto& steps = facts.process.steps;
-  if (std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-        return step.call.name == "connect" && peer_of(step.call).path.find(".X11-unix") != std::string::npos;
-      })) {
-    return std::nullopt;
-  }
+  const auto asked = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+    const Peer peer = step.call.name == "connect" ? peer_of(step.call) : Peer();
+    constexpr unsigned first_port = 6000;  // of display 0, X(7)
+    constexpr unsigned last_port = 6100;
+    return peer.path.find(".X11-unix") != std::string::npos || (peer.port >= first_port && peer.port < last_port);
+  });
+  const std::string display = environment_value(facts.process, "DISPLAY");
+  const std::string named =
+      display.empty() ? word_after(line_with(facts.messages, "isplay: "), "isplay: ", " \n") : display;
   Finding finding;
-  finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
-  finding.looked_at.emplace_back("it connected to no X server");
-  finding.remedy = "start it in a graphical session; over ssh with -X; without a screen, with xvfb-run";
+  if (asked == steps.end()) {
+    finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
+    finding.looked_at.emplace_back("it connected to no X server");
+    finding.remedy = "start it in a graphical session; over ssh with -X; without a screen, with xvfb-run";
+    return finding;
+  }
+  finding.rule = "server-not-running";
+  finding.cause = "no X server runs for the display " + named + (display.empty() ? "" : ", which DISPLAY names");
+  finding.evidence.push_back(&*asked);
+  finding.remedy = "set DISPLAY to a display that runs; over ssh use -X; without a screen, xvfb-run";
   return finding;
 }
 
@@ -254,6 +220,7 @@ std::optional<Finding> refused(const Case& facts) {
       }
     }
     finding.remedy = "start the server of " + peer.name() + ", or correct the address";
+    name_source(finding, source_of_address(facts.prober, peer.host, peer.port));
     return finding;
   }
   finding.rule = "unreachable";
@@ -261,6 +228,7 @@ std::optional<Finding> refused(const Case& facts) {
   finding.remedy = error == "ENETUNREACH" ? "no route leads there: see ip route, and whether the network is up"
                                           : "see whether that machine is up, and whether a firewall is in between";
   finding.weight = -5;
+  name_source(finding, source_of_address(facts.prober, peer.host, peer.port));
   return finding;
 }
 
@@ -350,6 +318,27 @@ std::optional<Finding> name_service(const Case& facts) {
   return finding;
 }
 
+/// A server that took the connection and then said nothing for as long as the program waits.
+std::optional<Finding> no_answer(const Case& facts) {
+  Peer peer;
+  const Step* asked = nullptr;
+  for (const Step& step : facts.process.steps) {
+    const bool connects = step.call.name == "connect" && step.order >= facts.process.last_exec;
+    if (const Peer one = connects ? peer_of(step.call) : Peer(); one.port != 0 && !is_name_server(one)) {
+      peer = one;
+      asked = &step;
+    }
+  }
+  if (asked == nullptr || (asked->kind == Step::Kind::failure && asked->call.error != "EINPROGRESS")) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = with_service(peer) + " did not answer in time";
+  finding.evidence.push_back(asked);
+  finding.remedy = "see what that server does (tracer --explain -p PID there), or let the program wait longer";
+  return finding;
+}
+
 constexpr std::string_view connecting = "connect getsockopt";
 
 constexpr Rule rules[] = {
@@ -357,11 +346,12 @@ constexpr Rule rules[] = {
     {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
     {"wrong-address", 40, "bind", "EADDRNOTAVAIL", "", "", wrong_address},
     {"server-not-running", 28, "connect", "ENOENT ECONNREFUSED EACCES", "", "", unix_socket},
-    {"no-display", 20, "", "",
+    {"no-display", 60, "", "",
      "cannot open display|an't open display|could not connect to display|nable to open X display|annot open X display|"
      "nable to init server|without a $DISPLAY|cannot open X11 display",
      "", no_display},
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
+    {"no-answer", 25, "", "", "timed out|imed out|ime out|ETIMEDOUT", "", no_answer},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},
     {"name-not-resolved", 25, "", "",

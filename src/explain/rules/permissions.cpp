@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/rules/rules.h"
 
@@ -20,12 +21,13 @@ struct Need {
 };
 
 /// The capability that a call needs; without it, the call fails with EPERM (capabilities(7)).
-constexpr std::array<Need, 12> needs = {{
+constexpr std::array<Need, 13> needs = {{
     {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
      "open_tree fsopen fsmount",
      CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
     {"clone clone3", CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
     {"chroot", CAP_SYS_CHROOT, "CAP_SYS_CHROOT"},
+    {"mknod mknodat", CAP_MKNOD, "CAP_MKNOD"},
     {"setuid setresuid setreuid setfsuid", CAP_SETUID, "CAP_SETUID"},
     {"setgid setresgid setregid setgroups", CAP_SETGID, "CAP_SETGID"},
     {"chown fchown lchown fchownat", CAP_CHOWN, "CAP_CHOWN"},
@@ -109,7 +111,43 @@ std::optional<Finding> seccomp_kill(const Case& facts) {
   return finding;
 }
 
+/// Only CAP_SYS_RESOURCE lets a process raise a limit above the hard one, setrlimit(2).
+std::optional<Finding> limit_not_raised(const Case& facts) {
+  struct Limit {
+    std::string_view resource;
+    std::string_view name;  ///< in /proc/PID/limits
+    std::string_view words;
+    std::string_view remedy;
+  };
+  constexpr std::array<Limit, 4> limits = {{
+      {"RLIMIT_NOFILE", "Max open files", "open files", "ulimit -n with a larger number (systemd: LimitNOFILE=)"},
+      {"RLIMIT_NPROC", "Max processes", "processes", "ulimit -u with a larger number (systemd: LimitNPROC=)"},
+      {"RLIMIT_MEMLOCK", "Max locked memory", "locked memory",
+       "ulimit -l with a larger number (systemd: LimitMEMLOCK=)"},
+      {"RLIMIT_CORE", "Max core file size", "the size of core files",
+       "ulimit -c with a larger number (systemd: LimitCORE=)"},
+  }};
+  const std::string resource = to_text(facts.call().argument("resource").value);
+  const auto* at =
+      std::find_if(limits.begin(), limits.end(), [&](const Limit& one) { return one.resource == resource; });
+  if (at == limits.end() || facts.prober.has_capability(CAP_SYS_RESOURCE)) {
+    return std::nullopt;
+  }
+  const auto now = facts.snapshot() ? facts.snapshot()->limit(at->name) : std::nullopt;
+  Finding finding;
+  finding.rule = "limit-too-low";
+  finding.cause = "the limit of " + std::string(at->words) + (now ? " (" + std::to_string(*now) + ")" : std::string()) +
+                  " is too low for it, and only CAP_SYS_RESOURCE lets it raise that";
+  finding.remedy = at->remedy;
+  return finding;
+}
+
 std::optional<Finding> missing_capability(const Case& facts) {
+  if (is_listed(facts.call().name, "setrlimit prlimit64")) {
+    if (auto limit = limit_not_raised(facts)) {
+      return limit;
+    }
+  }
   const Need* need = need_of(facts.call());
   Finding finding;
   if (need == nullptr) {
@@ -177,7 +215,10 @@ std::optional<Finding> too_open(const Case& facts) {
   if (end == std::string::npos) {
     return std::nullopt;
   }
-  const std::string path = line.substr(quote + 1, end - quote - 1);
+  std::string path = line.substr(quote + 1, end - quote - 1);
+  if (!path.starts_with('/') && facts.process.working_directory.starts_with('/')) {
+    path = facts.process.working_directory + '/' + path;
+  }
   const Walk walk = facts.prober.walk(path);
   if (!walk.exists()) {
     return std::nullopt;
@@ -197,16 +238,19 @@ std::string name_after(const std::string& line, std::string_view before) {
   const auto is_of_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
   };
-  const std::size_t found = line.find(before);
-  if (found == std::string::npos) {
-    return {};
+  constexpr std::string_view no_names = "or and name id to for of in is does not exist as the to by from";
+  for (std::size_t at = line.find(before); at != std::string::npos; at = line.find(before, at + 1)) {
+    const std::size_t end = at + before.size();
+    if ((at != 0 && is_of_name(line[at - 1])) || (end < line.size() && is_of_name(line[end]))) {
+      continue;  // a part of a longer word
+    }
+    const auto begin = std::find_if(line.begin() + static_cast<std::ptrdiff_t>(end), line.end(), is_of_name);
+    std::string name(begin, std::find_if_not(begin, line.end(), is_of_name));
+    if (!name.empty() && !is_listed(name, no_names)) {
+      return name;
+    }
   }
-  const std::string tail = line.substr(found + before.size());
-  if (!tail.empty() && is_of_name(tail.front())) {
-    return {};  // `before` is part of a longer word
-  }
-  const auto begin = std::find_if(tail.begin(), tail.end(), is_of_name);
-  return {begin, std::find_if_not(begin, tail.end(), is_of_name)};
+  return {};
 }
 
 bool has_entry(const Case& facts, const std::string& file, const std::string& name) {
@@ -222,7 +266,10 @@ std::optional<Finding> unknown_user(const Case& facts) {
     std::string_view what;
     std::string_view remedy;
   };
-  constexpr std::array<Pattern, 6> patterns = {{
+  constexpr std::array<Pattern, 9> patterns = {{
+      {"user or group", "/etc/passwd", "user", "useradd --system "},
+      {"reuid", "/etc/passwd", "user", "useradd --system "},
+      {"regid", "/etc/group", "group", "groupadd --system "},
       {"user", "/etc/passwd", "user", "useradd --system "},
       {"User", "/etc/passwd", "user", "useradd --system "},
       {"getpwnam", "/etc/passwd", "user", "useradd --system "},
@@ -231,7 +278,8 @@ std::optional<Finding> unknown_user(const Case& facts) {
       {"getgrnam", "/etc/group", "group", "groupadd --system "},
   }};
   const std::string messages = without_remarks(facts.messages);
-  for (const std::string_view failure : {"does not exist", "nknown", "nvalid", "o such", "not found", "failed"}) {
+  for (const std::string_view failure :
+       {"does not exist", "nknown", "nvalid", "o such", "not found", "failed", "an't find"}) {
     const std::string line = line_with(messages, failure);
     for (const Pattern& pattern : patterns) {
       const std::string name = name_after(line, pattern.before);
@@ -281,6 +329,16 @@ std::optional<Finding> database_for_reading_only(const Case& facts) {
   }
   const bool fixed = refused->call.error == "EROFS";
   Finding finding;
+  const Walk directory = facts.prober.walk(directory_of(refused->path));
+  if (!fixed && !facts.prober.exists(refused->path) && directory.exists() &&
+      !facts.prober.may(directory.info(), Access::write)) {
+    finding.cause = facts.prober.user() + " may not write to the directory " + directory.real + " (" +
+                    Prober::describe(directory.info()) + "), in which the database has to make " +
+                    base_name(refused->path);
+    finding.remedy = "give the user the right to write to the directory, or run as its owner";
+    finding.evidence.push_back(&*refused);
+    return finding;
+  }
   finding.cause = "the database " + refused->path + " is open for reading only: " +
                   (fixed ? "its file system may not be written" : facts.prober.user() + " may not write it");
   const Walk walk = facts.prober.walk(refused->path);
@@ -326,11 +384,11 @@ constexpr Rule rules[] = {
      "Authentication failure|authentication failure|Authentication token manipulation error|incorrect password", "",
      not_authenticated},
     {"database-read-only", 40, "", "", "attempt to write a readonly database", "", database_for_reading_only},
-    {"permissions-too-open", 30, "", "",
+    {"permissions-too-open", 75, "", "",
      "has invalid permissions|are too open|has wrong ownership|bad permissions|bad ownership or modes|is group or "
      "world",
      "", too_open},
-    {"unknown-user", 30, "", "", "user|User|getpwnam|group|Group|getgrnam", "", unknown_user},
+    {"unknown-user", 30, "", "", "user|User|getpwnam|group|Group|getgrnam|reuid|regid", "", unknown_user},
     {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
 };
 

@@ -28,6 +28,8 @@ std::span<const Rule> fatal_signal_rules();
 std::span<const Rule> error_rules();
 std::span<const Rule> environment_rules();
 std::span<const Rule> exception_rules();
+std::span<const Rule> configuration_rules();
+std::span<const Rule> saying_rules();
 
 inline constexpr std::string_view file_calls =
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "

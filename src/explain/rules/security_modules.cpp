@@ -61,6 +61,12 @@ std::string denial_of(pid_t pid) {
   return {};
 }
 
+bool confined_itself(const Case& facts) {
+  return std::any_of(facts.process.steps.begin(), facts.process.steps.end(), [](const Step& step) {
+    return step.call.name == "landlock_restrict_self" && step.call.outcome == CallOutcome::returned;
+  });
+}
+
 struct Module {
   std::string words;   ///< "the AppArmor profile nginx"
   std::string remedy;  ///< what to do about it
@@ -80,10 +86,7 @@ Module module_of(const Case& facts, const std::string& label, const std::string&
     return {"SELinux, which confines it as " + printable(label),
             "ausearch -m avc -ts recent shows what; restorecon, or a policy module of audit2allow, allows it"};
   }
-  const bool restricted = std::any_of(facts.process.steps.begin(), facts.process.steps.end(), [](const Step& step) {
-    return step.call.name == "landlock_restrict_self" && step.call.outcome == CallOutcome::returned;
-  });
-  if (restricted) {
+  if (confined_itself(facts)) {
     return {"Landlock, with which it confined itself",
             "let it allow that in its Landlock rules, or switch them off in its settings"};
   }
@@ -137,8 +140,9 @@ bool needs_more_than_modes(const Case& facts, const Walk& walk) {
   return false;
 }
 
-/// True if the kernel runs a module that can deny what modes allow, or does not say which modules it runs.
-bool may_be_confined() {
+/// True if the kernel runs a module that can deny what modes allow. If it does not say which modules it runs: if one
+/// has labelled the process, or the process has confined itself.
+bool may_be_confined(const Case& facts) {
   std::istringstream modules(read_file("/sys/kernel/security/lsm", 256));
   bool is_known = false;
   for (std::string name; std::getline(modules, name, ',');) {
@@ -148,11 +152,12 @@ bool may_be_confined() {
       return true;
     }
   }
-  return !is_known;
+  const bool is_labelled = facts.snapshot() && !first_line(facts.snapshot()->security_label).empty();
+  return !is_known && (is_labelled || confined_itself(facts));
 }
 
 std::optional<Finding> file_refused(const Case& facts) {
-  if (!may_be_confined() || (facts.call().name.starts_with("link") && facts.call().error == "EPERM")) {
+  if (!may_be_confined(facts) || (facts.call().name.starts_with("link") && facts.call().error == "EPERM")) {
     return std::nullopt;  // the kernel restricts hard links by itself (proc_sys_fs(5))
   }
   const Walk walk = facts.prober.walk(facts.path());

@@ -1,8 +1,13 @@
 #include "pipeline/views/explain.h"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <string>
+
 #include "decode/call_state.h"
+#include "explain/text_search.h"
 #include "render/line_parts.h"
 
 namespace tracer::pipeline::views {
@@ -10,6 +15,11 @@ namespace tracer::pipeline::views {
 namespace {
 
 constexpr std::size_t most_frames = 32;
+
+/// Frequent calls whose success tells the story nothing, so that it is not worth decoding.
+constexpr std::string_view calls_of_interest_on_failure =
+    "access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink readlinkat statfs mmap "
+    "mmap2 mremap brk";
 
 }  // namespace
 
@@ -34,6 +44,17 @@ void ExplainView::call_begins(Thread& thread, const trace::Memory& memory) {
     return;  // the story consists of system calls
   }
   Own& mine = own(thread);
+  const spec::Call* call = tables_.find(thread.call.entry.abi, thread.call.entry.number);
+  const std::string_view name = call != nullptr ? tables_.text(call->name) : std::string_view();
+  // The memory of a thread that ptrace stops is as readable at the exit; what the kernel copied at the entry is not.
+  mine.is_deferred =
+      story_.live() && story_.alters_privileges() && explain::is_listed(name, calls_of_interest_on_failure);
+  if (mine.is_deferred) {
+    mine.emitter.call() = {};
+    mine.emitter.call().name = name;
+    story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
+    return;
+  }
   decoder_.enter(*mine.state, thread.call.entry, {}, memory, mine.emitter);
   story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
 }
@@ -43,7 +64,14 @@ void ExplainView::call_ends(Thread& thread, const CallEnd& end, const trace::Mem
     return;  // the story consists of system calls
   }
   Own& mine = own(thread);
-  decoder_.exit(*mine.state, end.outcome, memory, mine.emitter);
+  if (mine.is_deferred && end.outcome.known && !end.outcome.is_error) {
+    mine.emitter.call().outcome = explain::CallOutcome::returned;
+  } else {
+    if (mine.is_deferred) {
+      decoder_.enter(*mine.state, thread.call.entry, {}, memory, mine.emitter);
+    }
+    decoder_.exit(*mine.state, end.outcome, memory, mine.emitter);
+  }
   SnapshotView system(memory.snapshot(), live_, roots_);
   story_.end_call(thread.tgid, {thread.tid, thread.call.entered.realtime, &system}, std::move(mine.emitter.call()));
 }
@@ -59,8 +87,11 @@ void ExplainView::signal(Thread& thread, const Moment& moment, const trace::Sign
   signal.instruction_pointer = stop.instruction_pointer;
   for (const trace::StackFrame& frame : stack) {
     if (frame.kind == trace::StackFrame::Kind::code && signal.stack.size() < most_frames) {
-      signal.stack.push_back(
-          {std::string(frame.symbol), std::string(frame.file), std::string(frame.source), frame.line});
+      // The nearest exported name before an address is not that of its function, if it is far away.
+      constexpr std::uint64_t longest_function = 16384;
+      const bool covers = !frame.source.empty() || frame.symbol_offset < longest_function;
+      signal.stack.push_back({covers ? std::string(frame.symbol) : std::string(), std::string(frame.file),
+                              std::string(frame.source), frame.line});
     }
   }
   if (!stop.siginfo.empty()) {
@@ -106,6 +137,16 @@ void ExplainView::exits(Thread& thread, const Moment& moment, int status) {
     end.core = WCOREDUMP(status);
   }
   story_.exited(thread.tgid, thread.tid, moment.time.realtime, std::move(end));
+}
+
+void ExplainView::note_living() {
+  const auto living = std::count_if(story_.processes().begin(), story_.processes().end(),
+                                    [](const auto& entry) { return !entry.second.exit && !entry.second.detached; });
+  if (living != 0) {
+    note_(fmt::format("{} has ended, and {} in the background; ^C explains the run, and so does --explain-after=TIME",
+                      explain::printable(story_.first()->name()),
+                      living == 1 ? "a process that it started runs on" : fmt::format("{} processes run on", living)));
+  }
 }
 
 void ExplainView::detached(Thread& thread, const Moment&) {

@@ -1,0 +1,29 @@
+// Describes what threads wait for: from /proc for live threads, else by their last call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "explain/story.h"
+
+namespace tracer::explain {
+
+struct ThreadWait {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::string process;      ///< "nginx (pid 4711)"
+  std::string name;         ///< of the thread, if it is another one than that of the process
+  std::string words;        ///< "in futex: waits for a mutex that thread 12 holds"
+  pid_t waits_for = 0;      ///< the thread or process that has what it waits for; 0: unknown
+  bool has_others = false;  ///< the process has more threads
+};
+
+/// Returns one for each live thread, and of children that are not traced.
+std::vector<ThreadWait> find_waits(const Story& story);
+
+/// Returns a line for each thread, and one for all threads of a process that wait for the same.
+std::vector<std::string> describe_waits(const std::vector<ThreadWait>& waits);
+
+}  // namespace tracer::explain

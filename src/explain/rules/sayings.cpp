@@ -1,0 +1,294 @@
+// What programs say in words of their own, and what it means. All that explain knows about single programs stands in
+// this table.
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "explain/rules/rules.h"
+#include "explain/shell_word.h"
+#include "explain/value_source.h"
+
+namespace tracer::explain::rules {
+
+namespace {
+
+enum class About : std::uint8_t { anything, clock };
+
+struct Saying {
+  std::string_view words;   ///< part of a message; `{}` stands for a word, which ends before what follows it
+  std::string_view cause;   ///< `{}`: that word
+  std::string_view remedy;  ///< the same
+  std::string_view rule;
+  About about = About::anything;  ///< what to look at
+};
+
+constexpr std::string_view unknown_authority =
+    "the certificate of the other end is signed by no authority that it knows (or by itself)";
+constexpr std::string_view trust_it =
+    "if it is the right server, name its certificate or its authority (curl --cacert FILE, SSL_CERT_FILE=FILE)";
+constexpr std::string_view not_yet_valid = "the certificate is not valid yet at the time that its clock shows";
+constexpr std::string_view set_clock =
+    "set the clock right (date; timedatectl), or get a certificate that is valid now";
+constexpr std::string_view expired = "the certificate has expired";
+constexpr std::string_view renew =
+    "renew the certificate; if it has not expired, set the clock right (date; timedatectl)";
+constexpr std::string_view other_name = "the certificate of the other end is for another host name";
+constexpr std::string_view right_name = "use a name that is in the certificate, or get one for this name";
+constexpr std::string_view no_tls = "the other end does not speak TLS: it seems to be a plain server, such as of http";
+constexpr std::string_view plain_address = "use the address for plain connections (http://), or the port for TLS";
+constexpr std::string_view refuses_root = "it refuses to run as root";
+constexpr std::string_view other_user =
+    "run it as another user: setpriv --reuid=USER --regid=USER --init-groups COMMAND";
+constexpr std::string_view newer_java =
+    "it was built for a newer Java (class file version {}) than the one that runs it";
+constexpr std::string_view update_java = "run it with a newer Java, or build it with javac --release";
+constexpr std::string_view as_tls = "certificate-not-trusted";
+
+// Special ones before general ones.
+constexpr Saying sayings[] = {
+    {"certificate is not yet valid", not_yet_valid, set_clock, "certificate-not-valid-now", About::clock},
+    {"not yet activated", not_yet_valid, set_clock, "certificate-not-valid-now", About::clock},
+    {"NotYetValid", not_yet_valid, set_clock, "certificate-not-valid-now", About::clock},
+    {"CERT_NOT_YET_VALID", not_yet_valid, set_clock, "certificate-not-valid-now", About::clock},
+    {"certificate has expired", expired, renew, "certificate-not-valid-now", About::clock},
+    {"certificate expired", expired, renew, "certificate-not-valid-now", About::clock},
+    {"CERT_HAS_EXPIRED", expired, renew, "certificate-not-valid-now", About::clock},
+    {"CertificateExpired", expired, renew, "certificate-not-valid-now", About::clock},
+    {"no alternative certificate subject name", other_name, right_name, "certificate-of-another-host"},
+    {"certificate subject name", other_name, right_name, "certificate-of-another-host"},
+    {"Hostname mismatch", other_name, right_name, "certificate-of-another-host"},
+    {"IP address mismatch", other_name, right_name, "certificate-of-another-host"},
+    {"ERR_TLS_CERT_ALTNAME_INVALID", other_name, right_name, "certificate-of-another-host"},
+    {"x509: certificate is valid for", other_name, right_name, "certificate-of-another-host"},
+    {"self-signed certificate", unknown_authority, trust_it, as_tls},
+    {"self signed certificate", unknown_authority, trust_it, as_tls},
+    {"unable to get local issuer certificate", unknown_authority, trust_it, as_tls},
+    {"unable to get issuer certificate", unknown_authority, trust_it, as_tls},
+    {"unable to verify the first certificate", unknown_authority, trust_it, as_tls},
+    {"UNABLE_TO_VERIFY_LEAF_SIGNATURE", unknown_authority, trust_it, as_tls},
+    {"certificate signed by unknown authority", unknown_authority, trust_it, as_tls},
+    {"unable to find valid certification path", unknown_authority, trust_it, as_tls},
+    {"certificate verify failed", unknown_authority, trust_it, as_tls},
+    {"The certificate is not trusted", unknown_authority, trust_it, as_tls},
+    {"server certificate verification failed", unknown_authority, trust_it, as_tls},
+    {"wrong version number", no_tls, plain_address, "not-tls"},
+    {"WRONG_VERSION_NUMBER", no_tls, plain_address, "not-tls"},
+    {"first record does not look like a TLS handshake", no_tls, plain_address, "not-tls"},
+    {"Unsupported or unrecognized SSL message", no_tls, plain_address, "not-tls"},
+    {"key values mismatch", "the private key does not belong to the certificate",
+     "name the key that the certificate was made with (openssl pkey -pubout and openssl x509 -pubkey show both)",
+     "key-of-another-certificate"},
+    {"KEY_VALUES_MISMATCH", "the private key does not belong to the certificate",
+     "name the key that the certificate was made with", "key-of-another-certificate"},
+    {"Bad owner or permissions on {}\n", "ssh refuses {}, as others may write it", "chmod 600 {}",
+     "permissions-too-open"},
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host key of the server is not the one that known_hosts has for it",
+     "if the server was really set up anew: ssh-keygen -R HOST, then connect again and compare the key",
+     "host-key-changed"},
+    {"Host key verification failed",
+     "the host key of the server is not known here, and it may not ask whether to trust it",
+     "connect once by hand and compare the key, or add it to known_hosts", "host-key-unknown"},
+    {"Permission denied (publickey", "the server accepts none of the keys that it was offered",
+     "name the right key (ssh -i), and see that its public half is in authorized_keys on the server",
+     "key-not-accepted"},
+    {"Permission denied, please try again", "the server did not accept the password",
+     "give the right password or a key", "key-not-accepted"},
+    {"password authentication failed for user \"{}\"", "the database does not accept the password of {}",
+     "give the right password (~/.pgpass), or set it anew: ALTER USER", "password-not-accepted"},
+    {"no pg_hba.conf entry", "pg_hba.conf lets this user and host not connect", "add a line for it to pg_hba.conf",
+     "connection-not-allowed"},
+    {"database \"{}\" does not exist", "the database {} does not exist on that server", "createdb {}, or name another",
+     "no-such-database"},
+    {"role \"{}\" does not exist", "the role {} does not exist on that server", "createuser {}, or name another",
+     "no-such-role"},
+    {"Access denied for user {}", "the database does not let {} in", "give the right user and password",
+     "password-not-accepted"},
+    {"NOAUTH Authentication required", "the server wants a password, and it gave none",
+     "give it: redis-cli -a, REDISCLI_AUTH", "password-not-accepted"},
+    {"\"root\" execution of the", refuses_root, other_user, "refuses-root"},
+    {"cannot be run as root", refuses_root, other_user, "refuses-root"},
+    {"can not be run as root", refuses_root, other_user, "refuses-root"},
+    {"must not be run as root", refuses_root, other_user, "refuses-root"},
+    {"should not be run as root", refuses_root, other_user, "refuses-root"},
+    {"can't be run as root", refuses_root, other_user, "refuses-root"},
+    {"not supposed to be run as root", refuses_root, other_user, "refuses-root"},
+    {"on't run as root", refuses_root, other_user, "refuses-root"},
+    {"run as root without", refuses_root, other_user, "refuses-root"},
+    {"as root without --no-sandbox", refuses_root, "run it as another user, or with --no-sandbox", "refuses-root"},
+    {"can't run as root without", refuses_root, "name the user that it changes to: -u USER", "refuses-root"},
+    {"must be run as root", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"must be root", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"you need to be root", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"only root can", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"superuser only", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"does not contain PG_VERSION", "the database was not initialised", "initdb -D DIRECTORY", "not-initialised"},
+    {"is not a valid data directory", "the data directory holds no database", "initdb -D DIRECTORY", "not-initialised"},
+    {"initialized by PostgreSQL version {},", "the database was made by another version of the server: {}",
+     "start that version, or move the data over with pg_upgrade", "data-of-another-version"},
+    {"directory \"{}\" exists but is not empty", "the directory {} is not empty",
+     "name an empty one, or use what is in it", "folder-not-empty"},
+    {"No MPM loaded", "no MPM (multi-processing module) is loaded, which apache needs",
+     "LoadModule mpm_event_module …, or include mods-enabled (a2enmod mpm_event)", "module-not-loaded"},
+    {"fatal: '{}' does not appear to be a git repository", "{} is no git repository at the other end",
+     "correct the address, or make the repository there", "no-repository"},
+    {"_COMPILER:\n\n    {}\n", "the compiler {} is in none of the directories of PATH",
+     "install it, or name another one (CC, CXX)", "command-not-found"},
+    {"Identity file {} not accessible", "the key file {} does not exist", "name the right file: ssh -i FILE",
+     "missing-file"},
+    {"no hostkeys available", "sshd has no host key that it may use", "ssh-keygen -A makes them", "not-initialised"},
+    {"Missing privilege separation directory: {}", "the directory {} does not exist, which sshd needs",
+     "mkdir -m 755 {}", "missing-file"},
+    {"DefaultRuntimeDir directory '{}'", "the directory {} does not exist (DefaultRuntimeDir)",
+     "mkdir {}; systemctl and apache2ctl do that", "missing-file"},
+    {"file is not a database", "the file is no database of SQLite", "name the right file", "not-a-database"},
+    {"file is encrypted or is not a database", "the file is no database of SQLite", "name the right file",
+     "not-a-database"},
+    {"(class file version {})", newer_java, update_java, "newer-class-file"},
+    {"Unsupported major.minor version {}", newer_java, update_java, "newer-class-file"},
+    {"java.lang.OutOfMemoryError: {}", "Java's own memory is used up: {}", "give it more: java -Xmx2g", "heap-used-up"},
+    {"JavaScript heap out of memory", "the memory that Node.js may use is used up",
+     "give it more: NODE_OPTIONS=--max-old-space-size=4096", "heap-used-up"},
+    {"Please tell me who you are", "git does not know who commits: user.name and user.email are not set",
+     "git config --global user.email ADDRESS, and user.name NAME", "not-configured"},
+    {"no email was given", "git does not know who commits: user.email is not set",
+     "git config --global user.email ADDRESS, and user.name NAME", "not-configured"},
+    {"no name was given", "git does not know who commits: user.name is not set",
+     "git config --global user.name NAME, and user.email ADDRESS", "not-configured"},
+    {"appear to contain CMakeLists.txt", "the directory has no CMakeLists.txt", "name the directory of the project",
+     "missing-file"},
+    {"TERM environment variable not set", "the environment variable TERM is not set", "TERM=xterm-256color",
+     "unset-variable"},
+    {"No value for $TERM", "the environment variable TERM is not set", "TERM=xterm-256color", "unset-variable"},
+    {"'ascii' codec can't encode",
+     "its output may be ASCII only (LC_ALL, PYTHONIOENCODING), and it writes other characters",
+     "LC_ALL=C.UTF-8, or PYTHONIOENCODING=utf-8", "ascii-only"},
+    {"No time zone found with key {}\n", "there is no time zone {}", "correct its name (ls /usr/share/zoneinfo)",
+     "no-such-time-zone"},
+    {"Unknown or invalid time zone: {}\n", "there is no time zone {}", "correct its name (ls /usr/share/zoneinfo)",
+     "no-such-time-zone"},
+    {"unknown filesystem type '{}'", "the kernel does not know the file system type {}",
+     "modprobe {}, or correct the type", "unknown-file-system"},
+    {"wrong fs type, bad option, bad superblock on {},", "{} holds no file system of that type",
+     "file -s {} shows what is in it", "no-such-file-system"},
+};
+
+/// Returns the word at `from` that ends before `after`, or with the line; nullopt if there is none.
+std::optional<std::string> word_at(const std::string& messages, std::size_t from, std::string_view after) {
+  const std::size_t line_end = std::min(messages.find('\n', from), messages.size());
+  const std::size_t end = after.empty() ? line_end : messages.find(after, from);
+  constexpr std::size_t longest = 200;
+  return end == std::string::npos || end > line_end || end == from || end - from > longest
+             ? std::nullopt
+             : std::optional(messages.substr(from, end - from));
+}
+
+/// Returns the word that stands for `{}`; nullopt if the messages do not have the words.
+std::optional<std::string> word_in(const std::string& messages, std::string_view words) {
+  const std::size_t hole = words.find("{}");
+  const std::string_view before = words.substr(0, hole);
+  if (hole == std::string_view::npos) {
+    return contains(messages, before) ? std::optional(std::string()) : std::nullopt;
+  }
+  const std::string_view after = words.substr(hole + 2);
+  // The last one: a traceback shows the source before the message.
+  for (std::size_t at = messages.rfind(before); at != std::string::npos;
+       at = at == 0 ? std::string::npos : messages.rfind(before, at - 1)) {
+    if (auto word = word_at(messages, at + before.size(), after)) {
+      return word;
+    }
+  }
+  return std::nullopt;
+}
+std::string filled(std::string_view sentence, const std::string& word) {
+  std::string text(sentence);
+  for (std::size_t at = text.find("{}"); at != std::string::npos; at = text.find("{}", at + word.size())) {
+    text.replace(at, 2, word);
+  }
+  return text;
+}
+
+void look_at_clock(const Case& facts, Finding& finding) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&now, &parts) != nullptr && std::strftime(text.data(), text.size(), "%F %R", &parts) != 0) {
+    finding.looked_at.push_back("the clock of this machine says " + std::string(text.data()) + " UTC");
+  }
+  if (const std::string other = environment_value(facts.process, "FAKETIME"); !other.empty()) {
+    finding.looked_at.push_back("libfaketime shows it another one (FAKETIME=" + other + ')');
+  }
+}
+
+/// Appends what the user sees of the words of all descendants of the process.
+void append_words_of_children(const Story& story, const Process& process, std::string& words) {
+  constexpr std::size_t max_words = 65536;
+  for (const auto& [pid, child] : story.processes()) {
+    if (child.parent != process.pid || pid <= process.pid || words.size() > max_words) {
+      continue;
+    }
+    for (const Step& step : child.steps) {
+      words += step.kind == Step::Kind::message && !step.is_hidden ? step.text : std::string();
+    }
+    append_words_of_children(story, child, words);
+  }
+}
+
+/// What ssh prints comes from the shell at the other end, if its status is that of a shell that found no command.
+std::optional<Finding> missing_at_other_end(const Case& facts, const std::string& words) {
+  constexpr int not_found = 127;
+  const auto is_ssh = [](const Process& process) {
+    return process.name() == "ssh" && process.exit && !process.exit->by_signal;
+  };
+  const bool by_itself = is_ssh(facts.process) && facts.process.exit->status == not_found;
+  const bool by_child = std::any_of(facts.story.processes().begin(), facts.story.processes().end(),
+                                    [&](const auto& entry) { return entry.second.name() == "ssh"; });
+  std::string name;
+  for (const std::string_view end : {": command not found", ": not found", ": No such file or directory"}) {
+    const std::string line = line_with(words, end);
+    name = name.empty() && contains(line, "sh: ") ? word_before(line, end) : name;
+  }
+  if (name.empty() || !(by_itself || by_child)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "missing-at-other-end";
+  finding.cause = "the command " + name + " does not exist at the other end";
+  finding.remedy = "install it there, or correct its name";
+  return finding;
+}
+
+std::optional<Finding> saying(const Case& facts) {
+  std::string words = facts.messages;
+  append_words_of_children(facts.story, facts.process, words);
+  if (auto finding = missing_at_other_end(facts, words)) {
+    return finding;
+  }
+  for (const Saying& one : sayings) {
+    const auto word = word_in(words, one.words);
+    if (!word) {
+      continue;
+    }
+    Finding finding;
+    finding.rule = one.rule;
+    finding.cause = filled(one.cause, *word);
+    finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
+    finding.weight = one.rule == "needs-root" ? -50 : 0;  // a call that was refused says more
+    if (one.about == About::clock) {
+      look_at_clock(facts, finding);
+    }
+    return finding;
+  }
+  return std::nullopt;
+}
+
+constexpr Rule rules[] = {
+    {"saying", 85, "", "", "", "exit", saying},
+};
+
+}  // namespace
+
+std::span<const Rule> saying_rules() {
+  return rules;
+}
+
+}  // namespace tracer::explain::rules

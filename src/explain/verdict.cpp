@@ -1,0 +1,205 @@
+#include "explain/verdict.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "base/read_file.h"
+#include "explain/owners.h"
+#include "explain/ranking.h"
+#include "explain/text_search.h"
+#include "proc/proc_text.h"
+
+namespace tracer::explain {
+
+namespace {
+
+const ThreadWait* wait_of(const std::vector<ThreadWait>& waits, pid_t tid) {
+  const auto at = std::find_if(waits.begin(), waits.end(), [&](const ThreadWait& wait) { return wait.tid == tid; });
+  return at == waits.end() ? nullptr : &*at;
+}
+
+/// Follows from each thread the thread that it waits for, until it comes back to it.
+std::string deadlock(const std::vector<ThreadWait>& waits) {
+  for (const ThreadWait& first : waits) {
+    std::vector<pid_t> chain = {first.tid};
+    const ThreadWait* at = &first;
+    while (at != nullptr && at->waits_for != 0 && chain.size() <= waits.size()) {
+      if (at->waits_for == first.tid) {
+        std::string text;
+        for (const pid_t tid : chain) {
+          text += fmt::format("{}thread {}", text.empty() ? "" : " waits for ", tid);
+        }
+        return chain.size() == 1 ? "it is a deadlock: " + text + " waits for what it holds itself"
+                                 : fmt::format("it is a deadlock: {} waits for thread {} again", text, first.tid);
+      }
+      chain.push_back(at->waits_for);
+      at = wait_of(waits, at->waits_for);
+    }
+  }
+  return {};
+}
+
+/// freezer: cgroup.events of version 2, freezer.state of version 1 (cgroups(7)).
+std::string frozen(const std::vector<ThreadWait>& waits) {
+  if (waits.empty()) {
+    return {};
+  }
+  std::istringstream lines(read_file(proc::proc_path(waits.front().pid, "cgroup")));
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_version_2 = line.starts_with("0::");
+    const std::size_t freezer = line.find(":freezer:");
+    const std::string group = is_version_2                   ? line.substr(3)
+                              : freezer == std::string::npos ? std::string()
+                                                             : line.substr(freezer + 9);
+    for (const std::string& place :
+         {"/sys/fs/cgroup" + group, "/sys/fs/cgroup/unified" + group, "/sys/fs/cgroup/freezer" + group}) {
+      const bool is_frozen = !group.empty() && (contains(read_file(place + "/cgroup.events", 4096), "frozen 1") ||
+                                                contains(read_file(place + "/freezer.state", 64), "FROZEN"));
+      if (is_frozen) {
+        return "its control group " + printable(group) + " is frozen: echo 0 > " + printable(place) +
+               "/cgroup.freeze thaws it";
+      }
+    }
+  }
+  return {};
+}
+
+/// State D: the kernel lets no signal interrupt the wait.
+std::string uninterruptible(const std::vector<ThreadWait>& waits) {
+  for (const ThreadWait& wait : waits) {
+    const std::string status = read_file(proc::proc_path(wait.tid, "status"));
+    if (proc::find_field(status, "State").starts_with("D")) {
+      const std::string where = read_file(proc::proc_path(wait.tid, "wchan"), 128);
+      return wait.process + " is in an uninterruptible sleep of the kernel (state D" +
+             (where.size() > 1 ? ", in " + printable(where) : std::string()) +
+             "): a disk, a driver or a file system does not answer, and no signal ends it";
+    }
+  }
+  return {};
+}
+
+/// Returns the name in the question of a DNS message (RFC 1035, section 4.1.2); empty if it is none.
+std::string name_asked(const std::string& packet) {
+  constexpr std::size_t header_size = 12;
+  constexpr std::size_t max_label = 63;
+  std::string name;
+  std::size_t at = header_size;
+  while (at < packet.size() && packet[at] != 0) {
+    const auto length = static_cast<unsigned char>(packet[at]);
+    if (length > max_label || at + 1 + length > packet.size()) {
+      return {};
+    }
+    name += (name.empty() ? "" : ".") + packet.substr(at + 1, length);
+    at += std::size_t{1} + length;
+  }
+  return at < packet.size() ? printable(name) : std::string();
+}
+
+/// Returns the longest text in a value.
+std::string longest_text(const Value& value) {
+  std::string longest = value.text;
+  for (const Member& member : value.members) {
+    const std::string inner = longest_text(member.value);
+    longest = inner.size() > longest.size() ? inner : longest;
+  }
+  return longest;
+}
+
+std::string name_service(const Story& story, const std::vector<ThreadWait>& waits) {
+  const auto waiting = std::find_if(waits.begin(), waits.end(),
+                                    [](const ThreadWait& wait) { return contains(wait.words, "the name server "); });
+  if (waiting == waits.end()) {
+    return {};
+  }
+  std::string name;
+  const Process* process = story.find(waiting->pid);
+  for (const Step& step : process != nullptr ? process->steps : std::deque<Step>()) {
+    if (!is_listed(step.call.name, "sendto sendmmsg")) {
+      continue;
+    }
+    for (const Argument& argument : step.call.args) {
+      const std::string asked = name_asked(longest_text(argument.value));
+      name = asked.find('.') == std::string::npos ? name : asked;
+    }
+  }
+  return "it waits for the name server to answer (DNS)" + (name.empty() ? "" : ": it asks for " + name);
+}
+
+/// Finds a call that keeps failing in the same way while the process sleeps in between.
+std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
+  constexpr std::size_t recent = 60;
+  constexpr unsigned least = 3;
+  for (const ThreadWait& wait : waits) {
+    const Process* process = story.find(wait.pid);
+    const bool sleeps = contains(wait.words, "sleep") || contains(wait.words, "time") || contains(wait.words, "runs");
+    if (process == nullptr || !sleeps) {
+      continue;
+    }
+    std::map<std::string, unsigned> counts;
+    const Step* most = nullptr;
+    unsigned best = 0;
+    const std::size_t from = process->steps.size() > recent ? process->steps.size() - recent : 0;
+    for (std::size_t i = from; i < process->steps.size(); ++i) {
+      const Step& step = process->steps[i];
+      const bool is_try =
+          step.kind == Step::Kind::failure && step.order >= process->last_exec && step.call.error != "EINPROGRESS";
+      if (!is_try) {
+        continue;
+      }
+      const unsigned count = ++counts[step.call.name + ' ' + step.call.error + ' ' + step.path];
+      if (count >= best) {
+        best = count;
+        most = &step;
+      }
+    }
+    if (most == nullptr || best < least) {
+      continue;
+    }
+    std::string holder;
+    struct stat info;
+    if (is_listed(most->call.name, "flock fcntl fcntl64") && ::stat(most->path.c_str(), &info) == 0) {
+      for (const pid_t pid : lock_holders(info.st_dev, info.st_ino)) {
+        holder = pid > 0 && pid != wait.pid ? ", which " + describe_process(pid) + " holds" : holder;
+      }
+    }
+    const std::string what = is_listed(most->call.name, "flock fcntl fcntl64")
+                                 ? "the lock of " + printable(most->path) + holder
+                                 : to_text(most->call, false);
+    return fmt::format("it tries again and again: {} ({}, {} times lately)", what, error_text_of(most->call.error),
+                       best);
+  }
+  return {};
+}
+
+/// True if every thread waits, and one for connections.
+std::string idle_server(const std::vector<ThreadWait>& waits) {
+  for (const ThreadWait& wait : waits) {
+    const std::size_t at = wait.words.find("connections to ");
+    if (at != std::string::npos) {
+      const std::string address = wait.words.substr(at, wait.words.find_first_of(';', at) - at);
+      return "it is a server with nothing to do: it waits for " + address;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string verdict_on(const Story& story, const std::vector<ThreadWait>& waits) {
+  if (!story.live()) {
+    return {};
+  }
+  for (std::string text : {frozen(waits), deadlock(waits), uninterruptible(waits), name_service(story, waits),
+                           retries(story, waits), idle_server(waits)}) {
+    if (!text.empty()) {
+      return text;
+    }
+  }
+  return {};
+}
+
+}  // namespace tracer::explain
