@@ -8,7 +8,7 @@ gcc_version = $(shell gcc -dumpversion | cut -d. -f1)
 # tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded JSON, zstd packs
 # trace files.)
 build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libncurses-dev \
-                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev libzstd-dev libselinux1-dev
+                  libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev zlib1g-dev libzstd-dev libselinux1-dev libsqlite3-dev
 
 # To build and run the tests: their framework, the tracers that we compare with, programs that we trace, 32-bit programs,
 # other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text, and what makes
@@ -16,7 +16,7 @@ build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libnc
 # They are not installed for that: openssh-server opens the machine to logins, postgresql-15 makes a data base cluster and
 # serves it.)
 test_packages = $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit
+                 bubblewrap crun patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit protobuf-compiler graphviz
 
 # For the build with the other compiler, and for the checks of the source. Those are pinned to Debian 12's version, so
 # that a source that one release accepts is accepted by all.

@@ -20,6 +20,7 @@
 #include "app/doctor.h"
 #include "app/engine_choice.h"
 #include "app/explaining.h"
+#include "app/exporting.h"
 #include "app/list_probes.h"
 #include "app/raised_rights.h"
 #include "app/recording.h"
@@ -37,6 +38,7 @@
 #include "library/debug_prototypes.h"
 #include "pipeline/views/folded.h"
 #include "pipeline/views/json.h"
+#include "pipeline/views/packets.h"
 #include "ptrace/foreground_proxy.h"
 #include "replay/information.h"
 #include "spec/strace_tables.h"
@@ -111,11 +113,18 @@ int wait_status_of(const cli::Options& options, const trace::RunEnd& end) {
 std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spec::Tables& tables,
                                           const decode::Decoder& decoder, const names::Names& names,
                                           const names::Names& plain_names, pipeline::Channels channels,
-                                          pipeline::views::TextViewOptions settings) {
+                                          pipeline::views::TextViewOptions settings,
+                                          const pipeline::views::ExportView::Make& make_export) {
   if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
     return nullptr;
   }
+  if (make_export) {
+    return std::make_unique<pipeline::views::ExportView>(tables, decoder, plain_names.processes, std::move(channels),
+                                                         make_export, settings.native);
+  }
   switch (options.format.output) {
+    case cli::OutputFormat::pcapng:
+      return std::make_unique<pipeline::views::PacketsView>(decoder, plain_names.processes, std::move(channels));
     case cli::OutputFormat::json:
       return std::make_unique<pipeline::views::JsonView>(
           tables, decoder, plain_names.processes, std::move(channels),
@@ -123,7 +132,7 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
     case cli::OutputFormat::folded:
       return std::make_unique<pipeline::views::FoldedView>(tables, decoder, plain_names.processes, std::move(channels),
                                                            options.format.folded_weight);
-    case cli::OutputFormat::text:
+    default:
       break;
   }
   if (options.ltrace) {
@@ -239,9 +248,20 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!function_settings) {
     return failed(function_settings.error(), speak);
   }
-  auto channels = open_channels(options, complain);
+  bool output_failed = false;
+  const auto complain_of_output = [&](std::string_view sentence) {
+    output_failed = true;
+    speak(sentence);
+  };
+  auto channels = open_channels(options, complain_of_output);
   if (!channels) {
     return failed(channels.error(), speak);
+  }
+  std::unique_ptr<Explaining> explaining;
+  const auto verdict = [&explaining] { return explaining ? explaining->verdict() : std::string(); };
+  const auto exported = export_maker(options, complain_of_output, verdict);
+  if (!exported) {
+    return failed(exported.error(), speak);
   }
   engine_settings.value().output_reader = channels.value().reader();
   const Abi native = recorded ? recorded->head().native : arch::native_abi();
@@ -290,9 +310,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   view_settings.hold_calls = settings.filter.end.any();
   view_settings.native = native;
   const auto view = make_view(options, tables, decoder, naming.names(), naming.plain_names(),
-                              std::move(channels).value(), std::move(view_settings));
-  std::unique_ptr<Explaining> explaining;
-  if (options.extras.explain) {
+                              std::move(channels).value(), std::move(view_settings), exported.value());
+  if (options.extras.explain || wants_verdict(options)) {
     const Explaining::Run explained{native, replayed == nullptr, !in_kernel};
     explaining = std::make_unique<Explaining>(options, tables, explained, view.get());
   }
@@ -333,10 +352,13 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     view->finish();
     view->flush();
   }
-  if (explaining) {
+  if (options.extras.explain) {
     explaining->report_end();
   }
   Ended ended = run ? Ended{nullptr, wait_status_of(options, run.value())} : failed(run.error(), speak);
+  if (output_failed && cli::row_of(options.format.output).is_export && ended.wait_status == 0) {
+    ended.wait_status = exit_status(EXIT_FAILURE);  // a part of a file is no export
+  }
   ended.engine = std::move(chosen.value().engine);
   return ended;
 }
@@ -454,6 +476,7 @@ int run(const std::vector<std::string>& words) {
   if (recorded.value()) {
     options = with_recorded(std::move(options), recorded.value()->head(), speak);
   }
+  options = with_export(std::move(options), tables);
   const Ended ended = trace(options, tables, more, definitions.value(), std::move(recorded).value(), speak);
   if (options.tips.shown) {
     say(cli::tip_text(options.tips));

@@ -336,9 +336,13 @@ Applied folded_weight(Draft& draft, const GivenOption& given) {
 }
 
 Applied output_format(Draft& draft, const GivenOption& given) {
-  static constexpr std::array<filter::ChoiceName<OutputFormat>, 3> names = {
-      {{"text", OutputFormat::text}, {"json", OutputFormat::json}, {"folded", OutputFormat::folded}}};
-  return store(given, read_choice<OutputFormat>(*given.argument, names), draft.options.format.output);
+  for (const OutputFormatRow& row : output_formats) {
+    if (filter::same_word(row.name, *given.argument)) {
+      draft.options.format.output = row.format;
+      return std::nullopt;
+    }
+  }
+  return bad_argument(given);
 }
 
 }  // namespace tracer::cli

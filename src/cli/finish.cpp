@@ -68,8 +68,11 @@ Applied finish_explain(Draft& draft) {
       options.startup.syscall_limit != 0) {
     return Failure{"--explain cannot be used with -c, -C, -b or --syscall-limit", true};
   }
-  if (options.format.output == OutputFormat::folded && options.output.to == Output::To::standard_error) {
-    return Failure{"--format=folded has no form for an explanation; with -o FILE the stacks are kept there", true};
+  const OutputFormatRow& row = row_of(options.format.output);
+  if ((row.is_export || row.format == OutputFormat::folded) && options.output.to == Output::To::standard_error) {
+    return Failure{fmt::format("--format={} has no form for an explanation; with -o FILE {}", row.name,
+                               row.is_export ? "it is written there" : "the stacks are kept there"),
+                   true};
   }
   options.startup.follow_forks = true;
   return std::nullopt;
@@ -201,8 +204,8 @@ Applied finish_summary(Draft& draft) {
     return std::nullopt;
   }
   if (format.output != OutputFormat::text) {
-    const std::string name = format.output == OutputFormat::json ? "json" : "folded";
-    return Failure{"--format=" + name + " has no form for the tables of " + either, true};
+    return Failure{fmt::format("--format={} has no form for the tables of {}", row_of(format.output).name, either),
+                   true};
   }
   if (options.output.separate) {
     return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
@@ -248,10 +251,24 @@ Applied finish_output(Draft& draft) {
   if (output.to == Output::To::standard_error) {
     output.separate = false;
   }
+  const OutputFormatRow& row = row_of(format.output);
+  if (output.separate && (row.is_export || format.output == OutputFormat::folded)) {
+    return Failure{fmt::format("--format={} and -ff/--output-separately are mutually exclusive", row.name), true};
+  }
+  if (row.needs_file && output.to == Output::To::standard_error) {
+    return Failure{fmt::format("--format={} needs -o FILE: it is not for a terminal", row.name), true};
+  }
+  if (format.output == OutputFormat::sqlite && output.to == Output::To::command) {
+    return Failure{"--format=sqlite needs -o FILE: a data base is not written from start to end", true};
+  }
+  if (row.needs_file && output.append) {
+    return Failure{
+        fmt::format("--format={} and -A/--output-append-mode cannot be given together: the file is one whole",
+                    row.name),
+        true};
+  }
+  startup.follow_forks = startup.follow_forks || row.is_of_processes;
   if (format.output == OutputFormat::folded) {
-    if (output.separate) {
-      return Failure{"--format=folded and -ff/--output-separately are mutually exclusive", true};
-    }
     if (format.stack_trace == StackTrace::none) {
       format.stack_trace = StackTrace::symbols;
     }

@@ -11,6 +11,7 @@
 
 #include "base/summary_column.h"
 #include "cgroups/target.h"
+#include "cli/output_formats.h"
 #include "filter/choice_set.h"
 #include "filter/end_filter.h"
 #include "filter/number_set.h"
@@ -70,7 +71,6 @@ inline constexpr unsigned microseconds = 6;
 
 enum class StackTrace : std::uint8_t { none, symbols, sources };
 enum class Color : std::uint8_t { automatic, always, never };
-enum class OutputFormat : std::uint8_t { text, json, folded };
 enum class StackUnwinder : std::uint8_t { libdw, libunwind };
 
 enum class FdDetail : std::uint8_t { path, socket, dev, pidfd, eventfd, signalfd };

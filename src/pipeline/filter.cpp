@@ -4,6 +4,7 @@
 #include <array>
 
 #include "pipeline/fd_finder.h"
+#include "pipeline/named_arguments.h"
 
 namespace tracer::pipeline {
 
@@ -55,24 +56,15 @@ bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& me
   if (signature == nullptr) {
     return false;
   }
-  const auto& args = decode::Decoder::arguments_of(*state_);
-  for (const spec::Param& param : spec::Tables::slice(tables_.params, signature->params)) {
-    const std::size_t slot = param.slot[index_of(entry.abi)];
-    if (param.type == spec::none || slot >= args.size()) {
-      continue;
-    }
-    const spec::Type& type = tables_.types[param.type];
-    const std::uint64_t value = args[slot];
-    if (type.kind == TypeKind::scalar && is_fd(type)) {
-      if (matches_fd({entry.tid, memory.snapshot()}, static_cast<std::int32_t>(value))) {
-        return true;
-      }
-    } else if (type.kind == TypeKind::pointer && type.target != spec::none) {
-      const spec::Type& target = tables_.types[type.target];
-      if (target.kind == TypeKind::cstr && target.style == Style::path && matches_path(RemoteAddr(value), memory)) {
-        return true;
-      }
-    }
+  bool found = false;
+  visit_named_arguments(
+      tables_, *signature, entry.abi, decode::Decoder::arguments_of(*state_),
+      [&](std::int32_t fd, Style) {
+        found = found || matches_fd({entry.tid, memory.snapshot()}, fd);
+      },
+      [&](RemoteAddr path) { found = found || matches_path(path, memory); });
+  if (found) {
+    return true;
   }
   return has_fds_inside(*signature) && matches_inside(entry, memory);
 }

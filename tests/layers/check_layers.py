@@ -35,11 +35,12 @@ MAY_INCLUDE = {
     'decoders': ['base', 'spec', 'format', 'names', 'decode', 'trace/memory.h', 'render/emitter.h'],
     'filter': ['base', 'spec', 'trace'],
     'sink': ['base'],
+    'exports': ['base', 'proc', 'spec', 'trace'],
     'explain': ['base', 'proc', 'spec', 'format', 'debuginfo', 'render/emitter.h'],
     # Options are stored as the enums of those who consume them.
     'cli': ['base', 'cgroups', 'spec', 'format', 'filter', 'process', 'render'],
     'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
-                 'explain'],
+                 'explain', 'exports'],
     'replay': ['base', 'proc', 'spec', 'trace', 'names', 'decode', 'decoders', 'filter', 'pipeline'],
     'app': None,  # wiring: everything
 }

@@ -101,7 +101,8 @@ TEST_CASE("under its own name the program suggests near misses, and says what an
         "tracer: unrecognized option '--statsu=all'; did you mean --status?\nTry 'tracer -h' for more information.\n");
   CHECK(text_of(run({"-e", "raed", "ls"}, "tracer")) == "tracer: invalid system call 'raed'; did you mean read?\n");
   CHECK(text_of(run({"--format=xml", "ls"}, "tracer")) ==
-        "tracer: invalid --format argument: 'xml'; it takes text|json|folded\n"
+        "tracer: invalid --format argument: 'xml'; it takes "
+        "text|json|folded|tree|dot|chrome|perfetto|sqlite|pcapng|html\n"
         "Try 'tracer -h' for more information.\n");
   CHECK(text_of(run({"-e", "status=ok", "ls"}, "tracer")) ==
         "tracer: invalid status 'ok'; it takes successful|failed|unfinished|unavailable|detached[,...]\n");

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "decode/call_state.h"
+#include "pipeline/data_calls.h"
 #include "render/line_parts.h"
 
 namespace tracer::pipeline::views {
@@ -16,43 +17,6 @@ constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t header_cost = 64;  // the cost of the line above a buffer, even if the buffer is unreadable
 constexpr std::size_t row = 16;
 constexpr std::uint64_t everything = ~std::uint64_t{0};  // all that a call was given to write
-
-/// How a call passes its data.
-enum class Carrier : std::uint8_t { buffer, vector, message, messages };
-
-struct DumpedCall {
-  std::string_view name;
-  Carrier carrier;
-  bool reads;
-};
-
-// The calls that strace dumps; the buffer is always the second argument and its length the third.
-constexpr std::array<DumpedCall, 24> dumped_calls = {{
-    {"read", Carrier::buffer, true},
-    {"pread64", Carrier::buffer, true},
-    {"recv", Carrier::buffer, true},
-    {"recvfrom", Carrier::buffer, true},
-    {"write", Carrier::buffer, false},
-    {"pwrite64", Carrier::buffer, false},
-    {"send", Carrier::buffer, false},
-    {"sendto", Carrier::buffer, false},
-    {"mq_timedreceive", Carrier::buffer, true},
-    {"mq_timedreceive_time64", Carrier::buffer, true},
-    {"mq_timedsend", Carrier::buffer, false},
-    {"mq_timedsend_time64", Carrier::buffer, false},
-    {"readv", Carrier::vector, true},
-    {"preadv", Carrier::vector, true},
-    {"preadv2", Carrier::vector, true},
-    {"writev", Carrier::vector, false},
-    {"pwritev", Carrier::vector, false},
-    {"pwritev2", Carrier::vector, false},
-    {"vmsplice", Carrier::vector, false},
-    {"recvmsg", Carrier::message, true},
-    {"sendmsg", Carrier::message, false},
-    {"recvmmsg", Carrier::messages, true},
-    {"recvmmsg_time64", Carrier::messages, true},
-    {"sendmmsg", Carrier::messages, false},
-}};
 
 class Dumper {
  public:
@@ -161,9 +125,8 @@ void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet&
     return;
   }
   const std::string_view name = call.tables.text(call.state.call->name);
-  const auto found = std::find_if(dumped_calls.begin(), dumped_calls.end(),
-                                  [name](const DumpedCall& dumped) { return dumped.name == name; });
-  if (found == dumped_calls.end()) {
+  const DataCall* found = find_data_call(name);
+  if (found == nullptr) {
     return;
   }
   const auto& args = call.state.entry.args;
@@ -176,20 +139,20 @@ void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet&
   if (call.outcome.is_error && found->reads) {
     return;
   }
-  const bool has_length = !call.outcome.is_error && (found->reads || found->carrier == Carrier::messages);
+  const bool has_length = !call.outcome.is_error && (found->reads || found->carrier == DataCall::Carrier::messages);
   const auto carried = has_length ? static_cast<std::uint64_t>(call.outcome.value) : everything;
   Dumper dumper(text, call);
   switch (found->carrier) {
-    case Carrier::buffer:
+    case DataCall::Carrier::buffer:
       dumper.buffer(RemoteAddr(args[1]), found->reads ? carried : args[2]);
       break;
-    case Carrier::vector:
+    case DataCall::Carrier::vector:
       dumper.vector(RemoteAddr(args[1]), args[2], carried);
       break;
-    case Carrier::message:
+    case DataCall::Carrier::message:
       dumper.message(RemoteAddr(args[1]), carried);
       break;
-    case Carrier::messages:
+    case DataCall::Carrier::messages:
       dumper.messages(RemoteAddr(args[1]), std::min<std::uint64_t>(carried, static_cast<std::uint32_t>(args[2])));
       break;
   }
