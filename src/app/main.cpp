@@ -37,6 +37,7 @@
 #include "decoders/decoders.h"
 #include "library/debug_prototypes.h"
 #include "pipeline/views/folded.h"
+#include "pipeline/views/folding_text.h"
 #include "pipeline/views/json.h"
 #include "pipeline/views/packets.h"
 #include "ptrace/foreground_proxy.h"
@@ -138,6 +139,10 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
   if (options.ltrace) {
     return std::make_unique<pipeline::views::LtraceView>(std::move(settings), app::ltrace_view_options(options), tables,
                                                          decoder, names, std::move(channels));
+  }
+  if (wants_fold(options)) {
+    return std::make_unique<pipeline::views::FoldingTextView>(std::move(settings), has_utf8_locale(), tables, decoder,
+                                                              names, std::move(channels));
   }
   return std::make_unique<pipeline::views::TextView>(std::move(settings), tables, decoder, names, std::move(channels));
 }

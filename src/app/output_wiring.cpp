@@ -55,6 +55,18 @@ bool wants_color(const cli::Options& options) {
                                                       : !output.separate && is_color_terminal(output.target);
 }
 
+bool writes_to_terminal(const cli::Output& output) {
+  switch (output.to) {
+    case cli::Output::To::standard_error:
+      return ::isatty(STDERR_FILENO) == 1;
+    case cli::Output::To::file:
+      return !output.separate && is_terminal(output.target);
+    case cli::Output::To::command:
+      break;
+  }
+  return false;
+}
+
 render::Palette palette(const pipeline::Note& note) {
   render::Palette palette = render::Palette::default_colors();
   const char* changes = std::getenv("STRACE_COLORS");
@@ -66,6 +78,20 @@ render::Palette palette(const pipeline::Note& note) {
 }
 
 }  // namespace
+
+bool wants_fold(const cli::Options& options) {
+  const cli::Format& format = options.format;
+  const cli::Filters& filters = options.filters;
+  if (format.fold != cli::Fold::automatic) {
+    return format.fold == cli::Fold::always;
+  }
+  // What was asked for by name is no noise.
+  const bool selected = !filters.trace.full() || filters.by_path_or_fd() || filters.end.any();
+  const bool strict = options.compat == cli::Compat::strace || options.ltrace.has_value();
+  const bool below_lines =
+      format.stack_trace != cli::StackTrace::none || !format.dump_reads.empty() || !format.dump_writes.empty();
+  return !strict && !selected && !below_lines && writes_to_terminal(options.output);
+}
 
 pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note) {
   const cli::Format& format = options.format;

@@ -28,13 +28,26 @@ bool is_color_terminal(int fd) {
 #endif
 }
 
-bool is_color_terminal(const std::string& path) {
+namespace {
+
+UniqueFd open_device(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISCHR(info.st_mode)) {
-    return false;  // other files are not opened: that may block, or rewind a tape
+    return {};  // other files are not opened: that may block, or rewind a tape
   }
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  return UniqueFd(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+}
+
+}  // namespace
+
+bool is_color_terminal(const std::string& path) {
+  const UniqueFd fd = open_device(path);
   return fd.valid() && is_color_terminal(fd.get());
+}
+
+bool is_terminal(const std::string& path) {
+  const UniqueFd fd = open_device(path);
+  return fd.valid() && ::isatty(fd.get()) == 1;
 }
 
 unsigned terminal_columns() {

@@ -10,6 +10,9 @@ bool is_color_terminal(int fd);
 /// Returns the same for a file.
 bool is_color_terminal(const std::string& path);
 
+/// Returns whether the file is a terminal.
+bool is_terminal(const std::string& path);
+
 /// Returns COLUMNS of the environment, or the width of the terminal on standard input, output or error; 0: unknown.
 unsigned terminal_columns();
 

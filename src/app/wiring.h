@@ -22,6 +22,8 @@ names::NameOptions name_options(const cli::Options& options);
 pipeline::PipelineOptions pipeline_options(const cli::Options& options, const spec::Tables& tables);
 /// Errors in STRACE_COLORS are reported to `note`.
 pipeline::views::TextViewOptions text_view_options(const cli::Options& options, const pipeline::Note& note);
+/// Returns whether the text is folded (--fold).
+bool wants_fold(const cli::Options& options);
 /// The options must come from ltrace's command line.
 pipeline::views::LtraceViewOptions ltrace_view_options(const cli::Options& options);
 render::SummaryOptions summary_options(const cli::Options& options);

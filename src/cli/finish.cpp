@@ -228,6 +228,28 @@ Applied finish_summary(Draft& draft) {
   return std::nullopt;
 }
 
+/// A folded call has no line of its own.
+Applied check_fold(const Options& options) {
+  const Format& format = options.format;
+  if (format.fold != Fold::always) {
+    return std::nullopt;
+  }
+  const std::pair<bool, std::string_view> excluded[] = {
+      {options.compat == Compat::strace, "--compat=strace (implied by that name of the program): strace does not fold"},
+      {format.output != OutputFormat::text, "--format: only text is folded"},
+      {options.summary.mode == SummaryMode::only, "-c/--summary-only: no lines are written"},
+      {format.stack_trace != StackTrace::none, "-k/--stack-trace: each stack belongs to the line of a call"},
+      {!format.dump_reads.empty() || !format.dump_writes.empty(),
+       "-e read and -e write: each dump belongs to the line of a call"},
+  };
+  for (const auto& [given, why] : excluded) {
+    if (given) {
+      return Failure{fmt::format("--fold cannot be used with {}", why), true};
+    }
+  }
+  return std::nullopt;
+}
+
 Applied finish_output(Draft& draft) {
   Output& output = draft.options.output;
   Format& format = draft.options.format;
@@ -344,6 +366,9 @@ Applied finish(Draft& draft, uid_t user) {
   }
   if (draft.options.startup.user && user != 0) {
     return Failure{"You must be root to use the -u/--username option"};
+  }
+  if (auto failure = check_fold(draft.options)) {
+    return failure;
   }
   if (auto failure = finish_output(draft)) {
     return failure;

@@ -71,6 +71,7 @@ inline constexpr unsigned microseconds = 6;
 
 enum class StackTrace : std::uint8_t { none, symbols, sources };
 enum class Color : std::uint8_t { automatic, always, never };
+enum class Fold : std::uint8_t { automatic, always, never };
 enum class StackUnwinder : std::uint8_t { libdw, libunwind };
 
 enum class FdDetail : std::uint8_t { path, socket, dev, pidfd, eventfd, signalfd };
@@ -115,6 +116,7 @@ struct Format {
   StackUnwinder stack_unwinder = StackUnwinder::libdw;
   render::FoldedWeight folded_weight = render::FoldedWeight::calls;
   Color color = Color::automatic;
+  Fold fold = Fold::automatic;  ///< automatic: on a terminal, for the whole text
 };
 
 struct Output {

@@ -178,6 +178,10 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return stack_unwinder(draft, given);
     case OptionId::compat:
       return compat(draft, given);
+    case OptionId::fold:
+    case OptionId::no_fold:
+      options.format.fold = given.row->id == OptionId::fold ? Fold::always : Fold::never;
+      return std::nullopt;
     case OptionId::folded_weight:
       return folded_weight(draft, given);
     case OptionId::engine:

@@ -23,11 +23,11 @@ class Notes {
 
   void say(std::string_view sentence) const { note_(sentence); }
   void process(pid_t pid, std::string_view what) const {
-    view_.flush();
+    view_.show_all();
     note_(fmt::format("Process {} {}", pid, what));
   }
   void limit_reached() const {
-    view_.flush();
+    view_.show_all();
     note_("System call limit has been reached, detaching tracees");
   }
   void poked(pid_t pid, const trace::Tampered& tampered) const {
@@ -36,7 +36,7 @@ class Notes {
     }
   }
   void failed_poke(pid_t pid, std::string_view why) const {
-    view_.flush();
+    view_.show_all();
     note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
   }
 

@@ -69,7 +69,7 @@ void Pipeline::totals(std::span<const trace::CallTotals> calls) {
 }
 
 void Pipeline::idle() {
-  view_.flush();
+  view_.show_all();
 }
 
 trace::Verdict Pipeline::on_alarm() {

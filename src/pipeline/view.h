@@ -79,6 +79,8 @@ class View {
 
   /// Writes all buffered output.
   virtual void flush() {}
+  /// Writes also what the view holds back: the engine is about to wait, or something else is to be written.
+  virtual void show_all() { flush(); }
   /// The event is handled, and its thread will be resumed.
   virtual void event_done() {}
   /// Called last.

@@ -229,6 +229,8 @@ ROWS = [
     ('--format=folded --folded-weight=calls -e trace=chdir', 'fail fail', [r';chdir \d+$'], 'new'),
     ('--format=folded --folded-weight=time -e trace=chdir', 'fail', [r';chdir \d+$'], 'new'),
     ('--format=folded --folded-weight=bytes -e trace=read', 'file', [r';read 4$'], 'new'),
+    ('--compat=none --fold -e trace=brk,mmap,chdir', 'fail', [r'^(⋯|\.\.\.) \d+ calls: .*allocator', '^chdir', '!^brk'], 'new'),
+    ('--no-fold -e trace=brk,chdir', 'fail', ['^chdir', '^brk'], 'new'),
     ('-k --stack-unwinder=libdw -e trace=chdir', 'fail', ['^ > '], 'new'),
     ('-k --stack-unwinder=libunwind -e trace=chdir', 'fail', ['^ > '], 'new libunwind'),
     ('--define=own.sys -e trace=chdir', 'fail', ['^chdir'], 'new'),

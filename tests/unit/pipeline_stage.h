@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.h"
+#include "pipeline/views/folding_text.h"
 #include "pipeline/views/json.h"
 #include "pipeline/views/text.h"
 #include "sysc/compile.h"
@@ -128,6 +129,7 @@ struct StageOptions {
   render::SummaryOptions summary;
   bool separate = false;
   bool json = false;
+  bool fold = false;
 };
 
 class Stage {
@@ -145,6 +147,9 @@ class Stage {
     if (options.json) {
       view_ = std::make_unique<pipeline::views::JsonView>(tables_, decoder_, processes, std::move(channels),
                                                           pipeline::views::JsonViewOptions{});
+    } else if (options.fold) {
+      view_ = std::make_unique<pipeline::views::FoldingTextView>(options.text, false, tables_, decoder_, names_,
+                                                                 std::move(channels));
     } else {
       view_ = std::make_unique<pipeline::views::TextView>(options.text, tables_, decoder_, names_, std::move(channels));
     }

@@ -43,6 +43,7 @@ class TeeView final : public View {
   void detached(Thread& thread, const Moment& moment) override { both(&View::detached, thread, moment); }
   void lost(std::uint64_t events) override { both(&View::lost, events); }
   void flush() override { both(&View::flush); }
+  void show_all() override { both(&View::show_all); }
   void event_done() override { both(&View::event_done); }
   void finish() override { both(&View::finish); }
   void raw(std::string_view text) override { both(&View::raw, text); }

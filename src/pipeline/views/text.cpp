@@ -61,10 +61,14 @@ void TextView::ask_for_command(Thread& thread, const Moment& moment) {
   }
 }
 
-void TextView::begin_line(Thread& thread, const Moment& moment) {
-  if (Thread* owner = thread.channel->owner; owner != nullptr) {
-    interrupt(*owner);
+void TextView::interrupt_owner(const Channel& channel) {
+  if (channel.owner != nullptr) {
+    interrupt(*channel.owner);
   }
+}
+
+void TextView::begin_line(Thread& thread, const Moment& moment) {
+  interrupt_owner(*thread.channel);
   thread.line.clear();
   thread.handed_over = 0;
   write_prefix(thread, moment);
@@ -133,30 +137,33 @@ void TextView::leave_emitter(Thread& thread) {
   emitter_->set_buffer(scratch_);
 }
 
-void TextView::call_begins(Thread& thread, const trace::Memory& memory) {
-  if (options_.hold_calls) {
-    // No line is split: nothing is written before the call has ended.
-    Thread* const owner = std::exchange(thread.channel->owner, nullptr);
-    begin_line(thread, {thread.call.entered, memory});
-    thread.channel->owner = owner;
-  } else {
-    begin_line(thread, {thread.call.entered, memory});
-  }
+std::size_t TextView::begin_held_line(Thread& thread, const trace::Memory& memory) {
+  Thread* const owner = std::exchange(thread.channel->owner, nullptr);
+  begin_line(thread, {thread.call.entered, memory});
+  thread.channel->owner = owner;
+  const std::size_t prefix = thread.line.size();
   thread.interrupted = false;
   thread.text_progress = {};
   take_emitter(thread);
   decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, *emitter_);
   leave_emitter(thread);
+  return prefix;
+}
+
+void TextView::show_held_line(Thread& thread) {
+  interrupt_owner(*thread.channel);
+  thread.channel->owner = &thread;
+  channels_.touch(*thread.channel);
+}
+
+void TextView::call_begins(Thread& thread, const trace::Memory& memory) {
+  begin_held_line(thread, memory);
   if (!options_.hold_calls) {
-    thread.channel->owner = &thread;
-    channels_.touch(*thread.channel);
+    show_held_line(thread);
   }
 }
 
-void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
-  if (thread.interrupted) {
-    resume_line(thread, {end.time, memory});
-  }
+void TextView::complete_line(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
   take_emitter(thread);
   decoder_.exit(*thread.state, end.outcome, memory, *emitter_);
   leave_emitter(thread);
@@ -164,6 +171,13 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory
   if (options_.duration_digits && end.outcome.known) {
     render::append_duration(thread.line, end.duration, *options_.duration_digits);
   }
+}
+
+void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
+  if (thread.interrupted) {
+    resume_line(thread, {end.time, memory});
+  }
+  complete_line(thread, end, memory);
   end_line(thread);
   if (end.outcome.known) {
     scratch_.clear();

@@ -83,11 +83,21 @@ class TextView : public View {
   }
   void begin_line(Thread& thread, const Moment& moment);
   void end_line(Thread& thread);
+  /// Writes what is known of a call at its entry into the thread's line, and splits no line for it. Returns the length
+  /// of the prefix.
+  std::size_t begin_held_line(Thread& thread, const trace::Memory& memory);
+  /// Makes that line the last of its channel, which splits the line of another thread.
+  void show_held_line(Thread& thread);
+  /// Adds to the line what is known of the call at its exit.
+  void complete_line(Thread& thread, const CallEnd& end, const trace::Memory& memory);
+  /// Splits the unfinished line of whichever thread has the channel.
+  void interrupt_owner(const Channel& channel);
   void interrupt(Thread& owner);
   void take_emitter(Thread& thread);
   void leave_emitter(Thread& thread);
   void hand_over(Thread& thread);
   [[nodiscard]] const TextViewOptions& options() const { return options_; }
+  [[nodiscard]] const spec::Tables& tables() const { return tables_; }
   [[nodiscard]] const decode::Decoder& decoder() const { return decoder_; }
   [[nodiscard]] Channels& channels() { return channels_; }
   [[nodiscard]] render::LinePrefix& prefix() { return prefix_; }
