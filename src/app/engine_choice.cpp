@@ -13,6 +13,7 @@
 #include "cgroups/finder.h"
 #include "explain/calls_of_interest.h"
 #include "explain/story.h"
+#include "inprocess/engine.h"
 #include "ptrace/engine.h"
 
 namespace tracer::app {
@@ -131,6 +132,66 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);
 }
 
+/// Returns which of the options cannot be had from calls that are recorded inside the program; empty if none does.
+std::string why_not_inside(const cli::Options& options) {
+  const cli::Format& format = options.format;
+  if (!options.startup.attach.empty()) {
+    return "-p attaches to processes, and only a program that tracer starts can be led to record its calls";
+  }
+  if (options.extras.any_scope()) {
+    return "--system-wide, --cgroup and --comm need the bpf engine";
+  }
+  if (names_functions(options)) {
+    return "functions are traced, which needs breakpoints";
+  }
+  if (!options.injections.empty()) {
+    return "calls are tampered with, which needs stopped threads";
+  }
+  if (options.startup.daemonize != process::Daemonize::no) {
+    return "with -D the program is not a child of the tracer";
+  }
+  if (options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) {
+    return "the CPU time of a call is not known inside the program; -w counts elapsed time";
+  }
+  if (!options.extras.files.record.empty() || options.extras.explain) {
+    return "--record and --explain need more of a call than is captured";
+  }
+  if (format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
+    return "stacks are read from stopped threads";
+  }
+  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
+      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
+    return "what descriptors and ids stand for is looked up while the thread is stopped (-y, -Y, -P and the like)";
+  }
+  if (!format.dump_reads.empty() || !format.dump_writes.empty()) {
+    return "-e read= and -e write= need more of a buffer than is captured";
+  }
+  constexpr unsigned longest_text = 4096;
+  if (format.string_limit > longest_text) {
+    return "-s allows 4096 bytes at most";
+  }
+  return {};
+}
+
+Result<ChosenEngine> make_inside_engine(const cli::Options& options, const process::EngineOptions& engine_options,
+                                        const spec::Tables& tables,
+                                        const std::function<void(const std::string&)>& complain) {
+  const auto refuse = [](const std::string& why_not) {
+    return Error{0, "--engine=inprocess: " + why_not + "; leave the option out to trace with ptrace"};
+  };
+  if (const std::string why_not = why_not_inside(options); !why_not.empty()) {
+    return refuse(why_not);
+  }
+  capture::CaptureLimits limits;
+  limits.string_limit = options.format.string_limit;
+  limits.whole = !options.format.abbrev.full();
+  auto engine = inprocess::make_inprocess_engine(engine_options, tables, limits, complain);
+  if (!engine) {
+    return refuse(engine.error().message);
+  }
+  return ChosenEngine{std::move(engine).value(), false};
+}
+
 }  // namespace
 
 Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
@@ -151,6 +212,13 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   }
   if (const Status found = cgroups::check(options.extras.groups); !found) {
     return found.error();
+  }
+  if (choice == EngineChoice::inprocess) {
+    debug("engine: inprocess, as --engine says");
+    if (options.startup.debug) {
+      engine_options.debug = complain;
+    }
+    return make_inside_engine(options, engine_options, tables, complain);
   }
   bool kernel_counts_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {

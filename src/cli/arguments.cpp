@@ -311,8 +311,10 @@ Applied record_when(Draft& draft, const GivenOption& given) {
 }
 
 Applied engine(Draft& draft, const GivenOption& given) {
-  static constexpr std::array<filter::ChoiceName<EngineChoice>, 3> names = {
-      {{"auto", EngineChoice::automatic}, {"ptrace", EngineChoice::ptrace}, {"bpf", EngineChoice::bpf}}};
+  static constexpr std::array<filter::ChoiceName<EngineChoice>, 4> names = {{{"auto", EngineChoice::automatic},
+                                                                             {"ptrace", EngineChoice::ptrace},
+                                                                             {"bpf", EngineChoice::bpf},
+                                                                             {"inprocess", EngineChoice::inprocess}}};
   return store(given, read_choice<EngineChoice>(*given.argument, names), draft.options.extras.engine);
 }
 

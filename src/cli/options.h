@@ -170,7 +170,7 @@ struct Injection {
 
 // ---------------------------------------------------------------------------------------------- ours
 
-enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf };
+enum class EngineChoice : std::uint8_t { automatic, ptrace, bpf, inprocess };
 
 /// The argument of --from and --to.
 struct ReplayTime {

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,7 +19,9 @@
 namespace tracer::ptrace {
 
 Status Attacher::attach_all() {
-  choose_filter();
+  if (const Status chosen = choose_filter(); !chosen) {
+    return chosen.error();
+  }
   if (options_.debug) {
     debug_kernel(options_.debug, ptrace_options());
   }
@@ -43,7 +46,13 @@ Status Attacher::attach_all() {
   return Done{};
 }
 
-void Attacher::choose_filter() {
+Status Attacher::choose_filter() {
+  if (recorder_ != nullptr) {
+    trace::WantedCalls all;
+    std::for_each(all.begin(), all.end(), [](auto& calls) { calls.set(); });
+    filter_ = make_seccomp_filter(options_.wanted.value_or(all), recorder_->exemption());
+    return filter_.empty() ? Status(Error{ENOSYS, "the kernel has no seccomp filters"}) : Status(Done{});
+  }
   std::string reason = options_.wanted ? options_.no_filter_because : "every call is wanted";
   if (reason.empty() && !options_.attach.empty()) {
     // The options that a filter asks for are not for them.
@@ -56,6 +65,7 @@ void Attacher::choose_filter() {
     options_.debug(filter_.empty() ? "seccomp filter disabled: " + reason
                                    : fmt::format("seccomp filter enabled: {} instructions", filter_.size()));
   }
+  return Done{};
 }
 
 unsigned Attacher::ptrace_options() const {

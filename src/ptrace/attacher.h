@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "process/engine_options.h"
+#include "ptrace/call_recorder.h"
 #include "ptrace/foreground_proxy.h"
 #include "ptrace/function_hooks.h"
 #include "ptrace/launch.h"
@@ -19,11 +20,15 @@ namespace tracer::ptrace {
 
 class Attacher {
  public:
-  /// `functions`: null if no functions are traced. `on_unknown_end`: what the foreground proxy calls when a child of
-  /// its own ends that is no tracee.
+  /// `functions`: null if no functions are traced. `recorder`: null if all calls that are wanted stop.
+  /// `on_unknown_end`: what the foreground proxy calls when a child of its own ends that is no tracee.
   Attacher(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions,
-           std::function<void(pid_t, int)> on_unknown_end)
-      : options_(options), tracees_(tracees), functions_(functions), on_unknown_end_(std::move(on_unknown_end)) {}
+           const CallRecorder* recorder, std::function<void(pid_t, int)> on_unknown_end)
+      : options_(options),
+        tracees_(tracees),
+        functions_(functions),
+        recorder_(recorder),
+        on_unknown_end_(std::move(on_unknown_end)) {}
 
   /// Starts the program, up to its execve, and attaches to the processes that are to be attached.
   Status attach_all();
@@ -50,7 +55,7 @@ class Attacher {
     std::string hint;     ///< what may be the cause of that; may be empty
   };
 
-  void choose_filter();
+  Status choose_filter();
   [[nodiscard]] unsigned ptrace_options() const;
   Status launch_program();
   Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
@@ -65,6 +70,7 @@ class Attacher {
   const process::EngineOptions& options_;
   TraceeTable& tracees_;
   FunctionHooks* functions_;
+  const CallRecorder* recorder_;
   std::function<void(pid_t, int)> on_unknown_end_;
   std::vector<Requested> requested_;  ///< not announced yet
   std::vector<sock_filter> filter_;   ///< what the launched program has; often empty

@@ -55,6 +55,9 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     tracees_.set_visibility(tracee, Visibility::visible);
   }
   tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
+  if (recorder_ && tracee.installing_filter) {
+    recorder_->distrust(tracee);
+  }
   if (tracee.visible()) {
     trace::SyscallEnter enter;
     enter.number = state.number;
@@ -109,6 +112,9 @@ void PtraceEngine::on_exit(Tracee& tracee, const CallState& kernels) {
         tracees_.set_visibility(tracee, Visibility::launching);
       }
     }
+  }
+  if (recorder_ && !is_launching(tracee)) {
+    recorder_->after_call(tracee, kernels);
   }
   const CallTampering tampering = std::exchange(tracee.tampering, {});
   if (tampering.wish != nullptr) {

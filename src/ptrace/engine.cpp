@@ -48,18 +48,21 @@ class LiveStack final : public trace::StackSource {
 
 Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions options,
                                                           const std::function<void(const std::string&)>& complain,
-                                                          const MakeFunctionHooks& functions) {
-  auto engine = std::make_unique<PtraceEngine>(std::move(options), functions);
+                                                          const MakeFunctionHooks& functions,
+                                                          const MakeCallRecorder& recorder) {
+  auto engine = std::make_unique<PtraceEngine>(std::move(options), functions, recorder);
   if (const Status started = engine->start(complain); !started) {
     return started.error();
   }
   return std::unique_ptr<trace::Engine>(std::move(engine));
 }
 
-PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions)
+PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions,
+                           const MakeCallRecorder& recorder)
     : options_(std::move(options)),
       functions_(functions ? functions(*this) : nullptr),
-      attacher_(options_, tracees_, functions_.get(),
+      recorder_(recorder ? recorder(*this) : nullptr),
+      attacher_(options_, tracees_, functions_.get(), recorder_.get(),
                 [this](pid_t child, int status) { complain_of_exit(child, status); }),
       threads_(options_, tracees_, functions_.get(), *this) {}
 
@@ -85,16 +88,16 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
   if (functions_ && functions_->found_nothing()) {
     const std::string_view remedy = options_.as_ltrace ? "" : "; --list-probes=PROG lists what there is";
     complain(fmt::format("no function or probe that is asked for is in the program or its libraries{}", remedy));
-    for (const std::string& reason : functions_->why_nothing()) {
-      complain(reason);
-    }
+  }
+  for (const std::string& reason : functions_ ? functions_->why_missed() : std::vector<std::string>()) {
+    complain(reason);
   }
   return end_;
 }
 
 void PtraceEngine::serve(trace::EventHandler& handler) {
   while (!leaving_ && (tracees_.size() != tracees_.suppressed() || threads_.detach_suppressed())) {
-    Outcome outcome = waiter_->next(threads_.next_release(), handler.alarm_at());
+    Outcome outcome = waiter_->next(threads_.next_release(), next_alarm(handler));
     if (auto* report = std::get_if<Report>(&outcome)) {
       on_report(std::move(*report));
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
@@ -108,9 +111,11 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
       }
     } else if (std::holds_alternative<Due>(outcome)) {
       threads_.release_due();
+      collect_recorded();
       ring(handler);
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
+      collect_recorded();
       handler.idle();
       if (threads_.detaches_from_all()) {
         // The kernel detaches from threads that cannot stop now, such as a vfork's parent, when we end.
@@ -119,6 +124,20 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
     } else {
       break;
     }
+  }
+}
+
+std::optional<std::chrono::nanoseconds> PtraceEngine::next_alarm(const trace::EventHandler& handler) const {
+  const auto alarm = handler.alarm_at();
+  if (recorder_ == nullptr) {
+    return alarm;
+  }
+  return alarm ? std::min(*alarm, recorder_->due()) : recorder_->due();
+}
+
+void PtraceEngine::collect_recorded() {
+  if (recorder_) {
+    recorder_->collect();
   }
 }
 
@@ -158,12 +177,18 @@ void PtraceEngine::on_report(Report report) {
   const Stop stop = stopped != nullptr ? stop_of(report.status) : Stop{};
   const bool execed = stopped != nullptr && stop.kind == StopKind::exec;
   const pid_t former = execed ? stopped->event_message().value_or(tid) : tid;
+  if (execed) {
+    collect_recorded();  // while those that have recorded something have their ids
+  }
   Tracee* tracee = execed ? find_execed(*stopped, former) : tracees_.find(tid);
   if (tracee == nullptr) {
     on_unknown(std::move(report), stop);
     return;
   }
   if (stopped == nullptr) {
+    if (recorder_) {
+      recorder_->leave(*tracee);
+    }
     on_end(*tracee, report.status);
     if (!early_.empty()) {
       adopt_orphans(std::nullopt);
@@ -174,6 +199,10 @@ void PtraceEngine::on_report(Report report) {
   tracee->held_until.reset();
   if (options_.cpu_time) {
     tracee->system_time = report.system_time;
+  }
+  if (recorder_ && recorder_->on_stop(*tracee, stop)) {
+    threads_.resume(*tracee);
+    return;
   }
   if (execed) {
     on_exec(*tracee, former);
@@ -246,6 +275,9 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
       threads_.resume(tracee);
       break;
     case StopKind::exit:
+      if (recorder_) {
+        recorder_->leave(tracee);
+      }
       end_call(tracee);
       threads_.resume(tracee);
       break;
@@ -318,7 +350,11 @@ void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Trac
   }
   const LiveStack stack(stopped);
   event.stack = &stack;
-  switch (handler_->handle(event, tracee.memory)) {
+  heed(handler_->handle(event, tracee.memory), tracee);
+}
+
+void PtraceEngine::heed(trace::Verdict verdict, const Tracee& tracee) {
+  switch (verdict) {
     case trace::Verdict::go_on:
       break;
     case trace::Verdict::detach:
@@ -327,6 +363,23 @@ void PtraceEngine::hand_out(const Tracee& tracee, trace::Event event, const Trac
     case trace::Verdict::detach_all:
       detach_all();
       break;
+  }
+}
+
+void PtraceEngine::on_recorded(pid_t tid, trace::Event event, const trace::Memory& memory) {
+  Tracee* tracee = tracees_.find(tid);
+  if (tracee == nullptr || !tracee->visible() || handler_ == nullptr) {
+    return;
+  }
+  tracee->call_reported = std::holds_alternative<trace::SyscallEnter>(event.what);
+  event.tid = tid;
+  event.tgid = tracee->tgid;
+  heed(handler_->handle(event, memory), *tracee);
+}
+
+void PtraceEngine::on_left(Tracee& tracee, const trace::SyscallExit& exit) {
+  if (std::exchange(tracee.call_reported, false)) {
+    emit(tracee, exit);
   }
 }
 

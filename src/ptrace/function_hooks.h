@@ -85,8 +85,8 @@ class FunctionHooks {
   virtual void end_calls(Tracee& tracee) = 0;
   /// Whether there was a program, and nothing in it or its libraries that is asked for.
   [[nodiscard]] virtual bool found_nothing() const = 0;
-  /// Why, as far as that can be said; a line each.
-  [[nodiscard]] virtual std::vector<std::string> why_nothing() const = 0;
+  /// Why parts of what is asked for were not found, as far as that can be said; a line each.
+  [[nodiscard]] virtual std::vector<std::string> why_missed() const = 0;
 };
 
 /// Makes what traces functions, and reports to this sink.

@@ -52,8 +52,12 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   if (untraced) {
     inherit_untraced(*untraced, tracee);
   }
+  const bool shares_memory =
+      parent != nullptr && (functions_ || recorder_) && (is_thread || share_memory(parent->tid(), tid));
+  if (recorder_ && parent != nullptr) {
+    recorder_->inherit(*parent, tracee, shares_memory);
+  }
   if (functions_ && parent != nullptr) {
-    const bool shares_memory = is_thread || share_memory(parent->tid(), tid);
     functions_->inherit(*parent, tracee, shares_memory);
     // We clean a copy and detach from it; a process that shares the memory needs us until its own execve.
     tracee.detaching = detaching || (!seen && !filtered && !shares_memory);
@@ -103,6 +107,9 @@ Tracee* PtraceEngine::find_execed(const Stopped& thread, pid_t former) {
 
 void PtraceEngine::on_exec(Tracee& tracee, pid_t former) {
   tracee.memory.forget();
+  if (recorder_) {
+    recorder_->on_exec(tracee, former);
+  }
   if (tracee.visible()) {
     if (functions_) {
       functions_->end_calls(tracee);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ptrace/attacher.h"
+#include "ptrace/call_recorder.h"
 #include "ptrace/call_states.h"
 #include "ptrace/early_reports.h"
 #include "ptrace/engine.h"
@@ -15,9 +16,9 @@
 
 namespace tracer::ptrace {
 
-class PtraceEngine final : public trace::Engine, private EventSink {
+class PtraceEngine final : public trace::Engine, private EventSink, private RecordedCalls {
  public:
-  PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions);
+  PtraceEngine(process::EngineOptions options, const MakeFunctionHooks& functions, const MakeCallRecorder& recorder);
 
   /// Launches and attaches.
   Status start(const std::function<void(const std::string&)>& complain);
@@ -28,6 +29,9 @@ class PtraceEngine final : public trace::Engine, private EventSink {
  private:
   void serve(trace::EventHandler& handler);
   void ring(trace::EventHandler& handler);
+  /// When the handler or the recorder wants to be asked.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> next_alarm(const trace::EventHandler& handler) const;
+  void collect_recorded();
   /// See EngineOptions::signal_program.
   void pass_on(int signal);
   /// Starts to detach from all tracees, or ends tracing at once where they are to be killed.
@@ -61,11 +65,15 @@ class PtraceEngine final : public trace::Engine, private EventSink {
   void complain(const std::string& sentence) override;
   /// `stopped`: the thread whose stack belongs to the event.
   void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);
+  void on_recorded(pid_t tid, trace::Event event, const trace::Memory& memory) override;
+  void on_left(Tracee& tracee, const trace::SyscallExit& exit) override;
+  void heed(trace::Verdict verdict, const Tracee& tracee);
   void end_call(Tracee& tracee);
 
   process::EngineOptions options_;
   TraceeTable tracees_;
   std::unique_ptr<FunctionHooks> functions_;  ///< null: no functions are traced
+  std::unique_ptr<CallRecorder> recorder_;    ///< null: all calls that are wanted stop
   Attacher attacher_;
   ThreadControl threads_;
   CallStates call_states_;

@@ -93,6 +93,30 @@ std::vector<Range> ranges_of(const std::bitset<trace::max_filtered_number>& want
   return ranges;
 }
 
+/// Lets calls pass by where they come from, before anything else is asked. Halves of numbers as on a little-endian
+/// machine.
+void exempt(ProgramWriter& program, const Exemption& exemption) {
+  constexpr unsigned half = 32;
+  const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> half); };
+  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+  const auto load_upper = [&](std::size_t offset) { program.load(offset + sizeof(std::uint32_t)); };
+  load_upper(offsetof(seccomp_data, instruction_pointer));
+  program.when(BPF_JEQ, high(exemption.page), [&] {
+    program.load(offsetof(seccomp_data, instruction_pointer));
+    program.mask(~low(exemption.page_size - 1));
+    program.when(BPF_JEQ, low(exemption.page), [&] { program.finish(Action::allow); });
+  });
+  constexpr std::size_t last = offsetof(seccomp_data, args[5]);
+  program.load(offsetof(seccomp_data, nr));
+  program.when(BPF_JEQ, low(exemption.number), [&] {
+    program.load(last);
+    program.when(BPF_JEQ, low(exemption.last_argument), [&] {
+      load_upper(last);
+      program.when(BPF_JEQ, high(exemption.last_argument), [&] { program.finish(Action::allow); });
+    });
+  });
+}
+
 bool kernel_has_filters() {
   const std::uint32_t action = SECCOMP_RET_TRACE;
   return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
@@ -100,9 +124,13 @@ bool kernel_has_filters() {
 
 }  // namespace
 
-std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted) {
-  bool useful = false;
+std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted,
+                                             const std::optional<Exemption>& exemption) {
+  bool useful = exemption.has_value();
   ProgramWriter program;
+  if (exemption) {
+    exempt(program, *exemption);
+  }
   program.load(offsetof(seccomp_data, arch));
   for (const arch::FilterArch& arch : arch::filter_arches()) {
     useful = useful || !wanted[index_of(arch.abi)].all();

@@ -29,6 +29,7 @@ MAY_INCLUDE = {
     'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'ptrace'],
     'capture': ['base', 'spec', 'trace'],
     'bpf': ['base', 'proc', 'cgroups', 'spec', 'trace', 'arch', 'process', 'capture', 'filter'],
+    'inprocess': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture', 'ptrace'],
     'render': ['base', 'spec', 'format'],
     'names': ['base', 'proc', 'spec', 'format', 'trace'],
     'decode': ['base', 'spec', 'format', 'names', 'trace/memory.h', 'render/emitter.h'],

@@ -155,6 +155,10 @@ std::uint64_t Registers::flags() const {
   return get(flags_place.wide, flags_place.narrow);
 }
 
+void Registers::set_flags(std::uint64_t value) {
+  set(flags_place.wide, flags_place.narrow, value);
+}
+
 std::uint64_t Registers::segment_base(bool gs) const {
   return narrow() ? 0 : get(gs ? gs_base_place : fs_base_place, 0);
 }

@@ -41,6 +41,7 @@ class Registers : public RegisterWords<27, 17> {
   [[nodiscard]] std::uint64_t general(std::size_t number) const;
   void set_general(std::size_t number, std::uint64_t value);
   [[nodiscard]] std::uint64_t flags() const;
+  void set_flags(std::uint64_t value);
   [[nodiscard]] std::uint64_t segment_base(bool gs) const;  ///< of fs or gs; 0 for 32-bit threads, whose set has none
   void clear_call_number();  ///< sets orig_ax to -1, so that the kernel does not restart a system call
 };

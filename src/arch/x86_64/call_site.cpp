@@ -1,0 +1,271 @@
+// Call sites on x86_64: the instruction `syscall`, which overwrites rcx and r11. Facts: Intel's manual, volume 2.
+#include "arch/call_site.h"
+
+#include <cpuid.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "arch/breakpoint.h"
+#include "arch/x86_64/instruction.h"
+
+namespace tracer::arch {
+namespace {
+
+constexpr std::size_t jump_size = 5;
+constexpr std::size_t most_moved = 8;
+
+struct Place {
+  std::uint64_t address;
+  std::size_t length;
+  bool movable;
+};
+
+/// jcc rel8 and jcc rel32, without prefixes.
+bool is_plain_conditional(const Instruction& instruction) {
+  const auto& facts = instruction.facts;
+  return facts.meta.category == ZYDIS_CATEGORY_COND_BR && facts.raw.prefix_count == 0 &&
+         ((facts.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (facts.opcode & 0xf0) == 0x70 && facts.length == 2) ||
+          (facts.opcode_map == ZYDIS_OPCODE_MAP_0F && (facts.opcode & 0xf0) == 0x80 && facts.length == 6));
+}
+
+bool is_movable(const Instruction& instruction) {
+  switch (instruction.facts.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      return is_plain_conditional(instruction);
+    case ZYDIS_CATEGORY_BINARY:
+    case ZYDIS_CATEGORY_DATAXFER:
+    case ZYDIS_CATEGORY_LOGICAL:
+    case ZYDIS_CATEGORY_MISC:
+    case ZYDIS_CATEGORY_SHIFT:
+    case ZYDIS_CATEGORY_CMOV:
+    case ZYDIS_CATEGORY_SETCC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <typename T>
+void append(std::vector<std::byte>& code, T value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  code.insert(code.end(), bytes.begin(), bytes.end());
+}
+
+/// Appends the distance from the end of the instruction that it completes, at `at` of the whole.
+bool append_distance(std::vector<std::byte>& code, std::uint64_t at, std::uint64_t to) {
+  const auto distance = static_cast<std::int64_t>(to - (at + code.size() + 4));
+  append(code, static_cast<std::int32_t>(distance));
+  return distance == static_cast<std::int32_t>(distance);
+}
+
+/// Appends what has the effect of the instruction at `address`. False if it cannot be moved so far.
+bool append_moved(std::vector<std::byte>& code, const Instruction& instruction, std::span<const std::byte> bytes,
+                  std::uint64_t address, std::uint64_t at) {
+  const auto& facts = instruction.facts;
+  if (facts.meta.category == ZYDIS_CATEGORY_COND_BR) {
+    append(code, std::uint8_t{0x0f});
+    append(code, static_cast<std::uint8_t>(0x80U | (facts.opcode & 0x0fU)));
+    return append_distance(code, at, address + facts.length + instruction.operands[0].imm.value.u);
+  }
+  auto displaced = displace(Abi::x86_64, bytes, address, at + code.size());
+  if (!displaced) {
+    return false;
+  }
+  code.insert(code.end(), displaced->code.begin(),
+              displaced->code.begin() + static_cast<std::ptrdiff_t>(displaced->jump_back));
+  return true;
+}
+
+}  // namespace
+
+Status can_record_inside() {
+  constexpr unsigned long own_thread_pointer = 2;  // HWCAP2_FSGSBASE, asm/hwcap2.h
+  constexpr unsigned power_leaf = 0x80000007;
+  constexpr unsigned invariant_clock = 1U << 8;
+  if ((::getauxval(AT_HWCAP2) & own_thread_pointer) == 0) {
+    return Error{ENOSYS, "the processor or the kernel does not let programs read the FS base (Linux 5.9, FSGSBASE)"};
+  }
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid(power_leaf, &a, &b, &c, &d) == 0 || (d & invariant_clock) == 0) {
+    return Error{ENOSYS, "the processor's time-stamp counter does not run evenly, so that times would be wrong"};
+  }
+  return zydis().status;
+}
+
+std::bitset<trace::max_filtered_number> recordable_calls() {
+  std::bitset<trace::max_filtered_number> calls;
+  // As far as the descriptions go; nobody knows what newer calls do.
+  constexpr std::size_t known = 470;
+  for (std::size_t number = 0; number < known; ++number) {
+    calls.set(number);
+  }
+  // These return elsewhere, or not at all, or look at the stack pointer or at the instruction pointer.
+  for (const int number : {SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_exit,
+                           SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall, SYS_sigaltstack, SYS_rseq}) {
+    calls.reset(static_cast<std::size_t>(number));
+  }
+  // These change the memory, the thread-local data, or what calls do.
+  for (const int number : {SYS_mmap,
+                           SYS_munmap,
+                           SYS_mremap,
+                           SYS_mprotect,
+                           SYS_pkey_mprotect,
+                           SYS_madvise,
+                           SYS_process_madvise,
+                           SYS_brk,
+                           SYS_shmat,
+                           SYS_shmdt,
+                           SYS_remap_file_pages,
+                           SYS_arch_prctl,
+                           SYS_prctl,
+                           SYS_seccomp,
+                           SYS_ptrace,
+                           SYS_set_thread_area,
+                           SYS_modify_ldt,
+                           SYS_unshare,
+                           SYS_setns,
+                           SYS_userfaultfd,
+                           SYS_iopl,
+                           SYS_ioperm}) {
+    calls.reset(static_cast<std::size_t>(number));
+  }
+  // There are none of x86_64 from 335 to 423.
+  for (std::size_t number = 335; number < 424; ++number) {
+    calls.reset(number);
+  }
+  return calls;
+}
+
+std::optional<CallSite> find_call_site(std::span<const std::byte> code, std::uint64_t start, std::uint64_t call) {
+  std::array<Place, most_moved> last{};
+  std::size_t count = 0;
+  std::uint64_t at = start;
+  while (at < call) {
+    const auto rest = code.subspan(std::min<std::size_t>(code.size(), at - start));
+    const auto instruction = decode(Abi::x86_64, rest);
+    if (!instruction) {
+      return std::nullopt;
+    }
+    last[count++ % most_moved] = {at, instruction->facts.length, is_movable(*instruction)};
+    at += instruction->facts.length;
+  }
+  const auto made = call_instruction(Abi::x86_64);
+  if (at != call || call - start + made.size() > code.size() ||
+      std::memcmp(code.data() + (call - start), made.data(), made.size()) != 0) {
+    return std::nullopt;
+  }
+  for (std::size_t back = 1; back <= std::min(count, most_moved); ++back) {
+    const Place& place = last[(count - back) % most_moved];
+    if (!place.movable) {
+      return std::nullopt;
+    }
+    // A conditional jump of six bytes could be replaced, but it would be the only reason to test its condition twice.
+    if (place.length >= jump_size) {
+      return CallSite{place.address, call};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SiteStub> make_site_stub(const CallSite& site, std::span<const std::byte> code, std::uint64_t at,
+                                       std::uint64_t literal) {
+  SiteStub stub;
+  std::uint64_t address = site.patch;
+  while (address < site.call) {
+    const auto rest = code.subspan(std::min<std::size_t>(code.size(), address - site.patch));
+    const auto instruction = decode(Abi::x86_64, rest);
+    if (!instruction || !is_movable(*instruction)) {
+      return std::nullopt;
+    }
+    stub.moved.push_back({address, static_cast<std::uint32_t>(stub.code.size())});
+    if (!append_moved(stub.code, *instruction, rest, address, at)) {
+      return std::nullopt;
+    }
+    address += instruction->facts.length;
+  }
+  stub.moved.push_back({site.call, static_cast<std::uint32_t>(stub.code.size())});
+  for (const unsigned byte : {0x48U, 0x8dU, 0x0dU}) {  // lea behind_call(%rip), %rcx
+    append(stub.code, static_cast<std::uint8_t>(byte));
+  }
+  bool near = append_distance(stub.code, at, site.call + call_instruction(Abi::x86_64).size());
+  for (const unsigned byte : {0xffU, 0x25U}) {  // jmp *literal(%rip)
+    append(stub.code, static_cast<std::uint8_t>(byte));
+  }
+  near = append_distance(stub.code, at, literal) && near;
+  if (address != site.call || !near || stub.code.size() > largest_site_stub) {
+    return std::nullopt;
+  }
+  return stub;
+}
+
+namespace {
+
+// Register numbers of instructions.
+constexpr std::array<std::size_t, 12> general_numbers = {7, 6, 2, 10, 8, 9, 3, 5, 12, 13, 14, 15};
+constexpr std::size_t accumulator = 0;
+constexpr std::size_t counter = 1;
+constexpr std::size_t stack = 4;
+constexpr std::size_t kept_flags = 11;
+
+void put_back(Registers& registers, const CallRegisters& program) {
+  for (std::size_t i = 0; i < general_numbers.size(); ++i) {
+    registers.set_general(general_numbers[i], program.general[i]);
+  }
+  registers.set_general(stack, program.stack_pointer);
+  registers.set_general(counter, program.behind_call);
+  registers.set_general(kept_flags, program.flags);
+  registers.set_flags(program.flags);
+}
+
+}  // namespace
+
+void put_before_call(Registers& registers, const CallRegisters& program, std::uint64_t number) {
+  put_back(registers, program);
+  registers.set_general(accumulator, number);
+  registers.clear_call_number();
+  registers.set_instruction_pointer(program.behind_call - Registers::call_instruction_size);
+}
+
+void put_behind_call(Registers& registers, const CallRegisters& program, std::uint64_t result) {
+  put_back(registers, program);
+  registers.set_general(accumulator, result);
+  registers.set_instruction_pointer(program.behind_call);
+}
+
+void end_copy(Registers& registers, std::uint64_t behind_copy) {
+  registers.set_instruction_pointer(behind_copy);
+}
+
+void leave_entry(Registers& registers, std::uint64_t stored, std::optional<std::uint64_t> flags, std::uint64_t to) {
+  registers.set_general(stack, registers.general(stack) + stored);
+  registers.set_flags(flags.value_or(registers.flags()));
+  registers.set_instruction_pointer(to);
+}
+
+std::uint64_t destination(const Registers& registers) {
+  return registers.general(counter);
+}
+
+std::uint64_t clock_ticks() {
+  return __builtin_ia32_rdtsc();
+}
+
+std::optional<std::array<std::byte, 5>> site_jump(std::uint64_t from, std::uint64_t to) {
+  const auto distance = static_cast<std::int64_t>(to - (from + jump_size));
+  const auto near = static_cast<std::int32_t>(distance);
+  if (distance != near) {
+    return std::nullopt;
+  }
+  std::array<std::byte, jump_size> jump{std::byte{0xe9}};
+  std::memcpy(jump.data() + 1, &near, sizeof near);
+  return jump;
+}
+
+}  // namespace tracer::arch

@@ -1,0 +1,441 @@
+#include "inprocess/call_recording.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "arch/breakpoint.h"
+#include "base/clock.h"
+#include "proc/proc_files.h"
+#include "ptrace/stopped_thread.h"
+
+namespace tracer::inprocess {
+namespace {
+
+/// A site that is used so often is worth the patch, which costs as much as some stops.
+constexpr unsigned stops_before_patch = 3;
+constexpr std::chrono::milliseconds between_collections{20};
+
+bool is_ours(std::uint64_t address) {
+  return address >= recorder_address && address < recorder_address + whole_size;
+}
+
+/// Calls after which memory may be gone that could be read before.
+bool unmaps(std::uint64_t number) {
+  switch (number) {
+    case SYS_munmap:
+    case SYS_mmap:
+    case SYS_mremap:
+    case SYS_mprotect:
+    case SYS_madvise:
+    case SYS_brk:
+    case SYS_shmdt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The results by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+bool is_to_be_restarted(std::int64_t result) {
+  constexpr std::int64_t first = -516;
+  constexpr std::int64_t last = -512;
+  return result >= first && result <= last;
+}
+
+std::uint64_t thread_pointer_of(const ptrace::Stopped& thread, const arch::Registers& registers) {
+  const auto read = [&](unsigned type, std::span<std::byte> into) { return thread.register_set(type, into); };
+  return arch::thread_pointer(registers, read).value_or(0);
+}
+
+arch::CallRegisters registers_in(const ThreadArea& area) {
+  arch::CallRegisters result;
+  result.general = {area.rdi, area.rsi, area.rdx, area.r10, area.r8,  area.r9,
+                    area.rbx, area.rbp, area.r12, area.r13, area.r14, area.r15};
+  result.flags = area.flags;
+  result.stack_pointer = area.stack_pointer;
+  result.behind_call = area.behind_call;
+  return result;
+}
+
+/// Whether the kernel raised the signal because of what the thread has just executed.
+bool is_fault(const ptrace::Stopped& thread, int signal) {
+  siginfo_t info{};
+  return (signal == SIGSEGV || signal == SIGBUS) && thread.signal_info(info) && info.si_code > 0;
+}
+
+}  // namespace
+
+CallRecording::CallRecording(ImageContents contents, ptrace::RecordedCalls& calls, Say debug)
+    : contents_(std::move(contents)), calls_(calls), debug_(std::move(debug)) {}
+
+ptrace::Exemption CallRecording::exemption() const {
+  return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
+}
+
+void CallRecording::collect() {
+  report_all(rings_, clock_, calls_);
+  due_ = clock_now(CLOCK_MONOTONIC) + between_collections;
+}
+
+CallRecording::Process& CallRecording::process_of(const ptrace::Tracee& tracee) {
+  auto& process = processes_[tracee.tgid];
+  if (process == nullptr) {
+    process = std::make_shared<Process>();
+  }
+  return *process;
+}
+
+CallRecording::Thread* CallRecording::find(pid_t tid) {
+  const auto found = threads_.find(tid);
+  return found == threads_.end() ? nullptr : found->second.get();
+}
+
+void CallRecording::forget(pid_t tid, bool found_no_more) {
+  if (Thread* thread = find(tid); thread != nullptr) {
+    thread->ring.area().off = 1;
+    if (found_no_more) {
+      thread->process->used.reset(thread->area);  // else whoever gets its thread-local data still finds this area
+    }
+    for (OwnerPlace& owner : thread->process->owners) {
+      owner.owner = owner.owner == tid ? 0 : owner.owner;
+    }
+    std::erase(rings_, &thread->ring);
+    threads_.erase(tid);
+  }
+}
+
+bool CallRecording::is_contested(pid_t tid) const {
+  return std::any_of(contested_.begin(), contested_.end(),
+                     [&](const auto& entry) { return entry.first == tid || entry.second.parent == tid; });
+}
+
+void CallRecording::settle(pid_t child) {
+  const auto found = contested_.find(child);
+  if (found == contested_.end()) {
+    return;
+  }
+  const pid_t parent = found->second.parent;
+  contested_.erase(found);
+  if (Thread* thread = find(parent); thread != nullptr && !is_contested(parent) && !thread->process->off) {
+    thread->ring.area().off = 0;
+  }
+}
+
+void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) {
+  const auto found = processes_.find(parent.tgid);
+  if (found == processes_.end()) {
+    return;
+  }
+  const std::shared_ptr<Process> process = found->second;
+  if (shares_memory) {
+    processes_[child.tgid] = process;
+    const auto& stopped = ptrace::stopped_thread(parent);
+    const auto registers = stopped.registers();
+    contested_[child.tid()] = {parent.tid(), registers ? thread_pointer_of(stopped, registers.value()) : 0};
+    if (Thread* thread = find(parent.tid()); thread != nullptr) {
+      thread->ring.area().off = 1;
+    }
+    return;
+  }
+  auto copy = std::make_shared<Process>();
+  if (process->image) {
+    copy->image = process->image->of_child();
+  }
+  copy->off = process->off;
+  copy->patcher = process->patcher;
+  copy->sites = process->sites;
+  processes_[child.tgid] = std::move(copy);
+}
+
+void CallRecording::leave(ptrace::Tracee& tracee) {
+  collect();
+  const pid_t tid = tracee.tid();
+  if (Thread* thread = find(tid); thread != nullptr) {
+    const auto* stopped = std::get_if<ptrace::Stopped>(&tracee.thread);
+    bool found_no_more = false;
+    for (const OwnerPlace& owner : thread->process->owners) {
+      if (stopped != nullptr && owner.owner == tid) {
+        found_no_more = write_owner(*stopped, owner.thread_pointer, 0, owner.place);
+      }
+    }
+    forget(tid, found_no_more);
+  }
+  settle(tid);
+  if (tid == tracee.tgid && !std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
+    processes_.erase(tracee.tgid);
+  }
+}
+
+void CallRecording::on_exec(ptrace::Tracee& tracee, pid_t former) {
+  for (const pid_t tid : {tracee.tid(), former}) {
+    forget(tid, false);
+    settle(tid);
+  }
+  processes_.erase(tracee.tgid);
+}
+
+void CallRecording::distrust(ptrace::Tracee& tracee) {
+  Process& process = process_of(tracee);
+  process.off = true;
+  for (const auto& [tid, thread] : threads_) {
+    if (thread->process.get() == &process) {
+      thread->ring.area().off = 1;
+    }
+  }
+}
+
+void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
+  if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result)) {
+    return;
+  }
+  Process& process = process_of(tracee);
+  if (process.off || tracee.stops_at_all) {
+    return;
+  }
+  const auto registers = ptrace::stopped_thread(tracee).registers();
+  const std::uint64_t number = registers ? registers.value().call_number() : ~std::uint64_t{0};
+  if (process.image && unmaps(number)) {
+    ++process.image->tables().generation;
+  }
+  const std::uint64_t call = state.instruction_pointer - arch::Registers::call_instruction_size;
+  if (!contents_.records(number) || is_ours(call) || is_contested(tracee.tid())) {
+    return;
+  }
+  Site& site = process.sites[call];
+  const bool is_new = !site.decided && ++site.stops >= stops_before_patch;
+  if (!is_new && site.decided != LeftBecause::none) {
+    return;
+  }
+  if (!set_up(process, tracee, call)) {
+    return;
+  }
+  if (find(tracee.tid()) == nullptr) {
+    enroll(process, tracee);
+  }
+  if (is_new && std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
+    patch(process, tracee, site, call);
+  }
+}
+
+bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64_t instruction) {
+  if (process.image && process.image->has_areas()) {
+    return true;
+  }
+  if (proc::threads_of(tracee.tgid).size() != 1) {
+    return false;
+  }
+  const auto& thread = ptrace::stopped_thread(tracee);
+  Status done = Done{};
+  if (process.image) {
+    done = process.image->add_areas(thread);
+  } else if (auto image = Image::create(contents_, thread, instruction)) {
+    process.image = std::move(image).value();
+  } else {
+    done = image.error();
+  }
+  tracee.memory.forget();
+  if (!done) {
+    process.off = true;
+    if (debug_) {
+      debug_(fmt::format("inprocess: the calls of process {} all stop: {}", tracee.tgid,
+                         std::strerror(done.error().number)));
+    }
+  }
+  return done.ok();
+}
+
+void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
+  const auto& stopped = ptrace::stopped_thread(tracee);
+  const auto registers = stopped.registers();
+  const std::uint64_t thread_pointer = registers ? thread_pointer_of(stopped, registers.value()) : 0;
+  std::size_t index = 0;
+  while (index < most_areas && process.used[index]) {
+    ++index;
+  }
+  if (thread_pointer == 0 || index == most_areas) {
+    return;
+  }
+  std::bitset<owners_per_bucket> taken;
+  OwnerPlace* former = nullptr;
+  for (OwnerPlace& owner : process.owners) {
+    if (owner.thread_pointer == thread_pointer) {
+      former = &owner;
+    }
+    taken.set(owner.place,
+              taken[owner.place] || (bucket_of(owner.thread_pointer) == bucket_of(thread_pointer) && owner.owner != 0));
+  }
+  if (former != nullptr && former->owner != 0) {
+    // Two threads with the same thread-local data cannot be told apart.
+    if (Thread* other = find(former->owner); other != nullptr) {
+      other->ring.area().off = 1;
+    }
+    return;
+  }
+  std::size_t place = former != nullptr ? former->place : 0;
+  while (former == nullptr && place < owners_per_bucket && taken[place]) {
+    ++place;
+  }
+  if (place == owners_per_bucket) {
+    return;
+  }
+  Area& area = process.image->area(index);
+  std::memset(area.head, 0, sizeof area.head);
+  if (!write_owner(stopped, thread_pointer, areas_address + index * sizeof(Area), place)) {
+    return;
+  }
+  tracee.memory.forget();
+  std::erase_if(process.owners, [&](const OwnerPlace& owner) {
+    return owner.thread_pointer == thread_pointer ||
+           (owner.place == place && bucket_of(owner.thread_pointer) == bucket_of(thread_pointer));
+  });
+  process.owners.push_back({thread_pointer, place, tracee.tid()});
+  process.used.set(index);
+  auto& thread = threads_[tracee.tid()];
+  thread =
+      std::make_unique<Thread>(Thread{processes_[tracee.tgid], index, thread_pointer, ThreadRing(tracee.tid(), area)});
+  rings_.push_back(&thread->ring);
+}
+
+void CallRecording::patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call) {
+  const bool others_run = proc::threads_of(tracee.tgid).size() != 1;
+  if (others_run) {
+    return;
+  }
+  tracee.memory.forget();
+  site.decided =
+      process.patcher.patch(ptrace::stopped_thread(tracee), tracee.memory, call, contents_.symbols(), others_run);
+  tracee.memory.forget();
+  if (debug_) {
+    debug_(fmt::format("inprocess: call site {:#x} of process {}: {}", call, tracee.tgid, describe(*site.decided)));
+  }
+}
+
+bool CallRecording::on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) {
+  if (const auto contest = contested_.find(tracee.tid()); contest != contested_.end()) {
+    const auto& stopped = ptrace::stopped_thread(tracee);
+    const auto registers = stopped.registers();
+    if (registers && thread_pointer_of(stopped, registers.value()) != contest->second.thread_pointer) {
+      settle(tracee.tid());
+    }
+  }
+  if (stop.kind != ptrace::StopKind::signal || processes_.count(tracee.tgid) == 0) {
+    collect();
+    return false;
+  }
+  const auto& stopped = ptrace::stopped_thread(tracee);
+  const auto registers = stopped.registers();
+  Process& process = process_of(tracee);
+  if (!registers || !process.image) {
+    collect();
+    return false;
+  }
+  const std::uint64_t at = registers.value().instruction_pointer();
+  const bool faulted = is_fault(stopped, stop.signal);
+  if (is_ours(at)) {
+    return leave_recorder(tracee, registers.value(), faulted);
+  }
+  collect();
+  if (const auto original = process.patcher.original_of(at)) {
+    arch::Registers moved = registers.value();
+    moved.set_instruction_pointer(*original);
+    static_cast<void>(stopped.set_registers(moved));
+    siginfo_t info{};
+    if (faulted && stopped.signal_info(info) && reinterpret_cast<std::uint64_t>(info.si_addr) == at) {
+      // The stub itself is gone.
+      if (const auto undone = process.patcher.undo(stopped, at)) {
+        moved.set_instruction_pointer(*undone);
+        static_cast<void>(stopped.set_registers(moved));
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers& found, bool faulted) {
+  const Symbols& symbols = contents_.symbols();
+  const auto& stopped = ptrace::stopped_thread(tracee);
+  arch::Registers registers = found;
+  const std::uint64_t at = registers.instruction_pointer();
+  const std::uint64_t stack = registers.stack_pointer();
+  constexpr std::uint64_t instruction = arch::Registers::call_instruction_size;
+  const auto stored = [&](std::uint64_t offset) {
+    std::uint64_t value = 0;
+    static_cast<void>(tracee.memory.read(RemoteAddr(stack + offset), std::as_writable_bytes(std::span(&value, 1))));
+    return value;
+  };
+  if (at == symbols.copy && faulted) {
+    arch::end_copy(registers, symbols.behind_copy);
+    static_cast<void>(stopped.set_registers(registers));
+    return true;
+  }
+  if (at >= symbols.entry && at <= symbols.push_return) {
+    const std::uint64_t bytes = at == symbols.push_return ? with_flags : at == symbols.push_flags ? below_stack : 0;
+    arch::leave_entry(registers, bytes, std::nullopt, arch::destination(registers) - instruction);
+  } else if (at >= symbols.pushed && at < symbols.entered) {
+    arch::leave_entry(registers, with_return, stored(8), stored(0) - instruction);
+  } else if (at == symbols.missed) {
+    arch::leave_entry(registers, with_return, stored(8), arch::destination(registers));
+  } else if (at == symbols.leave) {
+    arch::leave_entry(registers, with_flags, stored(0), arch::destination(registers));
+  } else if (at == symbols.left_flags || at == symbols.left) {
+    arch::leave_entry(registers, at == symbols.left ? 0 : below_stack, std::nullopt, arch::destination(registers));
+  } else {
+    return leave_body(tracee, registers, faulted);
+  }
+  static_cast<void>(stopped.set_registers(registers));
+  collect();
+  return faulted;
+}
+
+bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted) {
+  Thread* thread = find(tracee.tid());
+  if (thread == nullptr) {
+    collect();
+    return false;
+  }
+  const Symbols& symbols = contents_.symbols();
+  const ThreadArea& area = thread->ring.area();
+  const arch::CallRegisters program = registers_in(area);
+  const std::uint64_t at = registers.instruction_pointer();
+  const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
+  if (area.phase == phase_leaving || noting) {
+    const std::uint64_t result = noting ? static_cast<std::uint64_t>(registers.result()) : area.result;
+    collect();
+    if (thread->ring.has_open_call()) {
+      thread->ring.close_call();
+      trace::SyscallExit exit;
+      exit.value = static_cast<std::int64_t>(result);
+      exit.is_error = exit.value < 0 && exit.value >= -4095;
+      exit.instruction_pointer = program.behind_call;
+      calls_.on_left(tracee, exit);
+    }
+    arch::put_behind_call(registers, program, result);
+  } else {
+    const bool taken_back = area.phase != phase_calling || thread->ring.take_back_entry();
+    const std::uint64_t number = area.phase == phase_calling ? area.number : area.result;
+    collect();
+    if (!taken_back && thread->ring.has_open_call()) {
+      // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
+      thread->ring.close_call();
+      trace::SyscallExit exit;
+      exit.value = -513;  // ERESTARTNOINTR
+      exit.is_error = true;
+      exit.instruction_pointer = program.behind_call;
+      calls_.on_left(tracee, exit);
+    }
+    arch::put_before_call(registers, program, number);
+  }
+  static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
+  if (faulted) {
+    thread->ring.area().off = 1;  // what is ours is not there any more
+  }
+  return faulted;
+}
+
+}  // namespace tracer::inprocess

@@ -1,0 +1,96 @@
+// Records calls inside the tracees of the ptrace engine: which of their processes have the recorder, which threads use
+// it, and how a thread gets out of it.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "arch/call_site.h"
+#include "inprocess/image.h"
+#include "inprocess/patcher.h"
+#include "inprocess/ring_reader.h"
+#include "inprocess/tick_clock.h"
+#include "ptrace/call_recorder.h"
+#include "ptrace/tracee.h"
+
+namespace tracer::inprocess {
+
+/// Takes a sentence for -d; may be empty.
+using Say = std::function<void(const std::string&)>;
+
+class CallRecording final : public ptrace::CallRecorder {
+ public:
+  CallRecording(ImageContents contents, ptrace::RecordedCalls& calls, Say debug);
+
+  [[nodiscard]] ptrace::Exemption exemption() const override;
+  void collect() override;
+  [[nodiscard]] std::chrono::nanoseconds due() const override { return due_; }
+  bool on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) override;
+  void after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
+  void inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) override;
+  void leave(ptrace::Tracee& tracee) override;
+  void on_exec(ptrace::Tracee& tracee, pid_t former) override;
+  void distrust(ptrace::Tracee& tracee) override;
+
+ private:
+  struct Site {
+    unsigned stops = 0;
+    std::optional<LeftBecause> decided;
+  };
+  struct OwnerPlace {
+    std::uint64_t thread_pointer = 0;
+    std::size_t place = 0;
+    pid_t owner = 0;  ///< 0: it has ended
+  };
+  /// Processes that have their memory in common have one of these.
+  struct Process {
+    std::optional<Image> image;
+    bool off = false;
+    Patcher patcher;
+    std::unordered_map<std::uint64_t, Site> sites;
+    std::bitset<most_areas> used;
+    std::vector<OwnerPlace> owners;
+  };
+  /// A thread that has its parent's thread-local data, as far as is known.
+  struct Contest {
+    pid_t parent = 0;
+    std::uint64_t thread_pointer = 0;  ///< the parent's
+  };
+  struct Thread {
+    std::shared_ptr<Process> process;
+    std::size_t area;
+    std::uint64_t thread_pointer;
+    ThreadRing ring;
+  };
+
+  Process& process_of(const ptrace::Tracee& tracee);
+  [[nodiscard]] Thread* find(pid_t tid);
+  /// `found_no_more`: the process's table does not name its area any more.
+  void forget(pid_t tid, bool found_no_more);
+  /// Threads that have their parent's thread-local data, until they say otherwise or are gone, must not use its area.
+  void settle(pid_t child);
+  [[nodiscard]] bool is_contested(pid_t tid) const;
+  bool set_up(Process& process, ptrace::Tracee& tracee, std::uint64_t instruction);
+  void enroll(Process& process, ptrace::Tracee& tracee);
+  void patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call);
+  bool leave_recorder(ptrace::Tracee& tracee, const arch::Registers& registers, bool faulted);
+  bool leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted);
+
+  ImageContents contents_;
+  ptrace::RecordedCalls& calls_;
+  Say debug_;
+  TickClock clock_;
+  std::chrono::nanoseconds due_{};
+  std::unordered_map<pid_t, std::shared_ptr<Process>> processes_;  ///< by tgid
+  std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;
+  std::vector<ThreadRing*> rings_;
+  std::unordered_map<pid_t, Contest> contested_;  ///< by child
+};
+
+}  // namespace tracer::inprocess

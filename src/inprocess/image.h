@@ -1,0 +1,68 @@
+// What a process has of ours: the recorder with its tables, the table of owners, and the threads' areas.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/mapping.h"
+#include "base/result.h"
+#include "capture/plans.h"
+#include "inprocess/inject.h"
+#include "inprocess/layout.h"
+#include "ptrace/call_recorder.h"
+#include "trace/engine.h"
+
+namespace tracer::inprocess {
+
+/// The recorder and its tables as every process gets them.
+class ImageContents {
+ public:
+  /// `recorded`: the calls that the recorder may make.
+  ImageContents(const capture::CapturePlans& plans, const std::bitset<trace::max_filtered_number>& recorded);
+
+  /// The bytes from recorder_address on.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] const Symbols& symbols() const { return symbols_; }
+  [[nodiscard]] bool records(std::uint64_t number) const { return number < recorded_.size() && recorded_[number]; }
+  /// See ptrace::Exemption::last_argument.
+  [[nodiscard]] std::uint64_t secret() const { return secret_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  Symbols symbols_{};
+  std::bitset<trace::max_filtered_number> recorded_;
+  std::uint64_t secret_;
+};
+
+/// The tracer's view of it. A process that fork has made shares the recorder with its parent, and nothing else.
+class Image {
+ public:
+  /// Maps everything into a process, by a thread that is at the exit of a call that was made by the instruction at
+  /// `instruction`, and is the only one of its process.
+  static Result<Image> create(const ImageContents& contents, const ptrace::Stopped& thread, std::uint64_t instruction);
+  /// That of a child that fork has made.
+  [[nodiscard]] Image of_child() const;
+
+  [[nodiscard]] bool has_areas() const { return areas_ != nullptr; }
+  /// Maps the areas that a child lacks.
+  Status add_areas(const ptrace::Stopped& thread);
+
+  [[nodiscard]] Area& area(std::size_t index) const { return static_cast<Area*>(areas_.get())[index]; }
+  [[nodiscard]] Tables& tables() const;
+
+ private:
+  std::shared_ptr<void> code_;
+  Mapping areas_;
+};
+
+/// Writes who owns an area, or that nobody does (0). False if there is no place for it.
+bool write_owner(const ptrace::Stopped& thread, std::uint64_t thread_pointer, std::uint64_t area, std::size_t place);
+
+}  // namespace tracer::inprocess

@@ -1,0 +1,152 @@
+// What the recorder, which runs inside the tracees, and the tracer share: where things are, and how records look.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "capture/plan.h"
+
+namespace tracer::inprocess {
+
+// One place for all processes, as the seccomp filter names it: far below the mappings that the kernel places from the
+// stack on downwards, far above a program's own, and where no sanitizer has its shadows.
+inline constexpr std::uint64_t recorder_address = 0x7ea0'0000'0000;
+/// Calls from this page need no stop.
+inline constexpr std::uint64_t free_page_size = 4096;
+inline constexpr std::uint64_t tables_address = recorder_address + 0x0010'0000;
+inline constexpr std::uint64_t owners_address = recorder_address + 0x0040'0000;
+inline constexpr std::uint64_t areas_address = recorder_address + 0x0080'0000;
+
+inline constexpr std::size_t ring_size = 1 << 20;
+inline constexpr std::size_t recorder_stack_size = 60 * 1024;
+/// Room for the largest record; no new chunk begins beyond `fullest_record`.
+inline constexpr std::size_t largest_record = 48 * 1024;
+inline constexpr std::size_t fullest_record = largest_record - 2 * largest_text;
+
+/// What a thread is doing in the recorder, from Symbols::entered on.
+enum Phase : std::uint32_t {
+  phase_entering = 1,  ///< nothing is recorded yet
+  phase_calling = 2,   ///< the entry is recorded, or about to be; the call is made, or about to be
+  phase_leaving = 3,   ///< the call is made; the exit is not recorded yet, or just has been
+};
+
+/// A thread's own part. Registers are those of the program at the call instruction.
+struct ThreadArea {
+  std::uint64_t result;  ///< rax: the number of the call, and then its result
+  std::uint64_t rdi, rsi, rdx, r10, r8, r9;
+  std::uint64_t rbx, rbp, r12, r13, r14, r15;
+  std::uint64_t flags;
+  std::uint64_t stack_pointer;
+  std::uint64_t behind_call;  ///< the instruction behind the call instruction
+  std::uint64_t target;       ///< where the recorder leaves to
+  std::uint32_t phase;        ///< a Phase
+  std::uint32_t padding;
+  std::uint64_t written;       ///< bytes, ever
+  std::uint64_t number;        ///< of the call that is being made
+  std::uint64_t before_entry;  ///< `written` before the last entry
+  std::uint64_t readable[64];  ///< pages that could be read, with the tables' generation in their lower bits
+  // What the tracer writes.
+  alignas(64) std::uint64_t read;  ///< bytes, ever
+  std::uint32_t off;               ///< all calls go the slow way
+};
+
+inline constexpr std::size_t area_head_size = 4096;
+struct Area {
+  union {
+    ThreadArea thread;
+    std::byte head[area_head_size];
+  };
+  std::byte stack[recorder_stack_size];
+  std::byte ring[ring_size];
+};
+inline constexpr std::size_t most_areas = 128;
+inline constexpr std::size_t areas_size = most_areas * sizeof(Area);
+/// All that is ours in a process.
+inline constexpr std::uint64_t whole_size = areas_address + areas_size - recorder_address;
+
+/// Whose area is whose: threads know themselves by the address of their thread-local data. Wiped by fork.
+struct Owner {
+  std::uint64_t thread_pointer;
+  std::uint64_t area;
+};
+inline constexpr std::size_t owners_per_bucket = 4;
+inline constexpr std::size_t buckets = 256;
+struct Owners {
+  Owner of[buckets][owners_per_bucket];
+};
+constexpr std::size_t bucket_of(std::uint64_t thread_pointer) {
+  return (thread_pointer >> 12) % buckets;  // as the recorder's entry has it
+}
+
+/// What to record.
+struct Tables {
+  std::uint32_t off;         ///< all calls go the slow way
+  std::uint32_t generation;  ///< changes when mappings may have gone
+  std::uint32_t first_slot;  ///< of the ABI, in form_plan::slot
+  std::uint32_t form_mask;
+  std::uint32_t operation_count;
+  std::uint32_t padding;
+  std::uint64_t recorded[numbers_per_abi / 64];  ///< calls that may be made inside, a bit for each
+  capture_plan by_number[numbers_per_abi];
+  // capture_operation[operation_count], form_plan[form_mask + 1] follow.
+};
+
+enum RecordKind : std::uint32_t { record_filler, record_enter, record_leave };
+
+struct RecordHead {
+  std::uint32_t size;  ///< of the whole, a multiple of eight
+  std::uint32_t kind;
+  std::uint64_t ticks;  ///< of the time-stamp counter
+  std::uint64_t instruction_pointer;
+};
+
+struct EnterRecord {
+  RecordHead head;
+  std::uint64_t number;
+  std::uint64_t args[6];
+  std::uint64_t stack_pointer;
+};
+
+struct ExitRecord {
+  RecordHead head;
+  std::int64_t result;
+};
+
+/// Behind these: memory, and the protocol of a netlink socket, whose descriptor stands for the address.
+enum ChunkKind : std::uint32_t { chunk_memory, chunk_netlink };
+struct Chunk {
+  std::uint64_t address;
+  std::uint32_t size;  ///< bytes follow, filled up to eight
+  std::uint32_t kind;
+};
+
+/// Addresses in the recorder's code, at `recorder_address + symbols_offset`.
+struct Symbols {
+  std::uint64_t entry;
+  std::uint64_t push_flags;   ///< the stack pointer is below the red zone
+  std::uint64_t push_return;  ///< the flags are on the program's stack
+  std::uint64_t pushed;       ///< and the address behind the call instruction; more registers change
+  std::uint64_t entered;      ///< the area has the registers, and the phase
+  std::uint64_t call;         ///< the call instruction of the recorded call
+  std::uint64_t behind_call;
+  std::uint64_t noted;       ///< the phase says that the call is made
+  std::uint64_t missed;      ///< as `pushed`, on the way out
+  std::uint64_t leave;       ///< as `push_return`, on the way out: rcx says where to
+  std::uint64_t left_flags;  ///< as `push_flags`
+  std::uint64_t left;        ///< as `entry`
+  std::uint64_t copy;        ///< an instruction that may fault, with what is left in rcx
+  std::uint64_t behind_copy;
+  std::uint64_t code_end;
+};
+inline constexpr std::size_t symbols_offset = 64;
+/// What the entry leaves on the program's stack, in bytes.
+inline constexpr std::uint64_t below_stack = 128;
+inline constexpr std::uint64_t with_flags = below_stack + 8;
+inline constexpr std::uint64_t with_return = with_flags + 8;
+/// At the start of the code: a call instruction that the tracer may use, and its size.
+inline constexpr std::size_t call_gadget_offset = 0;
+/// A text, for memfd_create.
+inline constexpr std::size_t name_offset = 16;
+
+}  // namespace tracer::inprocess

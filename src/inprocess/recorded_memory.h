@@ -1,0 +1,39 @@
+// The memory of a call as the recorder copied it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "trace/memory.h"
+#include "trace/task_snapshot.h"
+
+namespace tracer::inprocess {
+
+/// Reads from areas of chunks (Chunk and its bytes, one after the other), which have to outlive it and may be the
+/// tracee's to write; from the second what the first does not have. What is in no chunk cannot be read.
+class RecordedMemory final : public trace::Memory, private trace::TaskSnapshot {
+ public:
+  using Area = std::span<const std::byte>;
+  explicit RecordedMemory(Area area, Area more = {}) : areas_{area, more} {}
+
+  [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
+  [[nodiscard]] const trace::TaskSnapshot* snapshot() const override { return this; }
+
+ private:
+  [[nodiscard]] std::optional<trace::OpenFile> descriptor(std::int32_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<trace::OpenFile> working_directory() const override { return std::nullopt; }
+  [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<Process> process(std::int32_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::string> command(std::int32_t) const override { return std::nullopt; }
+  [[nodiscard]] const trace::TaskState& state() const override { return state_; }
+
+  /// From `address` to the end of the longest chunk of this kind that has it; empty if none has.
+  [[nodiscard]] Area find(std::uint32_t kind, std::uint64_t address) const;
+
+  std::array<Area, 2> areas_;
+  trace::TaskState state_;
+};
+
+}  // namespace tracer::inprocess

@@ -1,0 +1,410 @@
+// The recorder: code that runs inside the tracees, at an address of its own, without a library, and without any
+// register but the general ones. A call site's stub jumps to `entry`, which makes the call and records it.
+//
+// It leaves nothing behind in the program: on its stack it uses a few bytes below the red zone, as a signal would. What
+// it must not do, or has no room for, it leaves to the program's own call instruction, which stops for the tracer.
+#include <algorithm>
+#include <span>
+
+#include "capture/carry_out.h"
+#include "inprocess/layout.h"
+
+// The entry. rcx: behind the call instruction, as that leaves it; r11 is free; all else is the program's.
+asm(R"(
+  .pushsection .free_page, "ax"
+  .globl recorder_start
+recorder_start:
+  syscall
+  ret
+  .org 16
+  .asciz "tracer"
+  .org 64
+  .quad entry, push_flags, push_return, pushed, entered, call, behind_call, noted, missed, leave, left_flags, left
+  .quad copy, behind_copy, code_end
+
+  .balign 256
+entry:
+  lea -128(%rsp), %rsp
+push_flags:
+  pushfq
+push_return:
+  push %rcx
+pushed:
+  rdfsbase %r11
+  mov %r11d, %ecx
+  shr $12, %ecx
+  movzbl %cl, %ecx
+  shl $6, %ecx
+  add owners(%rip), %rcx
+  cmp %r11, (%rcx)
+  je 1f
+  add $16, %rcx
+  cmp %r11, (%rcx)
+  je 1f
+  add $16, %rcx
+  cmp %r11, (%rcx)
+  je 1f
+  add $16, %rcx
+  cmp %r11, (%rcx)
+  je 1f
+  # A thread without an area: the program's own call instruction makes the call.
+  mov (%rsp), %rcx
+  lea -2(%rcx), %rcx
+  jmp missed
+1:
+  mov 8(%rcx), %r11
+  mov %rax, 0(%r11)
+  mov %rdi, 8(%r11)
+  mov %rsi, 16(%r11)
+  mov %rdx, 24(%r11)
+  mov %r10, 32(%r11)
+  mov %r8, 40(%r11)
+  mov %r9, 48(%r11)
+  mov %rbx, 56(%r11)
+  mov %rbp, 64(%r11)
+  mov %r12, 72(%r11)
+  mov %r13, 80(%r11)
+  mov %r14, 88(%r11)
+  mov %r15, 96(%r11)
+  mov (%rsp), %rcx
+  mov %rcx, 120(%r11)
+  mov 8(%rsp), %rcx
+  mov %rcx, 104(%r11)
+  lea 144(%rsp), %rcx
+  mov %rcx, 112(%r11)
+  movl $1, 136(%r11)
+entered:
+  mov %r11, %rbx
+  lea 65536(%r11), %rsp
+  cld
+  mov %rbx, %rdi
+  call record_entry
+  test %eax, %eax
+  je 2f
+  mov 0(%rbx), %rax
+  mov 8(%rbx), %rdi
+  mov 16(%rbx), %rsi
+  mov 24(%rbx), %rdx
+  mov 32(%rbx), %r10
+  mov 40(%rbx), %r8
+  mov 48(%rbx), %r9
+call:
+  syscall
+behind_call:
+  mov %rax, 0(%rbx)
+  movl $3, 136(%rbx)
+noted:
+  mov %rbx, %rdi
+  call record_exit
+2:
+  mov 8(%rbx), %rdi
+  mov 16(%rbx), %rsi
+  mov 24(%rbx), %rdx
+  mov 32(%rbx), %r10
+  mov 40(%rbx), %r8
+  mov 48(%rbx), %r9
+  mov 0(%rbx), %rax
+  mov 104(%rbx), %r11
+  mov 128(%rbx), %rcx
+  mov 112(%rbx), %rsp
+  lea -136(%rsp), %rsp
+  mov 56(%rbx), %rbx
+  jmp leave
+missed:
+  lea 8(%rsp), %rsp
+leave:
+  popfq
+left_flags:
+  lea 128(%rsp), %rsp
+left:
+  jmp *%rcx
+
+  .balign 8
+owners:
+  .quad 0x7ea000400000
+
+# copy_bytes(to, from, count): how many were left where a fault ended it, which the tracer takes for the end.
+  .globl copy_bytes
+copy_bytes:
+  mov %rdx, %rcx
+copy:
+  rep movsb
+behind_copy:
+  mov %rcx, %rax
+  ret
+
+# own_call(number, first, second, third, fourth, fifth)
+  .globl own_call
+own_call:
+  mov %rdi, %rax
+  mov %rsi, %rdi
+  mov %rdx, %rsi
+  mov %rcx, %rdx
+  mov %r8, %r10
+  mov %r9, %r8
+  syscall
+  ret
+
+  .globl memcpy, memmove
+memcpy:
+memmove:
+  mov %rdi, %rax
+  mov %rdx, %rcx
+  rep movsb
+  ret
+  .globl memset
+memset:
+  mov %rdi, %r9
+  mov %esi, %eax
+  mov %rdx, %rcx
+  rep stosb
+  mov %r9, %rax
+  ret
+  .popsection
+)");
+
+namespace tracer::inprocess::recorder {
+namespace {
+
+extern "C" {
+std::uint64_t copy_bytes(std::byte* to, const void* from, std::uint64_t count);
+std::int64_t own_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, const void* third, void* fourth,
+                      std::uint64_t fifth);
+std::uint32_t record_entry(ThreadArea* thread);
+void record_exit(ThreadArea* thread);
+}
+
+static_assert(offsetof(ThreadArea, r15) == 96 && offsetof(ThreadArea, flags) == 104 &&
+              offsetof(ThreadArea, stack_pointer) == 112 && offsetof(ThreadArea, behind_call) == 120 &&
+              offsetof(ThreadArea, target) == 128 && offsetof(ThreadArea, phase) == 136);
+static_assert(offsetof(Area, ring) == 65536 && sizeof(ThreadArea) <= area_head_size);
+static_assert(owners_address == 0x7ea000400000 && sizeof(Owner) == 16 && owners_per_bucket == 4 && buckets == 256);
+
+constexpr std::uint64_t page_size = 4096;
+constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
+constexpr std::uint64_t call_instruction_size = 2;
+
+// Numbers and values of the calls that the recorder makes on its own account.
+constexpr std::uint64_t rt_sigprocmask_number = 14;
+constexpr std::uint64_t invalid_how = 99;
+constexpr std::int64_t fault = -14;  // -EFAULT
+constexpr std::uint64_t getsockopt_number = 55;
+constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
+constexpr std::uint64_t protocol_option = 38;
+constexpr std::uint64_t domain_option = 39;
+constexpr std::uint32_t netlink_domain = 16;
+
+const Tables& tables() {
+  return *reinterpret_cast<const Tables*>(tables_address);
+}
+
+std::uint64_t ticks() {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+/// The memory of the process that this runs in. Nothing is read that might not be there: the kernel is asked first, by
+/// a call that fails in one of two ways.
+class OwnMemory final : public trace::Memory {
+ public:
+  explicit OwnMemory(ThreadArea& thread) : thread_(thread) {}
+
+  [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const std::uint64_t here = address.value() + done;
+      if (!is_readable(here & ~(page_size - 1))) {
+        break;
+      }
+      const std::size_t part = std::min(into.size() - done, static_cast<std::size_t>(page_size - here % page_size));
+      const std::uint64_t left = copy_bytes(into.data() + done, reinterpret_cast<const void*>(here), part);
+      done += part - left;
+      if (left != 0) {
+        break;
+      }
+    }
+    return done;
+  }
+
+ private:
+  [[nodiscard]] bool is_readable(std::uint64_t page) const {
+    if (page >= address_end) {
+      return false;
+    }
+    const std::uint64_t known = page | (tables().generation % page_size);
+    std::uint64_t& place = thread_.readable[(page / page_size) % std::size(thread_.readable)];
+    if (place == known) {
+      return page != 0;
+    }
+    if (own_call(rt_sigprocmask_number, invalid_how, page, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)),
+                 0) == fault) {
+      return false;
+    }
+    place = known;
+    return true;
+  }
+
+  ThreadArea& thread_;
+};
+
+/// A record that is being made in a thread's ring.
+class Output final : public capture::Recorder {
+ public:
+  Output(ThreadArea& thread, const void* front, std::size_t size)
+      : ring_(reinterpret_cast<std::byte*>(&thread) + offsetof(Area, ring)), end_(thread.written) {
+    const std::size_t room = ring_size - end_ % ring_size;
+    if (room < largest_record) {
+      const RecordHead filler{static_cast<std::uint32_t>(room), record_filler, 0, 0};
+      __builtin_memcpy(at(), &filler, std::min(room, sizeof filler));
+      end_ += room;
+    }
+    start_ = end_;
+    __builtin_memcpy(at(), front, size);
+    end_ += size;
+  }
+
+  void memory(std::uint64_t address, std::span<const std::byte> bytes) override {
+    if (!full()) {
+      add(address, bytes, chunk_memory);
+    }
+  }
+  void named(named_kind, std::uint32_t, std::uint32_t) override {}
+  void netlink(std::uint32_t descriptor) override {
+    const std::uint32_t domain = socket_option(descriptor, domain_option);
+    if (domain == netlink_domain && !full()) {
+      const std::uint64_t protocol = socket_option(descriptor, protocol_option);
+      add(descriptor, std::as_bytes(std::span(&protocol, 1)), chunk_netlink);
+    }
+  }
+  [[nodiscard]] bool full() const override { return end_ - start_ > fullest_record; }
+
+  /// Completes the record, which the tracer does not see before finish().
+  std::uint64_t complete() {
+    const auto size = static_cast<std::uint32_t>(end_ - start_);
+    __builtin_memcpy(ring_ + start_ % ring_size, &size, sizeof size);
+    return end_;
+  }
+
+ private:
+  [[nodiscard]] std::byte* at() const { return ring_ + end_ % ring_size; }
+
+  static std::uint32_t socket_option(std::uint32_t descriptor, std::uint64_t option) {
+    std::uint32_t value = 0;
+    std::uint32_t size = sizeof value;
+    const bool got = own_call(getsockopt_number, descriptor, level_socket, reinterpret_cast<const void*>(option),
+                              &value, reinterpret_cast<std::uint64_t>(&size)) == 0;
+    return got ? value : 0;
+  }
+
+  void add(std::uint64_t address, std::span<const std::byte> bytes, ChunkKind kind) {
+    const Chunk chunk{address, static_cast<std::uint32_t>(bytes.size()), kind};
+    __builtin_memcpy(at(), &chunk, sizeof chunk);
+    end_ += sizeof chunk;
+    __builtin_memcpy(at(), bytes.data(), bytes.size());
+    end_ += (bytes.size() + 7) / 8 * 8;
+  }
+
+  std::byte* ring_;
+  std::uint64_t end_;
+  std::uint64_t start_ = 0;
+};
+
+const capture_plan& plan_of(std::uint64_t number, const std::uint64_t* arguments) {
+  const Tables& t = tables();
+  const capture_plan& plan = t.by_number[number];
+  if (plan.chooser < most_arguments) {
+    const auto* operations = reinterpret_cast<const capture_operation*>(&t + 1);
+    const auto* forms = reinterpret_cast<const form_plan*>(operations + t.operation_count);
+    const auto slot = static_cast<std::uint32_t>(t.first_slot + number);
+    const auto value = static_cast<std::uint32_t>(arguments[plan.chooser]) & plan.chooser_bits;
+    for (std::uint32_t step = 0; step < most_form_steps; ++step) {
+      const form_plan& form = forms[(place_of_form(slot, value) + step) & t.form_mask];
+      if (form.slot == slot + 1 && form.value == value) {
+        return form.plan;
+      }
+    }
+  }
+  return plan;
+}
+
+void capture_memory(ThreadArea& thread, std::span<const capture_operation> operations, const std::uint64_t* arguments,
+                    std::int64_t result, Output& output) {
+  if (operations.empty()) {
+    return;
+  }
+  capture::Slots slots;
+  std::copy(arguments, arguments + most_arguments, slots.begin());
+  slots[slot_result] = static_cast<std::uint64_t>(result);
+  slots[slot_stack] = thread.stack_pointer;
+  const OwnMemory memory(thread);
+  capture::carry_out(operations, slots, memory, output);
+}
+
+const capture_operation* all_operations() {
+  return reinterpret_cast<const capture_operation*>(&tables() + 1);
+}
+
+void commit(ThreadArea& thread, std::uint64_t end) {
+  __atomic_store_n(&thread.written, end, __ATOMIC_RELEASE);
+}
+
+/// Whether the recorder makes the call. The rest of the entry is on the way then.
+std::uint32_t record_entry(ThreadArea* area) {
+  ThreadArea& thread = *area;
+  const std::uint64_t number = thread.result;
+  const Tables& t = tables();
+  thread.target = thread.behind_call - call_instruction_size;
+  const std::uint64_t used = thread.written - __atomic_load_n(&thread.read, __ATOMIC_ACQUIRE);
+  // Both records of the call, each with what is left before the ring's end.
+  if (number >= numbers_per_abi || (t.recorded[number / 64] >> (number % 64) & 1) == 0 ||
+      __atomic_load_n(&t.off, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 ||
+      used > ring_size - 4 * largest_record) {
+    return 0;
+  }
+  EnterRecord record;
+  record.head = {0, record_enter, ticks(), thread.behind_call};
+  record.number = number;
+  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
+  std::copy(std::begin(arguments), std::end(arguments), record.args);
+  record.stack_pointer = thread.stack_pointer;
+  Output output(thread, &record, sizeof record);
+  const capture_plan& plan = plan_of(number, arguments);
+  capture_memory(thread, {all_operations() + plan.entry_first, plan.entry_count}, arguments, 0, output);
+  const std::uint64_t end = output.complete();
+  thread.number = number;
+  thread.before_entry = thread.written;
+  __atomic_store_n(&thread.phase, std::uint32_t{phase_calling}, __ATOMIC_RELEASE);
+  commit(thread, end);
+  return 1;
+}
+
+/// The call is made: the rest of it.
+void record_exit(ThreadArea* area) {
+  ThreadArea& thread = *area;
+  const std::uint64_t at = ticks();
+  const auto result = static_cast<std::int64_t>(thread.result);
+  const ExitRecord record{{0, record_leave, at, thread.behind_call}, result};
+  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
+  Output output(thread, &record, sizeof record);
+  const capture_plan& plan = plan_of(thread.number % numbers_per_abi, arguments);
+  constexpr std::int64_t lowest_error = -4095;
+  const bool failed = result < 0 && result >= lowest_error;
+  if (!failed || plan.exit_if_failed != 0) {
+    capture_memory(thread, {all_operations() + plan.exit_first, plan.exit_count}, arguments, result, output);
+  }
+  const std::uint64_t end = output.complete();
+  thread.target = thread.behind_call;
+  commit(thread, end);
+}
+
+}  // namespace
+}  // namespace tracer::inprocess::recorder
+
+// What the compiler asks for where classes have virtual functions; nobody calls it.
+// NOLINTBEGIN(misc-new-delete-overloads)
+void operator delete(void*) noexcept {}
+void operator delete(void*, std::size_t) noexcept {}
+// NOLINTEND(misc-new-delete-overloads)
+extern "C" void __cxa_pure_virtual() {}

@@ -1,0 +1,142 @@
+#include "inprocess/ring_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "inprocess/recorded_memory.h"
+
+namespace tracer::inprocess {
+namespace {
+
+std::size_t front_size(std::uint32_t kind) {
+  return kind == record_enter ? sizeof(EnterRecord) : sizeof(ExitRecord);
+}
+
+}  // namespace
+
+void ThreadRing::look() {
+  end_ = __atomic_load_n(&area().written, __ATOMIC_ACQUIRE);
+  if (end_ - position_ > ring_size) {
+    give_up();
+  }
+}
+
+void ThreadRing::give_up() {
+  // Nobody but the program itself can have written this. Its calls stop from now on.
+  area().off = 1;
+  position_ = end_;
+}
+
+std::optional<std::uint64_t> ThreadRing::next() {
+  while (position_ < end_) {
+    const std::size_t room = std::min(end_ - position_, ring_size - position_ % ring_size);
+    if (room >= sizeof head_) {
+      std::memcpy(&head_, at(position_), sizeof head_);
+    } else {
+      head_ = {static_cast<std::uint32_t>(room), record_filler, 0, 0};
+    }
+    size_ = head_.size;
+    const bool is_call = head_.kind == record_enter || head_.kind == record_leave;
+    if (size_ == 0 || size_ > room || size_ % 8 != 0 || (is_call && size_ < front_size(head_.kind)) ||
+        (!is_call && head_.kind != record_filler) || (head_.kind == record_enter) == open_) {
+      if (head_.kind != record_filler || size_ == 0 || size_ > room) {
+        give_up();
+        return std::nullopt;
+      }
+    }
+    if (is_call) {
+      return head_.ticks;
+    }
+    position_ += size_;
+  }
+  return std::nullopt;
+}
+
+void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
+  const std::byte* record = at(position_);
+  const std::span<const std::byte> chunks(record + front_size(head_.kind), size_ - front_size(head_.kind));
+  trace::Event event;
+  event.abi = Abi::x86_64;
+  event.time = clock.time_at(head_.ticks);
+  position_ += size_;
+  if (head_.kind == record_enter) {
+    EnterRecord entry;
+    std::memcpy(&entry, record, sizeof entry);
+    trace::SyscallEnter enter;
+    enter.number = entry.number;
+    std::copy(std::begin(entry.args), std::end(entry.args), enter.args.begin());
+    enter.instruction_pointer = head_.instruction_pointer;
+    enter.stack_pointer = entry.stack_pointer;
+    event.what = enter;
+    entry_.assign(chunks.begin(), chunks.end());
+    open_ = true;
+    calls.on_recorded(tid_, event, RecordedMemory(entry_));
+    return;
+  }
+  ExitRecord left;
+  std::memcpy(&left, record, sizeof left);
+  trace::SyscallExit exit;
+  exit.value = left.result;
+  constexpr std::int64_t lowest_error = -4095;
+  exit.is_error = left.result < 0 && left.result >= lowest_error;
+  exit.instruction_pointer = head_.instruction_pointer;
+  event.what = exit;
+  open_ = false;
+  calls.on_recorded(tid_, event, RecordedMemory(chunks, entry_));
+}
+
+void ThreadRing::release() {
+  __atomic_store_n(&area().read, position_, __ATOMIC_RELEASE);
+}
+
+bool ThreadRing::take_back_entry() {
+  if (open_) {
+    return false;
+  }
+  area().written = std::max(position_, area().before_entry);
+  return true;
+}
+
+void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls) {
+  std::vector<ThreadRing*> ready;
+  for (ThreadRing* ring : rings) {
+    ring->look();
+    if (ring->next()) {
+      ready.push_back(ring);
+    }
+  }
+  if (ready.empty()) {
+    return;
+  }
+  clock.look();
+  const std::vector<ThreadRing*> touched = ready;
+  while (!ready.empty()) {
+    // Few threads have recorded something at a time, and the first of them mostly a lot.
+    auto first = ready.begin();
+    std::uint64_t earliest = ~std::uint64_t{0};
+    std::uint64_t second = ~std::uint64_t{0};
+    for (auto ring = ready.begin(); ring != ready.end(); ++ring) {
+      const std::uint64_t ticks = (*ring)->next().value_or(0);
+      if (ticks < earliest) {
+        second = earliest;
+        earliest = ticks;
+        first = ring;
+      } else {
+        second = std::min(second, ticks);
+      }
+    }
+    std::optional<std::uint64_t> ticks = earliest;
+    while (ticks && *ticks <= second) {
+      (*first)->report(clock, calls);
+      ticks = (*first)->next();
+    }
+    if (!ticks) {
+      ready.erase(first);
+    }
+  }
+  for (ThreadRing* ring : touched) {
+    ring->release();
+  }
+}
+
+}  // namespace tracer::inprocess

@@ -1,0 +1,56 @@
+// Reads what threads have recorded in their rings, which they may write nonsense into, and makes events of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "inprocess/layout.h"
+#include "inprocess/tick_clock.h"
+#include "ptrace/call_recorder.h"
+
+namespace tracer::inprocess {
+
+/// The ring of one thread.
+class ThreadRing {
+ public:
+  ThreadRing(pid_t tid, Area& area) : tid_(tid), area_(&area) {}
+
+  [[nodiscard]] pid_t tid() const { return tid_; }
+  [[nodiscard]] ThreadArea& area() const { return area_->thread; }
+  /// Whether an entry was reported whose exit was not.
+  [[nodiscard]] bool has_open_call() const { return open_; }
+  /// Its exit is reported otherwise.
+  void close_call() { open_ = false; }
+
+  /// Looks how far the thread has come.
+  void look();
+  /// When the next record was made, in ticks; empty: there is none up to there.
+  [[nodiscard]] std::optional<std::uint64_t> next();
+  /// Reports the record that next() has found.
+  void report(TickClock& clock, ptrace::RecordedCalls& calls);
+  /// Gives the room of what was reported back to the thread.
+  void release();
+  /// Takes back the entry of a stopped thread that has not made its call yet. False if it was reported already.
+  bool take_back_entry();
+
+ private:
+  [[nodiscard]] const std::byte* at(std::uint64_t position) const { return area_->ring + position % ring_size; }
+  void give_up();
+
+  pid_t tid_;
+  Area* area_;
+  std::uint64_t position_ = 0;  ///< as ThreadArea::written
+  std::uint64_t end_ = 0;       ///< seen by look()
+  std::uint32_t size_ = 0;      ///< of the record that next() has found
+  RecordHead head_{};
+  bool open_ = false;
+  std::vector<std::byte> entry_;  ///< chunks of the last entry
+};
+
+/// Reports all that these threads have recorded until now, in the order of time.
+void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls);
+
+}  // namespace tracer::inprocess

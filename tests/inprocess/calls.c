@@ -1,0 +1,206 @@
+// A program whose calls are known. calls MODE [N [THREADS]]
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long count = 1000;
+static volatile sig_atomic_t handled;
+static int zero;
+
+static void on_signal(int signal) {
+  (void)signal;
+  ++handled;
+  getppid();
+}
+
+static void* work(void* unused) {
+  for (long i = 0; i < count; ++i) {
+    getppid();
+  }
+  return unused;
+}
+
+static void threads(int number) {
+  pthread_t all[128];
+  work(NULL);  // the place is patched while there is one thread
+  for (int i = 0; i < number; ++i) {
+    pthread_create(&all[i], NULL, work, NULL);
+  }
+  for (int i = 0; i < number; ++i) {
+    pthread_join(all[i], NULL);
+  }
+}
+
+static void forks(void) {
+  for (volatile long i = 0; i < count; ++i) {
+    const pid_t child = i % 2 == 0 ? fork() : vfork();
+    if (child == 0) {
+      if (i % 2 == 0) {
+        for (int j = 0; j < 8; ++j) {
+          getppid();
+        }
+      }
+      _exit((int)(i % 8));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WEXITSTATUS(status) != i % 8) {
+      abort();
+    }
+  }
+}
+
+/// Signals come while calls run, and every call is made to its end or says EINTR as it should.
+static void signals(int flags) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  action.sa_flags = flags;
+  sigaction(SIGALRM, &action, NULL);
+  const struct itimerval often = {{0, 500}, {0, 500}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  int pipes[2];
+  if (pipe(pipes) != 0) {
+    abort();
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pipes[0]);
+    for (long i = 0; i < count; ++i) {
+      const struct timespec moment = {0, 300000};
+      nanosleep(&moment, NULL);
+      if (write(pipes[1], "x", 1) != 1) {
+        _exit(1);
+      }
+    }
+    _exit(0);
+  }
+  close(pipes[1]);
+  long got = 0;
+  long interrupted = 0;
+  for (;;) {
+    char byte = 0;
+    const ssize_t size = read(pipes[0], &byte, 1);
+    if (size == 0) {
+      break;
+    }
+    if (size == 1 && byte == 'x') {
+      ++got;
+    } else if (size < 0 && errno == EINTR && (flags & SA_RESTART) == 0) {
+      ++interrupted;
+    } else {
+      printf("read: %zd %s\n", size, strerror(errno));
+      exit(1);
+    }
+    getppid();
+  }
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &never, NULL);
+  waitpid(child, NULL, 0);
+  printf("%ld bytes, %s, %s\n", got, handled > 0 ? "handled" : "not handled",
+         (interrupted > 0) == ((flags & SA_RESTART) == 0) ? "as it should be" : "restarted wrongly");
+}
+
+/// Pointers that lead nowhere, to the end of a page, and to memory that goes away.
+static void pointers(void) {
+  char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(pages + 4096, 4096);
+  memset(pages, 'a', 4096);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);  // SIGSEGV, too: nothing may come of what a tracer reads
+  struct iovec vector[2] = {{pages + 4090, 6}, {pages + 4000, 200}};
+  for (long i = 0; i < count; ++i) {
+    open((const char*)8, O_RDONLY);
+    open(pages + 4092, O_RDONLY);
+    open("/nonexistent", O_RDONLY);
+    writev(zero, vector, 2);
+    writev(zero, (struct iovec*)(pages + 4088), 2);
+    access((const char*)~0UL, R_OK);
+    read(zero, pages + 4000, 90);
+  }
+  munmap(pages, 4096);
+  open(pages, O_RDONLY);
+  struct sigaction now;
+  sigaction(SIGSEGV, NULL, &now);
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  printf("SIGSEGV is %s and %s\n", now.sa_handler == SIG_DFL ? "default" : "changed",
+         sigismember(&mask, SIGSEGV) == 1 ? "blocked" : "not blocked");
+}
+
+static void execs(char* self) {
+  if (count > 0) {
+    char rest[32];
+    snprintf(rest, sizeof rest, "%ld", count - 1);
+    for (int i = 0; i < 8; ++i) {
+      getppid();
+    }
+    execl(self, self, "execs", rest, (char*)NULL);
+  }
+}
+
+/// A tight loop with a checksum of the registers that a call must leave alone.
+static void registers(void) {
+  for (long i = 0; i < count; ++i) {
+    long rbx = i, r12 = ~i, r13 = i * 3, result = 0;
+    unsigned long before = 0, after = 0;
+    register long r8 asm("r8") = 8, r9 asm("r9") = 9, r10 asm("r10") = 10;
+    long rdx = 2, rsi = 3, rdi = 4;
+    asm volatile(
+        "sub $256, %%rsp\n movq $77, 128(%%rsp)\n cmp $1, %%edi\n pushf\n pop %[before]\n mov $110, %%eax\n"
+        "syscall\n"
+        "pushf\n pop %[after]\n add $256, %%rsp"
+        : "=a"(result), [before] "=&r"(before), [after] "=&r"(after), "+b"(rbx), "+d"(rdx), "+S"(rsi), "+D"(rdi),
+          "+r"(r8), "+r"(r9), "+r"(r10)
+        : [r12] "r"(r12), [r13] "r"(r13)
+        : "rcx", "r11", "memory", "cc");
+    if (rbx != i || r12 != ~i || r13 != i * 3 || r8 != 8 || r9 != 9 || r10 != 10 || rdx != 2 || rsi != 3 || rdi != 4 ||
+        before != after || result != getppid()) {
+      puts("a register has changed");
+      exit(1);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
+  count = argc > 2 ? atol(argv[2]) : count;
+  zero = open("/dev/zero", O_RDWR);
+  if (strcmp(mode, "threads") == 0) {
+    threads(argc > 3 ? atoi(argv[3]) : 8);
+  } else if (strcmp(mode, "forks") == 0) {
+    forks();
+  } else if (strcmp(mode, "restart") == 0) {
+    signals(SA_RESTART);
+  } else if (strcmp(mode, "interrupt") == 0) {
+    signals(0);
+  } else if (strcmp(mode, "pointers") == 0) {
+    pointers();
+  } else if (strcmp(mode, "execs") == 0) {
+    execs(argv[0]);
+  } else if (strcmp(mode, "registers") == 0) {
+    registers();
+  } else {
+    for (long i = 0; i < count; ++i) {
+      char byte = 0;
+      getppid();
+      if (read(zero, &byte, 1) != 1) {
+        abort();
+      }
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""Holds --engine=inprocess to what --engine=ptrace shows, and its tracees to what they do untraced.
+
+    check_inprocess.py TRACER CALLS
+"""
+
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+LIMIT = 120  # seconds, of each run
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, errors='replace', timeout=LIMIT, check=False)
+
+
+class Runs:
+    def __init__(self, tracer, directory):
+        self.tracer = tracer
+        self.directory = directory
+
+    def traced(self, engine, options, command):
+        """The lines of the trace, and the finished process."""
+        out = self.directory / f'{engine}.out'
+        done = run([self.tracer, f'--engine={engine}', '-o', str(out), *options, *command])
+        return out.read_text(errors='replace').splitlines() if out.exists() else [], done
+
+    def patched(self, command, options=('-f',)):
+        """How many places were patched, as -d says."""
+        _, done = self.traced('inprocess', ['-d', *options], command)
+        return len(re.findall(r'inprocess: call site .*: patched', done.stderr))
+
+
+def joined(lines):
+    """Lines with the calls in one piece that another thread's line has cut."""
+    begun = {}
+    for line in lines:
+        thread, _, rest = line.partition(' ')
+        rest = rest.lstrip()
+        resumed = re.match(r'<\.\.\. \w+ resumed>(.*)', rest)
+        if rest.endswith(' <unfinished ...>'):
+            begun[thread] = rest.removesuffix(' <unfinished ...>')
+        elif resumed and thread in begun:
+            yield f'{thread} {begun.pop(thread)}{resumed[1]}'
+        else:
+            yield line
+    for thread, rest in begun.items():
+        yield f'{thread} {rest} <unfinished ...>'
+
+
+def canonical(lines):
+    """Lines without what differs between two runs of one program."""
+    result = []
+    for line in joined(lines):
+        line = re.sub(r'\) +=', ') =', line)
+        line = re.sub(r'^\d+ +', 'PID ', line)
+        line = re.sub(r'0x[0-9a-f]{6,}', 'ADDRESS', line)
+        line = re.sub(r'\b(getpid|getppid|gettid|set_tid_address|vfork|fork|clone|wait4)\((.*)\)(\s+)= \d+', r'\1(\2)\3= PID', line)
+        line = re.sub(r'\b\d{3,7}\b', 'NUMBER', line)
+        line = re.sub(r'(tv_n?sec|tv_usec|st_[amc]time_nsec|ru_\w+|freeram|loads)=[^,}]*', r'\1=TIME', line)
+        line = re.sub(r'(getrandom\()"[^"]*"', r'\1RANDOM', line)
+        if 'fstatfs(' not in line and not re.search(r'read\(\d+, "[0-9a-f]{8,}-', line):  # free blocks; /proc/self/maps
+            result.append(line)
+    return result
+
+
+def difference(one, other):
+    """Lines of one that the other lacks, as a multiset."""
+    return collections.Counter(one) - collections.Counter(other)
+
+
+def check_everyday(runs, failures):
+    programs = [
+        ['ls', '-l', '/usr'],
+        ['cat', '/etc/passwd'],
+        ['sh', '-c', 'for i in 1 2 3 4 5; do echo $i; done | sort -r | head -3'],
+        ['find', '/usr/share/doc/bash', '-type', 'f'],
+        ['grep', '-r', 'root', '/etc/passwd', '/etc/group'],
+        ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1', 'count=200', 'status=none'],
+        ['python3', '-c', 'import os\nfor i in range(20): os.stat("/"); os.listdir("/etc")'],
+        ['sort', '/etc/services'] if os.path.exists('/etc/services') else ['sort', '/etc/passwd'],
+    ]
+    total = same = 0
+    for program in programs:
+        bare = run(program)
+        stopped, by_ptrace = runs.traced('ptrace', ['-f'], program)
+        inside, by_itself = runs.traced('inprocess', ['-f'], program)
+        what = ' '.join(program)[:50]
+        if (by_itself.returncode, by_itself.stdout) != (bare.returncode, bare.stdout):
+            failures.append(f'{what}: status {by_itself.returncode}, untraced {bare.returncode}: {by_itself.stderr}')
+        missing = difference(canonical(stopped), canonical(inside))
+        total += len(stopped)
+        same += len(stopped) - missing.total()
+        for line, count in list(missing.items())[:5]:
+            print(f'{what}: only ptrace shows ({count}): {line}')
+        for line, count in list(difference(canonical(inside), canonical(stopped)).items())[:5]:
+            print(f'{what}: only inprocess shows ({count}): {line}')
+    print(f'everyday programs: {same} of {total} lines are the same')
+    if same < total * 99 // 100:
+        failures.append('fewer than 99 of 100 lines are the same')
+
+
+def check_counts(runs, calls, failures):
+    for threads in (1, 8, 64):
+        each = 4000 // threads + 100
+        lines, done = runs.traced('inprocess', ['-f', '-e', 'trace=getppid'], [calls, 'threads', str(each), str(threads)])
+        found = sum(1 for line in lines if 'getppid(' in line)
+        returned = sum(1 for line in lines if re.search(r'= \d+$', line))
+        wanted = each * (threads + 1)
+        if (found, returned, done.returncode) != (wanted, wanted, 0):
+            failures.append(f'{threads} threads: {found} calls and {returned} results instead of {wanted}: {done.stderr}')
+
+
+def check_same_output(runs, calls, failures):
+    for mode, count in (('registers', 5000), ('pointers', 50), ('restart', 300), ('interrupt', 300), ('forks', 60), ('execs', 20),
+                        ('', 3000)):
+        command = [calls, mode, str(count)]
+        bare = run(command)
+        for options in (['-f'], ['-f', '-e', 'trace=getppid']):
+            lines, done = runs.traced('inprocess', options, command)
+            if (done.returncode, done.stdout) != (bare.returncode, bare.stdout):
+                failures.append(f'{mode} {options}: {done.returncode} {done.stdout!r}, untraced {bare.returncode} '
+                                f'{bare.stdout!r}: {done.stderr}')
+            if any('SIGSEGV' in line and '---' in line for line in lines):
+                failures.append(f'{mode}: a SIGSEGV of ours is shown')
+    for mode, count in (('pointers', 30), ('forks', 12), ('execs', 4), ('', 30)):
+        stopped, _ = runs.traced('ptrace', ['-f'], [calls, mode, str(count)])
+        inside, _ = runs.traced('inprocess', ['-f'], [calls, mode, str(count)])
+        for line, number in difference(canonical(stopped), canonical(inside)).items():
+            failures.append(f'{mode}: only ptrace shows ({number}): {line}')
+        for line, number in difference(canonical(inside), canonical(stopped)).items():
+            failures.append(f'{mode}: only inprocess shows ({number}): {line}')
+
+
+def check_is_inside(runs, calls, failures):
+    if runs.patched([calls, '', '200']) < 2:
+        failures.append('getppid and read are not patched in a loop of both')
+
+
+def main():
+    tracer, calls = sys.argv[1:3]
+    failures = []
+    with tempfile.TemporaryDirectory() as directory:
+        runs = Runs(tracer, pathlib.Path(directory))
+        _, done = runs.traced('inprocess', ['-f'], ['true'])
+        if done.returncode != 0:
+            print('skipped:', done.stderr.strip())
+            return SKIPPED
+        check_is_inside(runs, calls, failures)
+        check_counts(runs, calls, failures)
+        check_same_output(runs, calls, failures)
+        check_everyday(runs, failures)
+    for failure in failures:
+        print('FAILED', failure)
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
