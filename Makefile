@@ -26,7 +26,9 @@ epoch = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y $
 configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
   cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2)
 # $(call build_tests,DIRECTORY): builds everything; the directory may have been configured before Catch2 was installed.
-build_tests = @[[ -e $(1)/tests/unit/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1)
+build_tests = @[[ -e $(1)/tests/unit/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1); $(say_time)
+# The seconds of the recipe's line so far, unless there was nothing to do.
+say_time = ((SECONDS < 3)) || echo "Built in $$SECONDS s" >&2
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error -j$(jobs)
 
 # $(call install_missing,PACKAGES): one dpkg-query and no more when nothing is missing. Others may provide a package by its
@@ -53,7 +55,7 @@ all: build-packages build/build.ninja
 	cmake --build build
 
 run: build-packages build/build.ninja
-	@cmake --build build --target tracer >&2
+	@cmake --build build --target tracer >&2; $(say_time)
 	@build/tracer $(ARGS)
 
 tests: test-packages build/build.ninja
