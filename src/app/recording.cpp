@@ -7,8 +7,11 @@
 
 #include <algorithm>
 
+#include "app/replay_watch.h"
+#include "app/terminal.h"
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/read_file.h"
 #include "cli/help.h"
 
@@ -142,6 +145,19 @@ cli::Options with_recorded(cli::Options options, const replay::Head& head,
   return options;
 }
 
+namespace {
+
+/// On a terminal, unless the text is written there all the time.
+bool shows_progress(const cli::Options& options) {
+  const cli::OutputFormat format = options.format.output;
+  const bool is_written_at_end = options.summary.mode == cli::SummaryMode::only || options.extras.explain ||
+                                 format == cli::OutputFormat::folded || cli::row_of(format).is_export;
+  const bool goes_elsewhere = options.output.to == cli::Output::To::file && !is_terminal(options.output.target);
+  return ::isatty(STDERR_FILENO) == 1 && (is_written_at_end || goes_elsewhere);
+}
+
+}  // namespace
+
 std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& options,
                                                          std::unique_ptr<replay::TraceFile> file,
                                                          const spec::Tables& tables,
@@ -151,7 +167,15 @@ std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& opt
   settings.to = time_of(options.extras.files.to, file->head().started);
   settings.sources = options.format.stack_trace == cli::StackTrace::sources;
   settings.frame_limit = options.format.stack_frame_limit;
-  return std::make_unique<replay::ReplayEngine>(std::move(file), settings, tables, complain);
+  const auto watch =
+      std::make_shared<ReplayWatch>(printable(file->name()), file->size(), shows_progress(options), complain);
+  settings.signals = watch->fd();
+  settings.look = [watch](std::uint64_t position) { return watch->look(position); };
+  return std::make_unique<replay::ReplayEngine>(std::move(file), std::move(settings), tables,
+                                                [watch, complain](std::string_view sentence) {
+                                                  watch->clear();
+                                                  complain(sentence);
+                                                });
 }
 
 }  // namespace tracer::app

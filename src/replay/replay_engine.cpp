@@ -14,14 +14,23 @@ std::optional<trace::OpenFile> copy_of(const trace::OpenFile* file) {
 
 ReplayEngine::ReplayEngine(std::unique_ptr<TraceFile> file, ReplayOptions options, const spec::Tables& tables,
                            Complain complain)
-    : file_(std::move(file)), options_(options), tables_(tables), complain_(std::move(complain)) {}
+    : file_(std::move(file)), options_(std::move(options)), tables_(tables), complain_(std::move(complain)) {
+  file_->stop_waiting_at(options_.signals);
+}
+
+bool ReplayEngine::is_interrupted() {
+  if (interrupting_signal_ == 0 && options_.look) {
+    interrupting_signal_ = options_.look(file_->position());
+  }
+  return interrupting_signal_ != 0;
+}
 
 Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
   const auto wanted = [this](const Mark& mark) {
     return (!options_.from || mark.last >= *options_.from) && (!options_.to || mark.first <= *options_.to);
   };
   bool goes_on = true;
-  while (goes_on) {
+  while (goes_on && !is_interrupted()) {
     const std::string_view block = file_->next(wanted);
     if (block.empty()) {
       break;
@@ -29,17 +38,25 @@ Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
     reader_.begin(block);
     goes_on = play_block(handler);
   }
+  const bool reached_end = goes_on && !is_interrupted();
   handler.idle();
   if (damaged_) {
     complain_(file_->name() + ": a block is damaged: its rest is left out");
-  } else if (const std::string missing = goes_on ? file_->missing() : std::string(); !missing.empty()) {
+  } else if (const std::string missing = reached_end ? file_->missing() : std::string(); !missing.empty()) {
     complain_(file_->name() + ": " + missing);
   }
-  return trace::RunEnd{};
+  trace::RunEnd end;
+  end.interrupted_by_signal = interrupting_signal_ != 0;
+  end.interrupting_signal = interrupting_signal_;
+  return end;
 }
 
 bool ReplayEngine::play_block(trace::EventHandler& handler) {
+  constexpr std::uint64_t between_looks = 256;
   while (true) {
+    if (++played_ % between_looks == 0 && is_interrupted()) {
+      return true;
+    }
     switch (reader_.next()) {
       case EventReader::Found::event:
         if (!play_event(handler)) {

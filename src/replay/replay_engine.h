@@ -24,6 +24,10 @@ struct ReplayOptions {
   std::optional<std::chrono::nanoseconds> to;
   bool sources = true;  ///< stacks show inlined functions and lines, if they were recorded
   std::size_t frame_limit = 256;
+  /// Is told how many bytes were read, often, and returns the signal that ends the replay; 0: none. Empty: nothing
+  /// does.
+  std::function<int(std::uint64_t)> look;
+  int signals = -1;  ///< readable when `look` would return one
 };
 
 class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, private trace::Memory {
@@ -81,6 +85,8 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   /// Plays a block; false if the handler has had enough.
   bool play_block(trace::EventHandler& handler);
   bool play_event(trace::EventHandler& handler);
+  /// Returns whether a signal ends the replay.
+  bool is_interrupted();
   /// The number that our tables have for a call that the recording program may have known by another one.
   [[nodiscard]] std::uint64_t number_here(Abi abi, std::uint64_t number);
 
@@ -92,7 +98,9 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   std::unordered_map<pid_t, std::string> commands_;  ///< of living threads
   std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
   bool damaged_ = false;
-  trace::TaskState state_;  ///< always empty: it is not recorded
+  int interrupting_signal_ = 0;
+  std::uint64_t played_ = 0;  ///< events
+  trace::TaskState state_;    ///< always empty: it is not recorded
   Stacks stacks_{*this};
   ReplayedFacts kernel_facts_{reader_};
 };

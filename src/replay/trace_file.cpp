@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace tracer::replay {
@@ -20,6 +22,7 @@ TraceFile::TraceFile(UniqueFd file, std::string name)
     : file_(std::move(file)), name_(std::move(name)), unpacker_(std::make_unique<Unpacker>()) {
   struct stat status;
   can_seek_ = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+  size_ = can_seek_ ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 TraceFile::~TraceFile() = default;
@@ -46,10 +49,24 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path) {
   return file;
 }
 
+bool TraceFile::await_input() {
+  if (can_seek_ || interrupt_ < 0) {
+    return true;
+  }
+  pollfd sources[] = {{file_.get(), POLLIN, 0}, {interrupt_, POLLIN, 0}};
+  while (::poll(sources, std::size(sources), -1) < 0 && errno == EINTR) {
+  }
+  if (sources[1].revents != 0) {
+    end_ = End::interrupted;
+    return false;
+  }
+  return true;
+}
+
 bool TraceFile::read(std::string& into, std::size_t size) {
   into.resize(size);
   std::size_t done = 0;
-  while (done < size) {
+  while (done < size && await_input()) {
     const ssize_t got = ::read(file_.get(), into.data() + done, size - done);
     if (got < 0 && errno == EINTR) {
       continue;
@@ -66,7 +83,7 @@ bool TraceFile::read(std::string& into, std::size_t size) {
 
 bool TraceFile::read_mark() {
   if (!read(mark_bytes_, mark_size)) {
-    end_ = mark_bytes_.empty() ? End::abrupt : is_seek_table(mark_bytes_) ? End::regular : End::truncated;
+    end(mark_bytes_.empty() ? End::abrupt : is_seek_table(mark_bytes_) ? End::regular : End::truncated);
     return false;
   }
   const auto mark = decode_mark(mark_bytes_);
@@ -94,7 +111,7 @@ bool TraceFile::unpack() {
 
 bool TraceFile::read_block() {
   if (!read(packed_, mark_.packed_size)) {
-    end_ = End::truncated;
+    end(End::truncated);
     return false;
   }
   if (!fits(mark_, mark_bytes_, packed_) || !unpack()) {
@@ -135,6 +152,7 @@ std::string TraceFile::missing() const {
   switch (end_) {
     case End::none:
     case End::regular:
+    case End::interrupted:
       return {};
     case End::abrupt:
       return fmt::format("the recording ends without its end, after {} events: up to a second of it may be missing",

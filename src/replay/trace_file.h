@@ -35,6 +35,11 @@ class TraceFile {
   [[nodiscard]] std::string missing() const;
   /// How many bytes were read or passed over.
   [[nodiscard]] std::uint64_t position() const { return position_; }
+  /// How many bytes there are; 0 for a pipe.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// Has next() return nothing once `fd` is readable while it waits for a pipe. -1: never.
+  void stop_waiting_at(int fd) { interrupt_ = fd; }
 
  private:
   struct Unpacker;
@@ -46,6 +51,7 @@ class TraceFile {
     abrupt,     ///< nothing follows: the recorder was killed
     truncated,  ///< in the middle of a block
     damaged,    ///< what follows is no block
+    interrupted,
   };
   /// Reads a mark; false at the end.
   bool read_mark();
@@ -55,6 +61,9 @@ class TraceFile {
   [[nodiscard]] bool unpack();
   /// Reads as many bytes as there are, and returns whether they were all there.
   bool read(std::string& into, std::size_t size);
+  /// Waits until there is something to read; false if it is not waited for any more.
+  bool await_input();
+  void end(End how) { end_ = end_ == End::interrupted ? end_ : how; }
 
   UniqueFd file_;
   std::string name_;
@@ -65,9 +74,11 @@ class TraceFile {
   std::string block_;
   std::unique_ptr<Unpacker> unpacker_;
   std::uint64_t position_ = 0;
+  std::uint64_t size_ = 0;
   std::uint64_t good_ = 0;    ///< where the last good block ends
   std::uint64_t events_ = 0;  ///< of all blocks so far
   std::uint32_t sequence_ = 0;
+  int interrupt_ = -1;
   bool can_seek_ = false;
   End end_ = End::none;
 };

@@ -7,8 +7,10 @@
 import argparse
 import os
 import pathlib
+import pty
 import random
 import re
+import select
 import signal
 import stat
 import subprocess
@@ -271,6 +273,37 @@ def a_signal_makes_a_flight_recorder_write(place):
     recorder.send_signal(signal.SIGUSR1)
     expect(recorder.wait() == 0, 'the signal ended it')
     expect('chdir("/")' in place.text('--replay=flight'), 'it has not what went before')
+
+
+@test
+def a_long_replay_shows_its_progress_and_ends_with_what_there_is(place):
+    """From a pipe that goes on: ^C writes the table of what came, and the terminal shows how far it is."""
+    place.record('dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1', 'count=20000', 'status=none')
+    recorded = (place.path / 'run.trace').read_bytes()
+    master, terminal = pty.openpty()
+    replay = subprocess.Popen([place.tracer, '--replay=-', '-c'], stdin=subprocess.PIPE, stdout=terminal, stderr=terminal,
+                              env={**os.environ, 'LC_ALL': 'C'})
+    os.close(terminal)
+    shown = b''
+    pieces = 60
+    for i in range(pieces - 1):  # for three seconds; the progress shows after one
+        replay.stdin.write(recorded[len(recorded) * i // pieces:len(recorded) * (i + 1) // pieces])
+        replay.stdin.flush()
+        if select.select([master], [], [], 0.05)[0]:
+            shown += os.read(master, 65536)
+    expect(re.search(rb'standard input: \d+ MB', shown), f'there is no progress: {shown}')
+    replay.send_signal(signal.SIGINT)
+    while True:
+        try:
+            more = os.read(master, 65536)
+        except OSError:
+            break
+        shown += more
+    os.close(master)
+    expect(replay.wait(20) == -signal.SIGINT, replay.returncode)
+    text = shown.decode()
+    expect(re.search(r'\r\x1b\[K[^\n]*standard input: interrupted after \d+ MB\r\n', text), text)
+    expect(re.search(r' (\d+) +write\r\n', text) and 'total' in text, text)
 
 
 @test
