@@ -274,7 +274,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   Result<ChosenEngine> chosen = ChosenEngine{};
   if (recorded) {
     chosen = ChosenEngine{nullptr, recorded->head().engine == "bpf"};
-    auto engine = make_replay_engine(options, std::move(recorded), tables, complain);
+    auto engine = make_replay_engine(options, std::move(recorded), std::move(function_settings).value().selection,
+                                     tables, complain);
     replayed = engine.get();
     chosen.value().engine = std::move(engine);
   } else if (auto ended = find_program(options, tables, engine_settings.value(), speak)) {

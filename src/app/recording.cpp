@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "app/replay_watch.h"
+#include "app/replayed_functions.h"
 #include "app/terminal.h"
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
@@ -160,6 +161,7 @@ bool shows_progress(const cli::Options& options) {
 
 std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& options,
                                                          std::unique_ptr<replay::TraceFile> file,
+                                                         library::LibrarySelection functions,
                                                          const spec::Tables& tables,
                                                          const std::function<void(std::string_view)>& complain) {
   replay::ReplayOptions settings;
@@ -169,6 +171,9 @@ std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& opt
   settings.frame_limit = options.format.stack_frame_limit;
   const auto watch =
       std::make_shared<ReplayWatch>(printable(file->name()), file->size(), shows_progress(options), complain);
+  const auto chosen = std::make_shared<ReplayedFunctions>(std::move(functions));
+  settings.wants = [chosen](const trace::Event& event) { return chosen->wants(event); };
+  settings.at_end = [chosen, complain] { chosen->report_missed(complain); };
   settings.signals = watch->fd();
   settings.look = [watch](std::uint64_t position) { return watch->look(position); };
   return std::make_unique<replay::ReplayEngine>(std::move(file), std::move(settings), tables,

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "cli/parser.h"
+#include "library/symbol_filter.h"
 #include "replay/recorder.h"
 #include "replay/replay_engine.h"
 #include "replay/trace_file.h"
@@ -36,8 +37,8 @@ namespace tracer::app {
 
 /// `tables` outlive the engine.
 [[nodiscard]] std::unique_ptr<replay::ReplayEngine> make_replay_engine(
-    const cli::Options& options, std::unique_ptr<replay::TraceFile> file, const spec::Tables& tables,
-    const std::function<void(std::string_view)>& complain);
+    const cli::Options& options, std::unique_ptr<replay::TraceFile> file, library::LibrarySelection functions,
+    const spec::Tables& tables, const std::function<void(std::string_view)>& complain);
 
 /// Finds the prototypes of a recording's functions in files of this machine, where these are still the same.
 class PrototypesOfFiles final : public trace::PrototypeSource {

@@ -207,9 +207,8 @@ ProbePattern::ProbePattern(std::string_view expression) {
   name = colon == std::string_view::npos ? expression : expression.substr(colon + 1);
 }
 
-bool ProbePattern::matches(const StaticProbe& probe) const {
-  return ::fnmatch(provider.c_str(), probe.provider.c_str(), 0) == 0 &&
-         ::fnmatch(name.c_str(), probe.name.c_str(), 0) == 0;
+bool ProbePattern::matches(const std::string& its_provider, const std::string& its_name) const {
+  return ::fnmatch(provider.c_str(), its_provider.c_str(), 0) == 0 && ::fnmatch(name.c_str(), its_name.c_str(), 0) == 0;
 }
 
 }  // namespace tracer::library

@@ -30,7 +30,8 @@ struct ProbePattern {
   std::string name;
 
   explicit ProbePattern(std::string_view expression);
-  [[nodiscard]] bool matches(const StaticProbe& probe) const;
+  [[nodiscard]] bool matches(const StaticProbe& probe) const { return matches(probe.provider, probe.name); }
+  [[nodiscard]] bool matches(const std::string& its_provider, const std::string& its_name) const;
 };
 
 }  // namespace tracer::library

@@ -45,6 +45,9 @@ Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
   } else if (const std::string missing = reached_end ? file_->missing() : std::string(); !missing.empty()) {
     complain_(file_->name() + ": " + missing);
   }
+  if (options_.at_end) {
+    options_.at_end();
+  }
   trace::RunEnd end;
   end.interrupted_by_signal = interrupting_signal_ != 0;
   end.interrupting_signal = interrupting_signal_;
@@ -86,7 +89,7 @@ bool ReplayEngine::play_event(trace::EventHandler& handler) {
     commands_[recorded.tid] = *reader_.facts().command;
   }
   trace::Verdict verdict = trace::Verdict::go_on;
-  if (is_in_time(recorded)) {
+  if (is_in_time(recorded) && (!options_.wants || options_.wants(recorded))) {
     trace::Event event = recorded;
     if (auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
       enter->number = number_here(event.abi, enter->number);

@@ -27,7 +27,9 @@ struct ReplayOptions {
   /// Is told how many bytes were read, often, and returns the signal that ends the replay; 0: none. Empty: nothing
   /// does.
   std::function<int(std::uint64_t)> look;
-  int signals = -1;  ///< readable when `look` would return one
+  std::function<bool(const trace::Event&)> wants;  ///< which events are shown; empty: all
+  std::function<void()> at_end;                    ///< may be empty
+  int signals = -1;                                ///< readable when `look` would return one
 };
 
 class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, private trace::Memory {

@@ -82,6 +82,21 @@ def functions_are_replayed(place):
 
 
 @test
+def filters_choose_among_recorded_functions(place):
+    """As they would have when it was recorded."""
+    place.record('-e', 'trace=write', '-e', 'library=@MAIN', 'ls', '/')
+    every = place.text('--replay=run.trace', '-e', 'signal=none')
+    for chosen in ('strlen', 'str*+free'):
+        names = re.compile(r'(<\.\.\. )?(strlen)@' if chosen == 'strlen' else r'(<\.\.\. )?(str\w*|free)@')
+        wanted = [line for line in every.splitlines() if not re.match(r'(<\.\.\. )?\w+@', line) or names.match(line)]
+        found = place.text('--replay=run.trace', '-e', 'signal=none', '-e', f'library={chosen}').splitlines()
+        expect(found == wanted and len(wanted) < len(every.splitlines()), f'{chosen}: {found[:5]} {wanted[:5]}')
+    text = place.text('--replay=run.trace', '-e', 'library=no_such')
+    expect(re.search('-e library=no_such: no function of the recording matches', text), text[-300:])
+    expect('@libc' not in text, text[-300:])
+
+
+@test
 def prototypes_come_from_the_files_that_were_traced(place):
     """As long as they are there."""
     (place.path / 'work.c').write_text('struct pair { int x; const char *name; };\n'
@@ -285,8 +300,8 @@ def a_long_replay_shows_its_progress_and_ends_with_what_there_is(place):
                               env={**os.environ, 'LC_ALL': 'C'})
     os.close(terminal)
     shown = b''
-    pieces = 60
-    for i in range(pieces - 1):  # for three seconds; the progress shows after one
+    pieces = 80
+    for i in range(60):  # for three seconds, and not to the end; the progress shows after one
         replay.stdin.write(recorded[len(recorded) * i // pieces:len(recorded) * (i + 1) // pieces])
         replay.stdin.flush()
         if select.select([master], [], [], 0.05)[0]:
