@@ -27,7 +27,9 @@ void for_each_chunk(std::span<const std::byte> area, const Look& look) {
 template <typename T>
 T chunk_as(std::span<const std::byte> bytes) {
   T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
+  if (!bytes.empty()) {
+    std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
+  }
   return value;
 }
 

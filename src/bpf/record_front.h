@@ -24,7 +24,7 @@ template <typename T = trace_record>
   T front{};
   if (record.size() >= sizeof front) {
     std::memcpy(&front, record.data(), sizeof front);  // of a length that the compiler knows
-  } else {
+  } else if (!record.empty()) {
     std::memcpy(&front, record.data(), record.size());
   }
   return front;
