@@ -108,7 +108,8 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   const bool records = !options.extras.files.record.empty();
   tracing.limits.string_limit = std::max({options.format.string_limit, options.extras.explain ? explained_text : 0U,
                                           records ? recorded_text(options) : 0U});
-  tracing.limits.whole = records || !options.format.abbrev.full();
+  // --explain: a program that nobody stops may be gone before its environment can be read from /proc.
+  tracing.limits.whole = records || options.extras.explain || !options.format.abbrev.full();
   const auto& fds = options.format.fd_details;
   tracing.limits.descriptors = records || !fds.empty() || !options.filters.paths.empty();
   tracing.limits.details = records || fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||

@@ -26,6 +26,28 @@ std::int64_t pid_in(const Value& info) {
   return pid.is_number() ? pid.number : 0;
 }
 
+/// Returns the environment of the program that `call` executes: `name=value`, each ended by NUL; empty if unknown.
+std::string environment_of(const Moment& moment, const Call& call) {
+  std::string text = moment.system != nullptr ? moment.system->environment(moment.tid) : std::string();
+  if (!text.empty()) {
+    return text;
+  }
+  // The process has ended, or was recorded; what is captured of a call may be cut.
+  for (const Member& variable : call.argument("envp").value.members) {
+    text += variable.value.kind == Value::Kind::text ? variable.value.text + '\0' : std::string();
+  }
+  return text;
+}
+
+/// The story keeps many calls, and the environments that they pass on are large.
+void forget_environment(Call& call) {
+  for (Argument& argument : call.args) {
+    if (argument.name == "envp") {
+      argument.value = {};
+    }
+  }
+}
+
 void take_root(Process& process, const Moment& moment) {
   if (auto now = moment.system->root(moment.tid)) {
     process.root = *std::move(now);
@@ -254,6 +276,7 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
     process.working_directory = moment.system->current_directory(moment.tid);
   }
   step.call = std::move(call);
+  forget_environment(step.call);
 }
 
 void Story::add_success(Process& process, const Moment& moment, Call call) {
@@ -265,14 +288,13 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     }
     process.programs.push_back(program);
     forget_descriptors(process);
-    if (moment.system != nullptr) {
-      if (std::string now = moment.system->environment(moment.tid); !now.empty()) {
-        process.environment = std::move(now);  // else that of its parent, which it most likely has as well
-      }
+    if (std::string now = environment_of(moment, call); !now.empty()) {
+      process.environment = std::move(now);  // else that of its parent, which it most likely has as well
     }
     Step& step = add(process, moment, Step::Kind::exec);
     step.path = program.path;
     step.call = std::move(call);
+    forget_environment(step.call);
     process.last_exec = step.order;
     take_snapshot(process, moment);
     count_tracer_filters(process);

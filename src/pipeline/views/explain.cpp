@@ -55,7 +55,10 @@ void ExplainView::call_begins(Thread& thread, const trace::Memory& memory) {
     story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
     return;
   }
-  decoder_.enter(*mine.state, thread.call.entry, {}, memory, mine.emitter);
+  // The environment is read from /proc while the program is stopped. One that is not may be gone by then.
+  const decode::Depth depth{
+      .abbreviate = !(story_.live() && !story_.alters_privileges() && explain::is_listed(name, "execve execveat"))};
+  decoder_.enter(*mine.state, thread.call.entry, depth, memory, mine.emitter);
   story_.begin_call(thread.tgid, thread.tid, thread.call.entered.realtime, mine.emitter.call());
 }
 
