@@ -19,7 +19,7 @@ struct Optional {
 };
 
 // Files that programs look for but do not need.
-constexpr std::array<Optional, 35> optional_files = {{
+constexpr std::array<Optional, 36> optional_files = {{
     {".gch", "precompiled headers (optional)"},
     {"/dev/log", "the system log (optional)"},
     {"/usr/share/X11/", "data of X programs (optional)"},
@@ -49,6 +49,7 @@ constexpr std::array<Optional, 35> optional_files = {{
     {"/site-packages", "Python's search for its modules (optional)"},
     {"/__pycache__", "Python's search for its modules (optional)"},
     {"._pth", "Python's search for its modules (optional)"},
+    {"/Modules/Setup.local", "Python's search for its modules (optional)"},
     {"/pybuilddir.txt", "Python's search for its modules (optional)"},
     {"/.config/", "a user's settings (optional)"},
     {"/etc/default/su", "settings of su (optional)"},
@@ -86,8 +87,7 @@ bool is_library_directory(const Process& process, const Step& step) {
   return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& other) {
     return other.order < step.order && other.kind == Step::Kind::failure && other.path.size() > step.path.size() &&
            other.path.starts_with(step.path) && other.path[step.path.size()] == '/' &&
-           other.path.find('/', step.path.size() + 1) == std::string::npos &&
-           base_name(other.path).find(".so") != std::string::npos;
+           other.path.find('/', step.path.size() + 1) == std::string::npos && is_library_name(other.path);
   });
 }
 
@@ -150,8 +150,8 @@ std::string benign_reason(const Process& process, const Step& step) {
     return std::string(search);
   }
   if (!step.path.empty() && found_later(process, step)) {
-    return step.path.find(".so") != std::string::npos ? "lookups of libraries (each found elsewhere)"
-                                                      : "files that were found elsewhere, or later";
+    return is_library_name(step.path) ? "lookups of libraries (each found elsewhere)"
+                                      : "files that were found elsewhere, or later";
   }
   if (step.call.error == "ENOENT" && is_listed(step.call.name, "execve execveat stat newfstatat access") &&
       succeeded_later(process, step)) {

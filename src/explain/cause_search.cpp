@@ -68,6 +68,12 @@ const std::string& path_at_fault(const Prober& prober, const Step& step) {
   return is_listed(error, "ENOENT ENOTDIR ELOOP") && prober.exists(step.path) ? step.new_path : step.path;
 }
 
+/// Returns the score that another answer needs to be worth a line beside the first: half of it, or three quarters if
+/// that is almost certain.
+int least_share(const Answer& first) {
+  return first.score >= sure_score ? first.score * 3 / 4 : first.score / 2;
+}
+
 class Search {
  public:
   Search(const Story& story, const Process& process)
@@ -205,7 +211,7 @@ class Search {
     std::vector<Answer> answers;
     for (Answer& answer : found_) {
       if (answer.score < least_score || answers.size() == max_answers ||
-          (!answers.empty() && (answer.score * 2 < answers.front().score || answer.describes_exit ||
+          (!answers.empty() && (answer.score < least_share(answers.front()) || answer.describes_exit ||
                                 (answers.front().rule == "missing-module" && answer.rule == "missing-file")))) {
         continue;
       }
@@ -249,8 +255,74 @@ class Search {
 
 }  // namespace
 
+namespace {
+
+/// Returns the process whose failed call `speaker` names with its path and error, for itself or as the last; nullptr if
+/// there is none.
+const Process* spoken_for(const Story& story, const Process& speaker) {
+  const Process* found = nullptr;
+  std::uint64_t latest = 0;
+  const std::string words = speaker.messages();
+  for (const auto& [pid, process] : story.processes()) {
+    for (const Step& step : process.steps) {
+      const bool is_failure = step.kind == Step::Kind::failure && pid != speaker.pid && step.order > latest;
+      if (is_failure && contains(words, error_text_of(step.call.error)) && Ranking::is_mentioned(step.path, words)) {
+        found = &process;
+        latest = step.order;
+      }
+    }
+  }
+  return found;
+}
+
+/// Returns `process` as if it had written what `speaker` wrote.
+Process with_words_of(const Process& process, const Process& speaker) {
+  Process both = process;
+  for (const Step& step : speaker.steps) {
+    if (step.kind == Step::Kind::message) {
+      both.steps.push_back(step);
+      both.steps.back().number = both.calls;
+    }
+  }
+  std::stable_sort(both.steps.begin(), both.steps.end(),
+                   [](const Step& a, const Step& b) { return a.order < b.order; });
+  both.exit = speaker.exit;
+  return both;
+}
+
+/// Returns the step of one of the two that has the order of `copy`; `copy` itself ends with its process.
+const Step* original_of(const Step& copy, const Process& one, const Process& other) {
+  for (const Process* process : {&one, &other}) {
+    for (const Step& step : process->steps) {
+      if (step.order == copy.order) {
+        return &step;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::vector<Answer> find_causes(const Story& story, const Process& process) {
-  return Search(story, process).answers();
+  std::vector<Answer> answers = Search(story, process).answers();
+  const Process* other = answers.empty() ? spoken_for(story, process) : nullptr;
+  if (other == nullptr) {
+    return answers;
+  }
+  const Process both = with_words_of(*other, process);
+  answers = Search(story, both).answers();
+  for (Answer& answer : answers) {
+    answer.pid = other->pid;
+    std::vector<const Step*> evidence;
+    for (const Step* step : answer.evidence) {
+      if (const Step* original = original_of(*step, process, *other); original != nullptr) {
+        evidence.push_back(original);
+      }
+    }
+    answer.evidence = std::move(evidence);
+  }
+  return answers;
 }
 
 }  // namespace tracer::explain

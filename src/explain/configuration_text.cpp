@@ -53,7 +53,7 @@ bool is_source_name(const std::string& path) {
 
 bool is_configuration_name(const std::string& path) {
   const std::string name = base_name(path);
-  if (is_source_name(path) || name.find(".so") != std::string::npos) {
+  if (is_source_name(path) || is_library_name(name)) {
     return false;
   }
   for (const std::string_view place : {"/proc/", "/sys/", "/dev/", "/usr/lib/", "/usr/share/", "/lib/"}) {

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "base/directory.h"
 #include "explain/benign.h"
+#include "explain/prober.h"
 #include "explain/text_search.h"
 
 namespace tracer::explain {
@@ -71,23 +73,62 @@ bool wrote_messages(const Process& process) {
                      [](const Step& step) { return step.kind == Step::Kind::message; });
 }
 
+/// True if `process` repeats the last line that `child` wrote where the user does not see it.
+bool is_relayed(const Process& child, const Process& process) {
+  constexpr std::size_t least_words = 8;
+  const std::string line = last_line(child.messages());
+  return line.size() >= least_words && contains(process.messages(), line);
+}
+
+/// True if `process` names the file or command that `child` could not find or use: it failed before it ran a program,
+/// and its parent speaks for it.
+bool is_named_by(const Process& child, const Process& process) {
+  const std::string words = process.messages();
+  return std::any_of(child.steps.begin(), child.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && is_named(base_name(step.path), words);
+  });
+}
+
+/// True if `process` killed `child` itself.
+bool was_ended_by(const Process& child, const Process& process) {
+  return child.exit->by_signal && std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+           return step.kind == Step::Kind::other && step.call.name == "kill" &&
+                  step.call.argument("pid").value.number == child.pid;
+         });
+}
+
 /// True if the process went on after the failure that `wait` reports: the user does not see what the child wrote, but
 /// what the process wrote afterwards.
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
   const Process& child = *story.find(wait.child);
   const Step* own = last_words(process);
-  return wrote_messages(child) && family.last_words_in(child) == nullptr && own != nullptr && own->order > wait.order;
+  if (own == nullptr || own->order < wait.order || family.last_words_in(child) != nullptr) {
+    return false;
+  }
+  constexpr std::uint64_t soon = 40;  // traced calls between the wait and words about it
+  return was_ended_by(child, process) ||
+         (wrote_messages(child) ? !is_relayed(child, process)
+                                : own->number > wait.number + soon && !is_named_by(child, process));
+}
+
+/// Returns how often `process` wrote to the standard error that the user sees after a step of another process.
+std::size_t words_after(const Process& process, std::uint64_t order) {
+  return static_cast<std::size_t>(std::count_if(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::message && !step.is_hidden && step.order > order && step.text.size() > 1;
+  }));
 }
 
 /// Returns the failed child that wrote the last words that the user sees, whether `process` waited for it or not;
-/// nullptr if `process` wrote later itself, or no child did.
+/// nullptr if `process` wrote later itself, or no child did. Whoever does not wait for a child may add a sentence, as
+/// git does after ssh.
 const Process* child_with_last_words(const Family& family, const Process& process) {
-  const Step* own = last_words(process);
+  constexpr std::size_t max_added = 3;
   const Process* speaker = nullptr;
-  std::uint64_t latest = own != nullptr ? own->order : 0;
+  std::uint64_t latest = 0;
   family.children_of(process, [&](const Process& child) {
     const Step* words = child.exit && !child.exit->good() ? family.last_words_in(child) : nullptr;
-    if (words != nullptr && words->order > latest) {
+    const std::size_t allowed = child.collected ? 0 : max_added;
+    if (words != nullptr && words->order > latest && words_after(process, words->order) <= allowed) {
       latest = words->order;
       speaker = &child;
     }

@@ -43,8 +43,9 @@ bool is_test(const Process& process) {
 /// Returns the last failed child that `process` waited for; nullptr if there is none.
 const Process* last_failed_child(const Story& story, const Process& process) {
   for (auto step = process.steps.rbegin(); step != process.steps.rend(); ++step) {
-    if (step->kind == Step::Kind::waited && step->order >= process.last_exec) {
-      return story.find(step->child);
+    const Process* child = step->kind == Step::Kind::waited ? story.find(step->child) : nullptr;
+    if (child != nullptr && step->order >= process.last_exec && child->exit && !child->exit->good()) {
+      return child;
     }
   }
   return nullptr;

@@ -192,6 +192,11 @@ bool Prober::has_capability(unsigned number) const {
   return (effective >> number & 1) != 0;
 }
 
+bool Prober::is_in_other_user_namespace() const {
+  const std::string own = read_link("/proc/self/ns/user");
+  return snapshot() && !snapshot()->user_namespace.empty() && !own.empty() && snapshot()->user_namespace != own;
+}
+
 bool Prober::may(const FileInfo& info, Access access) const {
   const auto bit = static_cast<mode_t>(access);
   if (!snapshot()) {

@@ -55,6 +55,8 @@ class Prober {
   /// True if the process has the access, by mode bits, access control list, owner, groups and capabilities in
   /// snapshot().
   [[nodiscard]] bool may(const FileInfo& info, Access access) const;
+  /// True if the process is in another user namespace than the tracer: its capabilities reach no further.
+  [[nodiscard]] bool is_in_other_user_namespace() const;
   [[nodiscard]] bool has_capability(unsigned number) const;
   [[nodiscard]] std::string user() const;  ///< "user www-data (33)"
   /// Returns the first directory on the path that the process may not search; nullptr if there is none.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "base/directory.h"
 #include "explain/benign.h"
 #include "explain/rule.h"
 #include "format/error_names.h"
@@ -24,9 +26,11 @@ constexpr std::uint64_t right_after = 2;  // traced calls between a failure and 
 
 /// True if the text says that something could not be read or found.
 bool reports_inability(const std::string& text) {
-  constexpr std::array<std::string_view, 12> words = {"annot ",   "ailed open",  "an't ",     "ould not ",
-                                                      "ouldn't ", "nable to ",   "ailed to ", " found",
-                                                      "issing",   "o such file", "not exist", "o rule to "};
+  constexpr std::array<std::string_view, 24> words = {
+      "annot ",      "ailed open", "an't ",      "ould not ",    "ouldn't ",    "nable to ",
+      "ailed to ",   " found",     "issing",     "o such file",  "not exist",   "o rule to ",
+      "navailable",  "n't exist",  "n't open",   "n't read",     "rror openin", "rror readin",
+      "rror loadin", "o such dir", "NoSuchFile", "FileNotFound", "not access",  "not readable"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
@@ -74,7 +78,12 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
     result.words = process_.last_output.text;  // many programs report errors to standard output
   }
   result.is_silent = result.words.empty() && process_.last_output.order < step.order;
-  result.words = without_remarks(result.words);
+  const std::string all = std::exchange(result.words, without_remarks(result.words));
+  // Some programs call it a warning that they lack what they cannot do without.
+  const std::string line = line_with(all, error_text_of(step.call.error));
+  if (result.words.find_first_not_of(" \n") == std::string::npos && is_mentioned(step.path, line)) {
+    result.words = line;
+  }
   return result;
 }
 
@@ -87,7 +96,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   const Aftermath after = aftermath(step);
   if (after.is_silent) {
-    return after.distance > right_after;
+    // What a server answered may have ended it as well.
+    return after.distance > right_after || has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;
@@ -104,6 +114,15 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   return after.distance != 0 || &step != last_ || !(after.is_cut || reports_inability(after.words));
 }
 
+bool Ranking::has_connected_before(const Step& step) const {
+  return std::any_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
+    const Value& family = other.call.argument("addr").value["sa_family"];
+    return other.order < step.order && other.order >= process_.last_exec && other.call.name == "connect" &&
+           (other.kind == Step::Kind::other || other.call.error == "EINPROGRESS") &&
+           to_text(family).starts_with("AF_INET");
+  });
+}
+
 bool Ranking::names_another(const Step& step, const std::string& words) const {
   return std::any_of(process_.steps.begin(), process_.steps.end(), [&](const Step& other) {
     return other.kind == Step::Kind::failure && other.order >= process_.last_exec && other.path != step.path &&
@@ -114,10 +133,17 @@ bool Ranking::names_another(const Step& step, const std::string& words) const {
 
 bool Ranking::is_mentioned(const std::string& path, const std::string& words) {
   const std::string name = base_name(path);
+  constexpr std::string_view lock = ".lock";
+  if (name.size() > lock.size() && name.ends_with(lock) && contains(words, "lock")) {
+    return is_mentioned(path.substr(0, path.size() - lock.size()), words);  // they name what is to be locked
+  }
   if (name.size() > 2 || name.empty()) {
     return is_named(path, words) || is_named(name, words);
   }
-  // A short name may be any word of a sentence, but not with these marks.
+  // A short name may be any word of a sentence, but not with its directory or with these marks.
+  if (const std::string in = base_name(directory_of(path)); !in.empty() && is_named(in + '/' + name, words)) {
+    return true;
+  }
   return is_named(path, words) || contains(words, "'" + name + "'") || contains(words, '"' + name + '"') ||
          contains(words, ": " + name + ": ") || contains(words, "\xe2\x80\x98" + name + "\xe2\x80\x99");
 }

@@ -25,6 +25,9 @@ class Ranking {
   /// ended in silence right away. It is no cause: programs look for many files that they do not need.
   [[nodiscard]] bool is_lookup_without_words(const Step& step) const;
 
+  /// True if the words name the path or its last part.
+  [[nodiscard]] static bool is_mentioned(const std::string& path, const std::string& words);
+
  private:
   struct Aftermath {
     std::string words;           ///< messages after the step, without remarks
@@ -33,8 +36,8 @@ class Ranking {
     bool is_cut = false;  ///< a recorded trace has only the beginning of the words
   };
   [[nodiscard]] Aftermath aftermath(const Step& step) const;
-  /// True if the words name the path or its last part.
-  [[nodiscard]] static bool is_mentioned(const std::string& path, const std::string& words);
+  /// True if the program talked to a server before.
+  [[nodiscard]] bool has_connected_before(const Step& step) const;
   /// True if the words name the path of another failed lookup with the same error.
   [[nodiscard]] bool names_another(const Step& step, const std::string& words) const;
   /// True if no later call fails with the same error before the message that reports this error.

@@ -93,7 +93,7 @@ void write_briefly(Text& text, const Explanation& explanation, const Answer& ans
   }
   if (const Step* step = decisive_step(answer); step != nullptr) {
     text.line("evidence", fmt::format("{}    ({} s, pid {})", to_text(*step), seconds(step->time - explanation.started),
-                                      explanation.process->pid));
+                                      answer.pid != 0 ? answer.pid : explanation.process->pid));
   }
   if (!answer.remedy.empty()) {
     text.line("remedy", answer.remedy, green);
@@ -108,8 +108,9 @@ void write_answer(Text& text, const Explanation& explanation, const Answer& answ
   }
   std::string evidence;
   for (const Step* step : selected(answer.evidence)) {
-    evidence += fmt::format("{}{}    ({} s, pid {})", evidence.empty() ? "" : "\n", to_text(*step),
-                            seconds(step->time - explanation.started), explanation.process->pid);
+    evidence +=
+        fmt::format("{}{}    ({} s, pid {})", evidence.empty() ? "" : "\n", to_text(*step),
+                    seconds(step->time - explanation.started), answer.pid != 0 ? answer.pid : explanation.process->pid);
   }
   if (!evidence.empty()) {
     text.line("evidence", evidence);

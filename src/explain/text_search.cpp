@@ -42,6 +42,12 @@ std::string without_remarks(const std::string& text) {
   return kept;
 }
 
+bool is_library_name(std::string_view name) {
+  name = name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+  const std::size_t at = name.find(".so");
+  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
+}
+
 bool is_listed(std::string_view word, std::string_view list) {
   for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
     const std::size_t end = at + word.size();

@@ -15,6 +15,8 @@ bool is_named(std::string_view name, std::string_view text);
 /// Removes lines of log messages that report no failure or only a warning.
 std::string without_remarks(const std::string& text);
 /// True if `word` is in `list`, whose words are separated by blanks.
+/// True for the name or path of a shared library: `libfoo.so`, `libfoo.so.1`; false for `redis.sock`.
+bool is_library_name(std::string_view name);
 bool is_listed(std::string_view word, std::string_view list);
 /// Returns the last line of `text` that is not empty, without its newline.
 std::string last_line(std::string_view text);

@@ -104,12 +104,12 @@ def mode_changed_by_another_user(place):
     return as_nobody(place, ['chmod', '600', place.file('file')])
 
 
-@cause('unknown-user', 'the user no-such-user does not exist', '/etc/passwd has no entry', 'useradd')
+@cause('unknown-user', 'the user no-such-user does not exist', '/etc/passwd has no entry', 'getent passwd')
 def unknown_user(place):
     return ['chown', 'no-such-user', place.file('file')]
 
 
-@cause('unknown-user', 'the group no-such-group does not exist', 'groupadd')
+@cause('unknown-user', 'the group no-such-group does not exist', 'getent group')
 def unknown_group(place):
     return ['chgrp', 'no-such-group', place.file('file')]
 

@@ -123,7 +123,7 @@ std::vector<std::string> files_read(const Process& process) {
   std::vector<std::string> files;
   std::set<std::string> seen;
   for (auto one = process.opened.rbegin(); one != process.opened.rend() && files.size() < max_files; ++one) {
-    const bool is_its = one->order >= process.last_exec && one->path.find(".so") == std::string::npos &&
+    const bool is_its = one->order >= process.last_exec && !is_library_name(one->path) &&
                         !one->path.starts_with("/proc/") && !one->path.starts_with("/sys/") &&
                         !one->path.starts_with("/dev/") && !is_listed(one->path, of_system);
     if (is_its && seen.insert(one->path).second) {

@@ -48,11 +48,11 @@ std::string named_in_sentence(const Case& facts) {
   if (facts.process.name() == "cmake") {
     return {};  // it speaks of its own variables
   }
-  for (const std::string_view words :
-       {" not set", " is unset", " must be set", " is not defined", " unbound variable"}) {
+  for (const std::string_view words : {" not set", " is unset", " must be set", " is not defined", " unbound variable",
+                                       " is set to an invalid", " does not point"}) {
     std::string line = line_with(facts.messages, words);
     line.resize(std::min(line.find(words), line.size()));
-    for (const std::string_view verb : {" is", " variable", ":"}) {
+    for (const std::string_view verb : {" is", " variable", ":", " environment"}) {
       line.resize(line.size() - (line.ends_with(verb) ? verb.size() : 0));
     }
     const auto end = std::find_if(line.rbegin(), line.rend(), is_of_name);
@@ -65,9 +65,25 @@ std::string named_in_sentence(const Case& facts) {
   return {};
 }
 
+/// Returns the finding for a variable that has a value, but names a path that does not exist.
+std::optional<Finding> wrong_value(const Case& facts, const std::string& name) {
+  const std::string value = environment_value(facts.process, name);
+  if (!value.starts_with('/') || facts.prober.exists(value)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "wrong-variable";
+  finding.cause = "the environment variable " + name + " names " + printable(value) + ", which does not exist";
+  finding.remedy = "set " + name + " to a path that exists, or unset it";
+  return finding;
+}
+
 std::optional<Finding> unset_variable(const Case& facts) {
   for (const auto find : {named_by_shell, named_by_python, named_in_sentence}) {
     if (const std::string name = find(facts); is_variable_name(name)) {
+      if (!environment_value(facts.process, name).empty()) {
+        return wrong_value(facts, name);
+      }
       Finding finding;
       finding.cause = "the environment variable " + name + " is not set, and it needs a value";
       finding.remedy = "set it: " + name + "=VALUE before the command, or export it (systemd: Environment=)";

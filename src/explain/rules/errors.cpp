@@ -213,7 +213,8 @@ std::optional<Finding> no_process(const Case& facts) {
 /// read(2) of a directory fails with EISDIR, but the program could open it.
 std::optional<Finding> directory_was_read(const Case& facts) {
   const auto& opened = facts.process.opened;
-  const std::string line = line_with(facts.messages, "s a directory");
+  std::string line = line_with(facts.messages, "s a directory");
+  line = line.empty() ? line_with(facts.messages, "read error") : line;
   const auto at = std::find_if(opened.rbegin(), opened.rend(), [&](const Opened& one) {
     const Walk walk = facts.prober.walk(one.path);
     return walk.exists() && S_ISDIR(walk.info().st_mode) &&
@@ -256,7 +257,7 @@ constexpr Rule rules[] = {
     {"not-mounted", 35, "umount2", "EINVAL", "", "", not_mounted},
     {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
     {"no-process", 30, "kill tgkill tkill pidfd_open", "ESRCH", "", "", no_process},
-    {"folder-as-file", 35, "", "", "s a directory", "", directory_was_read},
+    {"folder-as-file", 35, "", "", "s a directory|read error", "", directory_was_read},
     {"failed-call", 0, "*", "", "", "", reported_error},
 };
 

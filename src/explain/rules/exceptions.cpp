@@ -1,4 +1,7 @@
 // Uncaught exceptions and panics, recognized by the messages of language runtimes.
+#include <algorithm>
+#include <cctype>
+
 #include "explain/rules/rules.h"
 
 namespace tracer::explain::rules {
@@ -44,9 +47,14 @@ std::string of_node(const std::string& messages) {
   return last_line(messages.substr(0, std::min(messages.find("\n    at "), messages.size())));
 }
 
-/// Returns the line below the stack.
+/// Returns the line below the last stack: `NameError: …`, `urllib.error.HTTPError: …`. A test runner, which caught the
+/// exception, writes other words below it.
 std::string of_python(const std::string& messages) {
-  return last_line(messages);
+  const std::string line = last_line(messages);
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  const auto end = std::find_if_not(line.begin(), line.end(), is_of_name);
+  const bool names_exception = end != line.begin() && (end == line.end() || *end == ':');
+  return names_exception || contains(messages, "\nDuring handling of") ? line : std::string();
 }
 
 /// Returns the message of `x.rb:1:in \`<main>': message (RuntimeError)`.

@@ -116,7 +116,11 @@ std::optional<Finding> exec_missing(const Case& facts) {
     return finding;
   }
   const std::string name = base_name(facts.path());
-  if (directories_tried(facts.process, name).size() > 1) {
+  constexpr int not_found = 127;
+  const bool is_only_one = is_named(name, facts.messages) && !contains(facts.messages, '/' + name) &&
+                           facts.process.exit && !facts.process.exit->by_signal &&
+                           facts.process.exit->status == not_found;  // PATH has one directory
+  if (directories_tried(facts.process, name).size() > 1 || is_only_one) {
     return command_not_found(facts, name);
   }
   if (!walk.dangling.empty()) {
@@ -293,7 +297,16 @@ std::optional<Finding> too_many_arguments(const Case& facts) {
   return finding;
 }
 
+/// A program that looks into PATH itself before it executes anything, as make does.
+std::optional<Finding> looked_for_in_path(const Case& facts) {
+  const std::string name = base_name(facts.path());
+  const bool is_said = is_named(name, facts.messages) && !contains(facts.messages, facts.path());
+  return is_said && was_looked_for_in_path(facts.process, name) ? std::optional(command_not_found(facts, name))
+                                                                : std::nullopt;
+}
+
 constexpr Rule rules[] = {
+    {"command-not-found", 30, "access faccessat faccessat2 stat newfstatat", "ENOENT", "", "", looked_for_in_path},
     {"program-missing", 25, "execve execveat", "ENOENT", "", "", exec_missing},
     {"command-not-found", 15, "", "", ": not found|command not found|env: ", "", shell_found_nothing},
     {"exec-refused", 40, "execve execveat", "EACCES", "", "", exec_refused},
@@ -304,6 +317,13 @@ constexpr Rule rules[] = {
 };
 
 }  // namespace
+
+bool was_looked_for_in_path(const Process& process, const std::string& name) {
+  const std::string path = ':' + environment_value(process, "PATH") + ':';
+  const std::vector<std::string> tried = directories_tried(process, name);
+  return std::count_if(tried.begin(), tried.end(),
+                       [&](const std::string& directory) { return contains(path, ':' + directory + ':'); }) > 1;
+}
 
 std::span<const Rule> exec_rules() {
   return rules;

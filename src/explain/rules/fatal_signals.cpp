@@ -145,15 +145,15 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
     return finding;
   }
   const proc::MappedRange* code = mapping_of(*crash, crash->signal.instruction_pointer);
-  const bool in_library = code != nullptr && code->path.find(".so") != std::string::npos;
+  const bool in_library = code != nullptr && is_library_name(code->path);
   // Libraries were loaded last, so main has not run yet.
   const std::vector<Frame>& stack = crash->signal.stack;
   const bool by_loader =
       std::any_of(stack.begin(), stack.end(), is_in_loader) && !has_frame(*crash, "main __libc_start_main");
   const bool before_main =
-      by_loader || (in_library && !facts.process.opened.empty() &&
-                    facts.process.opened.back().path.find(".so") != std::string::npos && facts.messages.empty() &&
-                    base_name(code->path).compare(0, 4, "libc") != 0 && crash->signal.stack.empty());
+      by_loader ||
+      (in_library && !facts.process.opened.empty() && is_library_name(facts.process.opened.back().path) &&
+       facts.messages.empty() && base_name(code->path).compare(0, 4, "libc") != 0 && crash->signal.stack.empty());
   finding.rule = before_main ? "crash-before-main" : "";
   finding.cause = before_main ? "it crashed before main began, in " +
                                     (code == nullptr ? place(*crash) : "the library " + code->path) +
@@ -289,6 +289,7 @@ std::optional<Finding> ended_from_outside(const Case& facts) {
     }
   }
   finding.remedy = "nothing is wrong with the program as far as that goes: see who ends it";
+  finding.describes_exit = true;
   return finding;
 }
 

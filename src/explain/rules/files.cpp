@@ -4,6 +4,7 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/directory.h"
@@ -63,7 +64,11 @@ std::optional<Finding> file_as_directory(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   const bool known = walk.error == ENOTDIR;
-  finding.cause = (known ? walk.stopped : "a part of " + facts.path()) + " is a file where a directory was expected";
+  const bool is_whole = walk.exists() && !S_ISDIR(walk.info().st_mode);
+  finding.cause = (known      ? walk.stopped
+                   : is_whole ? facts.path()
+                              : "a part of " + facts.path()) +
+                  " is a file where a directory was expected";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
   finding.remedy = "correct the path " + facts.path() + ", or replace the file by a directory";
   return finding;
@@ -152,7 +157,7 @@ std::optional<Finding> missing_terminal(const Case& facts) {
   finding.rule = "unknown-terminal";
   finding.cause = "the terminal type " + printable(terminal) + " (TERM) is not known on this machine";
   finding.remedy = "TERM=xterm-256color, or install its description (Debian: ncurses-term)";
-  finding.is_said = contains(facts.messages, "terminal");
+  finding.is_said = contains(facts.messages, "termi");  // terminal, terminfo
   finding.weight = finding.is_said ? 70 : -20;
   return finding;
 }
@@ -175,14 +180,17 @@ std::optional<Finding> missing_locale(const Case& facts) {
 }
 
 std::optional<Finding> missing_file(const Case& facts) {
-  if (facts.path().empty()) {
+  if (facts.path().empty() || is_terminal_description(facts.path())) {
     return std::nullopt;
   }
   if (line_with(facts.messages, base_name(facts.path()) + ": not found").size() > 1 ||
       line_with(facts.messages, base_name(facts.path()) + ": command not found").size() > 1) {
     return std::nullopt;  // a command, for which a rule in exec.cpp applies
   }
-  const bool is_library = base_name(facts.path()).find(".so") != std::string::npos;
+  if (was_looked_for_in_path(facts.process, base_name(facts.path())) && !contains(facts.messages, facts.path())) {
+    return std::nullopt;  // the same
+  }
+  const bool is_library = is_library_name(facts.path());
   if (is_library &&
       (facts.messages.find(".so") == std::string::npos || facts.messages.find("shared object") != std::string::npos ||
        facts.messages.find("ELF class") != std::string::npos)) {
@@ -216,14 +224,19 @@ std::optional<Finding> missing_file(const Case& facts) {
     finding.remedy = "sed -i 's/\\r$//' on the script or the list that names it";
     return finding;
   }
-  const std::vector<std::string> similar = facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
+  constexpr std::size_t least_name = 3;  // any shorter names are alike
+  const std::vector<std::string> similar =
+      base_name(walk.stopped).size() < least_name
+          ? std::vector<std::string>()
+          : facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
     finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
     const std::string there = directory_of(walk.stopped) + '/' + printable(similar.front());
     const bool sample = similar.front().size() > base_name(walk.stopped).size() &&
                         similar.front().compare(0, base_name(walk.stopped).size(), base_name(walk.stopped)) == 0;
-    finding.remedy =
-        sample ? "cp " + there + ' ' + walk.stopped : "make " + facts.path() + ", or is " + there + " meant?";
+    finding.remedy = sample && !directory_missing ? "cp " + there + ' ' + walk.stopped
+                     : directory_missing ? "mkdir -p " + shell_word(walk.stopped) + ", or is " + there + " meant?"
+                                         : "make " + facts.path() + ", or is " + there + " meant?";
   } else {
     finding.remedy = directory_missing ? "mkdir -p " + shell_word(directory_of(facts.path()))
                                        : "make " + facts.path() + ", or give the program its path";
@@ -239,7 +252,12 @@ std::string permission_remedy(const Case& facts, const struct stat& info, const 
   const std::string owner = user_name(info.st_uid);
   constexpr mode_t others = S_IRWXO;
   const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
-  if ((info.st_mode & others) == 0 && user && *user != info.st_uid) {
+  constexpr std::array<std::string_view, 10> of_system = {"/proc/", "/sys/", "/dev/",  "/etc/",  "/usr/",
+                                                          "/bin/",  "/lib",  "/sbin/", "/boot/", "/var/"};
+  if (std::any_of(of_system.begin(), of_system.end(), [&](std::string_view part) { return path.starts_with(part); })) {
+    return "run it as " + owner;  // the rights of the system's files have their reasons
+  }
+  if (user && *user != info.st_uid && ((info.st_mode & others) == 0 || right == 'w')) {
     return "run it as " + owner + ", or let that user in: setfacl -m u:" + user_name(static_cast<unsigned>(*user)) +
            ':' + right + ' ' + path;
   }
@@ -248,6 +266,9 @@ std::string permission_remedy(const Case& facts, const struct stat& info, const 
 }
 
 std::optional<Finding> file_permission(const Case& facts) {
+  if (facts.path().empty()) {
+    return std::nullopt;
+  }
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
   if (const Component* closed = facts.prober.unsearchable_directory(walk); closed != nullptr) {
@@ -262,7 +283,7 @@ std::optional<Finding> file_permission(const Case& facts) {
       flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos || call.name == "creat";
   const bool changes_directory = is_listed(
       call.name,
-      "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir");
+      "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir bind");
   if ((!walk.exists() && walk.error == ENOENT) || changes_directory) {
     const Walk directory = facts.prober.walk(directory_of(facts.path()));
     if (directory.exists() && !facts.prober.may(directory.info(), Access::write)) {
@@ -361,6 +382,12 @@ std::optional<Finding> immutable(const Case& facts) {
 std::optional<Finding> no_repository(const Case& facts) {
   const std::string& directory = facts.process.working_directory;
   Finding finding;
+  if (const std::string named = word_after(facts.messages, "fatal: not a git repository: ", "\n"); !named.empty()) {
+    finding.cause = printable(named) + " is no git repository" +
+                    (facts.prober.exists(named) ? "" : ": it does not exist; .git, or GIT_DIR, names it");
+    finding.remedy = "correct what names it (cat .git), or git worktree repair; git init makes a new one";
+    return finding;
+  }
   finding.cause =
       (directory.empty() ? "its working directory" : "the directory " + directory) + " is in no git repository";
   finding.remedy = "cd to the repository (git -C DIRECTORY), or make one with git init";
@@ -401,6 +428,10 @@ constexpr Rule rules[] = {
     {"missing-locale", 12, file_calls, "ENOENT", "", "", missing_locale},
     {"missing-file", 18, file_calls, "ENOENT", "", "", missing_file},
     {"file-permission", 28, file_calls, "EACCES", "", "", file_permission},
+    // A socket of a path.
+    {"missing-file", 30, "bind", "ENOENT", "", "", missing_file},
+    {"file-as-folder", 30, "bind", "ENOTDIR", "", "", file_as_directory},
+    {"file-permission", 30, "bind", "EACCES", "", "", file_permission},
     {"read-only-file-system", 35, writing_calls, "EROFS", "", "", read_only},
     {"disk-full", 40, writing_calls, "ENOSPC EDQUOT", "", "", disk_full},
 };

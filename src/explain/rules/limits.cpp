@@ -1,5 +1,6 @@
 // Closed file descriptors, and limits of descriptors, processes, memory and sizes.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -110,6 +111,20 @@ std::optional<Finding> too_many_files(const Case& facts) {
     finding.looked_at.push_back(fmt::format("{} descriptors were open", *facts.process.snapshot->descriptors));
   }
   finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=); if the number only grows, it leaks them";
+  return finding;
+}
+
+/// dup2(2) fails with EBADF, too, if the new number is beyond the limit.
+std::optional<Finding> number_beyond_limit(const Case& facts) {
+  const auto limit = limit_of(facts, "Max open files");
+  const auto& args = facts.call().args;
+  if (args.size() < 2 || !limit || args[1].raw < *limit) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause =
+      fmt::format("it wants the file descriptor {}, and may have only those below {} (ulimit -n)", args[1].raw, *limit);
+  finding.remedy = "ulimit -n with a larger number (systemd: LimitNOFILE=)";
   return finding;
 }
 
@@ -284,13 +299,27 @@ std::optional<Finding> killed(const Case& facts) {
   return finding;
 }
 
+std::optional<Finding> no_such_processor(const Case& facts) {
+  const std::string allowed = facts.snapshot() ? facts.snapshot()->field("Cpus_allowed_list") : std::string();
+  Finding finding;
+  finding.cause =
+      "it may use none of the processors that it asks for: they do not exist, or its control group (cpuset) "
+      "does not have them";
+  finding.looked_at.push_back(fmt::format("this machine has {} processors", ::sysconf(_SC_NPROCESSORS_CONF)) +
+                              (allowed.empty() ? "" : ", and it may use " + allowed));
+  finding.remedy = "name processors that it may use: taskset -pc $$ and nproc show them";
+  return finding;
+}
+
 constexpr std::string_view descriptor_calls =
     "open openat openat2 creat socket socketpair accept accept4 pipe pipe2 dup dup2 dup3 fcntl epoll_create "
     "epoll_create1 "
     "eventfd eventfd2 signalfd4 timerfd_create inotify_init inotify_init1 memfd_create io_uring_setup pidfd_open";
 
 constexpr Rule rules[] = {
+    {"no-such-processor", 45, "sched_setaffinity", "EINVAL", "", "", no_such_processor},
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
+    {"open-file-limit", 45, "dup2 dup3", "EBADF", "", "", number_beyond_limit},
     // read() is not among them: a process must not stop at each read while it is traced.
     {"descriptor-not-open", 25, "write writev fsync fstat fstat64 newfstatat", "EBADF", "", "", descriptor_not_open},
     {"kernel-limit", 40,

@@ -247,7 +247,7 @@ std::optional<Finding> undefined_symbol(const Case& facts) {
                   "another version than the one that it was built with";
   std::vector<std::string> libraries;
   for (const Opened& opened : facts.process.opened) {
-    if (opened.path.find(".so") != std::string::npos && base_name(opened.path) != "ld.so.cache") {
+    if (is_library_name(opened.path) && base_name(opened.path) != "ld.so.cache") {
       libraries.push_back(opened.path);
     }
   }

@@ -2,8 +2,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
+#include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
@@ -91,18 +93,22 @@ std::optional<Finding> lock_file_exists(const Case& facts) {
                                to_text(facts.call().argument("flags").value).find("O_EXCL") == std::string::npos)) {
     return std::nullopt;
   }
-  const bool making_sure = facts.call().name.compare(0, 5, "mkdir") == 0 && !is_named(facts.path(), facts.messages) &&
-                           !contains(facts.messages, "File exists");
-  if (making_sure) {
-    return std::nullopt;  // the directory may exist, as for mkdir -p
+  constexpr std::array<std::string_view, 6> complaints = {"xist", "lock", "already", "running", "in use", "busy"};
+  const bool complains = std::any_of(complaints.begin(), complaints.end(),
+                                     [&](std::string_view word) { return contains(facts.messages, word); });
+  const bool makes_directory = facts.call().name.starts_with("mkdir");
+  if (makes_directory ? !contains(facts.messages, "xists") : !facts.messages.empty() && !complains) {
+    return std::nullopt;  // what exists is as welcome, as for mkdir -p
   }
   Finding finding;
   const Walk walk = facts.prober.walk(facts.path());
   finding.cause = facts.path() + " exists already";
-  const bool may_be_lock =
-      walk.exists() && (S_ISREG(walk.info().st_mode) || facts.path().find("lock") != std::string::npos);
-  finding.remedy = may_be_lock
-                       ? "if it is a lock that was left behind and nothing uses it: rm -r " + shell_word(facts.path())
+  const std::string name = base_name(facts.path());
+  const bool may_be_lock = contains(name, "lock") || contains(name, "LOCK") || name.ends_with(".pid");
+  finding.remedy = may_be_lock && walk.exists()
+                       ? "if nothing uses it (fuser " + shell_word(facts.path()) +
+                             "), it was left behind: " + (S_ISDIR(walk.info().st_mode) ? "rmdir " : "rm ") +
+                             shell_word(facts.path())
                        : "choose another name than " + facts.path() + ", or see whether it is what is wanted already";
   judge_pid_file(finding, facts.path(), read_pid_file(facts.prober, facts.path()));
   finding.looked_at.push_back(facts.prober.describe_path(walk));

@@ -153,38 +153,45 @@ std::optional<Finding> unix_socket(const Case& facts) {
   if (peer.path.empty() || peer.path.find("nscd") != std::string::npos) {
     return std::nullopt;
   }
+  const std::string socket = facts.path().empty() ? peer.path : facts.path();
   const std::string owner = socket_owner(peer.path);
   const std::string service = owner.substr(0, owner.find('\n'));
   Finding finding;
   if (facts.call().error == "EACCES") {
-    finding.cause = facts.prober.user() + " may not connect to the socket " + peer.path;
+    finding.cause = facts.prober.user() + " may not connect to the socket " + socket;
     finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
     finding.remedy = "add the user to the socket's group, or run as its owner";
     return finding;
   }
   const bool absent = facts.call().error == "ENOENT";
-  finding.cause = (service.empty() ? "the server" : service) + " is not running: " +
-                  (absent ? "its socket " + peer.path + " does not exist"
-                          : "nobody listens on its socket " + peer.path + " any more");
+  finding.cause =
+      (service.empty() ? "the server" : service) + " is not running: " +
+      (absent ? "its socket " + socket + " does not exist" : "nobody listens on its socket " + socket + " any more");
   if (peer.path.front() != '@') {
     finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   }
-  finding.remedy = owner.empty() ? "start the server of " + peer.path : owner.substr(owner.find('\n') + 1);
+  finding.remedy = owner.empty() ? "start the server of " + socket : owner.substr(owner.find('\n') + 1);
   name_source(finding, source_of_path(facts.prober, facts.path(), facts.path()));
   return finding;
+}
+
+/// Returns the X display that a program asks for at `peer`, such as `:99` (X(7)); empty if it is none.
+std::string display_of(const Peer& peer) {
+  constexpr unsigned first_port = 6000;
+  constexpr unsigned last_port = 6100;
+  if (peer.path.find(".X11-unix/X") != std::string::npos) {
+    return ':' + peer.path.substr(peer.path.rfind('X') + 1);
+  }
+  const bool is_display = peer.port >= first_port && peer.port < last_port;
+  return is_display ? fmt::format("{}:{}", peer.host, peer.port - first_port) : std::string();
 }
 
 std::optional<Finding> no_display(const Case& facts) {
   const auto& steps = facts.process.steps;
   const auto asked = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-    const Peer peer = step.call.name == "connect" ? peer_of(step.call) : Peer();
-    constexpr unsigned first_port = 6000;  // of display 0, X(7)
-    constexpr unsigned last_port = 6100;
-    return peer.path.find(".X11-unix") != std::string::npos || (peer.port >= first_port && peer.port < last_port);
+    return step.call.name == "connect" && !display_of(peer_of(step.call)).empty();
   });
   const std::string display = environment_value(facts.process, "DISPLAY");
-  const std::string named =
-      display.empty() ? word_after(line_with(facts.messages, "isplay: "), "isplay: ", " \n") : display;
   Finding finding;
   if (asked == steps.end()) {
     finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
@@ -193,7 +200,8 @@ std::optional<Finding> no_display(const Case& facts) {
     return finding;
   }
   finding.rule = "server-not-running";
-  finding.cause = "no X server runs for the display " + named + (display.empty() ? "" : ", which DISPLAY names");
+  finding.cause = "no X server runs for the display " + (display.empty() ? display_of(peer_of(asked->call)) : display) +
+                  (display.empty() ? "" : ", which DISPLAY names");
   finding.evidence.push_back(&*asked);
   finding.remedy = "set DISPLAY to a display that runs; over ssh use -X; without a screen, xvfb-run";
   return finding;
@@ -206,7 +214,8 @@ bool is_name_server(const Peer& peer) {
 
 std::optional<Finding> refused(const Case& facts) {
   const Peer peer = peer_of_step(facts);
-  if (peer.port == 0 || is_name_server(peer)) {
+  const bool is_display = !display_of(peer).empty() && contains(facts.messages, "isplay");  // see no_display()
+  if (peer.port == 0 || is_name_server(peer) || is_display) {
     return std::nullopt;
   }
   Finding finding;
@@ -239,7 +248,27 @@ struct DnsQueries {
   std::vector<std::string> servers;  ///< addresses without duplicates
   std::vector<const Step*> evidence;
   std::string reply;  ///< outcome of the last query; empty: unknown
+  std::string name;   ///< what was asked for first; empty: unknown
 };
+
+/// Returns the name in the first question of a DNS message (RFC 1035, section 4.1.2); empty if it has none.
+std::string name_in(const std::string& packet) {
+  std::string name;
+  constexpr std::size_t longest_label = 63;
+  std::size_t at = 12;  // the size of the header
+  while (at < packet.size()) {
+    const auto length = static_cast<unsigned char>(packet[at]);
+    if (length == 0) {
+      return printable(name);
+    }
+    if (length > longest_label || at + 1 + length > packet.size()) {
+      break;
+    }
+    name += (name.empty() ? "" : ".") + packet.substr(at + 1, length);
+    at += 1 + std::size_t{length};
+  }
+  return {};
+}
 
 /// Describes the response code in the header of a DNS message (RFC 1035, section 4.1.1); empty for success.
 std::string reply_in(const std::string& packet) {
@@ -272,7 +301,9 @@ DnsQueries dns_queries(const Case& facts) {
     } else if (step.call.failed_with("ECONNREFUSED") && step.call.name.starts_with("recv")) {
       asked.reply = "nobody listens there";
     } else if (step.call.name == "recvfrom" && returned) {
-      const std::string reply = reply_in(step.call.argument("buf").value.text);
+      const std::string& packet = step.call.argument("buf").value.text;
+      const std::string reply = reply_in(packet);
+      asked.name = asked.name.empty() ? name_in(packet) : asked.name;
       asked.reply = reply.empty() ? asked.reply : reply;
     }
   }
@@ -303,9 +334,10 @@ std::optional<Finding> name_service(const Case& facts) {
   finding.evidence = asked.evidence;
   const std::string servers = join(asked.servers, ", ");
   const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.messages, ": no such host");
-  finding.cause = no_such_name ? "a host name does not exist"
+  const std::string name = asked.name.empty() ? "a host name" : "the host name " + asked.name;
+  finding.cause = no_such_name ? name + " does not exist"
                   : servers.empty() || asked.reply.empty()
-                      ? "a host name could not be resolved"
+                      ? name + " could not be resolved"
                       : "the name server " + servers + " does not answer, so host names cannot be resolved";
   if (!asked.reply.empty()) {
     finding.looked_at.push_back(servers + ": " + asked.reply);

@@ -154,6 +154,10 @@ std::optional<Finding> missing_capability(const Case& facts) {
     finding.cause = facts.prober.user() + " has not the privilege for " + facts.call().name;
     finding.remedy = "run it with more privileges (sudo), if it needs them";
     finding.weight = -10;
+  } else if (facts.prober.has_capability(need->capability) && facts.prober.is_in_other_user_namespace()) {
+    finding.cause = "it has " + std::string(need->name) + " in its own user namespace only, and what " +
+                    facts.call().name + " would change belongs to another";
+    finding.remedy = "make the namespaces that it needs as well (unshare -Urm, -Urn), or run it as the real root";
   } else if (facts.prober.has_capability(need->capability)) {
     return std::nullopt;
   } else {
@@ -164,6 +168,19 @@ std::optional<Finding> missing_capability(const Case& facts) {
   if (facts.snapshot()) {
     finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.snapshot()->field("CapEff"));
   }
+  return finding;
+}
+
+/// user_namespaces(7): an ID that has no mapping cannot be set.
+std::optional<Finding> id_not_mapped(const Case& facts) {
+  if (!facts.prober.is_in_other_user_namespace()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "a user or group ID that it wants is not mapped in its user namespace (" + facts.call().name + ")";
+  finding.remedy =
+      "map more IDs (unshare --map-auto, newuidmap and /etc/subuid), or use one that is mapped: "
+      "cat /proc/self/uid_map";
   return finding;
 }
 
@@ -264,32 +281,35 @@ std::optional<Finding> unknown_user(const Case& facts) {
     std::string_view before;
     std::string_view file;
     std::string_view what;
-    std::string_view remedy;
   };
   constexpr std::array<Pattern, 9> patterns = {{
-      {"user or group", "/etc/passwd", "user", "useradd --system "},
-      {"reuid", "/etc/passwd", "user", "useradd --system "},
-      {"regid", "/etc/group", "group", "groupadd --system "},
-      {"user", "/etc/passwd", "user", "useradd --system "},
-      {"User", "/etc/passwd", "user", "useradd --system "},
-      {"getpwnam", "/etc/passwd", "user", "useradd --system "},
-      {"group", "/etc/group", "group", "groupadd --system "},
-      {"Group", "/etc/group", "group", "groupadd --system "},
-      {"getgrnam", "/etc/group", "group", "groupadd --system "},
+      {"user or group", "/etc/passwd", "user"},
+      {"reuid", "/etc/passwd", "user"},
+      {"regid", "/etc/group", "group"},
+      {"user", "/etc/passwd", "user"},
+      {"User", "/etc/passwd", "user"},
+      {"getpwnam", "/etc/passwd", "user"},
+      {"group", "/etc/group", "group"},
+      {"Group", "/etc/group", "group"},
+      {"getgrnam", "/etc/group", "group"},
   }};
   const std::string messages = without_remarks(facts.messages);
   for (const std::string_view failure :
        {"does not exist", "nknown", "nvalid", "o such", "not found", "failed", "an't find"}) {
     const std::string line = line_with(messages, failure);
     for (const Pattern& pattern : patterns) {
-      const std::string name = name_after(line, pattern.before);
+      std::string name = name_after(line, pattern.before);
+      if (line.ends_with(": no such " + std::string(pattern.what))) {  // id: 'x': no such user
+        name = name_after(" " + word_before(line, ": no such "), " ");
+      }
       if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(pattern.file), name)) {
         continue;
       }
       Finding finding;
       finding.cause = "the " + std::string(pattern.what) + ' ' + printable(name) + " does not exist on this machine";
       finding.looked_at.push_back(std::string(pattern.file) + " has no entry " + printable(name));
-      finding.remedy = std::string(pattern.remedy) + printable(name) + ", or name another one in its configuration";
+      finding.remedy = "name a " + std::string(pattern.what) + " that exists (getent " +
+                       base_name(std::string(pattern.file)) + " lists them), or create this one first";
       return finding;
     }
   }
@@ -389,6 +409,8 @@ constexpr Rule rules[] = {
      "world",
      "", too_open},
     {"unknown-user", 30, "", "", "user|User|getpwnam|group|Group|getgrnam|reuid|regid", "", unknown_user},
+    {"id-not-mapped", 45, "chown fchown lchown fchownat setuid setgid setreuid setregid setresuid setresgid setgroups",
+     "EINVAL", "", "", id_not_mapped},
     {"missing-capability", 25, privileged_calls, "EPERM EACCES", "", "", missing_capability},
 };
 

@@ -31,6 +31,9 @@ std::span<const Rule> exception_rules();
 std::span<const Rule> configuration_rules();
 std::span<const Rule> saying_rules();
 
+/// True if the process looked for a command of that name in two directories of PATH at least, and did not find it.
+[[nodiscard]] bool was_looked_for_in_path(const Process& process, const std::string& name);
+
 inline constexpr std::string_view file_calls =
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "
     "readlink readlinkat chdir mkdir mkdirat mknod mknodat unlink unlinkat rmdir rename renameat renameat2 link linkat "
