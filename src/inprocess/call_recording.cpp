@@ -24,20 +24,14 @@ bool is_ours(std::uint64_t address) {
   return address >= recorder_address && address < recorder_address + whole_size;
 }
 
-/// Calls after which memory may be gone that could be read before.
+/// Calls after which memory may be gone that could be read before. None of them is recorded inside.
+constexpr std::array unmapping_calls{
+    SYS_munmap, SYS_mmap,  SYS_mremap, SYS_mprotect, SYS_pkey_mprotect, SYS_madvise,         SYS_process_madvise,
+    SYS_brk,    SYS_shmat, SYS_shmdt,  SYS_truncate, SYS_ftruncate,     SYS_remap_file_pages};
+
 bool unmaps(std::uint64_t number) {
-  switch (number) {
-    case SYS_munmap:
-    case SYS_mmap:
-    case SYS_mremap:
-    case SYS_mprotect:
-    case SYS_madvise:
-    case SYS_brk:
-    case SYS_shmdt:
-      return true;
-    default:
-      return false;
-  }
+  return std::any_of(unmapping_calls.begin(), unmapping_calls.end(),
+                     [&](long call) { return static_cast<std::uint64_t>(call) == number; });
 }
 
 /// The results by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
@@ -70,8 +64,8 @@ bool is_fault(const ptrace::Stopped& thread, int signal) {
 
 }  // namespace
 
-CallRecording::CallRecording(ImageContents contents, ptrace::RecordedCalls& calls, Say debug)
-    : contents_(std::move(contents)), calls_(calls), debug_(std::move(debug)) {}
+CallRecording::CallRecording(ImageContents contents, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug)
+    : contents_(std::move(contents)), sees_all_calls_(sees_all_calls), calls_(calls), debug_(std::move(debug)) {}
 
 ptrace::Exemption CallRecording::exemption() const {
   return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
@@ -140,11 +134,15 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
     if (Thread* thread = find(parent.tid()); thread != nullptr) {
       thread->ring.area().off = 1;
     }
+    if (!child.visible()) {
+      process->remembers = false;  // its calls are not seen
+      update_generation(*process);
+    }
     return;
   }
   auto copy = std::make_shared<Process>();
   if (process->image) {
-    copy->image = process->image->of_child();
+    copy->image.emplace();
   }
   copy->off = process->off;
   copy->patcher = process->patcher;
@@ -154,6 +152,7 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
 
 void CallRecording::leave(ptrace::Tracee& tracee) {
   collect();
+  end_unmapping(tracee);
   const pid_t tid = tracee.tid();
   if (Thread* thread = find(tid); thread != nullptr) {
     const auto* stopped = std::get_if<ptrace::Stopped>(&tracee.thread);
@@ -189,7 +188,38 @@ void CallRecording::distrust(ptrace::Tracee& tracee) {
   }
 }
 
+void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
+  const auto found = processes_.find(tracee.tgid);
+  if (found == processes_.end()) {
+    return;
+  }
+  Process& process = *found->second;
+  if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc) {
+    process.remembers = false;
+    update_generation(process);
+  } else if (unmaps(state.number)) {
+    process.unmapping.push_back(tracee.tid());
+    update_generation(process);
+  }
+}
+
+void CallRecording::end_unmapping(ptrace::Tracee& tracee) {
+  const auto found = processes_.find(tracee.tgid);
+  if (found != processes_.end() && std::erase(found->second->unmapping, tracee.tid()) != 0) {
+    update_generation(*found->second);
+  }
+}
+
+void CallRecording::update_generation(Process& process) const {
+  process.generation = process.generation % (most_generations - 1) + 1;
+  if (process.image && process.image->has_areas()) {
+    const bool remembers = sees_all_calls_ && process.remembers && process.unmapping.empty();
+    __atomic_store_n(&process.image->commons().generation, remembers ? process.generation : 0, __ATOMIC_RELEASE);
+  }
+}
+
 void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
+  end_unmapping(tracee);
   if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result)) {
     return;
   }
@@ -199,9 +229,6 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
   }
   const auto registers = ptrace::stopped_thread(tracee).registers();
   const std::uint64_t number = registers ? registers.value().call_number() : ~std::uint64_t{0};
-  if (process.image && unmaps(number)) {
-    ++process.image->tables().generation;
-  }
   const std::uint64_t call = state.instruction_pointer - arch::Registers::call_instruction_size;
   if (!contents_.records(number) || is_ours(call) || is_contested(tracee.tid())) {
     return;
@@ -239,6 +266,7 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
     done = image.error();
   }
   tracee.memory.forget();
+  update_generation(process);
   if (!done) {
     process.off = true;
     if (debug_) {
@@ -285,7 +313,7 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
   }
   Area& area = process.image->area(index);
   std::memset(area.head, 0, sizeof area.head);
-  if (!write_owner(stopped, thread_pointer, areas_address + index * sizeof(Area), place)) {
+  if (!write_owner(stopped, thread_pointer, area_address(index), place)) {
     return;
   }
   tracee.memory.forget();

@@ -26,12 +26,13 @@ using Say = std::function<void(const std::string&)>;
 
 class CallRecording final : public ptrace::CallRecorder {
  public:
-  CallRecording(ImageContents contents, ptrace::RecordedCalls& calls, Say debug);
+  CallRecording(ImageContents contents, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug);
 
   [[nodiscard]] ptrace::Exemption exemption() const override;
   void collect() override;
   [[nodiscard]] std::chrono::nanoseconds due() const override { return due_; }
   bool on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) override;
+  void before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) override;
   void leave(ptrace::Tracee& tracee) override;
@@ -56,6 +57,9 @@ class CallRecording final : public ptrace::CallRecorder {
     std::unordered_map<std::uint64_t, Site> sites;
     std::bitset<most_areas> used;
     std::vector<OwnerPlace> owners;
+    std::vector<pid_t> unmapping;  ///< threads in calls by which memory may go
+    bool remembers = true;         ///< which pages can be read, as it does not lose any but by such calls
+    std::uint32_t generation = 0;
   };
   /// A thread that has its parent's thread-local data, as far as is known.
   struct Contest {
@@ -79,10 +83,13 @@ class CallRecording final : public ptrace::CallRecorder {
   bool set_up(Process& process, ptrace::Tracee& tracee, std::uint64_t instruction);
   void enroll(Process& process, ptrace::Tracee& tracee);
   void patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call);
+  void end_unmapping(ptrace::Tracee& tracee);
+  void update_generation(Process& process) const;
   bool leave_recorder(ptrace::Tracee& tracee, const arch::Registers& registers, bool faulted);
   bool leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted);
 
   ImageContents contents_;
+  bool sees_all_calls_;
   ptrace::RecordedCalls& calls_;
   Say debug_;
   TickClock clock_;

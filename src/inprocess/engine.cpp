@@ -36,7 +36,8 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   }
   const auto make = [&](ptrace::RecordedCalls& calls) {
     return std::make_unique<CallRecording>(
-        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), recorded), calls, options.debug);
+        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), recorded), !options.wanted, calls,
+        options.debug);
   };
   return ptrace::make_ptrace_engine(options, complain, {}, make);
 }

@@ -154,8 +154,7 @@ Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped
   if (!file) {
     return file.error();
   }
-  Image image;
-  Mapping code = map_file(file.value().ours.get(), contents.bytes().size(), PROT_READ | PROT_WRITE, MAP_SHARED);
+  const Mapping code = map_file(file.value().ours.get(), contents.bytes().size(), PROT_READ | PROT_WRITE, MAP_SHARED);
   if (code == nullptr) {
     return Error{errno, {}};
   }
@@ -171,15 +170,9 @@ Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped
       !mapped) {
     return mapped.error();
   }
-  image.code_ = std::move(code);
+  Image image;
   image.areas_ = std::move(areas).value();
   return image;
-}
-
-Image Image::of_child() const {
-  Image child;
-  child.code_ = code_;
-  return child;
 }
 
 Status Image::add_areas(const ptrace::Stopped& thread) {
@@ -190,10 +183,6 @@ Status Image::add_areas(const ptrace::Stopped& thread) {
   }
   areas_ = std::move(areas).value();
   return Done{};
-}
-
-Tables& Image::tables() const {
-  return *reinterpret_cast<Tables*>(static_cast<std::byte*>(code_.get()) + (tables_address - recorder_address));
 }
 
 bool write_owner(const ptrace::Stopped& thread, std::uint64_t thread_pointer, std::uint64_t area, std::size_t place) {

@@ -41,24 +41,23 @@ class ImageContents {
   std::uint64_t secret_;
 };
 
-/// The tracer's view of it. A process that fork has made shares the recorder with its parent, and nothing else.
+/// The tracer's view of it. What is default-constructed is that of a child that fork has made: it has the recorder, and
+/// no areas.
 class Image {
  public:
   /// Maps everything into a process, by a thread that is at the exit of a call that was made by the instruction at
   /// `instruction`, and is the only one of its process.
   static Result<Image> create(const ImageContents& contents, const ptrace::Stopped& thread, std::uint64_t instruction);
-  /// That of a child that fork has made.
-  [[nodiscard]] Image of_child() const;
-
   [[nodiscard]] bool has_areas() const { return areas_ != nullptr; }
   /// Maps the areas that a child lacks.
   Status add_areas(const ptrace::Stopped& thread);
 
-  [[nodiscard]] Area& area(std::size_t index) const { return static_cast<Area*>(areas_.get())[index]; }
-  [[nodiscard]] Tables& tables() const;
+  [[nodiscard]] Area& area(std::size_t index) const {
+    return reinterpret_cast<Area*>(static_cast<std::byte*>(areas_.get()) + commons_size)[index];
+  }
+  [[nodiscard]] Commons& commons() const { return *static_cast<Commons*>(areas_.get()); }
 
  private:
-  std::shared_ptr<void> code_;
   Mapping areas_;
 };
 

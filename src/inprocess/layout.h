@@ -17,6 +17,8 @@ inline constexpr std::uint64_t free_page_size = 4096;
 inline constexpr std::uint64_t tables_address = recorder_address + 0x0010'0000;
 inline constexpr std::uint64_t owners_address = recorder_address + 0x0040'0000;
 inline constexpr std::uint64_t areas_address = recorder_address + 0x0080'0000;
+/// Behind it, the areas.
+inline constexpr std::size_t commons_size = 4096;
 
 inline constexpr std::size_t ring_size = 1 << 20;
 inline constexpr std::size_t recorder_stack_size = 60 * 1024;
@@ -45,7 +47,7 @@ struct ThreadArea {
   std::uint64_t written;       ///< bytes, ever
   std::uint64_t number;        ///< of the call that is being made
   std::uint64_t before_entry;  ///< `written` before the last entry
-  std::uint64_t readable[64];  ///< pages that could be read, with the tables' generation in their lower bits
+  std::uint64_t readable[64];  ///< pages that could be read, and Commons::generation then: see remembered_page()
   // What the tracer writes.
   alignas(64) std::uint64_t read;  ///< bytes, ever
   std::uint32_t off;               ///< all calls go the slow way
@@ -61,7 +63,22 @@ struct Area {
   std::byte ring[ring_size];
 };
 inline constexpr std::size_t most_areas = 128;
-inline constexpr std::size_t areas_size = most_areas * sizeof(Area);
+inline constexpr std::size_t areas_size = commons_size + most_areas * sizeof(Area);
+constexpr std::uint64_t area_address(std::size_t index) {
+  return areas_address + commons_size + index * sizeof(Area);
+}
+
+/// What the tracer tells all threads of a process.
+struct Commons {
+  /// Changes when mappings may have gone. 0: nobody may remember which pages can be read.
+  std::uint32_t generation;
+};
+inline constexpr std::uint32_t most_generations = 1U << 28U;
+/// Differs from 0 and for each page and generation.
+constexpr std::uint64_t remembered_page(std::uint64_t page, std::uint32_t generation) {
+  constexpr unsigned unused_upper_bits = 16;
+  return (page << unused_upper_bits) | generation;
+}
 /// All that is ours in a process.
 inline constexpr std::uint64_t whole_size = areas_address + areas_size - recorder_address;
 
@@ -81,8 +98,6 @@ constexpr std::size_t bucket_of(std::uint64_t thread_pointer) {
 
 /// What to record.
 struct Tables {
-  std::uint32_t off;         ///< all calls go the slow way
-  std::uint32_t generation;  ///< changes when mappings may have gone
   std::uint32_t first_slot;  ///< of the ABI, in form_plan::slot
   std::uint32_t form_mask;
   std::uint32_t operation_count;

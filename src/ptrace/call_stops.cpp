@@ -50,6 +50,9 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     return;
   }
   tracee.in_call = true;
+  if (recorder_) {
+    recorder_->before_call(tracee, state);
+  }
   tracee.call_system_time = tracee.system_time;
   if (tracee.visibility == Visibility::launching && arch::is_execve(state.abi, state.number)) {
     tracees_.set_visibility(tracee, Visibility::visible);

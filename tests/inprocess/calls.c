@@ -130,9 +130,16 @@ static void pointers(void) {
     writev(zero, (struct iovec*)(pages + 4088), 2);
     access((const char*)~0UL, R_OK);
     read(zero, pages + 4000, 90);
+    open(pages + 4092, O_RDONLY);
+    if (i % 2 == 0) {
+      munmap(pages, 4096);
+    } else {
+      mprotect(pages, 4096, PROT_NONE);
+    }
+    open(pages, O_RDONLY);
+    mmap(pages, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    memset(pages, 'a', 4096);
   }
-  munmap(pages, 4096);
-  open(pages, O_RDONLY);
   struct sigaction now;
   sigaction(SIGSEGV, NULL, &now);
   sigset_t mask;

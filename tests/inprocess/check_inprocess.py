@@ -122,7 +122,7 @@ def check_same_output(runs, calls, failures):
                         ('', 3000)):
         command = [calls, mode, str(count)]
         bare = run(command)
-        for options in (['-f'], ['-f', '-e', 'trace=getppid']):
+        for options in (['-f'], ['-f', '-e', 'trace=getppid'], ['-f', '-e', 'trace=open,openat,writev']):
             lines, done = runs.traced('inprocess', options, command)
             if (done.returncode, done.stdout) != (bare.returncode, bare.stdout):
                 failures.append(f'{mode} {options}: {done.returncode} {done.stdout!r}, untraced {bare.returncode} '

@@ -123,6 +123,8 @@ std::bitset<trace::max_filtered_number> recordable_calls() {
                            SYS_shmat,
                            SYS_shmdt,
                            SYS_remap_file_pages,
+                           SYS_truncate,
+                           SYS_ftruncate,
                            SYS_arch_prctl,
                            SYS_prctl,
                            SYS_seccomp,

@@ -198,6 +198,10 @@ const Tables& tables() {
   return *reinterpret_cast<const Tables*>(tables_address);
 }
 
+const Commons& commons() {
+  return *reinterpret_cast<const Commons*>(areas_address);
+}
+
 std::uint64_t ticks() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -233,16 +237,21 @@ class OwnMemory final : public trace::Memory {
     if (page >= address_end) {
       return false;
     }
-    const std::uint64_t known = page | (tables().generation % page_size);
+    const std::uint32_t generation = __atomic_load_n(&commons().generation, __ATOMIC_ACQUIRE);
+    const std::uint64_t known = remembered_page(page, generation);
     std::uint64_t& place = thread_.readable[(page / page_size) % std::size(thread_.readable)];
-    if (place == known) {
-      return page != 0;
+    if (generation != 0 && place == known) {
+      return true;
     }
-    if (own_call(rt_sigprocmask_number, invalid_how, page, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)),
+    // The end of the page, as the address 0 would ask for nothing.
+    const std::uint64_t asked = page + page_size - sizeof(std::uint64_t);
+    if (own_call(rt_sigprocmask_number, invalid_how, asked, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)),
                  0) == fault) {
       return false;
     }
-    place = known;
+    if (generation != 0) {
+      place = known;
+    }
     return true;
   }
 
@@ -359,8 +368,7 @@ std::uint32_t record_entry(ThreadArea* area) {
   const std::uint64_t used = thread.written - __atomic_load_n(&thread.read, __ATOMIC_ACQUIRE);
   // Both records of the call, each with what is left before the ring's end.
   if (number >= numbers_per_abi || (t.recorded[number / 64] >> (number % 64) & 1) == 0 ||
-      __atomic_load_n(&t.off, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 ||
-      used > ring_size - 4 * largest_record) {
+      __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
     return 0;
   }
   EnterRecord record;
