@@ -108,16 +108,24 @@ bool CallRecording::is_contested(pid_t tid) const {
                      [&](const auto& entry) { return entry.first == tid || entry.second.parent == tid; });
 }
 
-void CallRecording::settle(pid_t child) {
-  const auto found = contested_.find(child);
-  if (found == contested_.end()) {
+bool CallRecording::is_shared(const Process& process) const {
+  return std::count_if(processes_.begin(), processes_.end(),
+                       [&](const auto& entry) { return entry.second.get() == &process; }) > 1;
+}
+
+void CallRecording::withdraw(const ptrace::Tracee& tracee) {
+  const Thread* thread = find(tracee.tid());
+  if (thread == nullptr) {
     return;
   }
-  const pid_t parent = found->second.parent;
-  contested_.erase(found);
-  if (Thread* thread = find(parent); thread != nullptr && !is_contested(parent) && !thread->process->off) {
-    thread->ring.area().off = 0;
+  const auto* stopped = std::get_if<ptrace::Stopped>(&tracee.thread);
+  bool found_no_more = false;
+  for (const OwnerPlace& owner : thread->process->owners) {
+    if (stopped != nullptr && owner.owner == tracee.tid()) {
+      found_no_more = write_owner(*stopped, owner.thread_pointer, 0, owner.place);
+    }
   }
+  forget(tracee.tid(), found_no_more);
 }
 
 void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) {
@@ -131,9 +139,7 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
     const auto& stopped = ptrace::stopped_thread(parent);
     const auto registers = stopped.registers();
     contested_[child.tid()] = {parent.tid(), registers ? thread_pointer_of(stopped, registers.value()) : 0};
-    if (Thread* thread = find(parent.tid()); thread != nullptr) {
-      thread->ring.area().off = 1;
-    }
+    withdraw(parent);
     if (!child.visible()) {
       process->remembers = false;  // its calls are not seen
       update_generation(*process);
@@ -153,19 +159,9 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
 void CallRecording::leave(ptrace::Tracee& tracee) {
   collect();
   end_unmapping(tracee);
-  const pid_t tid = tracee.tid();
-  if (Thread* thread = find(tid); thread != nullptr) {
-    const auto* stopped = std::get_if<ptrace::Stopped>(&tracee.thread);
-    bool found_no_more = false;
-    for (const OwnerPlace& owner : thread->process->owners) {
-      if (stopped != nullptr && owner.owner == tid) {
-        found_no_more = write_owner(*stopped, owner.thread_pointer, 0, owner.place);
-      }
-    }
-    forget(tid, found_no_more);
-  }
-  settle(tid);
-  if (tid == tracee.tgid && !std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
+  withdraw(tracee);
+  contested_.erase(tracee.tid());
+  if (tracee.tid() == tracee.tgid && !std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
     processes_.erase(tracee.tgid);
   }
 }
@@ -173,7 +169,7 @@ void CallRecording::leave(ptrace::Tracee& tracee) {
 void CallRecording::on_exec(ptrace::Tracee& tracee, pid_t former) {
   for (const pid_t tid : {tracee.tid(), former}) {
     forget(tid, false);
-    settle(tid);
+    contested_.erase(tid);
   }
   processes_.erase(tracee.tgid);
 }
@@ -253,7 +249,7 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   if (process.image && process.image->has_areas()) {
     return true;
   }
-  if (proc::threads_of(tracee.tgid).size() != 1) {
+  if (is_shared(process) || proc::threads_of(tracee.tgid).size() != 1) {
     return false;
   }
   const auto& thread = ptrace::stopped_thread(tracee);
@@ -330,13 +326,11 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
 }
 
 void CallRecording::patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call) {
-  const bool others_run = proc::threads_of(tracee.tgid).size() != 1;
-  if (others_run) {
-    return;
+  if (is_shared(process) || proc::threads_of(tracee.tgid).size() != 1) {
+    return;  // others may run through that code meanwhile
   }
   tracee.memory.forget();
-  site.decided =
-      process.patcher.patch(ptrace::stopped_thread(tracee), tracee.memory, call, contents_.symbols(), others_run);
+  site.decided = process.patcher.patch(ptrace::stopped_thread(tracee), tracee.memory, call, contents_.symbols());
   tracee.memory.forget();
   if (debug_) {
     debug_(fmt::format("inprocess: call site {:#x} of process {}: {}", call, tracee.tgid, describe(*site.decided)));
@@ -348,7 +342,7 @@ bool CallRecording::on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) {
     const auto& stopped = ptrace::stopped_thread(tracee);
     const auto registers = stopped.registers();
     if (registers && thread_pointer_of(stopped, registers.value()) != contest->second.thread_pointer) {
-      settle(tracee.tid());
+      contested_.erase(contest);
     }
   }
   if (stop.kind != ptrace::StopKind::signal || processes_.count(tracee.tgid) == 0) {

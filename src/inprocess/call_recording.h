@@ -61,7 +61,8 @@ class CallRecording final : public ptrace::CallRecorder {
     bool remembers = true;         ///< which pages can be read, as it does not lose any but by such calls
     std::uint32_t generation = 0;
   };
-  /// A thread that has its parent's thread-local data, as far as is known.
+  /// A thread that has its parent's thread-local data, as far as is known. Until they are known to differ, or one is
+  /// gone, neither may have an area, in which both would run at once.
   struct Contest {
     pid_t parent = 0;
     std::uint64_t thread_pointer = 0;  ///< the parent's
@@ -77,8 +78,10 @@ class CallRecording final : public ptrace::CallRecorder {
   [[nodiscard]] Thread* find(pid_t tid);
   /// `found_no_more`: the process's table does not name its area any more.
   void forget(pid_t tid, bool found_no_more);
-  /// Threads that have their parent's thread-local data, until they say otherwise or are gone, must not use its area.
-  void settle(pid_t child);
+  /// Whether several processes have this memory.
+  [[nodiscard]] bool is_shared(const Process& process) const;
+  /// Takes the thread's area away, which nobody finds from then on if the thread is stopped.
+  void withdraw(const ptrace::Tracee& tracee);
   [[nodiscard]] bool is_contested(pid_t tid) const;
   bool set_up(Process& process, ptrace::Tracee& tracee, std::uint64_t instruction);
   void enroll(Process& process, ptrace::Tracee& tracee);

@@ -99,10 +99,7 @@ Patcher::Page* Patcher::page_near(const ptrace::Stopped& thread, std::string_vie
 }
 
 LeftBecause Patcher::patch(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t call,
-                           const Symbols& symbols, bool others_run) {
-  if (others_run) {
-    return LeftBecause::refused;
-  }
+                           const Symbols& symbols) {
   const std::string map = proc::read_memory_map(thread.tid());
   const auto function = find_function(map, memory, call);
   if (!function || function->size > largest_function) {

@@ -31,10 +31,10 @@ std::string_view describe(LeftBecause reason);
 /// What was patched in one process. A copy is that of a child that fork has made.
 class Patcher {
  public:
-  /// Patches the site of the call instruction at `call`. The thread is at the exit of a call. `others_run`: threads
-  /// that share its memory may run meanwhile.
+  /// Patches the site of the call instruction at `call`. The thread is at the exit of a call, and no other one has its
+  /// memory.
   LeftBecause patch(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t call,
-                    const Symbols& symbols, bool others_run);
+                    const Symbols& symbols);
 
   /// The address of the program for one in a stub; empty if it is in none.
   [[nodiscard]] std::optional<std::uint64_t> original_of(std::uint64_t address) const;

@@ -1,8 +1,10 @@
 // A program whose calls are known. calls MODE [N [THREADS]]
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +150,28 @@ static void pointers(void) {
          sigismember(&mask, SIGSEGV) == 1 ? "blocked" : "not blocked");
 }
 
+static int clone_body(void* unused) {
+  (void)unused;
+  work(NULL);
+  return 7;
+}
+
+/// Processes that have their memory and their thread-local data in common, and run at once.
+static void shared(void) {
+  enum { stack_size = 65536 };
+  char* stack = malloc(stack_size);
+  for (int i = 0; i < 10; ++i) {
+    work(NULL);
+    const pid_t child = clone(clone_body, stack + stack_size, CLONE_VM | SIGCHLD, NULL);
+    work(NULL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) {
+      abort();
+    }
+  }
+}
+
 static void execs(char* self) {
   if (count > 0) {
     char rest[32];
@@ -196,6 +220,8 @@ int main(int argc, char** argv) {
     signals(0);
   } else if (strcmp(mode, "pointers") == 0) {
     pointers();
+  } else if (strcmp(mode, "shared") == 0) {
+    shared();
   } else if (strcmp(mode, "execs") == 0) {
     execs(argv[0]);
   } else if (strcmp(mode, "registers") == 0) {

@@ -117,6 +117,15 @@ def check_counts(runs, calls, failures):
             failures.append(f'{threads} threads: {found} calls and {returned} results instead of {wanted}: {done.stderr}')
 
 
+def check_shared_memory(runs, calls, failures):
+    each = 4000
+    lines, done = runs.traced('inprocess', ['-f', '-e', 'trace=getppid'], [calls, 'shared', str(each)])
+    found = sum(1 for line in lines if 'getppid(' in line)
+    wanted = 10 * 3 * each
+    if (found, done.returncode) != (wanted, 0):
+        failures.append(f'shared memory: {found} calls instead of {wanted}, status {done.returncode}: {done.stderr}')
+
+
 def check_same_output(runs, calls, failures):
     for mode, count in (('registers', 5000), ('pointers', 50), ('restart', 300), ('interrupt', 300), ('forks', 60), ('execs', 20),
                         ('', 3000)):
@@ -154,6 +163,7 @@ def main():
             return SKIPPED
         check_is_inside(runs, calls, failures)
         check_counts(runs, calls, failures)
+        check_shared_memory(runs, calls, failures)
         check_same_output(runs, calls, failures)
         check_everyday(runs, failures)
     for failure in failures:
