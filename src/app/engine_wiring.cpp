@@ -1,8 +1,12 @@
 // The options of the engines and of the tracing of functions.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "app/wiring.h"
 #include "arch/breakpoint.h"
@@ -77,12 +81,12 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   }
   for (const std::string& expression : options.extras.libraries) {
     if (const Status added = selection.calls.add(expression); !added) {
-      return Error{EINVAL, "-e library=" + expression + ": " + added.error().message};
+      return Error{EINVAL, (options.ltrace ? "-e " : "-e library=") + expression + ": " + added.error().message};
     }
   }
   for (const std::string& expression : options.extras.symbols) {
     if (const Status added = selection.entries.add(expression); !added) {
-      return Error{EINVAL, "-e symbol=" + expression + ": " + added.error().message};
+      return Error{EINVAL, (options.ltrace ? "-x " : "-e symbol=") + expression + ": " + added.error().message};
     }
   }
   for (const std::string& expression : options.extras.probes) {
@@ -104,11 +108,33 @@ Status select_functions(const cli::Options& options, library::LibrarySelection& 
   return Done{};
 }
 
+Error cannot_open(const std::string& name, int number) {
+  return Error{number, fmt::format("Can't open {}: {}", name, std::strerror(number))};
+}
+
+/// Refuses in ltrace's words what cannot be started: neither a program nor a script.
+Result<std::string> as_ltrace(std::string path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) {
+    return errno == EACCES ? Result(std::move(path)) : cannot_open(path, errno);  // some may be executed, not read
+  }
+  std::array<char, 4> start{};
+  const ssize_t size = ::read(file.get(), start.data(), start.size());
+  const std::string_view text(start.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  if (text != "\177ELF" && !text.starts_with("#!")) {
+    return Error{ENOEXEC, fmt::format("\"{}\" is not an ELF file", path)};
+  }
+  return path;
+}
+
 }  // namespace
 
 Result<std::string> command_path(const cli::Options& options) {
   const std::string& name = options.startup.program.front();
   auto path = process::find_program(name);
+  if (options.ltrace) {
+    return path ? as_ltrace(std::move(path).value()) : cannot_open(name, path.error().number);
+  }
   if (path) {
     return path;
   }

@@ -175,7 +175,10 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
     opened = sink::open_command(output.target, output.given, complain);
   }
   if (!opened) {
-    return opened.error();
+    const int number = opened.error().number;
+    return options.ltrace
+               ? Error{number, fmt::format("can't open {} for writing: {}", output.target, std::strerror(number))}
+               : opened.error();
   }
   return pipeline::Channels(std::move(opened).value());
 }

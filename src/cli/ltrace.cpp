@@ -285,7 +285,8 @@ Reader::Ended Reader::apply(const Row& row, const std::string& argument) {
       options_.startup.user = RunAs{argument};
       break;
     case 'V':
-      return Information{version_text(1, false)};
+      return Information{version_text(1, false) +
+                         "Under this name: the options, text and prototype files of ltrace 0.7.91.\n"};
     case 'x':
       options_.extras.symbols.push_back(argument);
       break;
@@ -297,7 +298,7 @@ Reader::Ended Reader::apply(const Row& row, const std::string& argument) {
 
 Reader::Ended Reader::finish() {
   const bool chosen = !options_.extras.libraries.empty() || !ltrace_.exporters.empty();
-  if (no_calls_ && chosen) {
+  if (no_calls_ && !options_.extras.libraries.empty()) {
     return refuse("Option -L can't be used with -e or -l.");
   }
   if (options_.startup.program.empty() && options_.startup.attach.empty()) {

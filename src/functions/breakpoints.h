@@ -33,12 +33,9 @@ struct Breakpoint {
   trace::LibraryFunction* stub = nullptr;  ///< a module's call of a function
   trace::LibraryFunction* entry =
       nullptr;  ///< the first instruction of a function that was asked for, whoever calls it
-  trace::LibraryFunction* resolved = nullptr;  ///< what the code here returns is the first instruction of this one
-  std::string entry_symbol;                    ///< or one that matters if these modules call it:
-  std::vector<std::uint64_t> callers;          ///< where their code starts
-  bool for_other_modules = false;              ///< … or if any but the one that it is in does
-  std::map<std::uint64_t, trace::LibraryFunction*>
-      called_by;  ///< what such modules call it, by where their code starts; null: nothing
+  trace::LibraryFunction* resolved = nullptr;    ///< what the code here returns is the first instruction of this one
+  std::string entry_symbol;                      ///< or one that matters if these modules call it:
+  std::vector<std::uint64_t> callers;            ///< where their code starts
   trace::LibraryFunction* unreported = nullptr;  ///< its calls matter to those around them, and are not reported
   bool returns_here = false;
   bool unwinds = false;     ///< _Unwind_SetIP: its second argument is where the thread goes on

@@ -147,7 +147,7 @@ void Counter::report_counts(ptrace::Tracee& tracee) {
   for (const trace::FunctionCounter::Count& count : kernel_->take(tracee.tgid)) {
     Breakpoint* point = space.find(count.address);
     trace::LibraryFunction* function =
-        point == nullptr ? nullptr : functions_.called_at(space, *point, count.address, count.return_address);
+        point == nullptr ? nullptr : functions_.called_at(space, *point, count.return_address);
     if (function != nullptr) {
       calls[function] += count.calls;
       const Module* module = space.module_at(count.address);

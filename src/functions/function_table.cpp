@@ -52,27 +52,7 @@ void FunctionTable::locate(const Breakpoints& space, trace::LibraryFunction& fun
   function.label = function.library.empty() ? name : name + '@' + function.library;
 }
 
-trace::LibraryFunction* FunctionTable::exported_function(const Breakpoints& space, const Module& caller,
-                                                         Breakpoint& point, std::uint64_t address) {
-  const Module* callee = space.module_at(address);
-  if (callee == nullptr || callee->start == caller.start) {
-    return nullptr;
-  }
-  const auto [known, is_new] = point.called_by.try_emplace(caller.start, nullptr);
-  if (is_new) {
-    // A function may have several names: this takes the one that the caller was linked with. If it was linked with
-    // none, another function has ended in a jump to this one.
-    const auto& slots = caller.file->slots();
-    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const library::Slot& s) {
-      const library::Symbol* symbol = callee->file->find_exported(s.symbol);
-      return symbol != nullptr && callee->bias + symbol->address == address;
-    });
-    known->second = slot == slots.end() ? nullptr : &find_or_add(caller.name, caller.is_program, slot->symbol);
-  }
-  return known->second;
-}
-
-trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Breakpoint& point, std::uint64_t address,
+trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Breakpoint& point,
                                                  std::uint64_t return_address) {
   if (point.stub != nullptr) {
     return point.stub;
@@ -81,11 +61,6 @@ trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Break
     return point.entry != nullptr ? point.entry : point.resolved;
   }
   const Module* caller = space.module_at(return_address);
-  if (caller != nullptr && point.for_other_modules) {
-    if (trace::LibraryFunction* function = exported_function(space, *caller, point, address)) {
-      return function;
-    }
-  }
   if (caller == nullptr ||
       std::find(point.callers.begin(), point.callers.end(), caller->start) == point.callers.end()) {
     return point.unreported;

@@ -23,17 +23,14 @@ class FunctionTable {
   trace::LibraryFunction& find_or_add(std::string_view caller, bool of_program, std::string_view name);
   /// The function `name` of the module `definer`, whoever calls it.
   trace::LibraryFunction& find_or_add_entry(std::string_view definer, std::string_view name);
-  /// The function that a thread calls which comes to `point`, at `address`; null if it is neither asked for nor
+  /// The function that a thread calls which comes to `point`; null if it is neither asked for nor
   /// Breakpoint::unreported.
-  [[nodiscard]] trace::LibraryFunction* called_at(const Breakpoints& space, Breakpoint& point, std::uint64_t address,
+  [[nodiscard]] trace::LibraryFunction* called_at(const Breakpoints& space, Breakpoint& point,
                                                   std::uint64_t return_address);
   /// Finds the module that defines the function, once, and gives the function its label.
   void locate(const Breakpoints& space, trace::LibraryFunction& function) const;
 
  private:
-  [[nodiscard]] trace::LibraryFunction* exported_function(const Breakpoints& space, const library::Module& caller,
-                                                          Breakpoint& point, std::uint64_t address);
-
   library::Demangler demangler_;
   std::deque<trace::LibraryFunction> functions_;
   std::map<std::pair<std::string, std::string>, trace::LibraryFunction*> by_name_;  ///< caller and name

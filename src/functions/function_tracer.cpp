@@ -21,7 +21,7 @@ bool has_signal(pid_t tid, const std::string& field, int signal) {
 
 bool is_for_calls(const Breakpoint& point) {
   return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
-         point.for_other_modules || point.unreported != nullptr;
+         point.unreported != nullptr;
 }
 
 /// Reports the calls that end while a thread is stopped.
@@ -339,7 +339,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   if (!entry) {
     return;
   }
-  trace::LibraryFunction* function = functions_.called_at(space, point, address, entry->return_address);
+  trace::LibraryFunction* function = functions_.called_at(space, point, entry->return_address);
   if (function == nullptr) {
     return;
   }

@@ -17,6 +17,10 @@ bool is_name(std::string_view pattern) {
   return pattern.find_first_of("*?[/") == std::string_view::npos;
 }
 
+bool names_symbol(const Wanted& wanted) {
+  return !wanted.is_expression && is_name(wanted.symbol);
+}
+
 }  // namespace
 
 void MissedFilters::look_at(const std::map<std::uint64_t, library::Module>& modules) {
@@ -68,7 +72,7 @@ std::string MissedFilters::why_no_call(const Wanted& wanted) const {
                                         ? " calls no function of another module"
                                         : " is statically linked: it calls no function through a linkage table");
   }
-  return is_name(wanted.symbol) ? fmt::format("no module calls '{}'{}", wanted.symbol, near.suggestion()) : "";
+  return names_symbol(wanted) ? fmt::format("no module calls '{}'{}", wanted.symbol, near.suggestion()) : "";
 }
 
 std::string MissedFilters::why_no_function(const Wanted& wanted) const {
@@ -85,7 +89,7 @@ std::string MissedFilters::why_no_function(const Wanted& wanted) const {
       }
     }
   }
-  if (is_name(wanted.symbol) && (stripped.empty() || !near.best().empty())) {
+  if (names_symbol(wanted) && (stripped.empty() || !near.best().empty())) {
     return fmt::format("no function is called '{}'{}", wanted.symbol, near.suggestion());
   }
   return stripped;
@@ -96,7 +100,7 @@ std::vector<std::string> MissedFilters::reasons(const library::LibrarySelection&
   const auto add = [&](const library::SymbolFilter& filter, auto why) {
     for (const Wanted& wanted : filter.wanted()) {
       const bool no_module = is_name(wanted.module) && matching(wanted.module).empty();
-      if (wanted.has_matched || (found && !no_module && !is_name(wanted.symbol))) {
+      if (wanted.has_matched || (found && !no_module && !names_symbol(wanted))) {
         continue;
       }
       std::string reason = no_module ? why_no_module(wanted) : (this->*why)(wanted);

@@ -125,9 +125,6 @@ void Placement::place(ptrace::Tracee& tracee, const Module& module) {
   if (!selection_.entries.empty() && selection_.entries.concerns(name)) {
     place_entries(tracee, module);
   }
-  if (!selection_.exports.empty() && selection_.exports.concerns(name)) {
-    place_exports(tracee, module);
-  }
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
   }
@@ -156,17 +153,6 @@ void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
   }
 }
 
-void Placement::place_exports(ptrace::Tracee& tracee, const Module& module) {
-  for (const Symbol& symbol : module.file->exported()) {
-    const std::uint64_t address = module.bias + symbol.address;
-    if (symbol.is_resolver || !has_code_at(module, address) ||
-        !selection_.exports.matches(symbol.name, name_of(module))) {
-      continue;
-    }
-    add_for_calls(tracee, address, [](Breakpoint& point) { point.for_other_modules = true; });
-  }
-}
-
 void Placement::place_export_calls(ptrace::Tracee& tracee, const Module& caller, const Module& callee) {
   const ModuleName name = name_of(callee);
   if (!selection_.exports.concerns(name)) {
@@ -174,8 +160,7 @@ void Placement::place_export_calls(ptrace::Tracee& tracee, const Module& caller,
   }
   const bool is_itself = caller.start == callee.start;
   const auto is_wanted = [&](std::string_view symbol) {
-    const Symbol* exported = callee.file->find_exported(symbol);
-    return exported != nullptr && (exported->is_resolver || is_itself) && selection_.exports.matches(symbol, name);
+    return callee.file->find_exported(symbol) != nullptr && selection_.exports.matches(symbol, name);
   };
   for (const library::Stub& stub : caller.file->stubs()) {
     const std::string_view symbol = caller.file->slots()[stub.slot].symbol;

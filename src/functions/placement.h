@@ -53,9 +53,7 @@ class Placement {
   /// A function whose code a resolver has chosen already: it stands where the loader has written its address.
   void place_resolved(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       trace::LibraryFunction& function);
-  void place_exports(ptrace::Tracee& tracee, const library::Module& module);
-  /// Where functions are traced at the places that call them: those whose code a resolver chooses, which may have any
-  /// name or none, and those that a module calls though it has them itself.
+  /// What `caller` calls of `callee` through its linkage table, by the names that it was linked with.
   void place_export_calls(ptrace::Tracee& tracee, const library::Module& caller, const library::Module& callee);
   void place_probes(ptrace::Tracee& tracee, const library::Module& module);
   /// These report libraries that come and go, …

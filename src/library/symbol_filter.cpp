@@ -4,6 +4,7 @@
 #include <regex.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 namespace tracer::library {
@@ -12,22 +13,26 @@ namespace {
 /// Owner of a compiled POSIX regular expression.
 class Expression {
  public:
-  explicit Expression(const std::string& text) : is_valid_(::regcomp(&compiled_, text.c_str(), REG_NOSUB) == 0) {}
+  explicit Expression(const std::string& text) : error_(::regcomp(&compiled_, text.c_str(), REG_NOSUB)) {}
   ~Expression() {
-    if (is_valid_) {
+    if (error_ == 0) {
       ::regfree(&compiled_);
     }
   }
   Expression(const Expression&) = delete;
   Expression& operator=(const Expression&) = delete;
-  [[nodiscard]] bool is_valid() const { return is_valid_; }
+  /// What is wrong with it; empty: nothing.
+  [[nodiscard]] std::string fault() const {
+    std::array<char, 128> words{};
+    return error_ != 0 && ::regerror(error_, &compiled_, words.data(), words.size()) != 0 ? words.data() : "";
+  }
   [[nodiscard]] bool matches(const std::string& name) const {
-    return is_valid_ && ::regexec(&compiled_, name.c_str(), 0, nullptr, 0) == 0;
+    return error_ == 0 && ::regexec(&compiled_, name.c_str(), 0, nullptr, 0) == 0;
   }
 
  private:
   regex_t compiled_{};
-  bool is_valid_;
+  int error_;
 };
 
 /// Whether the `-` at `at` is part of the module's name that `text` starts with: what follows has `.so` in it, which no
@@ -55,6 +60,33 @@ bool SymbolFilter::Rule::matches_module(const ModuleName& name) const {
   return module.matches(!module.is_expression && module.text.starts_with('/') ? name.path : name.soname);
 }
 
+Result<SymbolFilter::Pattern> SymbolFilter::checked(Pattern pattern) {
+  if (const std::string fault = Expression("^" + pattern.text + "$").fault(); !fault.empty()) {
+    return Error{EINVAL, "Couldn't compile '" + pattern.text + "': " + fault};
+  }
+  return pattern;
+}
+
+/// Removes both expressions of `/SYMBOL@MODULE/` from the start of `text`; false: it starts with something else.
+Result<bool> SymbolFilter::read_both(std::string_view& text, Rule& rule) {
+  const std::size_t closing = text.starts_with('/') ? text.find('/', 1) : std::string_view::npos;
+  const std::size_t at = text.find('@');
+  if (closing == std::string_view::npos || at > closing ||
+      (closing + 1 < text.size() && text[closing + 1] != '+' && text[closing + 1] != '-')) {
+    return false;
+  }
+  for (const auto& [pattern, from, to] :
+       {std::tuple(&rule.symbol, std::size_t{1}, at), {&rule.module, at + 1, closing}}) {
+    auto read = checked({std::string(text.substr(from, to - from)), true});
+    if (!read) {
+      return read.error();
+    }
+    *pattern = std::move(read).value();
+  }
+  text.remove_prefix(closing + 1);
+  return true;
+}
+
 /// Removes a pattern, which one of the characters `ends` terminates, from the start of `text` and returns it.
 Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text, std::string_view ends) {
   Pattern pattern;
@@ -65,10 +97,7 @@ Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text,
     pattern.text = text.substr(1, closing - 1);
     pattern.is_expression = true;
     text.remove_prefix(closing + 1);
-    if (!Expression("^" + pattern.text + "$").is_valid()) {
-      return Error{EINVAL, "'" + pattern.text + "' is no basic regular expression"};
-    }
-    return pattern;
+    return checked(std::move(pattern));
   }
   std::size_t end = std::min(text.find_first_of(ends), text.size());
   while (end != 0 && end < text.size()) {
@@ -85,6 +114,34 @@ Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text,
   return pattern;
 }
 
+Status SymbolFilter::read_rule(std::string_view& text, Rule& rule) {
+  auto both = read_both(text, rule);
+  if (!both) {
+    return both.error();
+  }
+  if (both.value()) {
+    return Done{};
+  }
+  auto symbol = read_pattern(text, "@+-");
+  if (!symbol) {
+    return symbol.error();
+  }
+  rule.symbol = std::move(symbol).value();
+  if (!rule.symbol.is_expression && rule.symbol.text.starts_with('/')) {
+    return Error{EINVAL, "Unmatched '/' in symbol name."};
+  }
+  rule.module.text = "*";
+  if (text.starts_with('@')) {
+    text.remove_prefix(1);
+    auto module = read_pattern(text, "+-");
+    if (!module) {
+      return module.error();
+    }
+    rule.module = std::move(module).value();
+  }
+  return Done{};
+}
+
 Status SymbolFilter::add(std::string_view expression) {
   std::vector<Rule> rules;
   std::string_view rest = expression;
@@ -96,29 +153,17 @@ Status SymbolFilter::add(std::string_view expression) {
   } else if (rest.starts_with('+')) {
     rest.remove_prefix(1);
   }
-  for (;;) {
+  while (!rest.empty()) {  // nothing behind a sign is no rule
     Rule rule;
     rule.adds = adds;
-    auto symbol = read_pattern(rest, "@+-");
-    if (!symbol) {
-      return symbol.error();
-    }
-    rule.symbol = std::move(symbol).value();
-    rule.module.text = "*";
-    if (rest.starts_with('@')) {
-      rest.remove_prefix(1);
-      auto module = read_pattern(rest, "+-");
-      if (!module) {
-        return module.error();
-      }
-      rule.module = std::move(module).value();
+    if (const Status read = read_rule(rest, rule); !read) {
+      return read.error();
     }
     rules.push_back(std::move(rule));
-    if (rest.empty()) {
-      break;
+    if (!rest.empty()) {
+      adds = rest.front() == '+';
+      rest.remove_prefix(1);
     }
-    adds = rest.front() == '+';
-    rest.remove_prefix(1);
   }
   filters_.push_back(std::move(rules));
   return Done{};
@@ -235,7 +280,7 @@ std::vector<SymbolFilter::Wanted> SymbolFilter::wanted() const {
         const auto next = std::next(rule);
         const bool subtracts = next != rules.end() && !next->adds;
         found.push_back({rule->symbol.text, rule->module.text, subtracts ? next->symbol.text : std::string_view{},
-                         rule->has_matched});
+                         rule->symbol.is_expression, rule->has_matched});
       }
     }
   }

@@ -32,8 +32,8 @@ std::string without_templates(std::string_view name);
 
 /// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
 /// starts with `-` (or `!`), the list starts with all functions. SYMBOL and MODULE are globs for the whole name or,
-/// between slashes, basic regular expressions; an omitted one matches everything. MODULE matches the soname, MAIN, or
-/// the path if it starts with a slash; a `-` before its `.so` is part of its name.
+/// between slashes, basic regular expressions (both: `/SYMBOL@MODULE/`); an omitted one matches everything. MODULE
+/// matches the soname, MAIN, or the path if it starts with a slash; a `-` before its `.so` is part of its name.
 class SymbolFilter {
  public:
   /// Adds a filter. A function is selected if any filter selects it. Returns EINVAL for a syntax error.
@@ -52,8 +52,9 @@ class SymbolFilter {
   struct Wanted {
     std::string_view symbol;
     std::string_view module;
-    std::string_view minus;    ///< what the first rule behind it takes away; empty: there is none
-    bool has_matched = false;  ///< a symbol that matches() was asked about
+    std::string_view minus;      ///< what the first rule behind it takes away; empty: there is none
+    bool is_expression = false;  ///< `symbol` is a regular expression
+    bool has_matched = false;    ///< a symbol that matches() was asked about
   };
   [[nodiscard]] std::vector<Wanted> wanted() const;
   /// Whether a rule other than `@*` selects this module.
@@ -72,6 +73,9 @@ class SymbolFilter {
     mutable bool has_matched = false;  ///< for messages alone
     [[nodiscard]] bool matches_module(const ModuleName& name) const;
   };
+  static Result<Pattern> checked(Pattern pattern);
+  static Status read_rule(std::string_view& text, Rule& rule);
+  static Result<bool> read_both(std::string_view& text, Rule& rule);
   static Result<Pattern> read_pattern(std::string_view& text, std::string_view ends);
 
   std::vector<std::vector<Rule>> filters_;

@@ -118,7 +118,7 @@ class Text:
         resumed = re.match(r'<\.\.\. (\S+) resumed> ?(.*)', rest)
         unfinished = re.fullmatch(r'(.*?) <(?:unfinished|no return) \.\.\.>', rest)
         if resumed:
-            while begun and self.name(begun[-1]) != resumed.group(1):
+            while begun and self.name(begun[-1]).removesuffix('@SYS') != resumed.group(1):
                 begun.pop()
             rest = (begun.pop() if begun else '') + resumed.group(2)
         elif unfinished:

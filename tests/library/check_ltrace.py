@@ -398,8 +398,13 @@ ERRORS = [
     (['-Z', 'true'], "invalid option -- 'Z'"),
     (['--unheard', 'true'], "unrecognized option '--unheard'"),
     (['-n', '30', 'true'], "Invalid argument to -n: '30'.  Use integer 0..20."),
-    (['-e', '/[/', 'true'], '/[/'),
-    (['./nonexistent'], 'No such file or directory'),
+    (['-e', '/[/', 'true'], "-e /[/: Couldn't compile '[': "),
+    (['-x', '/puts@libc', 'true'], "-x /puts@libc: Unmatched '/' in symbol name."),
+    (['./nonexistent'], "Can't open ./nonexistent: No such file or directory"),
+    (['no_such_program'], "Can't open no_such_program: No such file or directory"),
+    (['/'], '"/" is not an ELF file'),
+    (['/etc/passwd'], '"/etc/passwd" is not an ELF file'),
+    (['-o', '/nonexistent/file', 'true'], "can't open /nonexistent/file for writing: No such file or directory"),
 ]
 
 
@@ -407,6 +412,11 @@ def errors(bench):
     for words, message in ERRORS:
         lines, status = bench.run(words, [])
         expect(status == 1 and message in '\n'.join(lines), f'{words}: {status}: ' + '\n'.join(lines))
+    script = bench.folder / 'script'
+    script.write_text('#!/nonexistent/interpreter\n')
+    script.chmod(0o755)
+    lines, status = bench.run([], [script])
+    expect(status == 1 and not any('exited' in line for line in lines), '\n'.join(lines))
     for words, start in ((['-h'], 'Usage: '), (['-V'], 'tracer '), (['-Dh'], 'MASK is')):
         done = subprocess.run([str(bench.link), *words], capture_output=True, text=True, timeout=TIMEOUT)
         expect(done.returncode == 0 and done.stdout.startswith(start), f'{words}: {done.stdout}')
@@ -444,6 +454,43 @@ def calls_to_itself(bench):
             '+++ exited (status 3) +++'], text)
 
 
+def names_of_calls(bench):
+    """-l shows a function of several names by the one that the caller was linked with; -L leaves -l as it is."""
+    library = bench.build('itself.c', [*LAZY, '-shared', '-fPIC', '-DLIBRARY'], 'libitself.so')
+    program = bench.build('itself.c', [*LAZY, '-DTWICE'], 'itself', [str(library)])
+    for options in (['-l', 'libitself.so'], ['-L', '-l', 'libitself.so'], ['-l', '/libit.*/']):
+        lines, _ = bench.log(options, [program])
+        shown = [name for name in re.findall(r'itself->(\w+)\(', '\n'.join(lines))]
+        expect(shown == ['outer', 'outermost'], f'{options}: ' + '\n'.join(lines))
+
+
+# Filters, and the functions that they select of those that the program calls: outer, outermost, atoi.
+SELECTED = [
+    ('/out.*@itself/', ['outer', 'outermost']), ('/out.*@it.*/-/.*most@itself/', ['outer']), ('/out.*@none/', []),
+    ('outer+', ['outer']), ('outer-', ['outer']), ('', []), ('atoi+/outer@itself/', ['outer', 'atoi']),
+    ('/out.*/@itself', ['outer', 'outermost']), ('@MAIN-out*@itself', ['atoi']), ('-@lib*-out*', ['atoi']),
+]
+
+
+def selected(bench):
+    library = bench.build('itself.c', [*LAZY, '-shared', '-fPIC', '-DLIBRARY'], 'libitself.so')
+    program = bench.build('itself.c', [*LAZY, '-DTWICE'], 'itself', [str(library)])
+    for expression, wanted in SELECTED:
+        for tracer in ('ours', peers.find('ltrace')):
+            if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+                continue
+            lines, _ = bench.log(['-e', expression], [program], tracer)
+            shown = re.findall(r'itself->(\w+)\(', '\n'.join(lines))
+            expect(shown == wanted, f'{tracer} -e {expression!r}: ' + '\n'.join(lines))
+
+
+def resumed_calls(bench):
+    """A system call that another line interrupts goes on under its bare name, as in ltrace."""
+    lines, _ = bench.log(['-f', '-S', '-L'], ['sh', '-c', 'sleep 0.1; true'])
+    text = '\n'.join(lines)
+    expect(re.search(r'<\.\.\. wait4 resumed> ', text) and '@SYS resumed' not in text, text)
+
+
 CASES = {
     'compared': compared([]),
     'compared_signals': compared([], ['a']),
@@ -459,7 +506,8 @@ CASES = {
                                                     linked_structures, thread_ends, prototypes_of_modules,
                                                     half_a_filter,
                                                     children, deaths, attaching, errors,
-                                                    chosen_by_a_resolver, named_with_a_sign, calls_to_itself)},
+                                                    chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
+                                                    selected, resumed_calls)},
 }
 
 

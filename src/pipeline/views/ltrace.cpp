@@ -64,7 +64,7 @@ void LtraceView::resume_line(Thread& thread, const Moment& moment) {
   begin_line(thread, moment);
   const trace::LibraryFunction* function = thread.call.function;
   if (function == nullptr) {
-    write_resumed(thread, std::string(decoder().name_of(*thread.state)) + "@SYS");
+    write_resumed(thread, decoder().name_of(*thread.state));
   } else {
     write_resumed(thread, options_.demangle ? options_.demangle(function->name) : function->name);
   }
@@ -158,6 +158,9 @@ void LtraceView::superseded(Thread&, Thread& former, const Moment&, bool) {
 void LtraceView::exits(Thread& thread, const Moment& moment, int status) {
   if (options_.show_pid == LtraceViewOptions::ShowPid::never && thread.tid != thread.tgid) {
     return;  // of a thread alone; the line would say that the program ends
+  }
+  if (!launch_seen_) {
+    return;  // it could not be started, which has been said
   }
   thread.call.instruction_pointer.reset();
   write_event(thread, moment,
