@@ -41,6 +41,21 @@ std::optional<Dwarf_Die> type_of(Dwarf_Die& die) {
              : std::nullopt;
 }
 
+std::optional<std::uint64_t> offset_of(Dwarf_Die& member) {
+  Dwarf_Attribute attribute;
+  if (::dwarf_attr(&member, DW_AT_data_member_location, &attribute) == nullptr) {
+    return 0;
+  }
+  Dwarf_Op* operations = nullptr;
+  std::size_t count = 0;
+  if (const auto constant = unsigned_attribute(member, DW_AT_data_member_location)) {
+    return constant;
+  }
+  const bool is_sum =
+      ::dwarf_getlocation(&attribute, &operations, &count) == 0 && count == 1 && operations->atom == DW_OP_plus_uconst;
+  return is_sum ? std::optional<std::uint64_t>(operations->number) : std::nullopt;
+}
+
 bool is_pointer(int tag) {
   return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }

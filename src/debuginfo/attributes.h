@@ -17,6 +17,8 @@ std::optional<Dwarf_Die> referenced_die(Dwarf_Die& die, unsigned attribute);
 /// Returns the DW_AT_type of a DIE or of its abstract origin or specification.
 std::optional<Dwarf_Die> type_of(Dwarf_Die& die);
 
+/// Returns the offset of a member in bytes; empty if it is not constant, as for a virtual base class.
+std::optional<std::uint64_t> offset_of(Dwarf_Die& member);
 bool is_pointer(int tag);  ///< true for references too
 bool is_aggregate(int tag);
 

@@ -199,17 +199,16 @@ void Prototypes::find_declarations() {
 }
 
 std::optional<TypeReader::Parameter> Prototypes::describe_parameter(Dwarf_Die parameter,
-                                                                    const std::vector<Dwarf_Die>& all,
-                                                                    bool by_reference) {
+                                                                    const std::vector<Dwarf_Die>& all, int language) {
   const auto type = type_of(parameter);
   if (!type) {
     return std::nullopt;
   }
-  if (by_reference && is_by_reference(parameter)) {
+  if (passes_by_reference(language) && is_by_reference(parameter)) {
     const auto length = length_parameter(*type, all);
     return length ? types_.string_of_length(*length) : types_.by_address(*type);
   }
-  const auto described = types_.parameter(*type);
+  const auto described = is_c_like(language) ? types_.parameter(*type) : types_.rust_parameter(*type);
   const bool is_this =
       is_artificial(&parameter) && (!described || into_.tables().types[described->type].kind != spec::TypeKind::scalar);
   return is_this ? TypeReader::Parameter{types_.address()} : described;
@@ -231,6 +230,10 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
     }
     signature.result = *result;
     hidden_pointer = types_.is_returned_by_hidden_pointer(*type);
+    const bool is_own = hidden_pointer || is_structure(into_.tables(), *result);
+    if (!is_c_like(language_of(function)) && is_own && !types_.is_returned_as_in_c(*type)) {
+      return nullptr;
+    }
   }
   std::vector<spec::Param> params;
   // aarch64 has a separate register for the address of a result in memory.
@@ -238,12 +241,13 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
   slots.fill(hidden_pointer ? 1 : 0);
   slots[index_of(Abi::aarch64)] = 0;
   const int language = language_of(function);
-  const bool c_like = is_c_like(language);
+  bool has_structure = is_structure(into_.tables(), signature.result);
   for (Dwarf_Die& parameter : parameters) {
-    const auto described = describe_parameter(parameter, parameters, passes_by_reference(language));
-    if (!described || (!c_like && (is_structure(into_.tables(), described->type) || hidden_pointer))) {
+    const auto described = describe_parameter(parameter, parameters, language);
+    if (!described) {
       return nullptr;
     }
+    has_structure = has_structure || is_structure(into_.tables(), described->type);
     spec::Param param;
     param.name = into_.text(name_of(parameter));
     param.type = described->type;
@@ -261,7 +265,9 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
     }
     params.push_back(param);
   }
-  if (!c_like && is_structure(into_.tables(), signature.result)) {
+  // Where registers run out, C passes all of a structure in memory, Rust the rest of it.
+  constexpr std::uint8_t fewest_registers = 6;
+  if (!is_c_like(language) && has_structure && *std::max_element(slots.begin(), slots.end()) >= fewest_registers) {
     return nullptr;
   }
   spec::Call call;

@@ -31,7 +31,7 @@ class Prototypes {
 
   const spec::Call* describe(Dwarf_Die function, std::string_view name);
   std::optional<TypeReader::Parameter> describe_parameter(Dwarf_Die parameter, const std::vector<Dwarf_Die>& all,
-                                                          bool by_reference);
+                                                          int language);
   static void find_functions(Dwarf_Die scope, unsigned depth, std::size_t& pieces, FunctionsByEntry& into);
   void find_declarations();
 

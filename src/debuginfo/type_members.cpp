@@ -21,22 +21,6 @@ constexpr std::uint64_t max_type_size = 65536;  // bytes
 constexpr std::size_t max_members = 512;
 constexpr std::size_t brief_members = 12;  // number of members that are shown without -v
 
-/// Returns the offset of a member in bytes; empty if it is not constant, as for a virtual base class.
-std::optional<std::uint64_t> offset_of(Dwarf_Die& member) {
-  Dwarf_Attribute attribute;
-  if (::dwarf_attr(&member, DW_AT_data_member_location, &attribute) == nullptr) {
-    return 0;
-  }
-  Dwarf_Op* operations = nullptr;
-  std::size_t count = 0;
-  if (const auto constant = unsigned_attribute(member, DW_AT_data_member_location)) {
-    return constant;
-  }
-  const bool is_sum =
-      ::dwarf_getlocation(&attribute, &operations, &count) == 0 && count == 1 && operations->atom == DW_OP_plus_uconst;
-  return is_sum ? std::optional<std::uint64_t>(operations->number) : std::nullopt;
-}
-
 }  // namespace
 
 struct TypeReader::Members {
@@ -155,27 +139,13 @@ void TypeReader::add_member(Dwarf_Die member, unsigned depth, Members& members) 
   members.fields.push_back(field);
 }
 
-/// A std::string of libstdc++ starts with the address of its characters.
-TypeReader::Value TypeReader::standard_string(std::uint64_t size) {
-  std::vector<spec::Field> fields(1);
-  fields[0].name = into_.text("text");
-  fields[0].type = string_pointer(Direction::in);
-  spec::Struct structure;
-  structure.name = into_.text("std::string");
-  structure.is_list = true;
-  structure.layout.size.fill(static_cast<std::uint32_t>(size));
-  structure.layout.align.fill(static_cast<std::uint8_t>(word_size_));
-  return Value{into_.add(structure, fields), size, static_cast<std::uint8_t>(word_size_)};
-}
-
 std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned depth) {
   const auto size = unsigned_attribute(die, DW_AT_byte_size);
-  if (is_standard_string(die)) {
-    // A unit compiled by clang may only declare it; then the size is that of libstdc++.
-    return standard_string(std::clamp<std::uint64_t>(size.value_or(0), std::uint64_t{4} * word_size_, max_type_size));
-  }
   if (!size || *size > max_type_size || flag_attribute(die, DW_AT_declaration)) {
-    return std::nullopt;
+    return is_standard_string(die) ? std::optional(declared_string()) : std::nullopt;
+  }
+  if (const auto standard = standard_type(die, *size, depth)) {
+    return standard;
   }
   const TypeId own = into_.declare_structure();
   structures_[die.addr] = own;

@@ -199,7 +199,13 @@ std::optional<TypeId> TypeReader::target(Peeled& target, unsigned depth) {
 
 bool TypeReader::is_returned_by_hidden_pointer(Dwarf_Die type) {
   Peeled peeled = peel(type);
-  return !peeled.is_void && is_aggregate(::dwarf_tag(&peeled.die)) && is_passed_by_address(peeled.die);
+  if (peeled.is_void || !is_aggregate(::dwarf_tag(&peeled.die)) || !is_passed_by_address(peeled.die)) {
+    return false;
+  }
+  // What is as large as this is returned in memory, whatever its constructors are.
+  constexpr std::uint64_t largest_in_registers = 16;
+  const auto found = value(type, 0);
+  return !found || (word_size_ != 4 && found->size <= largest_in_registers);
 }
 
 std::optional<TypeId> TypeReader::result(Dwarf_Die type) {

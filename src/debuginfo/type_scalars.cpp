@@ -137,6 +137,9 @@ std::optional<TypeReader::Value> TypeReader::base(Dwarf_Die die) {
   if (*encoding == DW_ATE_complex_float) {
     return complex(*size, name);
   }
+  if (width == 16 && (*encoding == DW_ATE_signed || *encoding == DW_ATE_unsigned)) {
+    return wide_integer(name, *encoding == DW_ATE_signed);
+  }
   if (width == 0 || width > 8 || !std::has_single_bit(width)) {
     return std::nullopt;
   }

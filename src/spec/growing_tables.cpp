@@ -83,6 +83,10 @@ ExprId GrowingTables::literal(std::int64_t value) {
   return append(set_.exprs, {{ExprOp::literal, none, none, value}}).first;
 }
 
+ExprId GrowingTables::add(const Expr& expression) {
+  return append(set_.exprs, {expression}).first;
+}
+
 ExprId GrowingTables::argument(std::size_t param) {
   return append(set_.exprs, {{ExprOp::arg, static_cast<Index>(param), none, 0}}).first;
 }

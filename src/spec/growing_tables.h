@@ -19,6 +19,7 @@ class GrowingTables {
 
   StringRef text(std::string_view text);
   ExprId literal(std::int64_t value);
+  ExprId add(const Expr& expression);
   /// Returns an expression for the argument of parameter number `param` of the call.
   ExprId argument(std::size_t param);
   SetId add(const ConstantSet& set, ConstantGroup group, const std::vector<Constant>& constants);

@@ -108,6 +108,63 @@ def standard_library_of_cxx(bench):
         expect(any(re.search(wanted, line) for line in lines), f'no {wanted} in:\n' + '\n'.join(lines))
 
 
+STANDARD_TYPES = [
+    r'take_text@standard_types("it is\0here") = 10', 'take_text@standard_types("") = 0',
+    f'take_const_text@standard_types("{"q" * 32}"...) = 40',
+    'take_view@standard_types("is") = 2', 'take_view@standard_types("") = 0',
+    'take_numbers@standard_types([1, 2, 3]) = 3', 'take_numbers@standard_types([]) = 0',
+    'take_points@standard_types([{x=1, y=2}, {x=3, y=4}]) = 2', 'take_texts@standard_types(["a", "bc"]) = 2',
+    'take_optional@standard_types(3, 4) = 3', 'take_optional@standard_types(nullopt, 4) = 4',
+    'take_optional_text@standard_types("there") = 1', 'take_optional_text@standard_types(nullopt) = 0',
+    'take_unique@standard_types({x=1, y=2}) = 1', 'take_unique@standard_types(NULL) = 0',
+    'take_shared@standard_types({x=3, y=4}) = 4', 'take_three@standard_types([7, 8, 9]) = 7',
+    'take_span@standard_types([4, 5]) = 2', 'take_list@standard_types([6, 7, 8]) = 3',
+    'give_named@standard_types(2) = {id_=2, name_="given"}', 'take_named@standard_types({id_=2, name_="given"}) = 2',
+    'give_text@standard_types(4) = "zzzz"', 'give_view@standard_types() = "a view"', 'give_numbers@standard_types(2) = [7, 7]',
+    'give_optional@standard_types(true) = 5', 'give_optional@standard_types(false) = nullopt']
+WIDE_INTEGERS = [
+    'give_wide@standard_types(-3, 1) = -2',
+    'give_wide@standard_types({high=0x1000000000, low=0x5}, 2) = {high=0x1000000000, low=0x7}',
+    'give_unsigned@standard_types({high=0xffffffffffffffff, low=0xffffffffffffffff}) = '
+    '{high=0xffffffffffffffff, low=0xffffffffffffffff}']
+
+
+def standard_types_of_cxx(bench):
+    """What they stand for: strings, elements, values that may be missing, targets; classes by value."""
+    for command in (['g++', '-O0'], ['g++', '-O0', '-gdwarf-4'], ['g++', '-O0', '-m32'], ['clang++', '-O0', '-fstandalone-debug']):
+        if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
+            continue
+        program = bench.build('standard_types.cpp', [*command, '-std=c++20', '-g'], 'standard_types')
+        if program is None and ('-m32' in command or command[0] == 'clang++'):
+            continue  # it finds no library of C++
+        expect(program is not None, f'{command}: not built')
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=take_*+give_*@MAIN'], program)
+        lines = [re.sub(r'\[abi:cxx11\]', '', line) for line in lines[:-1]]
+        wanted = STANDARD_TYPES + ([] if '-m32' in command else WIDE_INTEGERS)
+        expect(lines == wanted, f'{command}: got: ' + '\n'.join(lines))
+
+
+RUST_TYPES = [
+    'take_text@standard_types("it", 3) = 5', 'take_string@standard_types("owned") = 5',
+    'take_string_reference@standard_types("lent") = 4', 'take_slice@standard_types([4, 5]) = 2',
+    'take_vector@standard_types([7, 8, 9]) = 3', 'take_wide@standard_types(-2) = -1',
+    'give_text@standard_types(5) = "number 5"', 'give_part@standard_types("a part") = " p"']
+
+
+def standard_types_of_rust(bench):
+    if shutil.which('rustc') is None:
+        return 'rustc is not installed'
+    program = bench.folder / 'standard_types'
+    done = subprocess.run(['rustc', '-g', '-o', str(program), str(bench.sources / 'standard_types.rs')], capture_output=True,
+                          text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        return 'rustc does not build it'
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=standard_types::take_*+standard_types::give_*@MAIN'], program)
+    lines = [line.removeprefix('standard_types::') for line in lines if line.startswith('standard_types::')]
+    expect(lines == RUST_TYPES, 'got: ' + '\n'.join(lines))
+    return None
+
+
 DESCRIBED = [
     "scalars@libdescribed.so('c', true, -2, 200, 1.5, 2.25, 3.5, 4000000000) = -294966991",
     'colors@libdescribed.so(BLUE, CAN_READ|CAN_RUN) = BLUE',
@@ -256,7 +313,7 @@ def parameters_by_address(bench):
 
 CASES = {case.__name__: case
          for case in (prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value,
-                      standard_library_of_cxx, debugging_information, separate_debugging_information,
+                      standard_library_of_cxx, standard_types_of_cxx, standard_types_of_rust, debugging_information, separate_debugging_information,
                       served_debugging_information, symbols_of_debugging_information,
                       functions_in_functions, parameters_by_address)}
 
