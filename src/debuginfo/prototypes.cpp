@@ -9,6 +9,7 @@
 
 #include "debuginfo/attributes.h"
 #include "debuginfo/scopes.h"
+#include "debuginfo/standard_types.h"
 #include "spec/value_class.h"
 
 namespace tracer::debuginfo {
@@ -208,7 +209,7 @@ std::optional<TypeReader::Parameter> Prototypes::describe_parameter(Dwarf_Die pa
     const auto length = length_parameter(*type, all);
     return length ? types_.string_of_length(*length) : types_.by_address(*type);
   }
-  const auto described = is_c_like(language) ? types_.parameter(*type) : types_.rust_parameter(*type);
+  const auto described = is_c_like(language) ? types_.parameter(*type) : StandardTypes(types_).rust_parameter(*type);
   const bool is_this =
       is_artificial(&parameter) && (!described || into_.tables().types[described->type].kind != spec::TypeKind::scalar);
   return is_this ? TypeReader::Parameter{types_.address()} : described;
@@ -231,7 +232,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
     signature.result = *result;
     hidden_pointer = types_.is_returned_by_hidden_pointer(*type);
     const bool is_own = hidden_pointer || is_structure(into_.tables(), *result);
-    if (!is_c_like(language_of(function)) && is_own && !types_.is_returned_as_in_c(*type)) {
+    if (!is_c_like(language_of(function)) && is_own && !StandardTypes(types_).is_returned_as_in_c(*type)) {
       return nullptr;
     }
   }

@@ -1,14 +1,12 @@
-// Converts types of the standard libraries of C++ (libstdc++) and Rust into what they stand for: strings, arrays,
-// values that may be missing, pointers. A type is known by its name and by the members that its library gives it.
+#include "debuginfo/standard_types.h"
+
 #include <dwarf.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "debuginfo/attributes.h"
-#include "debuginfo/type_reader.h"
 
 namespace tracer::debuginfo {
 
@@ -80,12 +78,12 @@ spec::Field field(spec::StringRef name, TypeId type, std::uint64_t offset, ExprI
 }  // namespace
 
 /// The member of this name, in the type itself or in its bases and members. `pointer`: whether it must be one.
-std::optional<TypeReader::Part> TypeReader::part_of(Dwarf_Die die, std::string_view name, std::optional<bool> pointer,
-                                                    unsigned depth) {
+std::optional<StandardTypes::Part> StandardTypes::part_of(Dwarf_Die die, std::string_view name,
+                                                          std::optional<bool> pointer, unsigned depth) {
   constexpr unsigned max_depth = 10;
   std::optional<Part> found;
   std::vector<Part> inner;
-  for_each_child(*this, die, [&](Dwarf_Die& child) {
+  for_each_child(types_, die, [&](Dwarf_Die& child) {
     const int tag = ::dwarf_tag(&child);
     const auto type = type_of(child);
     const auto offset = offset_of(child);
@@ -93,7 +91,7 @@ std::optional<TypeReader::Part> TypeReader::part_of(Dwarf_Die die, std::string_v
         flag_attribute(child, DW_AT_external) || flag_attribute(child, DW_AT_declaration)) {
       return true;
     }
-    Peeled peeled = peel(*type);
+    TypeReader::Peeled peeled = types_.peel(*type);
     const int own = peeled.is_void ? 0 : ::dwarf_tag(&peeled.die);
     if (name_of(child) == name && pointer.value_or(is_pointer(own)) == is_pointer(own)) {
       found = Part{*type, *offset};
@@ -112,13 +110,13 @@ std::optional<TypeReader::Part> TypeReader::part_of(Dwarf_Die die, std::string_v
 }
 
 /// The elements that a type with a pointer to them has. Rust's vectors say it by a parameter alone.
-std::optional<Dwarf_Die> TypeReader::element_of(Dwarf_Die die, Dwarf_Die pointer, bool by_parameter) {
+std::optional<Dwarf_Die> StandardTypes::element_of(Dwarf_Die die, Dwarf_Die pointer, bool by_parameter) {
   if (!by_parameter) {
-    Peeled peeled = peel(pointer);
+    TypeReader::Peeled peeled = types_.peel(pointer);
     return peeled.is_void ? std::nullopt : type_of(peeled.die);
   }
   std::optional<Dwarf_Die> element;
-  for_each_child(*this, die, [&](Dwarf_Die& child) {
+  for_each_child(types_, die, [&](Dwarf_Die& child) {
     if (::dwarf_tag(&child) == DW_TAG_template_type_parameter && name_of(child) == "T") {
       element = type_of(child);
     }
@@ -127,13 +125,13 @@ std::optional<Dwarf_Die> TypeReader::element_of(Dwarf_Die die, Dwarf_Die pointer
   return element;
 }
 
-ExprId TypeReader::expression(ExprOp op, spec::Index a, spec::Index b) {
+ExprId StandardTypes::expression(ExprOp op, spec::Index a, spec::Index b) {
   return into_.add(Expr{op, a, b, 0});
 }
 
 /// A type that shows as one of its fields; `size`: of the whole.
-TypeReader::Value TypeReader::standing_for(std::string_view name, std::uint64_t size,
-                                           const std::vector<spec::Field>& fields) {
+StandardTypes::Value StandardTypes::standing_for(std::string_view name, std::uint64_t size,
+                                                 const std::vector<spec::Field>& fields) {
   spec::Struct structure;
   structure.name = into_.text(name);
   structure.is_list = true;
@@ -143,9 +141,9 @@ TypeReader::Value TypeReader::standing_for(std::string_view name, std::uint64_t 
 }
 
 /// `number`: how many there are or, for a range, the address behind the last. `element`: none for characters.
-TypeReader::Value TypeReader::run_of(const Run& run) {
+StandardTypes::Value StandardTypes::run_of(const Run& run) {
   const bool is_text = run.element.id == spec::none;
-  const auto word = scalar(spec::word_wide, false, Style::number, "size");
+  const auto word = types_.scalar(spec::word_wide, false, Style::number, "size");
   const auto first = static_cast<spec::FieldId>(into_.tables().fields.size());
   const ExprId start = expression(ExprOp::field, first, spec::none);
   const ExprId number = expression(ExprOp::field, first + 1, spec::none);
@@ -166,15 +164,15 @@ TypeReader::Value TypeReader::run_of(const Run& run) {
   const spec::StringRef none = into_.text("_");
   return standing_for(
       run.name, run.size,
-      {field(none, address(), run.start, spec::none, true), field(none, word, run.number, spec::none, true),
-       field(none, pointer_to(into_.add(shown), Direction::in), run.start,
+      {field(none, types_.address(), run.start, spec::none, true), field(none, word, run.number, spec::none, true),
+       field(none, types_.pointer_to(into_.add(shown), Direction::in), run.start,
              expression(ExprOp::not_equal, number, nothing), false),
        field(none, into_.add(empty), run.start, expression(ExprOp::equal, number, nothing), false)});
 }
 
 /// A value, and whether it is there.
-TypeReader::Value TypeReader::optional_of(std::string_view name, std::uint64_t size, const Value& value,
-                                          std::uint64_t at, std::uint64_t engaged_at) {
+StandardTypes::Value StandardTypes::optional_of(std::string_view name, std::uint64_t size, const Value& value,
+                                                std::uint64_t at, std::uint64_t engaged_at) {
   const auto first = static_cast<spec::FieldId>(into_.tables().fields.size());
   const ExprId engaged = expression(ExprOp::field, first, spec::none);
   spec::Constant constant;
@@ -188,13 +186,22 @@ TypeReader::Value TypeReader::optional_of(std::string_view name, std::uint64_t s
   const ExprId zero = into_.literal(0);
   const spec::StringRef none = into_.text("_");
   return standing_for(name, size,
-                      {field(none, scalar(1, false, Style::truth, "bool"), engaged_at, spec::none, true),
+                      {field(none, types_.scalar(1, false, Style::truth, "bool"), engaged_at, spec::none, true),
                        field(none, value.id, at, expression(ExprOp::not_equal, engaged, zero), false),
                        field(none, into_.add(missing), engaged_at, expression(ExprOp::equal, engaged, zero), false)});
 }
 
-/// Empty for a type that is none of a standard library, or another one's.
-std::optional<TypeReader::Value> TypeReader::standard_type(Dwarf_Die die, std::uint64_t size, unsigned depth) {
+/// What only holds a pointer.
+StandardTypes::Value StandardTypes::pointer_alone(std::string_view name, std::uint64_t size, const Part& part,
+                                                  unsigned depth) {
+  TypeReader::Peeled pointer = types_.peel(part.type);
+  TypeReader::Peeled target = types_.target_of(pointer.die);
+  const auto shown = target.is_void ? std::nullopt : types_.target(target, depth + 1);
+  const TypeId type = shown ? types_.pointer_to(*shown, Direction::in) : types_.stored_pointer(pointer.die, depth);
+  return standing_for(name, size, {field(into_.text("_"), type, part.offset, spec::none, false)});
+}
+
+std::optional<StandardTypes::Value> StandardTypes::read(Dwarf_Die die, std::uint64_t size, unsigned depth) {
   const std::string name = name_of(die);
   const Shape* shape = shape_of(name);
   if (shape == nullptr) {
@@ -213,19 +220,15 @@ std::optional<TypeReader::Value> TypeReader::standard_type(Dwarf_Die die, std::u
   }
   if (shape->meaning == Meaning::elements || shape->meaning == Meaning::range) {
     const auto type = element_of(die, start->type, shape->name == "Vec<");
-    const auto element = type ? value(*type, depth + 1) : std::nullopt;
+    const auto element = type ? types_.value(*type, depth + 1) : std::nullopt;
     return element && element->size != 0 ? std::optional(run_of({name, size, start->offset, number->offset, *element,
                                                                  shape->meaning == Meaning::range}))
                                          : std::nullopt;
   }
   if (is_pointer_kind) {
-    Peeled pointer = peel(start->type);
-    Peeled target = target_of(pointer.die);
-    const auto shown = target.is_void ? std::nullopt : this->target(target, depth + 1);
-    const TypeId type = shown ? pointer_to(*shown, Direction::in) : stored_pointer(pointer.die, depth);
-    return standing_for(name, size, {field(into_.text("_"), type, start->offset, spec::none, false)});
+    return pointer_alone(name, size, *start, depth);
   }
-  const auto inner = value(start->type, depth + 1);
+  const auto inner = types_.value(start->type, depth + 1);
   if (!inner || inner->size > size - start->offset) {
     return std::nullopt;
   }
@@ -235,38 +238,36 @@ std::optional<TypeReader::Value> TypeReader::standard_type(Dwarf_Die die, std::u
 
 /// Rust does not promise how it passes structures. References with a length have always been two words, as integers of
 /// 128 bits are, and strings and vectors, of three words, have been passed by address.
-std::optional<TypeReader::Parameter> TypeReader::rust_parameter(Dwarf_Die type) {
-  Peeled peeled = peel(type);
-  const auto passed = parameter(type);
+std::optional<TypeReader::Parameter> StandardTypes::rust_parameter(Dwarf_Die type) {
+  TypeReader::Peeled peeled = types_.peel(type);
+  const auto passed = types_.parameter(type);
   const bool is_structure = passed && into_.tables().types[passed->type].kind == TypeKind::structure;
   if (!is_structure || !is_returned_as_in_c(type)) {
     return is_structure ? std::nullopt : passed;
   }
   const auto size = unsigned_attribute(peeled.die, DW_AT_byte_size);
   return size && *size > std::uint64_t{2} * word_size_
-             ? Parameter{pointer_to(passed->type, Direction::in), false, false}
+             ? TypeReader::Parameter{types_.pointer_to(passed->type, Direction::in), false, false}
              : *passed;
 }
 
-bool TypeReader::is_returned_as_in_c(Dwarf_Die type) {
-  Peeled peeled = peel(type);
+bool StandardTypes::is_returned_as_in_c(Dwarf_Die type) {
+  TypeReader::Peeled peeled = types_.peel(type);
   return !peeled.is_void && ((::dwarf_tag(&peeled.die) == DW_TAG_base_type && word_size_ == 8) ||
                              shape_of(name_of(peeled.die)) != nullptr);
 }
 
-/// A string of libstdc++ that a unit only declares, as clang's do.
-TypeReader::Value TypeReader::declared_string() {
+StandardTypes::Value StandardTypes::declared_string() {
   return run_of({"std::string", std::uint64_t{4} * word_size_, 0, word_size_, {}, false});
 }
 
-/// An integer of 16 bytes: a number if 64 bits hold it, else its two halves.
-TypeReader::Value TypeReader::wide_integer(std::string_view name, bool is_signed) {
+StandardTypes::Value StandardTypes::wide_integer(std::string_view name, bool is_signed) {
   constexpr std::uint64_t size = 16;
   constexpr std::uint64_t half = 8;
   constexpr std::int64_t sign_bit = 63;
   std::vector<spec::Field> halves = {
-      field(into_.text("high"), scalar(half, false, Style::hex, "u64"), half, spec::none, false),
-      field(into_.text("low"), scalar(half, false, Style::hex, "u64"), 0, spec::none, false)};
+      field(into_.text("high"), types_.scalar(half, false, Style::hex, "u64"), half, spec::none, false),
+      field(into_.text("low"), types_.scalar(half, false, Style::hex, "u64"), 0, spec::none, false)};
   spec::Struct both;
   both.name = into_.text(name);
   both.layout.size.fill(size);
@@ -278,11 +279,11 @@ TypeReader::Value TypeReader::wide_integer(std::string_view name, bool is_signed
   const ExprId zero = into_.literal(0);
   const ExprId sign = expression(ExprOp::subtract, zero, expression(ExprOp::shift_right, low, into_.literal(sign_bit)));
   const ExprId extended = is_signed ? sign : zero;
-  const TypeId plain = scalar(half, false, Style::number, "u64");
+  const TypeId plain = types_.scalar(half, false, Style::number, "u64");
   Value made = standing_for(
       name, size,
       {field(into_.text("_"), plain, 0, spec::none, true), field(into_.text("_"), plain, half, spec::none, true),
-       field(into_.text("_"), scalar(half, is_signed, Style::number, name), 0,
+       field(into_.text("_"), types_.scalar(half, is_signed, Style::number, name), 0,
              expression(ExprOp::equal, high, extended), false),
        field(into_.text("_"), in_halves, 0, expression(ExprOp::not_equal, high, extended), false)});
   made.alignment = size;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "debuginfo/attributes.h"
+#include "debuginfo/standard_types.h"
 #include "debuginfo/type_reader.h"
 
 namespace tracer::debuginfo {
@@ -142,9 +143,9 @@ void TypeReader::add_member(Dwarf_Die member, unsigned depth, Members& members) 
 std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned depth) {
   const auto size = unsigned_attribute(die, DW_AT_byte_size);
   if (!size || *size > max_type_size || flag_attribute(die, DW_AT_declaration)) {
-    return is_standard_string(die) ? std::optional(declared_string()) : std::nullopt;
+    return is_standard_string(die) ? std::optional(StandardTypes(*this).declared_string()) : std::nullopt;
   }
-  if (const auto standard = standard_type(die, *size, depth)) {
+  if (const auto standard = StandardTypes(*this).read(die, *size, depth)) {
     return standard;
   }
   const TypeId own = into_.declare_structure();

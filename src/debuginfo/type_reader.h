@@ -9,7 +9,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "debuginfo/targets.h"
 #include "spec/growing_tables.h"
@@ -33,10 +32,6 @@ class TypeReader {
   Parameter by_address(Dwarf_Die type);
   /// Describes the address of a string whose length is the parameter with this index.
   Parameter string_of_length(std::size_t parameter_index);
-  /// The same for Rust: empty for what Rust passes in a way of its own.
-  std::optional<Parameter> rust_parameter(Dwarf_Die type);
-  /// Whether Rust returns the type as C would.
-  bool is_returned_as_in_c(Dwarf_Die type);
   /// Returns an empty value for a type that descriptions cannot express.
   std::optional<spec::TypeId> result(Dwarf_Die type);
   /// Whether a function returns this type in memory whose address is a hidden first argument. Its result is described
@@ -51,6 +46,8 @@ class TypeReader {
   [[nodiscard]] bool spend() { return budget_ != 0 && budget_-- != 0; }
 
  private:
+  friend class StandardTypes;
+
   /// A type with its size and alignment in bytes.
   struct Value {
     spec::TypeId id = spec::none;
@@ -75,30 +72,6 @@ class TypeReader {
   std::optional<Value> enumeration(Dwarf_Die die);
   std::optional<Value> array(Dwarf_Die die, unsigned depth);
   std::optional<Value> aggregate(Dwarf_Die die, unsigned depth);
-  /// A member of a type, or of a part of it.
-  struct Part {
-    Dwarf_Die type{};
-    std::uint64_t offset = 0;
-  };
-  /// Characters or elements, which are elsewhere.
-  struct Run {
-    std::string_view name;
-    std::uint64_t size;    ///< of what says where they are, and how many
-    std::uint64_t start;   ///< where in it their address is
-    std::uint64_t number;  ///< where in it their number is or, for a range, the address behind them
-    Value element;         ///< without a type: characters
-    bool is_range;
-  };
-  std::optional<Value> standard_type(Dwarf_Die die, std::uint64_t size, unsigned depth);
-  std::optional<Part> part_of(Dwarf_Die die, std::string_view name, std::optional<bool> pointer, unsigned depth);
-  std::optional<Dwarf_Die> element_of(Dwarf_Die die, Dwarf_Die pointer, bool by_parameter);
-  Value standing_for(std::string_view name, std::uint64_t size, const std::vector<spec::Field>& fields);
-  Value run_of(const Run& run);
-  Value optional_of(std::string_view name, std::uint64_t size, const Value& value, std::uint64_t at,
-                    std::uint64_t engaged_at);
-  Value declared_string();
-  Value wide_integer(std::string_view name, bool is_signed);
-  spec::ExprId expression(spec::ExprOp op, spec::Index a, spec::Index b);
   void add_member(Dwarf_Die member, unsigned depth, Members& members);
   std::optional<Value> bit_field(Dwarf_Die member, const Value& storage, std::uint64_t& offset);
   spec::TypeId bytes(std::uint64_t size);

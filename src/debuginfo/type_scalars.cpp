@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "debuginfo/attributes.h"
+#include "debuginfo/standard_types.h"
 #include "debuginfo/type_reader.h"
 
 namespace tracer::debuginfo {
@@ -138,7 +139,7 @@ std::optional<TypeReader::Value> TypeReader::base(Dwarf_Die die) {
     return complex(*size, name);
   }
   if (width == 16 && (*encoding == DW_ATE_signed || *encoding == DW_ATE_unsigned)) {
-    return wide_integer(name, *encoding == DW_ATE_signed);
+    return StandardTypes(*this).wide_integer(name, *encoding == DW_ATE_signed);
   }
   if (width == 0 || width > 8 || !std::has_single_bit(width)) {
     return std::nullopt;
