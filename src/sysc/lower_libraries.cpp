@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "spec/value_class.h"
 
@@ -76,7 +77,7 @@ void LibraryLowering::lower_function(const ast::Library& library, const ast::Nam
 
 /// Assigns the slots of C: one to each parameter, and one to each word of a structure. A system call's parameters may
 /// be in another order (`at`), skip registers and take pairs of them; the order of the registers is that of the C
-/// library's parameters.
+/// library's parameters. What is shown of one register in several ways is one parameter.
 void LibraryLowering::number_in_order(spec::Index index) {
   const auto signature = context_.set.signatures[index];
   std::vector<spec::Param*> params;
@@ -89,14 +90,20 @@ void LibraryLowering::number_in_order(spec::Index index) {
   std::stable_sort(params.begin(), params.end(),
                    [&](const auto* a, const auto* b) { return register_of(a) < register_of(b); });
   std::array<std::size_t, abi_count> slots{};
+  std::array<std::size_t, abi_count> next{};
+  std::optional<std::uint8_t> last;
   for (spec::Param* param : params) {
+    if (last != register_of(param)) {
+      slots = next;
+    }
+    last = register_of(param);
     param->wide = false;
     const spec::Type& type = context_.set.types[param->type];
     for (std::size_t abi = 0; abi < abi_count; ++abi) {
       param->slot[abi] = static_cast<std::uint8_t>(std::min(slots[abi], spec::most_parameters - 1));
-      slots[abi] += type.kind == spec::TypeKind::structure
-                        ? spec::PassedValue::words_of(context_.set.structs[type.index].layout.size[abi])
-                        : 1;
+      next[abi] = slots[abi] + (type.kind == spec::TypeKind::structure
+                                    ? spec::PassedValue::words_of(context_.set.structs[type.index].layout.size[abi])
+                                    : 1);
     }
   }
   for (spec::Index i = 0; i < signature.rows.count; ++i) {
