@@ -30,7 +30,13 @@ class ConfReader {
   void skip_blanks();
   bool take(char c);
   std::string_view word();
+  /// Takes what must come next; false: there is something else, which is the error.
+  bool expect(char c);
+  bool expect_end_of_list();
+  std::string_view identifier();  ///< empty: there is none, which is the error
+  /// Both set the error, unless there is one; fail() adds what comes next in the line.
   std::nullopt_t fail(std::string_view what);
+  std::nullopt_t refuse(std::string what);
   [[nodiscard]] std::string declared_name(std::string_view kind) const {
     return fmt::format("ltrace_{}_{}", kind, conf_.declared_);
   }

@@ -52,8 +52,8 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count
       return fail("too many types");
     }
   } while (take(','));
-  if (!take(')')) {
-    return fail("no `,` or `)`");
+  if (!expect_end_of_list()) {
+    return std::nullopt;
   }
   return lenses;
 }
@@ -169,12 +169,12 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
 }
 
 std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
-  if (!take('(')) {
-    return fail("no `array(LENS, EXPR)`");
+  if (!expect('(')) {
+    return std::nullopt;
   }
   const auto element = lens(depth + 1);
-  if (!element || !take(',')) {
-    return fail("no `array(LENS, EXPR)`");
+  if (!element || !expect(',')) {
+    return std::nullopt;
   }
   Lens lens;
   lens.element = element->text;
@@ -187,7 +187,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   lens.element_size = element->element_size;
   lens.element_is_word = element->element_is_word;
   const auto length = expression(lens.ends_at_zero);
-  if (!length || !take(')') || lens.element.empty()) {
+  if (!length || !expect(')') || lens.element.empty()) {
     return fail("no `array(LENS, EXPR)`");
   }
   lens.length = *length;
@@ -206,16 +206,16 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
     }
     base = *given;
   }
-  if (!take('(')) {
-    return fail("no `enum(NAME, ...)`");
+  if (!expect('(')) {
+    return std::nullopt;
   }
   std::string members;
   std::int64_t next = 0;
   unsigned count = 0;
   do {
-    const std::string name(word());
-    if (name.empty() || (name.front() >= '0' && name.front() <= '9') || ++count > max_members) {
-      return fail("no name of an enum");
+    const std::string name(identifier());
+    if (name.empty() || ++count > max_members) {
+      return fail("too many names");
     }
     if (take('=')) {
       const auto value = integer();
@@ -226,8 +226,8 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
     }
     members += fmt::format(" {}={}", name, next++);
   } while (take(','));
-  if (!take(')')) {
-    return fail("no `,` or `)`");
+  if (!expect_end_of_list()) {
+    return std::nullopt;
   }
   ++conf_.declared_;
   Lens lens = base;
@@ -300,12 +300,12 @@ LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style) {
 
 /// Parses a lens that formats a scalar or the bytes of an array, such as `hex(TYPE)`.
 std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsigned depth) {
-  if (!take('(')) {
-    return fail("no type in parentheses");
+  if (!expect('(')) {
+    return std::nullopt;
   }
   auto inner = lens(depth + 1);
-  if (!inner || !take(')')) {
-    return fail("no type in parentheses");
+  if (!inner || !expect(')')) {
+    return std::nullopt;
   }
   if (style == "hide") {
     inner->is_hidden = true;
@@ -377,7 +377,8 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
   }
   const auto alias = conf_.types_.find(name);
   if (alias == conf_.types_.end()) {
-    return fail(fmt::format("unknown type '{}'", name));
+    // `name` is what was last taken of the line.
+    return refuse(fmt::format("unknown type around '{}{}'", name, rest_.substr(0, 40)));
   }
   return alias->second;
 }
@@ -386,9 +387,9 @@ std::optional<LtraceConf::Lens> ConfReader::lens(unsigned depth) {
   if (depth > max_depth) {
     return fail("too deep a type");
   }
-  const auto name = word();
+  const auto name = identifier();
   if (name.empty()) {
-    return fail("no type");
+    return std::nullopt;
   }
   auto found = lens_of(name, depth);
   while (found && take('*')) {

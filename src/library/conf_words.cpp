@@ -8,8 +8,14 @@
 namespace tracer::library {
 namespace {
 
+constexpr std::size_t most_shown = 40;  // characters of a line in a message
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
 }  // namespace
@@ -41,10 +47,40 @@ std::string_view ConfReader::word() {
 }
 
 std::nullopt_t ConfReader::fail(std::string_view what) {
+  return refuse(fmt::format("{} around '{}'", what, rest_.substr(0, most_shown)));
+}
+
+std::nullopt_t ConfReader::refuse(std::string what) {
   if (error_.empty()) {
-    error_ = fmt::format("{} around '{}'", what, rest_.substr(0, 40));
+    error_ = std::move(what);
   }
   return std::nullopt;
+}
+
+bool ConfReader::expect(char c) {
+  const bool there = take(c);
+  if (!there) {
+    refuse(rest_.empty() ? fmt::format("expected '{}'", c) : fmt::format("expected '{}', got '{}'", c, rest_.front()));
+  }
+  return there;
+}
+
+/// Takes `)` behind a list.
+bool ConfReader::expect_end_of_list() {
+  const bool there = take(')');
+  if (!there) {
+    refuse(fmt::format("syntax error around \"{}\"", rest_.substr(0, most_shown)));
+  }
+  return there;
+}
+
+std::string_view ConfReader::identifier() {
+  const auto name = word();
+  if (name.empty() || is_digit(name.front())) {
+    refuse("bad identifier");
+    return {};
+  }
+  return name;
 }
 
 std::optional<std::int64_t> ConfReader::integer() {
@@ -60,7 +96,7 @@ std::optional<std::int64_t> ConfReader::integer() {
   }
   const auto value = whole_number<std::int64_t>(digits, base);
   if (!value) {
-    return fail("no number");
+    return refuse("bad number");
   }
   return negative ? -*value : *value;
 }
@@ -95,6 +131,12 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   }
   if (const auto element = numbered("elt"); element && in_struct_ && *element >= 1 && *element <= max_conf_fields) {
     return fmt::format("e{}", *element);
+  }
+  if (name.empty()) {
+    return refuse("bad identifier");
+  }
+  if (!is_digit(name.front())) {
+    return refuse("Unknown length specifier: '" + name + "'");
   }
   rest_ = before;
   const auto value = integer();

@@ -29,7 +29,7 @@ std::string ConfReader::read() {
 }
 
 std::string ConfReader::read_import() {
-  const auto end = take('"') ? rest_.find('"') : std::string_view::npos;
+  const auto end = expect('"') ? rest_.find('"') : std::string_view::npos;
   if (end == std::string_view::npos) {
     fail("no `import \"NAME\";`");
     return error_;
@@ -38,9 +38,8 @@ std::string ConfReader::read_import() {
 }
 
 std::string ConfReader::read_typedef() {
-  const std::string name(word());
-  if (name.empty() || !take('=')) {
-    fail("no `typedef NAME = LENS;`");
+  const std::string name(identifier());
+  if (name.empty() || !expect('=')) {
     return error_;
   }
   skip_blanks();
@@ -85,13 +84,12 @@ std::string ConfReader::read_prototype(std::string_view first) {
   if (first == "function") {
     first = word();
   }
-  auto result = first.empty() ? fail("no type") : lens_of(first, 0);
+  auto result = first.empty() ? refuse("bad identifier") : lens_of(first, 0);
   while (result && take('*')) {
     result = pointer_to(*result);
   }
-  const std::string name(word());
-  if (!result || name.empty() || (name.front() >= '0' && name.front() <= '9') || !take('(')) {
-    fail("no `LENS NAME(LENS, ...);`");
+  const std::string name(result ? identifier() : std::string_view());
+  if (name.empty() || !expect('(')) {
     return error_;
   }
   std::string parameters;
@@ -128,8 +126,7 @@ std::string ConfReader::read_prototype(std::string_view first) {
       parameters += fmt::format("{}a{}: {}{}", parameters.empty() ? "" : ", ", number, found->text,
                                 found->is_hidden ? " if 0" : "");
     } while (take(','));
-    if (!take(')')) {
-      fail("no `,` or `)`");
+    if (!expect_end_of_list()) {
       return error_;
     }
   }
@@ -217,7 +214,7 @@ const LtraceConf::Scope& LtraceConf::read_items(std::string_view text, std::stri
     const std::string error = ConfReader(*this, scope, item).read();
     if (!error.empty()) {
       items_.resize(items);  // removes what the item has declared so far
-      errors_.push_back(fmt::format("{}:{}: error: {}.", path, line, error));
+      errors_.push_back(fmt::format("{}:{}: error: {}", path, line, error));
     }
   }
   return scope;

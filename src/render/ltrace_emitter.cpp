@@ -172,10 +172,10 @@ void LtraceEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
   begin_pending_argument();
   switch (type.style) {
     case Style::address:
+    case Style::code:
       address(RemoteAddr(bits));
       return;
     case Style::hex:
-    case Style::code:
       text().hex(bits);
       return;
     case Style::octal:

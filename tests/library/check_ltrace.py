@@ -207,8 +207,16 @@ def redefined_types(bench):
         (bench.folder / name).write_text(text)
     lines, _ = bench.run(['-F', ':'.join(str(bench.folder / f'{name}.conf') for name in ('one', 'two', 'three'))], ['/bin/true'])
     expect([line.replace(f'{bench.folder}/', '') for line in lines if 'error' in line] ==
-           ["one.conf:2: error: Redefinition of typedef 't'.", "one.conf:5: error: Redefinition of typedef 'n'.",
-            'two.conf:2: error: "none.conf" not found.', "two.conf:3: error: Redefinition of typedef 't'."], '\n'.join(lines))
+           ["one.conf:2: error: Redefinition of typedef 't'", "one.conf:5: error: Redefinition of typedef 'n'",
+            'two.conf:2: error: "none.conf" not found', "two.conf:3: error: Redefinition of typedef 't'"], '\n'.join(lines))
+
+
+WRONG_LINES = [
+    ('int f(int', 'syntax error around ""'), ('int f int);', "expected '(', got 'i'"), ('int (int);', 'bad identifier'),
+    ('int f(array(int));', "expected ',', got ')'"), ('int f(array(int,x));', "Unknown length specifier: 'x'"),
+    ('int f(struct(int);', 'syntax error around ";"'), ('int f(enum(A,B=x));', 'bad number'), ('typedef = int;', 'bad identifier'),
+    ('typedef a int;', "expected '=', got 'i'"), ('import none;', "expected '\"', got 'n'"), ('import "none";', '"none.conf" not found'),
+    ('int f(bool);', "expected '(', got ')'")]
 
 
 def wrong_prototypes(bench):
@@ -216,10 +224,17 @@ def wrong_prototypes(bench):
     path.write_text('int func_array(unheard,int);\nint func_string(string, int);\nnonsense\nvoid f(string[arg9]);\n')
     lines, _ = bench.run(['-F', str(path), '-e', 'func_string'], [bench.values()])
     expect([line for line in lines if 'error' in line and str(path) in line] ==
-           [f"{path}:1: error: unknown type 'unheard' around ',int);'.",
-            f"{path}:3: error: unknown type 'nonsense' around ''.",
-            f"{path}:4: error: no such argument around ';'."], 'got: ' + '\n'.join(lines))
+           [f"{path}:1: error: unknown type around 'unheard,int);'",
+            f"{path}:3: error: unknown type around 'nonsense'",
+            f"{path}:4: error: no such argument around ';'"], 'got: ' + '\n'.join(lines))
     expect('values->func_string("0123456", 4)                = 1' in lines, 'got: ' + '\n'.join(lines))
+    for line, error in WRONG_LINES:
+        path.write_text(line + '\n')
+        for tracer in ('ours', peers.find('ltrace')):
+            if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+                continue
+            lines, _ = bench.run(['-F', str(path), '-e', 'puts'], [bench.folder / 'values'], tracer)
+            expect(lines[0] == f'{path}:1: error: {error}', f'{tracer} {line}: ' + '\n'.join(lines))
     lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 
@@ -242,7 +257,7 @@ def linked_structures(bench):
     expect([re.sub(' +=', ' =', line) for line in lines] ==
            ['show_node({ nil, 5 }) = 5', 'show_node({ { nil, 5 }, 6 }) = 6', 'show_value({ { nil, 5 }, 6 }) = 6',
             'find({ { nil, 5 }, 6 }) = { { nil, 5 }, 6 }', 'show_node({ { recurse^, 5 }, 6 }) = 6', 'show_node({ recurse, 6 }) = 6',
-            'show_owner({ { recurse^, 4 }, "it", 3 }) = 105', 'change({ nil, 5 }, 3) = 1', '+++ exited (status 0) +++'],
+            'show_owner({ { recurse^, 4 }, "it", 3 }) = 105', 'change({ nil, 5 }, 3) = 1', 'show_handler(nil) = 1', '+++ exited (status 0) +++'],
            '\n'.join(lines))
 
 

@@ -37,6 +37,10 @@ __attribute__((noinline)) struct node *find(struct node *node) {
   return node;
 }
 
+__attribute__((noinline)) int show_handler(void (*handler)(int)) {
+  return handler == 0;
+}
+
 int main(void) {
   struct node last = {0, 5};
   struct node first = {&last, 6};
@@ -55,5 +59,6 @@ int main(void) {
   show_owner(&owner);
   last.next = 0;
   change(&last, &count);
+  show_handler(0);
   return 0;
 }
