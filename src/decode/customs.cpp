@@ -47,11 +47,7 @@ std::string_view CustomValue::call_name() const {
 
 std::string_view CustomValue::previous_call() const {
   const auto* call = session_.state.previous_call;
-  if (call == nullptr) {
-    // Nobody knows in which call a thread was when it was attached; strace names the call of number 0.
-    call = session_.tables.find(session_.state.entry.abi, 0);
-  }
-  return call != nullptr ? session_.tables.text(call->name) : std::string_view{};
+  return call != nullptr ? session_.tables.text(call->name) : call_name();
 }
 
 std::uint64_t CustomValue::next_register() const {

@@ -43,6 +43,7 @@ struct Entry {
   /// What a function is called in the text; one that no table knows has the first words that it may have been given in
   /// `args`. Empty: a system call. Valid until the exit.
   std::string_view function_name = {};
+  std::optional<std::uint64_t> interrupted = std::nullopt;  ///< SyscallEnter::interrupted
 };
 
 struct Outcome {

@@ -22,10 +22,15 @@ void CallResolver::resolve() const {
 }
 
 void CallResolver::resolve_call() const {
-  state_.previous_call = state_.call;
+  const spec::Call* previous = state_.call;
   state_.call = state_.entry.function != nullptr     ? state_.entry.function
                 : state_.entry.function_name.empty() ? tables_.find(session_.abi, state_.entry.number)
                                                      : nullptr;
+  if (state_.entry.interrupted) {
+    state_.previous_call = tables_.find(session_.abi, *state_.entry.interrupted);
+  } else if (previous != state_.call) {  // a restart_syscall that follows another one continues the same call
+    state_.previous_call = previous;
+  }
   state_.signature = nullptr;
   state_.next_param = 0;
   state_.directory = current_directory;

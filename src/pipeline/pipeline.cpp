@@ -17,7 +17,8 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
           .abi = event.abi,
           .number = enter.number,
           .args = enter.args,
-          .stack_pointer = enter.stack_pointer};
+          .stack_pointer = enter.stack_pointer,
+          .interrupted = enter.interrupted};
 }
 
 }  // namespace
@@ -331,6 +332,9 @@ trace::Verdict Pipeline::on(const trace::SignalStop& stop, Thread& thread, const
 
 trace::Verdict Pipeline::on(const trace::GroupStop& stop, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
+  if (!thread.call.open) {
+    note_abi(thread, event.abi, {event.time, memory});
+  }
   if (records() && filter_.wants_signal(stop.signal)) {
     view_.group_stop(thread, {event.time, memory}, stop.signal, stack_now(event, memory));
   }

@@ -133,6 +133,7 @@ Status Attacher::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
   seized.value().interrupt();
   Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
   tracee.abi = arch::native_abi();
+  tracee.found_running = true;
   requested_.push_back({tid, threads, {}, {}});
   return Done{};
 }

@@ -1,5 +1,7 @@
 // The two stops of a system call: its entry and its exit.
 #include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "arch/syscall_abi.h"
 #include "ptrace/ptrace_engine.h"
@@ -67,6 +69,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     enter.args = state.args;
     enter.instruction_pointer = state.instruction_pointer;
     enter.stack_pointer = state.stack_pointer;
+    enter.interrupted = std::exchange(tracee.interrupted_call, std::nullopt);
     tracee.call_reported = true;
     trace::Event event = event_of(tracee, enter);
     tracee.tampering = {};

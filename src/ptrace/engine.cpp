@@ -44,6 +44,20 @@ class LiveStack final : public trace::StackSource {
   const Tracee& tracee_;
 };
 
+/// Remembers in which call a thread was when it was attached, and of which ABI it is.
+void find_interrupted_call(Tracee& tracee) {
+  // The kernel's result of a call that restart_syscall is to continue, which a thread that has stopped in it still has.
+  constexpr std::int64_t restart_block = -516;
+  const Result<arch::Registers> registers = stopped_thread(tracee).registers();
+  const Result<CallState> state = stopped_thread(tracee).call_state_from_registers(Direction::exit);
+  if (registers.ok() && state.ok()) {
+    tracee.abi = registers.value().mode_abi();
+    if (state.value().result == restart_block) {
+      tracee.interrupted_call = state.value().number;
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<trace::Engine>> make_ptrace_engine(process::EngineOptions options,
@@ -241,6 +255,9 @@ void PtraceEngine::complain_of_exit(pid_t unknown, int status) {
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
+  if (std::exchange(tracee.found_running, false)) {
+    find_interrupted_call(tracee);
+  }
   if (tracee.hidden_untraced && stop.kind != StopKind::fork) {
     restore_untraced(tracee);
   }

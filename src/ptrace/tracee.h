@@ -60,6 +60,9 @@ struct Tracee {
   bool in_call = false;        ///< between the two stops of a call, reported or not
   bool call_reported = false;  ///< SyscallEnter was reported, and nothing yet that ends it
   bool direction_known = false;
+  bool found_running = false;  ///< it was attached with -p and has not stopped since
+  /// The number of the call that it was in then, until its next call.
+  std::optional<std::uint64_t> interrupted_call;
   bool filtered = false;           ///< it has our seccomp filter and stops only where that says so
   bool stops_at_all = false;       ///< it stops at every call all the same, as it has a filter of its own besides
   bool installing_filter = false;  ///< it is in a call that gives it a filter of its own

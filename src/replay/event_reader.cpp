@@ -321,6 +321,9 @@ trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
   if ((flags_ & tampered) != 0) {
     enter.tampered = tampered_of(in.number());
   }
+  if (!in.at_end()) {
+    enter.interrupted = in.number();
+  }
   thread.call = key;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = enter.args;

@@ -232,6 +232,9 @@ void EventWriter::put(const trace::SyscallEnter& enter, const trace::Event& even
   if (is_tampered) {
     out_.number(bits_of(enter.tampered));
   }
+  if (enter.interrupted) {  // last, as it is hardly ever there
+    out_.number(*enter.interrupted);
+  }
 }
 
 void EventWriter::put(const trace::SyscallExit& exit, const trace::Event& event) {

@@ -32,6 +32,9 @@ struct SyscallEnter {
   std::uint64_t instruction_pointer = 0;
   std::uint64_t stack_pointer = 0;
   Tampered tampered;  ///< what was changed so far; `result`: the call does not run
+  /// The number of the call that the thread was in when the tracer attached, in its first call after that:
+  /// restart_syscall continues it.
+  std::optional<std::uint64_t> interrupted = std::nullopt;
 };
 
 struct SyscallExit {
