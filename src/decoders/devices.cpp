@@ -41,8 +41,9 @@ bool request_bytes(decode::CustomContext& context) {
   constexpr std::uint64_t size_mask = 0x3fff;
   const auto size = static_cast<std::size_t>(context.argument("op").value_or(0) >> size_shift & size_mask);
   const auto shown = std::min<std::size_t>(size, context.options().string_limit);
-  std::vector<std::byte> raw(size);
-  if (context.memory().read(context.address(), raw) != size) {
+  // One byte more than is shown has to be there, if there are more.
+  std::vector<std::byte> raw(std::min(size, shown + 1));
+  if (context.memory().read(context.address(), raw) != raw.size()) {
     return false;
   }
   render::StringForm form;
