@@ -2,27 +2,18 @@
 
 #include <utility>
 
-#include "pipeline/named_arguments.h"
-
 namespace tracer::pipeline::views {
 
 namespace {
 
-/// A call that takes as long is no noise, and is shown while it lasts.
-constexpr std::chrono::milliseconds patience(100);
 /// A run that lasts as long is closed, so that a person sees that something happens.
 constexpr std::chrono::seconds longest_run(1);
-constexpr std::size_t longest_path = 4096;  // PATH_MAX
-
-NoisyResult result_of(const decode::Outcome& outcome) {
-  return {outcome.value, outcome.is_error ? static_cast<int>(-outcome.value) : 0};
-}
 
 }  // namespace
 
 FoldingTextView::FoldingTextView(TextViewOptions options, bool utf8, const spec::Tables& tables,
                                  const decode::Decoder& decoder, const names::Names& names, Channels channels)
-    : TextView(std::move(options), tables, decoder, names, std::move(channels)), utf8_(utf8) {}
+    : TextView(std::move(options), tables, decoder, names, std::move(channels)), utf8_(utf8), noise_(tables, decoder) {}
 
 void FoldingTextView::thread_appears(Thread& thread, const Moment& moment) {
   TextView::thread_appears(thread, moment);
@@ -32,46 +23,11 @@ void FoldingTextView::thread_appears(Thread& thread, const Moment& moment) {
 void FoldingTextView::thread_goes(Thread& thread) {
   reveal(run_of(thread));
   runs_.erase(thread.tid);
-  if (thread.gone && thread.tid == thread.tgid) {
-    files_.erase(thread.tgid);
-  }
+  noise_.thread_goes(thread);
   TextView::thread_goes(thread);
 }
 
 // ---------------------------------------------------------------------------------------------- calls
-
-std::string FoldingTextView::read_path(RemoteAddr address, const trace::Memory& memory) const {
-  std::array<std::byte, longest_path> raw;
-  const std::size_t got = memory.read(address, raw);
-  const std::string_view bytes(reinterpret_cast<const char*>(raw.data()), got);
-  const auto end = bytes.find('\0');
-  return std::string(bytes.substr(0, end == std::string_view::npos ? 0 : end));
-}
-
-void FoldingTextView::describe(Run& run, const trace::Memory& memory) const {
-  const Thread& thread = *run.thread;
-  NoisyCall& call = run.call;
-  call.name = decoder().name_of(*thread.state);
-  call.path.clear();
-  call.fd.reset();
-  call.first_argument = decode::Decoder::arguments_of(*thread.state)[0];
-  const spec::Signature* signature = decode::Decoder::signature_of(*thread.state);
-  if (signature == nullptr) {
-    return;
-  }
-  visit_named_arguments(
-      tables(), *signature, thread.call.entry.abi, decode::Decoder::arguments_of(*thread.state),
-      [&](std::int32_t fd, spec::Style) { call.fd = call.fd.value_or(fd); },
-      [&](RemoteAddr path) {
-        if (call.path.empty()) {
-          call.path = read_path(path, memory);
-        }
-      });
-}
-
-const FoldRule* FoldingTextView::noise_of(const Run& run, const std::optional<NoisyResult>& result) {
-  return find_noise(run.call, result, run.tally.calls() != 0, files_[run.thread->tgid], run.shown);
-}
 
 void FoldingTextView::call_begins(Thread& thread, const trace::Memory& memory) {
   reveal_waiting(thread.call.entered.monotonic);
@@ -79,8 +35,8 @@ void FoldingTextView::call_begins(Thread& thread, const trace::Memory& memory) {
   run.held = false;
   run.prefix_of_call = begin_held_line(thread, memory);
   if (thread.call.function == nullptr) {
-    describe(run, memory);
-    if (noise_of(run, std::nullopt) != nullptr) {
+    noise_.call_begins(thread, memory);
+    if (noise_.find(thread, std::nullopt, run.tally.calls() != 0) != nullptr) {
       run.held = true;
       return;
     }
@@ -101,10 +57,10 @@ void FoldingTextView::call_ends(Thread& thread, const CallEnd& end, const trace:
     TextView::call_ends(thread, end, memory);
     return;
   }
-  const NoisyResult result = result_of(end.outcome);
-  const bool plain = end.stack.empty() && !end.tampered.arguments && !end.tampered.result && !end.tampered.delayed;
-  const FoldRule* rule = held ? noise_of(run, result) : nullptr;
-  if (rule != nullptr && plain && end.duration < patience) {
+  const NoisyResult result = noisy_result(end.outcome);
+  const FoldRule* rule = held ? noise_.find(thread, result, run.tally.calls() != 0) : nullptr;
+  const bool folds = rule != nullptr && is_plain(end);
+  if (folds) {
     fold(run, end, result, *rule, memory);
   } else {
     close(run);
@@ -112,25 +68,8 @@ void FoldingTextView::call_ends(Thread& thread, const CallEnd& end, const trace:
       show_held_line(thread);
     }
     TextView::call_ends(thread, end, memory);
-    run.shown.add(run.call, result);
   }
-  remember(run, result, rule);
-}
-
-void FoldingTextView::remember(Run& run, const NoisyResult& result, const FoldRule* rule) {
-  NoisyFiles& files = files_[run.thread->tgid];
-  if (run.call.name == "close" && run.call.fd) {
-    files.remove(*run.call.fd);
-    run.shown.remove(*run.call.fd);
-  } else if (run.call.name.starts_with("open") && result.error == 0) {
-    const auto fd = static_cast<std::int32_t>(result.value);
-    if (rule != nullptr && rule->by == FoldRule::By::path) {
-      files.add(fd, *rule);
-    } else {
-      files.remove(fd);
-    }
-    run.shown.remove(fd);
-  }
+  noise_.call_ends(thread, result, rule, folds);
 }
 
 void FoldingTextView::fold(Run& run, const CallEnd& end, const NoisyResult& result, const FoldRule& rule,
@@ -144,7 +83,7 @@ void FoldingTextView::fold(Run& run, const CallEnd& end, const NoisyResult& resu
     run.first.append(thread.line.view());
   }
   thread.line.clear();
-  run.tally.add(rule, run.call, result, end.duration);
+  run.tally.add(rule, noise_.call_of(thread), result, end.duration);
   if (end.time.monotonic - run.began >= longest_run) {
     close(run);
   }
@@ -179,12 +118,12 @@ void FoldingTextView::reveal_all() {
 }
 
 void FoldingTextView::reveal_waiting(std::chrono::nanoseconds now) {
-  if (now - looked_ < patience) {
+  if (now - looked_ < longest_noise) {
     return;
   }
   looked_ = now;
   for (auto& [tid, run] : runs_) {
-    if (run.held && now - run.thread->call.entered.monotonic >= patience) {
+    if (run.held && now - run.thread->call.entered.monotonic >= longest_noise) {
       reveal(run);
     } else if (now - run.began >= longest_run) {
       close(run);
@@ -239,14 +178,12 @@ void FoldingTextView::group_stop(Thread& thread, const Moment& moment, int signa
 }
 
 void FoldingTextView::fork(Thread& thread, const Moment& moment, const trace::Fork& fork) {
-  if (!fork.is_thread) {
-    files_[fork.child] = files_[thread.tgid];
-  }
+  noise_.fork(thread, fork);
   TextView::fork(thread, moment, fork);
 }
 
 void FoldingTextView::exec(Thread& thread, const Moment& moment) {
-  files_.erase(thread.tgid);  // what the loader and libraries open is closed by execve
+  noise_.exec(thread);
   TextView::exec(thread, moment);
 }
 
@@ -254,7 +191,7 @@ void FoldingTextView::superseded(Thread& leader, Thread& former, const Moment& m
   reveal(run_of(leader));
   reveal(run_of(former));
   TextView::superseded(leader, former, moment, quietly);
-  run_of(leader).call = run_of(former).call;  // the execve goes on as the leader's
+  noise_.superseded(leader, former);
 }
 
 void FoldingTextView::exits(Thread& thread, const Moment& moment, int status) {

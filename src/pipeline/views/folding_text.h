@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "pipeline/views/fold_rules.h"
+#include "pipeline/views/noise_finder.h"
 #include "pipeline/views/text.h"
 
 namespace tracer::pipeline::views {
@@ -44,9 +44,7 @@ class FoldingTextView final : public TextView {
  private:
   struct Run {
     Thread* thread = nullptr;
-    NoisyCall call;     ///< the open call, or the last one
-    bool held = false;  ///< its line is not shown
-    ShownCalls shown;
+    bool held = false;  ///< the line of the open call is not shown
     FoldTally tally;
     TextBuffer first;        ///< the line of the first call
     std::size_t prefix = 0;  ///< how much of `first` is its prefix
@@ -55,11 +53,6 @@ class FoldingTextView final : public TextView {
   };
 
   Run& run_of(const Thread& thread) { return runs_.find(thread.tid)->second; }
-  void describe(Run& run, const trace::Memory& memory) const;
-  [[nodiscard]] std::string read_path(RemoteAddr address, const trace::Memory& memory) const;
-  [[nodiscard]] const FoldRule* noise_of(const Run& run, const std::optional<NoisyResult>& result);
-  /// Takes notice of a call that has ended, folded or not.
-  void remember(Run& run, const NoisyResult& result, const FoldRule* rule);
   void fold(Run& run, const CallEnd& end, const NoisyResult& result, const FoldRule& rule, const trace::Memory& memory);
   /// Writes the line of the run, if there is one.
   void close(Run& run);
@@ -70,8 +63,8 @@ class FoldingTextView final : public TextView {
   void reveal_waiting(std::chrono::nanoseconds now);
 
   bool utf8_;
+  NoiseFinder noise_;
   std::map<pid_t, Run> runs_;          ///< by thread
-  std::map<pid_t, NoisyFiles> files_;  ///< by process
   std::chrono::nanoseconds looked_{};  ///< when reveal_waiting() last looked at all threads
 };
 
