@@ -11,6 +11,7 @@ constexpr std::uint32_t table_frame = 0x184d2a5e;  // the one that the seekable 
 constexpr std::uint32_t table_magic = 0x8f92eab1;
 constexpr std::uint32_t mark_magic = 0x4d637254;  // "TrcM"
 constexpr std::size_t frame_header = 8;
+constexpr std::size_t entry_size = 8;  // of the seek table
 constexpr std::size_t checksum_at = frame_header + 4;
 
 class Words {
@@ -96,13 +97,40 @@ std::string seek_table(std::string_view entries) {
   std::array<char, frame_header> header{};
   Words before(header.data());
   before.put(table_frame);
-  std::array<char, 9> footer{};
+  std::array<char, seek_table_footer> footer{};
   before.put(static_cast<std::uint32_t>(entries.size() + footer.size()));
   Words behind(footer.data());
-  behind.put(static_cast<std::uint32_t>(entries.size() / 8));
+  behind.put(static_cast<std::uint32_t>(entries.size() / entry_size));
   behind.put(std::uint8_t{0});  // no checksums in the entries
   behind.put(table_magic);
   return std::string(header.data(), header.size()).append(entries).append(footer.data(), footer.size());
+}
+
+std::optional<std::uint64_t> seek_table_size(std::string_view footer) {
+  if (footer.size() != seek_table_footer) {
+    return std::nullopt;
+  }
+  const auto entries = take<std::uint32_t>(footer);
+  const auto checksums = take<std::uint8_t>(footer);
+  if (checksums != 0 || take<std::uint32_t>(footer) != table_magic) {
+    return std::nullopt;
+  }
+  return frame_header + std::uint64_t{entries} * entry_size + seek_table_footer;
+}
+
+std::vector<Frame> seek_table_entries(std::string_view table) {
+  std::vector<Frame> frames;
+  if (table.size() < frame_header + seek_table_footer || !is_seek_table(table)) {
+    return frames;
+  }
+  table.remove_prefix(frame_header);
+  table.remove_suffix(seek_table_footer);
+  frames.reserve(table.size() / entry_size);
+  while (table.size() >= entry_size) {
+    const auto packed_size = take<std::uint32_t>(table);
+    frames.push_back({packed_size, take<std::uint32_t>(table)});
+  }
+  return frames;
 }
 
 bool is_seek_table(std::string_view bytes) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracer::replay {
 
@@ -53,6 +54,12 @@ struct Frame {
 void append(std::string& table, const Frame& frame);
 /// Returns the whole table, a skippable frame, of the entries.
 [[nodiscard]] std::string seek_table(std::string_view entries);
+/// The size of the end of a seek table, which says how long the table is.
+inline constexpr std::size_t seek_table_footer = 9;
+/// Returns the size of the whole table whose end these bytes are; nothing if they are not one.
+[[nodiscard]] std::optional<std::uint64_t> seek_table_size(std::string_view footer);
+/// Returns the entries of a whole table; empty if it is damaged.
+[[nodiscard]] std::vector<Frame> seek_table_entries(std::string_view table);
 /// Whether a seek table starts here.
 [[nodiscard]] bool is_seek_table(std::string_view bytes);
 

@@ -36,7 +36,7 @@ Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
       break;
     }
     reader_.begin(block);
-    goes_on = play_block(handler);
+    goes_on = play_block(handler, [this](const trace::Event& event) { return is_chosen(event); });
   }
   const bool reached_end = goes_on && !is_interrupted();
   handler.idle();
@@ -54,7 +54,18 @@ Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
   return end;
 }
 
-bool ReplayEngine::play_block(trace::EventHandler& handler) {
+bool ReplayEngine::play(const BlockPlace& place, trace::EventHandler& handler, const Wants& wants) {
+  const std::string_view block = file_->at(place);
+  if (block.empty()) {
+    return false;
+  }
+  damaged_ = false;
+  reader_.begin(block);
+  play_block(handler, [&](const trace::Event& event) { return is_chosen(event) && wants(event); });
+  return !damaged_;
+}
+
+bool ReplayEngine::play_block(trace::EventHandler& handler, const Wants& wants) {
   constexpr std::uint64_t between_looks = 256;
   while (true) {
     if (++played_ % between_looks == 0 && is_interrupted()) {
@@ -62,7 +73,7 @@ bool ReplayEngine::play_block(trace::EventHandler& handler) {
     }
     switch (reader_.next()) {
       case EventReader::Found::event:
-        if (!play_event(handler)) {
+        if (!play_event(handler, wants)) {
           return false;
         }
         break;
@@ -78,18 +89,18 @@ bool ReplayEngine::play_block(trace::EventHandler& handler) {
   }
 }
 
-bool ReplayEngine::is_in_time(const trace::Event& event) const {
+bool ReplayEngine::is_chosen(const trace::Event& event) const {
   return (!options_.from || event.time.realtime >= *options_.from) &&
-         (!options_.to || event.time.realtime <= *options_.to);
+         (!options_.to || event.time.realtime <= *options_.to) && (!options_.wants || options_.wants(event));
 }
 
-bool ReplayEngine::play_event(trace::EventHandler& handler) {
+bool ReplayEngine::play_event(trace::EventHandler& handler, const Wants& wants) {
   const trace::Event& recorded = reader_.event();
   if (reader_.facts().command) {
     commands_[recorded.tid] = *reader_.facts().command;
   }
   trace::Verdict verdict = trace::Verdict::go_on;
-  if (is_in_time(recorded) && (!options_.wants || options_.wants(recorded))) {
+  if (wants(recorded)) {
     trace::Event event = recorded;
     if (auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
       enter->number = number_here(event.abi, enter->number);

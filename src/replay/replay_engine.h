@@ -41,6 +41,12 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
 
   Result<trace::RunEnd> run(trace::EventHandler& handler) override;
 
+  /// Whether an event is to be handled.
+  using Wants = std::function<bool(const trace::Event&)>;
+  /// Replays one block, or of it what `wants` wants. Returns whether the block is whole.
+  bool play(const BlockPlace& place, trace::EventHandler& handler, const Wants& wants);
+  [[nodiscard]] TraceFile& file() { return *file_; }
+
   /// The stacks of the event that is being handled.
   [[nodiscard]] trace::StackTracer& stacks() { return stacks_; }
   /// What the kernel knew then.
@@ -83,10 +89,10 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   [[nodiscard]] const trace::TaskState& state() const override { return state_; }
 
   [[nodiscard]] const Facts& facts() const { return reader_.facts(); }
-  [[nodiscard]] bool is_in_time(const trace::Event& event) const;
+  [[nodiscard]] bool is_chosen(const trace::Event& event) const;
   /// Plays a block; false if the handler has had enough.
-  bool play_block(trace::EventHandler& handler);
-  bool play_event(trace::EventHandler& handler);
+  bool play_block(trace::EventHandler& handler, const Wants& wants);
+  bool play_event(trace::EventHandler& handler, const Wants& wants);
   /// Returns whether a signal ends the replay.
   bool is_interrupted();
   /// The number that our tables have for a call that the recording program may have known by another one.

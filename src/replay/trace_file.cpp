@@ -148,6 +148,77 @@ std::string_view TraceFile::next(const std::function<bool(const Mark&)>& wanted)
   return {};
 }
 
+bool TraceFile::seek(std::uint64_t position) {
+  if (::lseek(file_.get(), static_cast<off_t>(position), SEEK_SET) < 0) {
+    return false;
+  }
+  position_ = position;
+  end_ = End::none;
+  return true;
+}
+
+std::vector<Frame> TraceFile::read_seek_table() {
+  struct stat status;
+  if (::fstat(file_.get(), &status) != 0) {
+    return {};
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::string bytes;
+  if (size < seek_table_footer || !seek(size - seek_table_footer) || !read(bytes, seek_table_footer)) {
+    return {};
+  }
+  const auto table = seek_table_size(bytes);
+  if (!table || *table > size || !seek(size - *table) || !read(bytes, static_cast<std::size_t>(*table))) {
+    return {};
+  }
+  auto frames = seek_table_entries(bytes);
+  std::uint64_t sum = *table;
+  for (const Frame& frame : frames) {
+    sum += frame.packed_size;
+  }
+  return sum == size ? frames : std::vector<Frame>{};
+}
+
+std::vector<BlockPlace> TraceFile::places() {
+  std::vector<BlockPlace> places;
+  std::uint64_t at = 0;
+  bool after_mark = false;
+  for (const Frame& frame : read_seek_table()) {
+    if (frame.size != 0 && after_mark) {
+      places.push_back({at - mark_size, frame.packed_size});
+    }
+    after_mark = frame.size == 0 && frame.packed_size == mark_size;
+    at += frame.packed_size;
+  }
+  has_seek_table_ = !places.empty();
+  if (has_seek_table_) {
+    places.erase(places.begin());  // the head
+    return places;
+  }
+  sequence_ = 0;
+  if (!seek(0)) {
+    return places;
+  }
+  while (end_ == End::none && read_mark()) {
+    const BlockPlace place{position_ - mark_size, mark_.packed_size};
+    if (!skip_block()) {
+      break;
+    }
+    if (mark_.sequence != 0) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+std::string_view TraceFile::at(const BlockPlace& place) {
+  sequence_ = 0;
+  if (!seek(place.mark_at) || !read_mark() || mark_.packed_size != place.packed_size || !read_block()) {
+    return {};
+  }
+  return block_;
+}
+
 std::string TraceFile::missing() const {
   switch (end_) {
     case End::none:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -13,6 +14,12 @@
 #include "replay/mark.h"
 
 namespace tracer::replay {
+
+/// Where a block is in its file, with its mark.
+struct BlockPlace {
+  std::uint64_t mark_at = 0;      ///< in bytes from the start of the file
+  std::uint32_t packed_size = 0;  ///< of the block alone
+};
 
 class TraceFile {
  public:
@@ -30,6 +37,16 @@ class TraceFile {
   std::string_view next(const std::function<bool(const Mark&)>& wanted);
   /// That of the last block.
   [[nodiscard]] const Mark& mark() const { return mark_; }
+
+  /// Whether blocks can be read in any order: it is a file, and no pipe.
+  [[nodiscard]] bool can_seek() const { return can_seek_; }
+  /// Finds all blocks but the head, by the seek table; without one, as the recorder was killed, by their marks. Only
+  /// where can_seek().
+  [[nodiscard]] std::vector<BlockPlace> places();
+  /// After places(): whether the recording was ended, so that nothing is missing.
+  [[nodiscard]] bool is_whole() const { return has_seek_table_; }
+  /// Reads one of places(). Returns its bytes, valid until the next call; empty if it is damaged.
+  std::string_view at(const BlockPlace& place);
 
   /// What the file lacks, in words, after its end was reached; empty: nothing.
   [[nodiscard]] std::string missing() const;
@@ -58,6 +75,9 @@ class TraceFile {
   /// Reads the block of the mark; false if it is damaged.
   bool read_block();
   bool skip_block();
+  bool seek(std::uint64_t position);
+  /// Returns the entries of the seek table at the end of the file; empty if there is none.
+  [[nodiscard]] std::vector<Frame> read_seek_table();
   [[nodiscard]] bool unpack();
   /// Reads as many bytes as there are, and returns whether they were all there.
   bool read(std::string& into, std::size_t size);
@@ -80,6 +100,7 @@ class TraceFile {
   std::uint32_t sequence_ = 0;
   int interrupt_ = -1;
   bool can_seek_ = false;
+  bool has_seek_table_ = false;
   End end_ = End::none;
 };
 
