@@ -22,10 +22,12 @@
 #include "app/explaining.h"
 #include "app/exporting.h"
 #include "app/list_probes.h"
+#include "app/naming.h"
 #include "app/raised_rights.h"
 #include "app/recording.h"
 #include "app/run_stacks.h"
 #include "app/terminal.h"
+#include "app/viewing.h"
 #include "app/wiring.h"
 #include "arch/syscall_abi.h"
 #include "base/printable.h"
@@ -43,7 +45,6 @@
 #include "ptrace/foreground_proxy.h"
 #include "replay/information.h"
 #include "spec/strace_tables.h"
-#include "stack/function_names.h"
 
 namespace tracer::app {
 
@@ -119,6 +120,9 @@ std::unique_ptr<pipeline::View> make_view(const cli::Options& options, const spe
   if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
     return nullptr;
   }
+  if (options.extras.view) {
+    return std::make_unique<SilentView>();
+  }
   if (make_export) {
     return std::make_unique<pipeline::views::ExportView>(tables, decoder, plain_names.processes, std::move(channels),
                                                          make_export, settings.native);
@@ -178,43 +182,6 @@ std::optional<Ended> find_program(const cli::Options& options, const spec::Table
   }
   return Ended{nullptr, exit_status(status_of_failed_launch(options, path.error().number))};
 }
-
-/// Builds the names of descriptors, processes and addresses.
-class Naming {
- public:
-  /// `recorded` answers for the kernel of a recording; null: the kernel of this machine does.
-  Naming(const cli::Options& options, names::SecurityContexts contexts, names::KernelFacts* recorded)
-      : names_(app::name_options(options), std::move(contexts)), recorded_(recorded) {
-    if (!options.ltrace) {
-      names_.set_functions([this](pid_t tid, std::uint64_t address) { return functions_.at(tid, address); });
-    }
-  }
-  Naming(const Naming&) = delete;
-  Naming& operator=(const Naming&) = delete;
-
-  /// The names that -y, -Y and the like ask for.
-  [[nodiscard]] names::Names names() {
-    const names::Names live = names_.names();
-    return {live.descriptors, live.processes, recorded_ == nullptr ? live.kernel : *recorded_};
-  }
-  /// Names a function that a pointer leads to.
-  [[nodiscard]] std::string function_at(pid_t tid, std::uint64_t address) { return functions_.at(tid, address); }
-  /// The paths and commands that -P and records need whatever the options say.
-  [[nodiscard]] names::Names plain_names() { return plain_names_.names(); }
-
- private:
-  static names::NameOptions plain() {
-    names::NameOptions options;
-    options.paths = true;
-    options.commands = true;
-    return options;
-  }
-
-  stack::FunctionNames functions_;
-  names::ProcNames names_;
-  names::ProcNames plain_names_{plain()};
-  names::KernelFacts* recorded_;
-};
 
 std::optional<render::Summary> make_summary(const cli::Options& options, const spec::Tables& tables, bool in_kernel) {
   if (options.summary.mode == cli::SummaryMode::none) {
@@ -476,11 +443,36 @@ int run(const std::vector<std::string>& words) {
     speak(recorded.error().message);
     return EXIT_FAILURE;
   }
+  if (options.extras.view) {
+    if (const auto checked = check_viewer_terminal(options); !checked) {
+      speak(checked.error().message);
+      return EXIT_FAILURE;
+    }
+  }
+  std::optional<int> status_of_run;
+  if (options.extras.view && !recorded.value()) {
+    auto viewed = record_for_view(options);
+    if (!viewed) {
+      speak(viewed.error().message);
+      return EXIT_FAILURE;
+    }
+    if (!viewed.value().is_recorder) {
+      status_of_run = viewed.value().wait_status;
+      recorded = std::move(viewed.value().file);
+      if (!recorded.value()) {
+        ptrace::end_like(*status_of_run);  // nothing was traced, and the recorder has said why
+      }
+    }
+  }
   if (recorded.value() && options.extras.files.information) {
     return print(replay::describe(*recorded.value()), speak);
   }
   if (recorded.value()) {
     options = with_recorded(std::move(options), recorded.value()->head(), speak);
+  }
+  if (recorded.value() && options.extras.view) {
+    const int status = view_recording(options, tables, more, std::move(recorded).value(), speak);
+    ptrace::end_like(status != 0 ? status : status_of_run.value_or(0));
   }
   options = with_export(std::move(options), tables);
   const Ended ended = trace(options, tables, more, definitions.value(), std::move(recorded).value(), speak);

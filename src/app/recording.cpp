@@ -159,28 +159,35 @@ bool shows_progress(const cli::Options& options) {
 
 }  // namespace
 
+replay::ReplayOptions replay_options(const cli::Options& options, const replay::TraceFile& file,
+                                     library::LibrarySelection functions,
+                                     const std::function<void(std::string_view)>& complain) {
+  replay::ReplayOptions settings;
+  settings.from = time_of(options.extras.files.from, file.head().started);
+  settings.to = time_of(options.extras.files.to, file.head().started);
+  settings.sources = options.format.stack_trace == cli::StackTrace::sources;
+  settings.frame_limit = options.format.stack_frame_limit;
+  const auto chosen = std::make_shared<ReplayedFunctions>(std::move(functions));
+  settings.wants = [chosen](const trace::Event& event) { return chosen->wants(event); };
+  settings.at_end = [chosen, complain] { chosen->report_missed(complain); };
+  return settings;
+}
+
 std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& options,
                                                          std::unique_ptr<replay::TraceFile> file,
                                                          library::LibrarySelection functions,
                                                          const spec::Tables& tables,
                                                          const std::function<void(std::string_view)>& complain) {
-  replay::ReplayOptions settings;
-  settings.from = time_of(options.extras.files.from, file->head().started);
-  settings.to = time_of(options.extras.files.to, file->head().started);
-  settings.sources = options.format.stack_trace == cli::StackTrace::sources;
-  settings.frame_limit = options.format.stack_frame_limit;
   const auto watch =
       std::make_shared<ReplayWatch>(printable(file->name()), file->size(), shows_progress(options), complain);
-  const auto chosen = std::make_shared<ReplayedFunctions>(std::move(functions));
-  settings.wants = [chosen](const trace::Event& event) { return chosen->wants(event); };
-  settings.at_end = [chosen, complain] { chosen->report_missed(complain); };
+  const auto complain_below = [watch, complain](std::string_view sentence) {
+    watch->clear();
+    complain(sentence);
+  };
+  replay::ReplayOptions settings = replay_options(options, *file, std::move(functions), complain_below);
   settings.signals = watch->fd();
   settings.look = [watch](std::uint64_t position) { return watch->look(position); };
-  return std::make_unique<replay::ReplayEngine>(std::move(file), std::move(settings), tables,
-                                                [watch, complain](std::string_view sentence) {
-                                                  watch->clear();
-                                                  complain(sentence);
-                                                });
+  return std::make_unique<replay::ReplayEngine>(std::move(file), std::move(settings), tables, complain_below);
 }
 
 }  // namespace tracer::app

@@ -35,7 +35,13 @@ namespace tracer::app {
 [[nodiscard]] cli::Options with_recorded(cli::Options options, const replay::Head& head,
                                          const std::function<void(std::string_view)>& complain);
 
-/// `tables` outlive the engine.
+/// What the options say of a replay. `functions`: those that filters choose; `complain` hears of filters that choose
+/// none.
+[[nodiscard]] replay::ReplayOptions replay_options(const cli::Options& options, const replay::TraceFile& file,
+                                                   library::LibrarySelection functions,
+                                                   const std::function<void(std::string_view)>& complain);
+
+/// The engine shows how far it is on a terminal, and ends at signals. `tables` outlive it.
 [[nodiscard]] std::unique_ptr<replay::ReplayEngine> make_replay_engine(
     const cli::Options& options, std::unique_ptr<replay::TraceFile> file, library::LibrarySelection functions,
     const spec::Tables& tables, const std::function<void(std::string_view)>& complain);

@@ -61,7 +61,7 @@ Applied apply_qualifier(Draft& draft, OptionId id, std::string_view value);
 Applied apply_expression(Draft& draft, std::string_view text);
 
 /// Checks what --record and --replay exclude.
-Applied finish_trace_files(const Options& options);
+Applied finish_trace_files(Options& options);
 
 /// Checks for contradictions in strace's order, and applies the defaults that depend on other options. `user` is the
 /// user that runs the tracer.

@@ -47,10 +47,40 @@ Applied check_replay(const Options& options) {
   return std::nullopt;
 }
 
+Applied check_view(const Options& options) {
+  const Extras& extras = options.extras;
+  const TraceFiles& files = extras.files;
+  constexpr std::string_view terminal = "the viewer writes to the terminal alone";
+  constexpr std::string_view again = "the viewer reads the file anew";
+  const Excluded excluded[] = {
+      {options.output.to != Output::To::standard_error, "-o/--output", terminal},
+      {options.format.output != OutputFormat::text, "--format", terminal},
+      {options.summary.mode != SummaryMode::none, "-c/--summary-only or -C/--summary", terminal},
+      {extras.explain, "--explain", terminal},
+      {options.startup.daemonize != process::Daemonize::no, "-D/--daemonize", "the viewer opens when the program ends"},
+      {files.information, "--info", terminal},
+      {files.in_memory(), "--record-last", again},
+      {files.record == "-", "--record=-", again},
+      {files.replay == "-", "--replay=-", again},
+  };
+  for (const Excluded& one : excluded) {
+    if (one.given) {
+      return Failure{fmt::format("--view and {} cannot be given together: {}", one.option, one.reason), true};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Applied finish_trace_files(const Options& options) {
+Applied finish_trace_files(Options& options) {
   const TraceFiles& files = options.extras.files;
+  if (options.extras.view) {
+    if (auto failure = check_view(options)) {
+      return failure;
+    }
+    options.startup.follow_forks = options.startup.follow_forks || !options.startup.program.empty();
+  }
   if (!files.replay.empty()) {
     return check_replay(options);
   }

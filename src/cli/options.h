@@ -211,6 +211,7 @@ struct Extras {
   bool system_wide = false;
   bool rings = false;  ///< --io-uring
   bool doctor = false;
+  bool view = false;                                      ///< --view
   bool explain = false;                                   ///< --explain
   bool explain_verbose = false;                           ///< --explain=verbose
   std::string explain_trace;                              ///< --explain=FILE: a recorded trace; `-` for standard input

@@ -238,6 +238,8 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::replay:
       options.extras.files.replay = argument;
       return argument.empty() ? bad_argument(given) : Applied{};
+    case OptionId::view:
+      return set_flag(options.extras.view);
     case OptionId::info:
       return set_flag(options.extras.files.information);
     case OptionId::from:

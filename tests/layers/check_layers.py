@@ -43,6 +43,7 @@ MAY_INCLUDE = {
     'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
                  'explain', 'exports'],
     'replay': ['base', 'proc', 'spec', 'trace', 'names', 'decode', 'decoders', 'filter', 'pipeline'],
+    'viewer': ['base', 'spec', 'trace', 'names', 'decode', 'filter', 'render', 'sink', 'pipeline', 'replay'],
     'app': None,  # wiring: everything
 }
 
@@ -51,7 +52,7 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
+    'waitpid': ['app/viewing.cpp', 'debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
     'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }

@@ -274,6 +274,6 @@ QUALIFIERS = {
 
 # Options that the rows have under another spelling of theirs, or that need what a test does not have.
 ELSEWHERE = {
-    'replay': 'tests/replay', 'info': 'tests/replay', 'from': 'tests/replay', 'to': 'tests/replay',
+    'view': 'tests/terminal', 'replay': 'tests/replay', 'info': 'tests/replay', 'from': 'tests/replay', 'to': 'tests/replay',
     'cgroup': 'counting_test.cpp', 'unit': 'tests/containers', 'container': 'tests/containers', 'usdt': 'tests/library', 'stack_unwinder': '', 'output_separately': '',
 }

@@ -1,0 +1,267 @@
+#include "app/viewing.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "app/naming.h"
+#include "app/recording.h"
+#include "app/terminal.h"
+#include "app/wiring.h"
+#include "cli/parser.h"
+#include "decoders/decoders.h"
+#include "exports/shell_words.h"
+#include "library/debug_prototypes.h"
+#include "viewer/viewer.h"
+
+namespace tracer::app {
+
+namespace {
+
+bool wants_colors(const cli::Options& options) {
+  return options.format.color != cli::Color::never &&
+         (options.format.color == cli::Color::always || std::getenv("NO_COLOR") == nullptr);
+}
+
+// ---------------------------------------------------------------------------------------------- a live run
+
+/// A file without a name.
+Result<UniqueFd> open_unnamed() {
+  const char* directory = std::getenv("TMPDIR");
+  std::string path = std::string(directory == nullptr || *directory == 0 ? "/tmp" : directory) + "/tracer-XXXXXX";
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
+  if (!file.valid()) {
+    return Error{errno, fmt::format("--view: {}: {} (TMPDIR names another directory)", path, std::strerror(errno))};
+  }
+  static_cast<void>(::unlink(path.c_str()));
+  return file;
+}
+
+/// Keeps the signals of the terminal, and those that end this process, until the recorder has had them.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    ::sigemptyset(&held_);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) {
+      ::sigaddset(&held_, signal);
+    }
+    ::sigprocmask(SIG_BLOCK, &held_, &before_);
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;  // ignored, SIGCHLD would not be sent
+    ::sigaction(SIGCHLD, &action, &child_before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  /// Waits for the child to end, and hands signals on to it. The terminal sends its own to both.
+  [[nodiscard]] int wait_for(pid_t child) const {
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      siginfo_t info{};
+      const int signal = ::sigwaitinfo(&held_, &info);
+      if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) {
+        ::kill(child, signal);
+      }
+    }
+    return status;
+  }
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+  struct sigaction child_before_ {};
+};
+
+// ---------------------------------------------------------------------------------------------- filters
+
+/// Splits what a person has typed into words, as a shell does; quotation marks keep blanks.
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool in_word = false;
+  for (const char c : text) {
+    if (quote == 0 && c == ' ') {
+      in_word = false;
+      continue;
+    }
+    if (!std::exchange(in_word, true)) {
+      words.emplace_back();
+    }
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+/// Reads a filter that a person has typed: options of the command line, or the argument of -e.
+Result<pipeline::FilterOptions> read_filter(const std::string& text, const cli::Options& options,
+                                            const spec::Tables& tables) {
+  std::vector<std::string> words = split_words(text);
+  if (!words.empty() && !words.front().starts_with('-')) {
+    words.insert(words.begin(), "-e");
+  }
+  words.insert(words.begin(), {options.program_name, "--replay=" + options.extras.files.replay});
+  cli::Environment environment;
+  environment.user = ::geteuid();
+  const auto outcome = cli::parse_command_line(words, tables, environment);
+  if (const auto* wrong = std::get_if<cli::UsageError>(&outcome)) {
+    std::string line = wrong->text.substr(0, wrong->text.find('\n'));
+    const std::string prefix = options.program_name + ": ";
+    return Error{0, line.starts_with(prefix) ? line.substr(prefix.size()) : line};
+  }
+  const auto* given = std::get_if<cli::Options>(&outcome);
+  if (given == nullptr) {
+    return Error{0, "this is no filter"};
+  }
+  pipeline::FilterOptions filter = pipeline_options(*given, tables).filter;
+  filter.paths = traced_paths(*given, [](std::string_view) {});
+  return filter;
+}
+
+// ---------------------------------------------------------------------------------------------- what is shown
+
+/// The names of files and sockets belong to descriptors, unless others are asked for.
+cli::Options with_view(cli::Options options) {
+  if (options.format.fd_details.empty()) {
+    options.format.fd_details = {cli::FdDetail::path, cli::FdDetail::socket};
+  }
+  options.format.quiet.add(filter::Quiet::attach);
+  return options;
+}
+
+pipeline::views::TextViewOptions row_options(const cli::Options& options) {
+  auto result = text_view_options(options, [](std::string_view) {});
+  result.prefix = {};
+  result.calls.palette = {};
+  result.duration_digits.reset();
+  result.show_pid = pipeline::views::ShowPid::never;
+  result.show_command = false;
+  result.show_context = false;
+  result.program_to_come = false;
+  result.flush_each_event = false;
+  result.hold_calls = true;
+  result.indent = std::max(options.format.indent, 2U);
+  return result;
+}
+
+std::string title_of(const replay::TraceFile& file, bool is_named) {
+  const auto& words = file.head().program.empty() ? file.head().command : file.head().program;
+  std::string title = is_named ? file.name() + ": " : "";
+  for (const std::string& word : words) {
+    title += exports::shell_word(word) + ' ';
+  }
+  return title;
+}
+
+}  // namespace
+
+Status check_viewer_terminal(const cli::Options& options) {
+  const auto terminal = viewer::Terminal::open(wants_colors(options));
+  return terminal ? Status(Done{}) : Status(Error{0, "--view: " + terminal.error().message});
+}
+
+Result<ViewedRun> record_for_view(cli::Options& options) {
+  std::string& path = options.extras.files.record;
+  UniqueFd unnamed;
+  if (path.empty()) {
+    auto opened = open_unnamed();
+    if (!opened) {
+      return opened.error();
+    }
+    unnamed = std::move(opened).value();
+    path = fmt::format("/proc/self/fd/{}", unnamed.get());
+  }
+  std::optional<HeldSignals> held(std::in_place);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return Error{errno, std::string("fork: ") + std::strerror(errno)};
+  }
+  if (child == 0) {
+    held.reset();
+    static_cast<void>(unnamed.release());  // the path is that of the descriptor
+    return ViewedRun{true, nullptr, 0};
+  }
+  ViewedRun run;
+  run.wait_status = held->wait_for(child);
+  auto file = replay::TraceFile::open(path);
+  if (file && !file.value()->places().empty()) {
+    run.file = std::move(file).value();
+  }
+  return run;
+}
+
+int view_recording(const cli::Options& given, const spec::Tables& tables, spec::GrowingTables& more,
+                   std::unique_ptr<replay::TraceFile> file, const std::function<void(std::string_view)>& complain) {
+  constexpr int failure = EXIT_FAILURE << 8;  // as waitpid(2) has it
+  const auto refuse = [&complain](const std::string& why) {
+    complain("--view: " + why);
+    return failure;
+  };
+  if (!file->can_seek()) {
+    return refuse(file->name() + " is no file in which the viewer can go back and forth");
+  }
+  const cli::Options options = with_view(given);
+  auto terminal = viewer::Terminal::open(wants_colors(options));
+  if (!terminal) {
+    return refuse(terminal.error().message);
+  }
+  const replay::Head head = file->head();
+  viewer::ViewerOptions settings;
+  settings.title = title_of(*file, !options.extras.files.replay.empty());
+  settings.start = head.started;
+  settings.utf8 = has_utf8_locale();
+  settings.read_filter = [&](const std::string& text) { return read_filter(text, options, tables); };
+
+  const auto silent = [](std::string_view) {};
+  auto functions = function_options(options);
+  if (!functions) {
+    return refuse(functions.error().message);
+  }
+  auto replayed = replay_options(options, *file, std::move(functions).value().selection, silent);
+  const auto engine = std::make_unique<replay::ReplayEngine>(std::move(file), std::move(replayed), tables, silent);
+  Naming naming(options, names::SecurityContexts({}, nullptr), &engine->kernel_facts());
+  const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
+  decode::Options whole = decoder_options(options);
+  whole.string_limit = head.string_limit;
+  const decode::Decoder whole_decoder(tables, whole, naming.names(), decoders::all());
+  library::DebugPrototypes prototypes(more, debuginfo::Targets::of_arguments, silent);
+  PrototypesOfFiles recorded_prototypes(prototypes);
+
+  viewer::RecordingOptions shown;
+  shown.pipeline = pipeline_options(options, tables);
+  shown.pipeline.native = head.native;
+  shown.pipeline.filter.paths = traced_paths(options, silent);
+  shown.pipeline.prototypes = &recorded_prototypes;
+  shown.text = row_options(options);
+  shown.text.native = head.native;
+  shown.stacks = head.stacks ? &engine->stacks() : nullptr;
+  viewer::Recording recording(std::move(shown), *engine, tables, decoder, whole_decoder, naming.names(),
+                              naming.plain_names().descriptors);
+  const cli::Filters& filters = options.filters;
+  settings.filtered = !filters.trace.full() || filters.by_path_or_fd() || filters.end.any() || !filters.signals.full();
+  settings.folds =
+      options.format.fold == cli::Fold::always || (options.format.fold == cli::Fold::automatic && !settings.filtered);
+  if (!engine->file().is_whole()) {
+    settings.missing = "the recording has no end: the recorder was killed, or the file is cut off";
+  }
+  return viewer::Viewer(*terminal.value(), recording, std::move(settings)).run();
+}
+
+}  // namespace tracer::app

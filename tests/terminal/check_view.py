@@ -1,0 +1,327 @@
+#!/usr/bin/python3
+"""--view as a person sees it, in a terminal of tmux: check_view.py TRACER"""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 30  # seconds for anything that is waited for
+SKIPPED = 77
+
+
+class Terminal:
+    """A shell in a terminal of a tmux server of its own."""
+
+    def __init__(self, folder, columns=110, rows=24):
+        self.server = str(folder / 'tmux')
+        environment = {**os.environ, 'PS1': 'ready> ', 'LC_ALL': 'C.UTF-8'}
+        self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(rows), '-c', str(folder),
+                  'sh', '-i', env=environment)
+        self.wait('ready>')
+
+    def tmux(self, *words, **settings):
+        return subprocess.run(['tmux', '-S', self.server, *words], check=True, timeout=LIMIT, capture_output=True, text=True,
+                              **settings).stdout
+
+    def screen(self, *options):
+        return self.tmux('capture-pane', '-p', *options)
+
+    def wait(self, *wanted, unwanted=()):
+        """Returns the screen as soon as it has all patterns of `wanted` and none of `unwanted`."""
+        deadline = time.monotonic() + LIMIT
+        while True:
+            text = self.screen()
+            if all(re.search(one, text, re.MULTILINE) for one in wanted) and not any(
+                    re.search(one, text, re.MULTILINE) for one in unwanted):
+                return text
+            if time.monotonic() > deadline:
+                sys.exit(f'not within {LIMIT} s: {wanted}, without {unwanted}; on the screen:\n{text}')
+            time.sleep(0.02)
+
+    def keys(self, *keys):
+        self.tmux('send-keys', *keys)
+
+    def type(self, text):
+        self.tmux('send-keys', '-l', '--', text)
+
+    def run(self, command):
+        self.tmux('send-keys', '-R')  # clears the screen
+        self.type(command)
+        self.keys('Enter')
+
+    def value(self, command):
+        """Runs a command of the shell, and returns what it writes."""
+        self.run(f'echo "[`{command}`]"')
+        return re.search(r'^\[(.*)\]', self.wait(r'^\[.*\]'), re.MULTILINE).group(1)
+
+    def wait_for_program(self, command):
+        """Waits for a process with these words in the terminal."""
+        tty = self.tmux('display-message', '-p', '#{pane_tty}').strip()
+        deadline = time.monotonic() + LIMIT
+        while command not in subprocess.run(['ps', '-t', tty, '-o', 'args='], capture_output=True, text=True).stdout.splitlines():
+            if time.monotonic() > deadline:
+                sys.exit(f'{command} does not run within {LIMIT} s')
+            time.sleep(0.02)
+
+    def close(self):
+        subprocess.run(['tmux', '-S', self.server, 'kill-server'], capture_output=True)
+
+
+def expect(true, what, text):
+    if not true:
+        sys.exit(f'{what}:\n{text}')
+
+
+def record(tracer, trace, *command, status=0):
+    done = subprocess.run([tracer, '-f', f'--record={trace}', '-o', '/dev/null', *command], timeout=LIMIT * 4, capture_output=True)
+    expect(done.returncode == status, f'{command} ended with {done.returncode}', done.stderr.decode())
+
+
+def check_keys(terminal, tracer):
+    """Each key does what the help says."""
+    terminal.run(f'{tracer} --replay=run.trace --view')
+    text = terminal.wait(r'^run\.trace: sh -c', r'execve\("', r'⋯ \d+ calls: .*loader', r'^q quit')
+    expect(text.count('execve("') == 1, 'the first call is not there once', text)
+    terminal.keys('?')
+    terminal.wait(r'follow the process', r'q back')
+    terminal.keys('q')
+    terminal.wait(r'execve\("', unwanted=[r'follow the process'])
+
+    # The failure that matters: not the optional files of the loader.
+    terminal.keys('e', 'Enter')
+    text = terminal.wait(r'^\) += -1 \w+ \(', r'^took +\d', r'^process +\d+ \w+', r'^began ')
+    expect('ld.so' not in text, 'it is one of the loader', text)
+    terminal.keys('q')
+    terminal.type('/"/no/such/file", O_RD')
+    terminal.keys('Enter')
+    terminal.wait(r'"/no/such/file".* = -1 ENOENT')
+
+    # A string is cut in the list, and whole in the details, as is each argument.
+    terminal.type('/"xxx')
+    terminal.keys('Enter')
+    terminal.wait(r'write\(1<.*"x{32}"\.\.\.')
+    terminal.keys('Enter')
+    text = terminal.wait(r'^write\($', r'^    fd = 1<', r'^    count = 200$', r'^\) += 200$')
+    expect(''.join(text.split()).count('x') >= 200, 'the string is not whole', text)
+    terminal.keys('Escape')
+    terminal.wait(r'"x{32}"\.\.\.', r'^q quit')
+
+    # n and N go forth and back; what is not there is said.
+    terminal.keys('g')
+    terminal.type('/exit_group')
+    terminal.keys('Enter')
+    terminal.wait('exit_group')
+    terminal.type('n')
+    terminal.type('/never there')
+    terminal.keys('Enter')
+    terminal.wait("there is no more 'never there'")
+    terminal.keys('g')
+    terminal.type('n')
+    terminal.wait("there is no more 'never there'")
+
+    # A filter, a wrong one, and none.
+    terminal.keys('f')
+    terminal.type('openat -Z')
+    terminal.keys('Enter')
+    text = terminal.wait(r'filter: openat -Z', r'openat\(.*"/no/such/file".*ENOENT', unwanted=[r'execve\(', r'⋯'])
+    expect(not re.search(r'openat.* = \d', text), 'calls that succeed pass -Z', text)
+    terminal.keys('f')
+    terminal.wait(r'^filter: openat -Z')
+    terminal.keys('C-u')
+    terminal.type('-e trace=nonsense')
+    terminal.keys('Enter')
+    terminal.wait(r"^invalid system call 'nonsense'", r'filter: openat -Z')
+    terminal.keys('a', 'g')
+    terminal.wait(r'execve\("', unwanted=[r'filter:'])
+
+    # A run of noise: unfolded by Enter, folded by +; z concerns all.
+    terminal.keys('Down', 'Enter')
+    terminal.wait(r'ld\.so\.cache')
+    terminal.keys('+')
+    terminal.wait(r'⋯ \d+ calls: .*loader', unwanted=[r'ld\.so\.cache'])
+    terminal.keys('z')
+    terminal.wait(r'ld\.so\.cache', r'not folded', unwanted=[r'⋯'])
+    terminal.keys('z')
+
+    # Hidden calls, one process alone, the end, columns.
+    terminal.keys('g', 'h')
+    terminal.wait(r'hidden: execve', unwanted=[r'execve\("'])
+    terminal.keys('H', 'g')
+    terminal.wait(r'execve\("', unwanted=['hidden:'])
+    terminal.type('/"/no/such/file", O_RD')
+    terminal.keys('Enter')
+    text = terminal.wait(r'"/no/such/file", O_RD')
+    child = re.search(r'^ *[\d.]+ +(\d+) .*"/no/such/file", O_RD', text, re.MULTILINE).group(1)
+    terminal.keys('p')
+    terminal.wait(rf'process {child} alone')
+    terminal.keys('End')
+    text = terminal.wait(r'\+\+\+ exited with [12] \+\+\+', r'^end')
+    rows = [line for line in text.splitlines() if re.match(r' *\d+\.\d{6} ', line)]
+    expect(rows and all(f' {child} ' in line for line in rows), f'there are others than {child}', text)
+    terminal.keys('p', 'End')
+    terminal.wait(r'\+\+\+ exited with 3 \+\+\+', unwanted=['alone'])
+    terminal.keys('c')
+    terminal.wait(r'^\d\d:\d\d:\d\d\.\d{6} ')
+    terminal.keys('c', 'c', 'd')
+    terminal.wait(r'^ *\d+ +\+\+\+ exited with 3', unwanted=[r'^ *\d+\.\d{6} '])
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+
+def check_hostile(terminal, tracer):
+    """What a program names does nothing to the terminal."""
+    terminal.run(f'{tracer} --replay=hostile.trace --view')
+    terminal.wait(r'^hostile\.trace')
+    terminal.type('/evil')
+    terminal.keys('Enter')
+    text = terminal.wait(r'\\33\]0;evil\\7\\n')
+    terminal.keys('Enter')
+    terminal.wait(r'pathname = ".*\\33\]0;evil\\7\\n')
+    title = terminal.tmux('display-message', '-p', '#{pane_title}')
+    expect('evil' not in title, 'the title is the hostile one', title)
+    terminal.keys('q', 'q')
+    terminal.wait('ready>')
+
+
+def check_blocks(terminal, tracer):
+    """A recording of many blocks: calls that end in another one, the end, a search through all, resizing."""
+    terminal.run(f'{tracer} --replay=long.trace --view')
+    terminal.wait(r'^long\.trace')
+    terminal.keys('f')
+    terminal.type('wait4')
+    terminal.keys('Enter')
+    terminal.wait(r'wait4\(.*WEXITSTATUS.* = \d+$', r'^end')
+    terminal.keys('a', 'g')
+    terminal.wait(r'execve\("', r'^\d+ %')
+    terminal.keys('End')
+    terminal.wait(r'\+\+\+ exited with 0', r'^end')
+    terminal.keys('Home')
+    terminal.wait(r'execve\("')
+    terminal.type('/the-last-one')
+    terminal.keys('Enter')
+    terminal.wait(r'^ .*"/the-last-one".* = -1 ENOENT')
+    for columns, rows in ((60, 12), (40, 5), (150, 40)):
+        terminal.tmux('resize-window', '-x', str(columns), '-y', str(rows))
+        text = terminal.wait(r'^long\.trace', *([r'the-last-one'] if columns > 60 else []), r'^q quit')
+        lines = text.rstrip('\n').split('\n')
+        expect(len(lines) == rows and lines[-1].startswith('q quit'), f'it does not fill {columns} x {rows}', text)
+    terminal.tmux('resize-window', '-x', '110', '-y', '24')
+    terminal.wait(r'^q quit')
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+
+def check_ends(terminal, tracer, folder):
+    """The terminal is as it was, however the viewer ends."""
+    before = terminal.value('stty -g')
+    view = f'{tracer} --replay=run.trace --view'
+
+    def check_shell(status):
+        text = terminal.wait(rf'ended {status}$')
+        expect('execve' not in text.replace(view, ''), 'the screen is not that of the shell', text)
+        expect(terminal.value('stty -g') == before, 'the settings of the terminal are others', text)
+
+    for term in ('xterm', 'screen', 'linux', 'vt100'):
+        terminal.run(f'TERM={term} {view}; echo ended $?')
+        terminal.wait(r'execve\("', r'^q quit')
+        terminal.keys('q')
+        terminal.wait(r'ended 0$')
+        expect(terminal.value('stty -g') == before, f'the settings of the terminal are others ({term})', '')
+    terminal.run(f'{view}; echo ended $?')
+    terminal.wait(r'^q quit')
+    terminal.keys('C-c')
+    check_shell(0)
+    for name, status in (('TERM', 143), ('HUP', 129), ('QUIT', 131)):  # the shell itself breaks off after SIGINT
+        terminal.run(f'sh -c \'echo $$ > viewer.pid; exec {view}\'; echo ended $?')
+        terminal.wait(r'execve\("', r'^q quit')
+        os.kill(int((folder / 'viewer.pid').read_text()), getattr(signal, 'SIG' + name))
+        check_shell(status)
+    terminal.run(f'{view}; echo ended $?')
+    terminal.wait(r'^q quit')
+    terminal.keys('C-z')
+    terminal.wait(r'Stopped|suspended')
+    expect(terminal.value('stty -g') == before, 'a stopped viewer leaves its settings', '')
+    terminal.run('fg')
+    terminal.wait(r'execve\("', r'^q quit')
+    terminal.keys('q')
+    terminal.wait('ready>')
+    for term, why in (('dumb', 'cannot move its cursor'), ('no-such-one', 'is unknown')):
+        terminal.run(f'TERM={term} {view}; echo ended $?')
+        terminal.wait(rf'--view: the terminal TERM={term}\s+{why}', r'ended 1$')
+    done = subprocess.run(['setsid', '-w', tracer, '--replay=run.trace', '--view'], cwd=folder, capture_output=True, text=True,
+                          timeout=LIMIT)
+    expect(done.returncode == 1 and 'there is no terminal' in done.stderr, 'it does not say that there is no terminal', done.stderr)
+
+
+def check_live(terminal, tracer):
+    """A live run: the terminal is the program's until it ends, and its status that of the tracer."""
+    terminal.run(f'{tracer} --view sh -c \'test -t 0 && echo asks; read line; echo "got $line"; exit 5\'; echo ended $?')
+    terminal.wait('^asks')
+    terminal.type('an answer')
+    terminal.keys('Enter')
+    terminal.wait(r'^sh -c', r'execve\("', r'^q quit')
+    terminal.keys('G')
+    terminal.wait(r'\+\+\+ exited with 5 \+\+\+')
+    terminal.keys('q')
+    terminal.wait(r'^got an answer$', r'ended 5$')
+    terminal.run(f'{tracer} --view sleep 1000')
+    terminal.wait_for_program('sleep 1000')
+    terminal.keys('C-c')
+    terminal.wait(r'^sleep 1000', r'clock_nanosleep|nanosleep', r'^q quit')
+    terminal.keys('q')
+    terminal.wait('ready>')
+    status = terminal.value('echo $?')
+    expect(status == '130', f'it ends with {status}, not as the program did', '')
+    terminal.run(f'{tracer} --view /no/such/program; echo ended $?')
+    terminal.wait(r'/no/such/program', r'ended 127$')
+
+
+def check_cut(terminal, tracer, folder):
+    """A recording without its end can be looked at, and says so."""
+    whole = (folder / 'long.trace').read_bytes()
+    (folder / 'cut.trace').write_bytes(whole[:len(whole) // 2])
+    terminal.run(f'{tracer} --replay=cut.trace --view')
+    terminal.wait(r'execve\("', r'^the recording has no end')
+    terminal.keys('End')
+    terminal.wait(r'(read|write)\(', r'^end')
+    terminal.keys('q')
+    terminal.wait('ready>')
+    (folder / 'odd.trace').write_bytes(whole[:200])
+    terminal.run(f'{tracer} --replay=odd.trace --view; echo ended $?')
+    terminal.wait(r'damaged|it is no trace', r'ended 1$')
+
+
+def main():
+    if not shutil.which('tmux'):
+        print('skipped: tmux is not installed')
+        return SKIPPED
+    tracer = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory(prefix='tracer-view-', ignore_cleanup_errors=True) as name:
+        folder = pathlib.Path(name)
+        line = 'x' * 200
+        record(tracer, folder / 'run.trace', 'sh', '-c', f'cd /; cat /no/such/file; cat /etc/hostname; printf %s {line}; exit 3', status=3)
+        record(tracer, folder / 'hostile.trace', 'cat', '/dev/null', '/tmp/\033]0;evil\a\n', status=1)
+        record(tracer, folder / 'long.trace', 'sh', '-c',
+               'cd /; dd if=/dev/zero of=/dev/null bs=1 count=30000 status=none; cat /the-last-one; exit 0')
+        terminal = Terminal(folder)
+        try:
+            check_keys(terminal, tracer)
+            check_hostile(terminal, tracer)
+            check_blocks(terminal, tracer)
+            check_ends(terminal, tracer, folder)
+            check_live(terminal, tracer)
+            check_cut(terminal, tracer, folder)
+        finally:
+            terminal.close()
+    print('the viewer shows and does what it has to')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
