@@ -150,3 +150,40 @@ TEST_CASE("A reader refuses another major version and passes over what it does n
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message == "it has version 2 of the format, and this program reads version 1");
 }
+
+TEST_CASE("Blocks of a file are found by its seek table, and without one by their marks") {
+  const spec::Tables tables = spec::builtin_tables();
+  const MemoryFile file;
+  record_open(file, tables, Abi::x86_64, 257, 0200000);
+  const auto blocks_of = [&file] {
+    auto opened = replay::TraceFile::open(file.path());
+    REQUIRE(opened.ok());
+    replay::TraceFile& trace = *opened.value();
+    std::vector<std::string> blocks;
+    for (const replay::BlockPlace& place : trace.places()) {
+      blocks.emplace_back(trace.at(place));
+    }
+    // Sequential reading gives the same.
+    auto again = replay::TraceFile::open(file.path());
+    REQUIRE(again.ok());
+    CHECK(blocks.at(0) == again.value()->next([](const replay::Mark&) { return true; }));
+    return std::pair(blocks, trace.is_whole());
+  };
+  const auto whole = blocks_of();
+  REQUIRE(whole.first.size() == 1);
+  CHECK_FALSE(whole.first[0].empty());
+  CHECK(whole.second);
+  const UniqueFd fd = file.copy();
+  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
+  SECTION("the last byte of the table is missing") {
+    REQUIRE(::ftruncate(fd.get(), size - 1) == 0);
+    const auto cut = blocks_of();
+    CHECK(cut.first == whole.first);
+    CHECK_FALSE(cut.second);
+  }
+  SECTION("the table is of another file") {
+    const char more = 'x';
+    REQUIRE(::pwrite(fd.get(), &more, 1, size - 12) == 1);  // in the size of the last block
+    CHECK(blocks_of().first == whole.first);
+  }
+}
