@@ -105,6 +105,9 @@ Time NamedCalls::percentile(unsigned percent) const {
     all += count;
   }
   const std::uint64_t rank = (all * percent + 99) / 100;
+  if (rank == all) {
+    return longest;  // which is known exactly
+  }
   std::uint64_t below = 0;
   for (unsigned bucket = 0; bucket < latency_buckets; ++bucket) {
     below += latencies[bucket];

@@ -16,6 +16,20 @@ bool is_plain(char c) {
          std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
 }
 
+/// What stands for a byte in $'…'.
+std::string escaped(char byte) {
+  switch (byte) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      return fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+  }
+}
+
 }  // namespace
 
 std::string shell_word(std::string_view bytes) {
@@ -27,7 +41,7 @@ std::string shell_word(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t length = printable_length(bytes);
     if (length == 0) {
-      word += fmt::format("\\{:03o}", static_cast<unsigned char>(bytes.front()));
+      word += escaped(bytes.front());
     } else if (readable && bytes.front() == '\'') {
       word += "'\\''";
     } else if (!readable && (bytes.front() == '\'' || bytes.front() == '\\')) {

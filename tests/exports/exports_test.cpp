@@ -90,7 +90,7 @@ TEST_CASE("words for a shell") {
   CHECK(shell_word("") == "''");
   CHECK(shell_word("it's") == "'it'\\''s'");
   CHECK(shell_word("$(rm) \"x\" \\") == "'$(rm) \"x\" \\'");
-  CHECK(shell_word("a\nb\xff'\\") == "$'a\\012b\\377\\'\\\\'");
+  CHECK(shell_word("a\nb\xff'\\") == "$'a\\nb\\377\\'\\\\'");
   CHECK(shell_words({"A=b", "C=d"}) == "'A=b' C=d");
   CHECK(shell_word("~/x") == "'~/x'");
 }

@@ -83,11 +83,19 @@ function time(nanoseconds) {
   for (const [size, unit] of units) {
     if (nanoseconds >= size) return (nanoseconds / size).toPrecision(nanoseconds / size < 999.5 ? 3 : 4).replace(/e.*/, '') + unit;
   }
-  return Math.round(nanoseconds) + ' ns';
+  return nanoseconds ? Math.round(nanoseconds) + ' ns' : '0';
 }
 
 const seconds = (nanoseconds) => (nanoseconds / 1e9).toFixed(6);
 const count = (number) => number.toLocaleString('en-US');
+const noun = (number, one, several) => (number === 1 ? one : several);
+
+// The same for every reader: 2026-11-24 17:02:37.
+function moment(milliseconds) {
+  const two = (number) => String(number).padStart(2, '0');
+  const when = new Date(milliseconds);
+  return `${when.getFullYear()}-${two(when.getMonth() + 1)}-${two(when.getDate())} ${two(when.getHours())}:${two(when.getMinutes())}:${two(when.getSeconds())}`;
+}
 
 function size(bytes) {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -197,7 +205,7 @@ function showTitle(data) {
   const command = first ? (first[P.execs].length ? first[P.execs][0][1] : first[P.command]) : 'nothing';
   document.title = command.slice(0, 100) + ' – tracer report';
   $('title').textContent = command.length > 300 ? command.slice(0, 300) + '…' : command;
-  $('subtitle').textContent = `traced on ${new Date(data.started / 1e6).toLocaleString()} for ${time(data.lasted)}`;
+  $('subtitle').textContent = `traced on ${moment(data.started / 1e6)} for ${time(data.lasted)}`;
 }
 
 function showOverview(data, goTo) {
@@ -226,8 +234,8 @@ function showOverview(data, goTo) {
   }
   const failed = data.names.reduce((sum, name) => sum + name[2], 0);
   const inCalls = data.names.reduce((sum, name) => sum + name[3], 0);
-  const facts = [[time(data.lasted), 'from start to end'], [count(data.processes.length), 'processes'], [count(data.threads.length), 'threads'],
-    [count(data.calls), 'calls'], [count(failed), 'of them failed'], [time(inCalls), 'in calls, all threads']];
+  const facts = [[time(data.lasted), 'from start to end'], [count(data.processes.length), noun(data.processes.length, 'process', 'processes')],
+    [count(data.threads.length), noun(data.threads.length, 'thread', 'threads')], [count(data.calls), noun(data.calls, 'call', 'calls')], [count(failed), 'of them failed'], [time(inCalls), 'in calls, all threads']];
   section.append(make('ul', 'facts', ...facts.map(([number, what]) => make('li', '', make('b', '', number), what))));
   const note = (text) => section.append(make('p', 'note', text));
   if (data.lost) note(`${count(data.lost)} events were lost: numbers are too low.`);
@@ -290,15 +298,17 @@ function showCounts(data, filterBy) {
     element.style.width = Math.max(1, (90 * row[3]) / longest) + 'px';
     return make('span', '', element, ' ' + time(row[3]));
   };
+  // A call that never returns takes no time.
+  const ifAny = (row, nanoseconds) => (row[7] ? time(nanoseconds) : '–');
   table($('counts'), [
     { title: 'call', of: (row) => data.strings[row[0]], show: (row) => button(data.strings[row[0]], () => filterBy(`call==${data.strings[row[0]]}`), 'plain') },
     { title: 'calls', of: (row) => row[1], show: (row) => count(row[1]) },
     { title: 'failed', of: (row) => row[2], show: (row) => failures(row[2]) },
-    { title: 'time', of: (row) => row[3], show: bar },
-    { title: 'p50', of: (row) => row[4], show: (row) => time(row[4]) },
-    { title: 'p95', of: (row) => row[5], show: (row) => time(row[5]) },
-    { title: 'p99', of: (row) => row[6], show: (row) => time(row[6]) },
-    { title: 'longest', of: (row) => row[7], show: (row) => time(row[7]) },
+    { title: 'time', of: (row) => row[3], show: (row) => (row[7] ? bar(row) : '–') },
+    { title: 'p50', of: (row) => row[4], show: (row) => ifAny(row, row[4]) },
+    { title: 'p95', of: (row) => row[5], show: (row) => ifAny(row, row[5]) },
+    { title: 'p99', of: (row) => row[6], show: (row) => ifAny(row, row[6]) },
+    { title: 'longest', of: (row) => row[7], show: (row) => ifAny(row, row[7]) },
   ], data.names, 3, 40);
 }
 
