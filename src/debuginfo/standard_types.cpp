@@ -28,6 +28,7 @@ enum class Meaning : std::uint8_t {
   range,     ///< the elements from `start` to `number`, an address
   whole,     ///< what `start` is
   optional,  ///< `start`, if `number` is not 0
+  counted,   ///< `start` elements, in nodes of their own
 };
 
 struct Shape {
@@ -45,6 +46,15 @@ constexpr std::array shapes = {
     Shape{"initializer_list<", Meaning::elements, "_M_array", "_M_len"},
     Shape{"array<", Meaning::whole, "_M_elems", ""},
     Shape{"optional<", Meaning::optional, "_M_value", "_M_engaged"},
+    Shape{"map<", Meaning::counted, "_M_node_count", ""},
+    Shape{"multimap<", Meaning::counted, "_M_node_count", ""},
+    Shape{"set<", Meaning::counted, "_M_node_count", ""},
+    Shape{"multiset<", Meaning::counted, "_M_node_count", ""},
+    Shape{"unordered_map<", Meaning::counted, "_M_element_count", ""},
+    Shape{"unordered_multimap<", Meaning::counted, "_M_element_count", ""},
+    Shape{"unordered_set<", Meaning::counted, "_M_element_count", ""},
+    Shape{"unordered_multiset<", Meaning::counted, "_M_element_count", ""},
+    Shape{"list<", Meaning::counted, "_M_size", ""},
     Shape{"unique_ptr<", Meaning::whole, "_M_head_impl", ""},
     Shape{"shared_ptr<", Meaning::whole, "_M_ptr", ""},
     Shape{"&str", Meaning::text, "data_ptr", "length"},
@@ -170,6 +180,17 @@ StandardTypes::Value StandardTypes::run_of(const Run& run) {
        field(none, into_.add(empty), run.start, expression(ExprOp::equal, number, nothing), false)});
 }
 
+/// `{size=2}`: what the elements are would take a walk through the nodes.
+StandardTypes::Value StandardTypes::number_of_elements(std::string_view name, std::uint64_t size, std::uint64_t at) {
+  const TypeId number = types_.scalar(spec::word_wide, false, Style::number, "size");
+  spec::Struct structure;
+  structure.name = into_.text(name);
+  structure.layout.size.fill(static_cast<std::uint32_t>(size));
+  structure.layout.align.fill(static_cast<std::uint8_t>(word_size_));
+  return Value{into_.add(structure, {field(into_.text("size"), number, at, spec::none, false)}), size,
+               static_cast<std::uint8_t>(word_size_)};
+}
+
 /// A value, and whether it is there.
 StandardTypes::Value StandardTypes::optional_of(std::string_view name, std::uint64_t size, const Value& value,
                                                 std::uint64_t at, std::uint64_t engaged_at) {
@@ -208,12 +229,16 @@ std::optional<StandardTypes::Value> StandardTypes::read(Dwarf_Die die, std::uint
     return std::nullopt;
   }
   const bool is_optional = shape->meaning == Meaning::optional;
-  const bool is_pointer_kind = !is_optional && shape->start != "_M_elems";
+  const bool is_counted = shape->meaning == Meaning::counted;
+  const bool is_pointer_kind = !is_optional && !is_counted && shape->start != "_M_elems";
   const auto start = part_of(die, shape->start, is_optional ? std::nullopt : std::optional(is_pointer_kind), 0);
   const auto number =
       shape->number.empty() ? std::nullopt : part_of(die, shape->number, shape->meaning == Meaning::range, 0);
   if (!start || (!number && !shape->number.empty()) || start->offset >= size || (number && number->offset >= size)) {
     return std::nullopt;
+  }
+  if (is_counted) {
+    return number_of_elements(name, size, start->offset);
   }
   if (shape->meaning == Meaning::text) {
     return run_of({name, size, start->offset, number->offset, {}, false});

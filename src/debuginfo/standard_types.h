@@ -50,6 +50,7 @@ class StandardTypes {
   Value pointer_alone(std::string_view name, std::uint64_t size, const Part& part, unsigned depth);
   Value standing_for(std::string_view name, std::uint64_t size, const std::vector<spec::Field>& fields);
   Value run_of(const Run& run);
+  Value number_of_elements(std::string_view name, std::uint64_t size, std::uint64_t at);
   Value optional_of(std::string_view name, std::uint64_t size, const Value& value, std::uint64_t at,
                     std::uint64_t engaged_at);
   spec::ExprId expression(spec::ExprOp op, spec::Index a, spec::Index b);

@@ -119,6 +119,7 @@ STANDARD_TYPES = [
     'take_unique@standard_types({x=1, y=2}) = 1', 'take_unique@standard_types(NULL) = 0',
     'take_shared@standard_types({x=3, y=4}) = 4', 'take_three@standard_types([7, 8, 9]) = 7',
     'take_span@standard_types([4, 5]) = 2', 'take_list@standard_types([6, 7, 8]) = 3',
+    'take_map@standard_types({size=2}) = 2', 'take_set@standard_types({size=3}) = 3', 'take_chain@standard_types({size=1}) = 1',
     'give_named@standard_types(2) = {id_=2, name_="given"}', 'take_named@standard_types({id_=2, name_="given"}) = 2',
     'give_text@standard_types(4) = "zzzz"', 'give_view@standard_types() = "a view"', 'give_numbers@standard_types(2) = [7, 7]',
     'give_optional@standard_types(true) = 5', 'give_optional@standard_types(false) = nullopt']

@@ -1,11 +1,14 @@
 // Types of the C++ library as arguments and results.
 #include <array>
 #include <initializer_list>
+#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,6 +44,9 @@ FUNCTION take_shared(std::shared_ptr<Point> point) { return point ? point->y : 0
 FUNCTION take_three(const std::array<int, 3>& all) { return all[0]; }
 FUNCTION take_span(std::span<int> all) { return static_cast<int>(all.size()); }
 FUNCTION take_list(std::initializer_list<int> all) { return static_cast<int>(all.size()); }
+FUNCTION take_map(const std::map<std::string, int>& all) { return static_cast<int>(all.size()); }
+FUNCTION take_set(const std::unordered_set<int>& all) { return static_cast<int>(all.size()); }
+FUNCTION take_chain(std::list<int> all) { return static_cast<int>(all.size()); }
 FUNCTION take_named(Named named) { return named.id(); }
 __attribute__((noinline)) Named give_named(int id) { return {id, "given"}; }
 __attribute__((noinline)) std::string give_text(std::size_t size) { return std::string(size, 'z'); }
@@ -74,6 +80,9 @@ int main() {
   int numbers[] = {4, 5};
   take_span(numbers);
   take_list({6, 7, 8});
+  take_map({{"k", 1}, {"l", 2}});
+  take_set({1, 2, 3});
+  take_chain({5});
   take_named(give_named(2));
   give_text(4);
   give_view();
