@@ -145,6 +145,7 @@ StandardTypes::Value StandardTypes::standing_for(std::string_view name, std::uin
   spec::Struct structure;
   structure.name = into_.text(name);
   structure.is_list = true;
+  structure.is_spliced = true;  // one field alone, without marks of a list
   structure.layout.size.fill(static_cast<std::uint32_t>(size));
   structure.layout.align.fill(static_cast<std::uint8_t>(word_size_));
   return Value{into_.add(structure, fields), size, static_cast<std::uint8_t>(word_size_)};

@@ -7,6 +7,7 @@
 import ctypes
 import functools
 import http.server
+import json
 import re
 import shutil
 import subprocess
@@ -143,6 +144,11 @@ def standard_types_of_cxx(bench):
         lines = [re.sub(r'\[abi:cxx11\]', '', line) for line in lines[:-1]]
         wanted = STANDARD_TYPES + ([] if '-m32' in command else WIDE_INTEGERS)
         expect(lines == wanted, f'{command}: got: ' + '\n'.join(lines))
+    lines, _ = bench.trace(['--format=json', '-e', 'trace=none', '-e', 'symbol=take_texts+give_text+take_view@MAIN'],
+                           bench.build('standard_types.cpp', ['g++', '-O0', '-std=c++20', '-g'], 'standard_types'))
+    calls = [record for record in map(json.loads, lines) if 'args' in record]
+    expect([([a['value'] for a in call['args']], call['ret']) for call in calls] ==
+           [(['is'], 2), ([''], 0), ([['a', 'bc']], 2), ([4], 'zzzz')], 'as JSON: ' + '\n'.join(lines))
 
 
 RUST_TYPES = [
