@@ -219,6 +219,9 @@ std::string without_templates(std::string_view name) {
   if (plain.ends_with("::")) {
     plain.resize(plain.size() - 2);
   }
+  for (auto tag = plain.find("[abi:"); tag != std::string::npos; tag = plain.find("[abi:")) {
+    plain.erase(tag, plain.find(']', tag) - tag + 1);  // text[abi:cxx11]
+  }
   plain.resize(plain.find_last_not_of(' ') + 1);  // operator< <int>
   return plain;
 }

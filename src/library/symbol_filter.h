@@ -26,8 +26,8 @@ std::string without_parameters(std::string name);
 
 /// Removes the type of the result from the start of a demangled name without parameters.
 std::string_view without_result(std::string_view name);
-/// Returns such a name, without the type of the result, as people write it: without template arguments and, in Rust,
-/// what else stands in angle brackets.
+/// Returns such a name, without the type of the result, as people write it: without template arguments, ABI tags and,
+/// in Rust, what else stands in angle brackets.
 std::string without_templates(std::string_view name);
 
 /// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
