@@ -92,6 +92,7 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
       end_call(thread, {event.time, memory});
       return trace::Verdict::go_on;
     case trace::LibraryExit::How::unwound:
+      count_unreturned(thread, {event.time, memory});
       if (records()) {
         view_.call_is_unwound(thread, {event.time, memory});
       }
@@ -110,6 +111,14 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
                                     end.outcome.is_error, end.duration);
   }
   return finish(thread, end, &event, memory);
+}
+
+void Pipeline::count_unreturned(const Thread& thread, const Moment& moment) {
+  const trace::LibraryFunction* function = thread.call.function;
+  if (summary_ != nullptr && function != nullptr && moment.time.monotonic >= thread.call.entered.monotonic) {
+    summary_->count_function_return(thread.call.entry.abi, summary_name(*function, options_.bare_function_names), false,
+                                    moment.time.monotonic - thread.call.entered.monotonic);
+  }
 }
 
 trace::Verdict Pipeline::on(const trace::LibraryCalls& calls, Thread&, const trace::Event& event,

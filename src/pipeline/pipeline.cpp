@@ -267,6 +267,7 @@ void Pipeline::end_call(Thread& thread, const Moment& moment) {
   if (!thread.call.open) {
     return;
   }
+  count_unreturned(thread, moment);
   if (thread.call.shown && records()) {
     if (never_returns(thread)) {
       CallEnd end;

@@ -64,6 +64,8 @@ class Pipeline final : public trace::EventHandler {
   Thread& thread_of(const trace::Event& event, const trace::Memory& memory);
   void forget(Thread& thread);
   /// Ends a call without a result: the thread has ended, another one's execve has replaced it, or its exit is lost.
+  /// Adds the time of a function that does not return to its row in the table.
+  void count_unreturned(const Thread& thread, const Moment& moment);
   void end_call(Thread& thread, const Moment& moment);
   void end_exit_of(pid_t tgid, pid_t tid, const Moment& moment);
   [[nodiscard]] bool never_returns(const Thread& thread) const;

@@ -499,6 +499,15 @@ def selected(bench):
             expect(shown == wanted, f'{tracer} -e {expression!r}: ' + '\n'.join(lines))
 
 
+def times_of_unreturned(bench):
+    """What does not return has its time in the table, until the program ends or another call goes on."""
+    lines, _ = bench.log(['-c', '-e', 'longjmp+exit+raise'], [bench.build('jumps.c', LAZY, 'jumps')])
+    times = {line.split()[4]: float(line.split()[1]) for line in lines if len(line.split()) == 5 and line.split()[3].isdigit()}
+    expect(times.get('longjmp', 0) > 0, '\n'.join(lines))
+    lines, _ = bench.log(['-c', '-L', '-x', 'main'], [bench.calls()])
+    expect(re.search(r'^100\.00 +0\.0*[1-9]\d* +\d+ +1 main$', '\n'.join(lines), re.M), '\n'.join(lines))
+
+
 def resumed_calls(bench):
     """A system call that another line interrupts goes on under its bare name, as in ltrace."""
     lines, _ = bench.log(['-f', '-S', '-L'], ['sh', '-c', 'sleep 0.1; true'])
@@ -522,7 +531,7 @@ CASES = {
                                                     half_a_filter,
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
-                                                    selected, resumed_calls)},
+                                                    selected, resumed_calls, times_of_unreturned)},
 }
 
 
