@@ -34,6 +34,31 @@ bool unmaps(std::uint64_t number) {
                      [&](long call) { return static_cast<std::uint64_t>(call) == number; });
 }
 
+/// Whether the call changes the mappings at the addresses of the recorder. A wish of mmap and shmat that is no order is
+/// met elsewhere, and taken for an order here.
+bool concerns_us(const ptrace::CallState& entry) {
+  if (entry.abi != Abi::x86_64 || !unmaps(entry.number)) {
+    return false;
+  }
+  const auto overlaps = [](std::uint64_t start, std::uint64_t size) {
+    return start < recorder_address + whole_size && size > recorder_address - std::min(start, recorder_address);
+  };
+  const auto& args = entry.args;
+  switch (entry.number) {
+    case SYS_mremap:
+      return overlaps(args[0], args[1]) || overlaps(args[4], args[2]);
+    case SYS_shmat:
+      return overlaps(args[1], whole_size);
+    case SYS_brk:
+    case SYS_truncate:
+    case SYS_ftruncate:
+    case SYS_process_madvise:
+      return false;
+    default:
+      return overlaps(args[0], args[1]);
+  }
+}
+
 /// The results by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
 bool is_to_be_restarted(std::int64_t result) {
   constexpr std::int64_t first = -516;
@@ -182,6 +207,9 @@ void CallRecording::distrust(ptrace::Tracee& tracee) {
       thread->ring.area().off = 1;
     }
   }
+  for (const OwnerPlace& owner : process.owners) {
+    static_cast<void>(write_owner(ptrace::stopped_thread(tracee), owner.thread_pointer, 0, owner.place));
+  }
 }
 
 void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
@@ -190,6 +218,9 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     return;
   }
   Process& process = *found->second;
+  if (concerns_us(state) && !process.off) {
+    distrust(tracee);  // what is in the place of our memory soon is the program's, and nobody may record there
+  }
   if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc) {
     process.remembers = false;
     update_generation(process);

@@ -19,7 +19,7 @@ struct Tracee;
 
 /// Calls that our seccomp filter lets pass although they are wanted.
 struct Exemption {
-  std::uint64_t page = 0;  ///< those made in this page
+  std::uint64_t page = 0;  ///< those made in this page; what has its address, or a near one, first always stops
   std::uint64_t page_size = 0;
   std::uint64_t number = 0;         ///< and those of this number
   std::uint64_t last_argument = 0;  ///< with this sixth argument, which nobody else knows

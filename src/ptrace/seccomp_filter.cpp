@@ -93,7 +93,8 @@ std::vector<Range> ranges_of(const std::bitset<trace::max_filtered_number>& want
   return ranges;
 }
 
-/// Lets calls pass by where they come from, before anything else is asked. Halves of numbers as on a little-endian
+/// Lets calls pass by where they come from, before anything else is asked, and stops those whose first argument is an
+/// address near there, as it is of mmap and munmap. Halves of numbers as on a little-endian
 /// machine.
 void exempt(ProgramWriter& program, const Exemption& exemption) {
   constexpr unsigned half = 32;
@@ -115,6 +116,8 @@ void exempt(ProgramWriter& program, const Exemption& exemption) {
       program.when(BPF_JEQ, high(exemption.last_argument), [&] { program.finish(Action::allow); });
     });
   });
+  load_upper(offsetof(seccomp_data, args[0]));
+  program.when(BPF_JEQ, high(exemption.page), [&] { program.finish(Action::trace); });
 }
 
 bool kernel_has_filters() {

@@ -150,6 +150,24 @@ static void pointers(void) {
          sigismember(&mask, SIGSEGV) == 1 ? "blocked" : "not blocked");
 }
 
+/// The program wants memory of its own where the tracer's is.
+static void mappings(void) {
+  char* const recorder = (char*)0x7ea000000000;
+  const size_t size = 0x9000000;
+  work(NULL);
+  char* own = mmap(recorder + 0x800000, size - 0x800000, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  work(NULL);
+  for (size_t i = 0; i < size - 0x800000; i += 512) {
+    if (own[i] != 0) {
+      puts("somebody has written to new memory");
+      return;
+    }
+  }
+  munmap(recorder, size);
+  work(NULL);
+}
+
 static int clone_body(void* unused) {
   (void)unused;
   work(NULL);
@@ -220,6 +238,8 @@ int main(int argc, char** argv) {
     signals(0);
   } else if (strcmp(mode, "pointers") == 0) {
     pointers();
+  } else if (strcmp(mode, "mappings") == 0) {
+    mappings();
   } else if (strcmp(mode, "shared") == 0) {
     shared();
   } else if (strcmp(mode, "execs") == 0) {
