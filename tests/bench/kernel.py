@@ -54,7 +54,7 @@ def print_table(workload, found, costs, programs):
     kinds = ['longer', 'more CPU', 'cycles']
     if all(cost.cycles.value == 0 for cost in costs.values()):
         kinds.remove('cycles')  # this machine does not count them
-    print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n{"":22} ' +
+    print(f'\n{workload.name}: {workload.calls} calls; ns for each call\n{"":26} ' +
           ''.join(f'{kind:>9} {"":>8} ' for kind in kinds) + f'{"programs":>9} {"runs":>5}   ours to theirs')
     for tool in found:
         mine, cost = of_ours(found, tool), costs[tool.name]
@@ -62,7 +62,7 @@ def print_table(workload, found, costs, programs):
         shares = [share(ours.value, theirs.value) for ours, theirs in zip(costs[mine.name].kinds(), figures)]
         shares.append(share(programs.get(mine.name), programs.get(tool.name)))
         program = f'{programs[tool.name]:.0f}' if tool.name in programs else ''
-        print(f'{tool.name:22} ' + ''.join(f'{kind.value:9.0f} {f"± {kind.error:.0f}":>8} ' for kind in figures) +
+        print(f'{tool.name:26} ' + ''.join(f'{kind.value:9.0f} {f"± {kind.error:.0f}":>8} ' for kind in figures) +
               f'{program:>9} {cost.runs:5} {" ".join(shares) if mine != tool else ""}', flush=True)
 
 

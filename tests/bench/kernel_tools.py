@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 
@@ -60,6 +61,8 @@ def tools(ours, find):
              lambda program, out: with_tracefs([bpftrace, '-q', '-o', out, '-e', TIMING, '-c', quoted(program)]), bpftrace),
         Tool('strace -c', 'count', True, lambda program, out: [strace, '-f', '-c', '-o', out, *program], strace),
         Tool('tracer --engine=bpf', 'trace', False, lambda program, out: [ours, '--engine=bpf', '-f', '-o', out, *program]),
+        Tool('tracer --engine=inprocess', 'trace', False, lambda program, out: [ours, '--engine=inprocess', '-f', '-o', out, *program],
+             ours if platform.machine() == 'x86_64' else None),
         Tool('strace', 'trace', True, lambda program, out: [strace, '-f', '-o', out, *program], strace),
         Tool('perf trace', 'trace', True, lambda program, out: with_tracefs([perf, 'trace', '-o', out, '--', *program]), perf),
     ]
