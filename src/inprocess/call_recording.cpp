@@ -265,14 +265,17 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
   if (!is_new && site.decided != LeftBecause::none) {
     return;
   }
-  if (!set_up(process, tracee, call)) {
-    return;
+  if (set_up(process, tracee, call)) {
+    if (find(tracee.tid()) == nullptr) {
+      enroll(process, tracee);
+    }
+    if (is_new) {
+      patch(process, tracee, site, call);
+    }
   }
-  if (find(tracee.tid()) == nullptr) {
-    enroll(process, tracee);
-  }
-  if (is_new && std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
-    patch(process, tracee, site, call);
+  if (ptrace::has_report(tracee.tid())) {
+    // Instead of a call of ours it has made a stop that is yet to be waited for, for SIGSTOP, or it was killed.
+    tracee.thread = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
   }
 }
 

@@ -150,6 +150,28 @@ static void pointers(void) {
          sigismember(&mask, SIGSEGV) == 1 ? "blocked" : "not blocked");
 }
 
+/// Stops that come at any moment, while the tracer prepares the recording, too.
+static void stops(void) {
+  for (int i = 0; i < 10; ++i) {
+    getppid();
+  }
+  for (long i = 0; i < count; ++i) {
+    const pid_t child = fork();
+    while (child == 0) {
+      getppid();
+    }
+    const struct timespec moment = {0, (i % 64) * 5000};
+    nanosleep(&moment, NULL);
+    int status = 0;
+    kill(child, SIGSTOP);
+    if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) {
+      abort();
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+}
+
 /// The program wants memory of its own where the tracer's is.
 static void mappings(void) {
   char* const recorder = (char*)0x7ea000000000;
@@ -238,6 +260,8 @@ int main(int argc, char** argv) {
     signals(0);
   } else if (strcmp(mode, "pointers") == 0) {
     pointers();
+  } else if (strcmp(mode, "stops") == 0) {
+    stops();
   } else if (strcmp(mode, "mappings") == 0) {
     mappings();
   } else if (strcmp(mode, "shared") == 0) {

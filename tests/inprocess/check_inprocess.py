@@ -128,7 +128,7 @@ def check_shared_memory(runs, calls, failures):
 
 def check_same_output(runs, calls, failures):
     for mode, count in (('registers', 5000), ('pointers', 50), ('restart', 300), ('interrupt', 300), ('forks', 60), ('execs', 20),
-                        ('mappings', 200), ('', 3000)):
+                        ('mappings', 200), ('stops', 300), ('', 3000)):
         command = [calls, mode, str(count)]
         bare = run(command)
         for options in (['-f'], ['-f', '-e', 'trace=getppid'], ['-f', '-e', 'trace=open,openat,writev']):
