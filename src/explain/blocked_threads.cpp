@@ -31,6 +31,8 @@ namespace tracer::explain {
 
 namespace {
 
+constexpr std::string_view waits_for_signal = "waits for a signal";
+
 constexpr std::size_t max_threads = 64;
 constexpr std::size_t max_descriptors = 16;
 
@@ -141,6 +143,7 @@ class BlockedThread {
   }
 
   [[nodiscard]] std::string descriptor() {
+    waits_for_ = other_end(pid_, static_cast<int>(args_[0]));
     return "waits for " + describe_descriptor(pid_, static_cast<int>(args_[0]));
   }
 
@@ -300,7 +303,7 @@ class BlockedThread {
            : args_[1] <= max_polled                                                     ? polled()
                                     : "goes on with an interrupted call";
   }
-  [[nodiscard]] std::string signal() { return "waits for a signal"; }
+  [[nodiscard]] std::string signal() { return std::string(waits_for_signal); }
 
   pid_t pid_;
   pid_t tid_;
@@ -387,7 +390,11 @@ std::vector<ThreadWait> find_waits(const Story& story) {
       const std::string name = first_line(read_file(proc::proc_path(tid, "comm"), 64));
       waits.push_back({pid, tid, describe_process(pid), name == command ? std::string() : printable(name),
                        std::move(words), thread.waits_for(), threads.size() > 1});
-      for (const pid_t child : children_of(pid, tid)) {
+      const std::vector<pid_t> children = children_of(pid, tid);
+      if (!children.empty() && waits.back().words.ends_with(waits_for_signal)) {
+        waits.back().words += ", such as that its child " + describe_process(children.front()) + " ended";
+      }
+      for (const pid_t child : children) {
         if (std::find(rest.begin(), rest.end(), child) == rest.end()) {
           rest.push_back(child);
         }

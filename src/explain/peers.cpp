@@ -21,6 +21,7 @@
 #include "explain/rule.h"
 #include "explain/system_view.h"
 #include "proc/mounts.h"
+#include "proc/proc_files.h"
 #include "proc/proc_text.h"
 #include "proc/sock_diag.h"
 #include "proc/unix_sockets.h"
@@ -205,6 +206,15 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
     kind = ", on " + printable(mounted->point) + " (" + printable(mounted->type) + ")";
   }
   return number + ", " + printable(link) + kind;
+}
+
+pid_t other_end(pid_t pid, std::int64_t fd) {
+  const std::string link = read_link(proc::descriptor_path(pid, fd));
+  if (!link.starts_with("pipe:[")) {
+    return 0;
+  }
+  const std::vector<pid_t> holders = others(holders_of(link), pid);
+  return holders.size() == 1 && proc::threads_of(holders.front()).size() == 1 ? holders.front() : 0;
 }
 
 }  // namespace tracer::explain

@@ -12,4 +12,7 @@ namespace tracer::explain {
 /// waits for input)", …
 std::string describe_descriptor(pid_t pid, std::int64_t fd);
 
+/// Returns the only other process that has a pipe, if it has but one thread; 0: there is none, or more of them.
+pid_t other_end(pid_t pid, std::int64_t fd);
+
 }  // namespace tracer::explain

@@ -53,4 +53,20 @@ Peer peer_of(const Call& call) {
   return peer;
 }
 
+std::string name_asked(const std::string& packet) {
+  constexpr std::size_t header_size = 12;
+  constexpr std::size_t max_label = 63;
+  std::string name;
+  std::size_t at = header_size;
+  while (at < packet.size() && packet[at] != 0) {
+    const auto length = static_cast<unsigned char>(packet[at]);
+    if (length > max_label || at + 1 + length > packet.size()) {
+      return {};
+    }
+    name += (name.empty() ? "" : ".") + packet.substr(at + 1, length);
+    at += std::size_t{1} + length;
+  }
+  return at < packet.size() ? printable(name) : std::string();
+}
+
 }  // namespace tracer::explain

@@ -20,4 +20,7 @@ struct Peer {
 /// Returns the address that connect(2), bind(2) or the like got; an empty one if it is of another family.
 Peer peer_of(const Call& call);
 
+/// Returns the name in the question of a DNS message (RFC 1035, section 4.1.2), escaped; empty if it is none.
+std::string name_asked(const std::string& packet);
+
 }  // namespace tracer::explain

@@ -10,6 +10,7 @@
 #include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/ranking.h"
+#include "explain/socket_address.h"
 #include "explain/text_search.h"
 #include "proc/proc_text.h"
 
@@ -82,23 +83,6 @@ std::string uninterruptible(const std::vector<ThreadWait>& waits) {
   return {};
 }
 
-/// Returns the name in the question of a DNS message (RFC 1035, section 4.1.2); empty if it is none.
-std::string name_asked(const std::string& packet) {
-  constexpr std::size_t header_size = 12;
-  constexpr std::size_t max_label = 63;
-  std::string name;
-  std::size_t at = header_size;
-  while (at < packet.size() && packet[at] != 0) {
-    const auto length = static_cast<unsigned char>(packet[at]);
-    if (length > max_label || at + 1 + length > packet.size()) {
-      return {};
-    }
-    name += (name.empty() ? "" : ".") + packet.substr(at + 1, length);
-    at += std::size_t{1} + length;
-  }
-  return at < packet.size() ? printable(name) : std::string();
-}
-
 /// Returns the longest text in a value.
 std::string longest_text(const Value& value) {
   std::string longest = value.text;
@@ -129,6 +113,22 @@ std::string name_service(const Story& story, const std::vector<ThreadWait>& wait
   return "it waits for the name server to answer (DNS)" + (name.empty() ? "" : ": it asks for " + name);
 }
 
+/// A call that failed several times in the same way.
+struct Tries {
+  unsigned count = 0;
+  Time first{};
+  const Step* last = nullptr;
+};
+
+/// True if a call that failed twice at least would have been repeated by now, if the program still tried.
+bool is_over(const Tries& tries) {
+  constexpr Time least_pause = std::chrono::milliseconds(50);
+  constexpr int patience = 4;  // pauses often grow
+  const Time pause = std::max((tries.last->time - tries.first) / (tries.count - 1), least_pause);
+  const Time now = std::chrono::system_clock::now().time_since_epoch();
+  return now - tries.last->time > patience * pause;
+}
+
 /// Finds a call that keeps failing in the same way while the process sleeps in between.
 std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
   constexpr std::size_t recent = 60;
@@ -139,24 +139,25 @@ std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
     if (process == nullptr || !sleeps) {
       continue;
     }
-    std::map<std::string, unsigned> counts;
-    const Step* most = nullptr;
-    unsigned best = 0;
+    std::map<std::string, Tries> tries;
     const std::size_t from = process->steps.size() > recent ? process->steps.size() - recent : 0;
     for (std::size_t i = from; i < process->steps.size(); ++i) {
       const Step& step = process->steps[i];
       const bool is_try =
           step.kind == Step::Kind::failure && step.order >= process->last_exec && step.call.error != "EINPROGRESS";
-      if (!is_try) {
-        continue;
-      }
-      const unsigned count = ++counts[step.call.name + ' ' + step.call.error + ' ' + step.path];
-      if (count >= best) {
-        best = count;
-        most = &step;
+      if (is_try) {
+        const std::string peer = peer_of(step.call).name();  // each try has a socket of its own
+        Tries& same = tries[step.call.name + ' ' + step.call.error + ' ' + (peer.empty() ? step.path : peer)];
+        same.first = same.count++ == 0 ? step.time : same.first;
+        same.last = &step;
       }
     }
-    if (most == nullptr || best < least) {
+    Tries best;
+    for (const auto& [what, one] : tries) {
+      best = one.count >= least && one.count > best.count && !is_over(one) ? one : best;
+    }
+    const Step* most = best.last;
+    if (most == nullptr) {
       continue;
     }
     std::string holder;
@@ -170,7 +171,7 @@ std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
                                  ? "the lock of " + printable(most->path) + holder
                                  : to_text(most->call, false);
     return fmt::format("it tries again and again: {} ({}, {} times lately)", what, error_text_of(most->call.error),
-                       best);
+                       best.count);
   }
   return {};
 }

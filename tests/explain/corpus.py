@@ -60,10 +60,26 @@ def needed_programs(command):
         for word in rest:
             if word == '-u':
                 next(rest)
+            elif word == '-S':
+                break
             elif not word.startswith('-') and '=' not in word:
                 needed.append(word)
                 break
     return [word for word in needed if 'such' not in word]
+
+
+# What no answer may advise, or leave unformatted.
+DANGEROUS = r'rm -\w*[rf]|\b(user|group)add\b|chmod (-R|[0-7]*7{2,3}\b|\S*w\S* /(etc|usr|proc|sys|dev)?(/|$))|chmod \S+ /( |$)'
+UNFORMATTED = r'\{\}|%[sd]'
+
+
+def check_form(answer):
+    for one in answer['answers']:
+        assert one['cause'] and one['remedy'] and len(one['cause'] + one['remedy']) < 900, f'too little or too much: {one}'
+        assert not re.search(DANGEROUS, one['remedy']), f'dangerous: {one["remedy"]}'
+        assert not re.search(UNFORMATTED, one['cause'] + one['remedy']), f'unformatted: {one}'
+    causes = [one['cause'] for one in answer['answers']]
+    assert len(causes) == len(set(causes)), f'said twice: {causes}'
 
 
 class MountsGone(AssertionError):
@@ -101,6 +117,7 @@ def check_case(case, place):
     words = subprocess.run(['bash', '-c', f'printf "%s\\0" {command}'], cwd=place.folder, capture_output=True,
                            env=environment, timeout=TIME_LIMIT, check=True).stdout.decode().split('\0')[:-1]
     answer, _ = place.explain(*(NOBODY + ['--inh-caps=-all'] if as_nobody else []), *words, env=environment)
+    check_form(answer)
     if expected is GOOD:
         assert answer['outcome'] == 'good' and not answer['answers'], answer['headline']
         return

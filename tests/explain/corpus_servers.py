@@ -81,7 +81,7 @@ CASES = [
     ('postgres_mode', CLUSTER + '; chmod 755 data', POSTGRES, r'/data.*0755'),
     ('postgres_port_taken', CLUSTER + '; LISTEN', POSTGRES + ' -h 127.0.0.1', r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),
     ('postgres_stale_pid', CLUSTER + '; setpriv --reuid=65534 --clear-groups sleep 30 >/dev/null 2>&1 & sleep 0.1; '
-     'pgrep -nx sleep > data/postmaster.pid; chmod 666 data/postmaster.pid', POSTGRES, r'postmaster\.pid was left behind|postmaster\.pid.*sleep'),
+     'echo $! > data/postmaster.pid; chmod 666 data/postmaster.pid', POSTGRES, r'postmaster\.pid was left behind|postmaster\.pid.*sleep'),
     ('postgres_no_socket_directory', CLUSTER, POSTGRES + ' -c unix_socket_directories=/nope', r'/nope does not exist'),
     ('postgres_bad_library', CLUSTER, POSTGRES + ' -c shared_preload_libraries=nosuchlib', r'nosuchlib'),
     ('postgres_missing_version', CLUSTER + '; rm data/PG_VERSION', POSTGRES, r'PG_VERSION does not exist|initdb'),

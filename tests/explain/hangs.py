@@ -296,6 +296,40 @@ def retries(place):
                                         ['tries again and again: the lock of FOLDER/lock, which python3 (pid']))
 
 
+def tries_to_connect(place):
+    """Each try has a socket of its own; what failed while the program started does not go on."""
+    code = ('import socket, time\nfor _ in range(9): os = __import__("os"); os.access("/nope-at-start", 0)\nwhile True:\n'
+            '  try: socket.create_connection(("127.0.0.1", 1))\n  except OSError: time.sleep(0.05)')
+    sooner_or_later(lambda limit: check(explained(place, ['/usr/bin/python3', '-c', code], limit), place,
+                                        ['tries again and again: connect', '127.0.0.1']))
+
+
+def failed_long_ago(place):
+    """What failed again and again when the program started is no verdict on what it does now."""
+    code = ('import os, time\nfor _ in range(9): os.access("/nope-at-start", 0)\nopen("started", "w")\n'
+            'while True: time.sleep(0.05)')
+
+    def look(limit):
+        answer = explained(place, ['/usr/bin/python3', '-c', code], limit)
+        assert (place.folder / 'started').exists(), 'it has not started'
+        assert 'nope-at-start' not in answer['verdict'], answer['verdict']
+    sooner_or_later(look)
+
+
+def pipes_in_a_circle(place):
+    """Two processes, of which each reads what only the other can write."""
+    code = ('import subprocess\nchild = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n'
+            'child.stdout.read()')
+    sooner_or_later(lambda limit: check(explained(place, ['/usr/bin/python3', '-c', code], limit), place,
+                                        ['it is a deadlock: ', 'a pipe that cat (pid']))
+
+
+def waits_by_signal(place):
+    """dash waits for its child with sigsuspend(2)."""
+    sooner_or_later(lambda limit: check(explained(place, ['/bin/sh', '-c', 'sleep 20 & wait'], limit), place,
+                                        ['waits for ', 'child sleep (pid']))
+
+
 def goes_to_the_background(place):
     """The tracer ends, although a daemon runs on."""
     code = 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(20)'
@@ -305,6 +339,7 @@ def goes_to_the_background(place):
 
 
 TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
+          tries_to_connect, failed_long_ago, pipes_in_a_circle, waits_by_signal,
           goes_to_the_background]
 
 if __name__ == '__main__':

@@ -356,7 +356,8 @@ std::optional<Finding> directory_not_empty(const Case& facts) {
   Finding finding;
   finding.cause = "the directory " + facts.path() + " is not empty";
   finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
-  finding.remedy = "ls -A " + shell_word(facts.path()) + " shows what is in it; rm -r, if nothing of that is needed";
+  finding.remedy = "ls -A " + shell_word(facts.path()) +
+                   " shows what is in it; move it away, or remove it if nothing of it is needed";
   return finding;
 }
 

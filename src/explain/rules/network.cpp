@@ -251,25 +251,6 @@ struct DnsQueries {
   std::string name;   ///< what was asked for first; empty: unknown
 };
 
-/// Returns the name in the first question of a DNS message (RFC 1035, section 4.1.2); empty if it has none.
-std::string name_in(const std::string& packet) {
-  std::string name;
-  constexpr std::size_t longest_label = 63;
-  std::size_t at = 12;  // the size of the header
-  while (at < packet.size()) {
-    const auto length = static_cast<unsigned char>(packet[at]);
-    if (length == 0) {
-      return printable(name);
-    }
-    if (length > longest_label || at + 1 + length > packet.size()) {
-      break;
-    }
-    name += (name.empty() ? "" : ".") + packet.substr(at + 1, length);
-    at += 1 + std::size_t{length};
-  }
-  return {};
-}
-
 /// Describes the response code in the header of a DNS message (RFC 1035, section 4.1.1); empty for success.
 std::string reply_in(const std::string& packet) {
   constexpr std::size_t header_size = 12;
@@ -303,7 +284,7 @@ DnsQueries dns_queries(const Case& facts) {
     } else if (step.call.name == "recvfrom" && returned) {
       const std::string& packet = step.call.argument("buf").value.text;
       const std::string reply = reply_in(packet);
-      asked.name = asked.name.empty() ? name_in(packet) : asked.name;
+      asked.name = asked.name.empty() ? name_asked(packet) : asked.name;
       asked.reply = reply.empty() ? asked.reply : reply;
     }
   }
