@@ -58,7 +58,9 @@ Ranking::Ranking(const Process& process) : process_(process) {
       continue;
     }
     if (step.kind == Step::Kind::message) {
-      messages_.push_back(&step);
+      if (process.is_said(step)) {
+        messages_.push_back(&step);
+      }
     } else if (step.kind == Step::Kind::failure && benign_reason(process, step).empty()) {
       last_ = &step;
     }
@@ -96,8 +98,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   const Aftermath after = aftermath(step);
   if (after.is_silent) {
-    // What a server answered may have ended it as well.
-    return after.distance > right_after || has_connected_before(step);
+    // What it said before, or what a server answered, explains the end as well.
+    return after.distance > right_after || !messages_.empty() || has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;

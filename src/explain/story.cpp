@@ -139,10 +139,17 @@ std::string Process::name() const {
   return path.empty() ? command : path.substr(path.rfind('/') + 1);
 }
 
+bool Process::is_said(const Step& step) const {
+  const auto is_message = [&](const Step& one) { return one.kind == Step::Kind::message && one.order >= last_exec; };
+  return is_message(step) && (!step.is_hidden || std::none_of(steps.begin(), steps.end(), [&](const Step& later) {
+           return is_message(later) && !later.is_hidden && later.order > step.order;
+         }));
+}
+
 std::string Process::messages() const {
   std::string text;
   for (const Step& step : steps) {
-    if (step.kind == Step::Kind::message && step.order >= last_exec) {
+    if (is_said(step)) {
       text += step.text;
     }
   }

@@ -121,8 +121,11 @@ struct Process {
 
   [[nodiscard]] std::string name() const;        ///< file name of the program
   [[nodiscard]] std::string executable() const;  ///< path of the program; empty if unknown
-  /// Returns all that it wrote to standard error since its last exec.
+  /// Returns all that it wrote to standard error since its last exec, without what it hid before it said something
+  /// openly.
   [[nodiscard]] std::string messages() const;
+  /// True for a message that is part of them.
+  [[nodiscard]] bool is_said(const Step& step) const;
 };
 
 /// The thread and the time of an event, and the view of the running system.

@@ -84,7 +84,6 @@ CASES = [
     ('openssl_ca', '', 'openssl s_client -connect 127.0.0.1:1', r'nobody listens at 127\.0\.0\.1:1'),
     ('gpg_home', '', 'gpg --homedir /nope/g --batch --list-keys', '/nope'),
     ('socat_listen_low', '', 'NOBODY socat TCP-LISTEN:82 -', 'port 82'),
-    ('socat_exec', '', 'socat - EXEC:nosuchprog', 'nosuchprog'),
     ('socat_file', '', 'socat -u OPEN:none -', '/none does not exist'),
     ('nc_unix', '', 'nc -U none.sock', r'none\.sock'),
     ('nc_listen_taken', 'LISTEN', 'nc -l 127.0.0.1 PORT', r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),

@@ -34,7 +34,10 @@ std::optional<Finding> not_mounted(const Case& facts) {
 std::optional<Finding> not_of_this_kernel(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   const std::string directory = directory_of(walk.stopped);
-  if (facts.path().empty() || walk.exists() || !facts.prober.is_on_kernel_file_system(directory)) {
+  const bool is_link_of_process = is_listed(base_name(walk.stopped), "root cwd exe") ||
+                                  contains(facts.path(), "/root/") || contains(facts.path(), "/cwd/");
+  if (is_link_of_process || facts.path().empty() || walk.exists() ||
+      !facts.prober.is_on_kernel_file_system(directory)) {
     return std::nullopt;
   }
   Finding finding;

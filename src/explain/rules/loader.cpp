@@ -319,7 +319,7 @@ constexpr Rule rules[] = {
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
     {"missing-module", 60, "", "",
-     "ModuleNotFoundError: |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
+     "ModuleNotFoundError: |: No module named |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
      "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no |"
      "' not found:\n\tno field package.preload",
      "", missing_module},

@@ -21,8 +21,9 @@ struct Need {
 };
 
 /// The capability that a call needs; without it, the call fails with EPERM (capabilities(7)).
-constexpr std::array<Need, 13> needs = {{
-    {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+constexpr std::array<Need, 14> needs = {{
+    {"syslog", CAP_SYSLOG, "CAP_SYSLOG"},
+    {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl move_mount "
      "open_tree fsopen fsmount",
      CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
     {"clone clone3", CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
