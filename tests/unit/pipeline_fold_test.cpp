@@ -68,6 +68,24 @@ TEST_CASE("the loader may miss a file, and no other error is folded") {
         "open(\"/lib/libx.so.6\")                  = -1 EACCES (Permission denied)\n");
 }
 
+TEST_CASE("directories that the loader tries, the locale's own and the time zone are noise") {
+  const std::pair<std::string, std::string> files[] = {{"/opt/lib/tls", "loader"},
+                                                       {"/opt/lib/haswell/x86_64", "loader"},
+                                                       {"/usr/share/locale", "locale"},
+                                                       {"/etc/localtime", "time zone"},
+                                                       {"/usr/share/zoneinfo/Europe/Rome", "time zone"}};
+  for (const auto& [path, label] : files) {
+    FoldingStage stage;
+    stage.memory.put(0x3000, path + '\0');
+    stage.call(10, open_path, 0x3000, -2);
+    stage.call(10, open_path, 0x3000, -2);
+    stage.call(10, getpid, 0, 10);
+    CHECK(stage.text() == "... 2 calls: " + label +
+                              ", 2 not found, 2 ms\n"
+                              "getpid()                                = 10\n");
+  }
+}
+
 TEST_CASE("the first call of its kind is shown, and what repeats it is folded") {
   FoldingStage stage;
   for (int i = 0; i < 3; ++i) {

@@ -17,11 +17,13 @@ constexpr std::string_view path_calls =
 
 /// A call is of the first rule that fits.
 constexpr std::array rules = {
-    FoldRule{"loader", By::path, path_calls, "/etc/ld.so.* *.so *.so.[0-9]* */glibc-hwcaps/*", ENOENT},
-    FoldRule{
-        "locale", By::path, path_calls,
-        "/usr/lib/locale /usr/lib/locale/* /usr/share/locale/* /usr/share/locale-langpack/* */gconv/gconv-modules*",
-        ENOENT},
+    FoldRule{"loader", By::path, path_calls,
+             "/etc/ld.so.* *.so *.so.[0-9]* */glibc-hwcaps/* */tls */x86_64 */haswell */avx512_1", ENOENT},
+    FoldRule{"locale", By::path, path_calls,
+             "/usr/lib/locale /usr/lib/locale/* /usr/share/locale /usr/share/locale/* /usr/share/locale-langpack/* "
+             "*/gconv/gconv-modules*",
+             ENOENT},
+    FoldRule{"time zone", By::path, path_calls, "/etc/localtime /usr/share/zoneinfo/*", ENOENT},
     FoldRule{"", By::opened,
              "read pread64 fstat fstat64 newfstatat fstatat64 statx lseek _llseek mmap mmap2 fcntl fcntl64 fadvise64 "
              "close"},
