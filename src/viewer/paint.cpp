@@ -183,6 +183,7 @@ std::vector<std::string> help_lines() {
       "  /                  search for a text; upper case counts only if there is some",
       "  n N                the next match, the one before",
       "  e E                the next call that failed, the one before",
+      "  ] [                the next call on the descriptor of this one, the one before",
       "",
       "Choosing",
       "  f                  a filter, as options of the command line:",

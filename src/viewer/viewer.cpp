@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tracer::viewer {
@@ -160,6 +161,10 @@ void Viewer::on_char(char typed) {
       return next_failure(Direction::forward);
     case 'E':
       return next_failure(Direction::backward);
+    case ']':
+      return next_on_descriptor(Direction::forward);
+    case '[':
+      return next_on_descriptor(Direction::backward);
     case 'c':
       columns_.time = static_cast<TimeColumn>((static_cast<unsigned>(columns_.time) + 1) % time_columns);
       return;
@@ -321,6 +326,20 @@ void Viewer::next_failure(Direction direction) {
       direction,
       [folds = pages_.lens().folds](const Row& row) { return row.failed && !(folds && row.rule != nullptr); },
       "failure");
+}
+
+void Viewer::next_on_descriptor(Direction direction) {
+  const Row* row = cursor_ ? &pages_.row(*cursor_) : nullptr;
+  if (row == nullptr || row->fds.empty()) {
+    message_ = "there is no descriptor in this line";
+    return;
+  }
+  find(
+      direction,
+      [fd = row->fds.back(), process = row->tgid](const Row& other) {
+        return other.tgid == process && std::find(other.fds.begin(), other.fds.end(), fd) != other.fds.end();
+      },
+      fmt::format("call on descriptor {} of {}", row->fds.back(), row->tgid));
 }
 
 void Viewer::return_to(std::size_t block, std::size_t row) {

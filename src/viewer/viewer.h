@@ -68,6 +68,8 @@ class Viewer {
   void find(Direction direction, Motion::Wanted wanted, std::string what);
   void search(Direction direction);
   void next_failure(Direction direction);
+  /// Looks for a call on the same descriptor of the same process.
+  void next_on_descriptor(Direction direction);
   void apply_filter(const std::string& text, Lens lens);
   void change_lens(Lens lens);
   /// Goes to the row where the cursor was, or to the next one that is shown.

@@ -83,6 +83,19 @@ def record(tracer, trace, *command, status=0):
     expect(done.returncode == status, f'{command} ended with {done.returncode}', done.stderr.decode())
 
 
+def current(terminal, wanted, unlike=None):
+    """Returns the line of the cursor, as soon as it has the pattern. It is in reverse from its start, as is the title."""
+    deadline = time.monotonic() + LIMIT
+    while True:
+        lines = [re.sub(r'\x1b\[[\d;]*m', '', line) for line in terminal.screen('-e').splitlines()[1:]
+                 if re.match(r'(\x1b\[0m)?\x1b\[(0;)?7m', line)]
+        if len(lines) == 1 and re.search(wanted, lines[0]) and lines[0] != unlike:
+            return lines[0]
+        if time.monotonic() > deadline:
+            sys.exit(f'not within {LIMIT} s: a cursor at {wanted}; on the screen:\n{terminal.screen()}')
+        time.sleep(0.02)
+
+
 def check_keys(terminal, tracer):
     """Each key does what the help says."""
     terminal.run(f'{tracer} --replay=run.trace --view')
@@ -124,6 +137,23 @@ def check_keys(terminal, tracer):
     terminal.keys('g')
     terminal.type('n')
     terminal.wait("there is no more 'never there'")
+
+    # The calls on one descriptor, from the one that opens it to the one that closes it.
+    terminal.keys('g')
+    terminal.type('/"/etc/hostname", O')
+    terminal.keys('Enter')
+    opened = current(terminal, r'openat\(')
+    fd = re.search(r'= (\d+)<', opened).group(1)
+    terminal.keys(']')
+    current(terminal, rf'\w+\({fd}<')
+    for _ in range(20):
+        terminal.keys(']')
+    closed = current(terminal, rf'(close|dup2)\({fd}<')
+    terminal.keys('[')
+    current(terminal, rf'\w+\({fd}<', unlike=closed)
+    terminal.type('gG]')
+    terminal.wait('there is no descriptor in this line')
+    terminal.keys('g')
 
     # A filter, a wrong one, and none.
     terminal.keys('f')

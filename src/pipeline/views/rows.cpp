@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "pipeline/named_arguments.h"
 #include "trace/task_snapshot.h"
 
 namespace tracer::pipeline::views {
@@ -178,6 +179,7 @@ void RowsView::call_begins(Thread& thread, const trace::Memory& memory) {
   row.name = decoder().name_of(*thread.state);
   if (thread.call.function == nullptr) {
     noise_.call_begins(thread, memory);
+    add_fds(row, thread);
   } else {
     open_functions_.insert(thread.call.function_call);
   }
@@ -197,7 +199,32 @@ void RowsView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory
     row->duration = end.duration;
   }
   if (thread.call.function == nullptr && end.outcome.known) {
+    add_result(*row, thread, end);
     find_noise(*row, thread, end);
+  }
+}
+
+void RowsView::add_fds(Row& row, const Thread& thread) const {
+  const spec::Signature* signature = decode::Decoder::signature_of(*thread.state);
+  if (signature == nullptr) {
+    return;
+  }
+  visit_named_arguments(
+      tables(), *signature, thread.call.entry.abi, decode::Decoder::arguments_of(*thread.state),
+      [&row](std::int32_t fd, spec::Style) {
+        if (fd >= 0) {
+          row.fds.push_back(fd);
+        }
+      },
+      [](RemoteAddr) {});
+}
+
+void RowsView::add_result(Row& row, const Thread& thread, const CallEnd& end) const {
+  const spec::Signature* signature = decode::Decoder::signature_of(*thread.state);
+  const bool is_fd = signature != nullptr && signature->result != spec::none &&
+                     tables().types[signature->result].style == spec::Style::fd;
+  if (is_fd && !end.outcome.is_error) {
+    row.fds.push_back(static_cast<std::int32_t>(end.outcome.value));
   }
 }
 

@@ -26,6 +26,7 @@ struct Row {
   std::string below;               ///< of details: the lines of the stack and of dumps
   std::string command;             ///< of details: that of the thread, printable
   std::string name;                ///< of a call
+  std::vector<std::int32_t> fds;   ///< the descriptors that it is about, the one that it returns last
   const FoldRule* rule = nullptr;  ///< by which it is noise; null: it is none
   NoisyCall noisy;                 ///< what counts of it then
   NoisyResult result;
@@ -82,6 +83,10 @@ class RowsView final : public TextView {
   void collect_notes();
   /// Gives the lines that were just written to the row of the thread's call, which has ended; null: there is none.
   Row* end_row(const Thread& thread);
+  /// Adds the descriptors among the arguments.
+  void add_fds(Row& row, const Thread& thread) const;
+  /// Adds the descriptor that the call returns, if it is one.
+  void add_result(Row& row, const Thread& thread, const CallEnd& end) const;
   void find_noise(Row& row, const Thread& thread, const CallEnd& end);
 
   Collected& sink_;
