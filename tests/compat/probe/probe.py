@@ -26,12 +26,12 @@ import compare  # noqa: E402
 
 # Per cent of equal lines: what has been reached so far, in the smallest sample that is taken, where one line is 0.05 %.
 # Raise it, never lower.
-THRESHOLDS = {'x86_64': 99.4, 'i386': 99.5}
+THRESHOLDS = {'x86_64': 99.7, 'i386': 99.5}
 # Options that change how values show.
 MODES = ['', '-v', '-X raw', '-X verbose', '-x', '-xx', '-y', '-yy', '-Y', '--decode-pids=comm,pidns', '-e raw=all', '-e abbrev=none',
          '-e verbose=none', '-s 0', '-s 1', '-n', '-N']
 # What has been reached under those that are behind.
-MODE_THRESHOLDS = {'-v': 98.8, '-e abbrev=none': 98.8, '-e verbose=none': 96.0, '-s 0': 98.8, '-s 1': 99.0, '-N': 97.4}
+MODE_THRESHOLDS = {'-v': 99.0, '-e abbrev=none': 99.0, '-e verbose=none': 96.0, '-s 0': 98.8, '-s 1': 99.0, '-N': 99.0}
 FLAGS = {'x86_64': ['-m64'], 'i386': ['-m32']}
 COMPILERS = {'x86_64': ['gcc'], 'i386': ['gcc-12', 'gcc']}
 CHUNK = 10000  # scenes of one run of the tracers
