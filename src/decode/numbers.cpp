@@ -211,14 +211,9 @@ void NumberDecoder::descriptor_of_other(const Type& type, std::uint64_t bits) co
                     : names.descriptor_of(session_.task(), number, fd));
 }
 
-/// A number in parts, as its description says. False, with nothing emitted, if none of them is to show.
-bool NumberDecoder::show_parts(const Type& type, std::uint64_t bits) const {
+bool NumberDecoder::append_parts(TextBuffer& text, const spec::Show& show, const Context& context) const {
   const spec::Tables& tables = session_.tables;
-  const spec::Show& show = tables.shows[type.index];
   const bool is_name = show.kind != spec::ShowKind::always;
-  Context context = no_context;
-  context.it = bits;
-  TextBuffer text;
   bool any = false;
   for (const spec::ShowPart& part : spec::Tables::slice(tables.show_parts, show.parts)) {
     if (!values_.evaluator().holds(part.condition, context)) {
@@ -239,7 +234,16 @@ bool NumberDecoder::show_parts(const Type& type, std::uint64_t bits) const {
     its_type.set != spec::none ? format::append_constant(text, tables, its_type, its_bits, session_.abi, form)
                                : format::append_scalar(text, its_bits, its_type, form);
   }
-  if (!any) {
+  return any;
+}
+
+/// A number in parts, as its description says. False, with nothing emitted, if none of them is to show.
+bool NumberDecoder::show_parts(const Type& type, std::uint64_t bits) const {
+  const spec::Show& show = session_.tables.shows[type.index];
+  Context context = no_context;
+  context.it = bits;
+  TextBuffer text;
+  if (!append_parts(text, show, context)) {
     return false;
   }
   switch (show.kind) {

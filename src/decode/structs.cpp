@@ -165,7 +165,17 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   const bool fills = is_filled_up(layout) && wanted < full && read->size() == wanted;
   inner.place = Place::copied(fills ? filled_up(*read, full) : *read, place.address);
   available = std::max<std::uint64_t>(available, std::min<std::uint64_t>(full, layout.filled_size));
+  TextBuffer text;
+  const bool has_text =
+      layout.show != spec::none && values_.numbers().append_parts(text, tables_.shows[layout.show], within);
+  if (has_text && tables_.shows[layout.show].kind == spec::ShowKind::always) {
+    out_.symbol(text.view());
+    return true;
+  }
   layout.is_list ? elements(within, available) : fields(within, available, in_part);
+  if (has_text) {
+    out_.comment(text.view());
+  }
   return true;
 }
 

@@ -30,13 +30,10 @@ bool pkey_out(decode::CustomContext& context);
 bool control_id(decode::CustomContext& context);
 bool termios_flags(decode::CustomContext& context);
 bool request_bytes(decode::CustomContext& context);
-bool dm_version(decode::CustomContext& context);
 bool dm_data(decode::CustomContext& context);
 bool hwaddr_data(decode::CustomContext& context);
 bool character(decode::CustomContext& context);
 bool fourcc(decode::CustomContext& context);
-bool fraction(decode::CustomContext& context);
-bool btrfs_feature_use(decode::CustomContext& context);
 bool request_elements(decode::CustomContext& context);
 bool left_behind(decode::CustomContext& context);
 // flags_and_mode.cpp
@@ -61,17 +58,16 @@ bool netfilter_type(decode::CustomContext& context);
 bool restriction(decode::CustomContext& context);
 bool high_low(decode::CustomContext& context);
 bool shmat_result(decode::CustomContext& context);
-bool limit(decode::CustomContext& context);
 bool ifreq_count(decode::CustomContext& context);
 // perf.cpp
 // processes.cpp
 bool wait_status(decode::CustomContext& context);
 bool cpuset(decode::CustomContext& context);
 // registers.cpp
+bool thread_area_entry(decode::CustomContext& context);
 bool user_area(decode::CustomContext& context);
 bool filtered_call(decode::CustomContext& context);
 bool user_desc(decode::CustomContext& context);
-bool thread_area_entry(decode::CustomContext& context);
 // select_poll_futex.cpp
 bool fd_set(decode::CustomContext& context);
 bool select_result(decode::CustomContext& context);
@@ -86,10 +82,8 @@ bool interrupted_call(decode::CustomContext& context);
 // sockets.cpp
 bool bare_bytes(decode::CustomContext& context);
 bool sun_path(decode::CustomContext& context);
-bool in6_scope(decode::CustomContext& context);
 bool recvmmsg_result(decode::CustomContext& context);
 bool icmp_filter(decode::CustomContext& context);
-bool missing(decode::CustomContext& context);
 // times.cpp
 bool dated(decode::CustomContext& context);
 bool utime_spec(decode::CustomContext& context);

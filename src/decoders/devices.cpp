@@ -53,19 +53,6 @@ bool request_bytes(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows the version of the device mapper's interface: `[4, 0, 0]`. linux/dm-ioctl.h.
-bool dm_version(decode::CustomContext& context) {
-  constexpr std::uint64_t known = 4;
-  std::array<std::byte, 4> major{};
-  if (!context.copy(major) || !context.described()) {
-    return false;
-  }
-  if (number_at(major, 0, major.size()) != known) {
-    context.out().comment("unsupported device mapper ABI version");
-  }
-  return true;
-}
-
 namespace {
 
 /// Shows a request of the device mapper as the first element of an array whose other elements are its data.
@@ -257,36 +244,6 @@ bool fourcc(decode::CustomContext& context) {
   context.out().symbol(text.view());
   if (const auto name = context.constant_name("v4l2_pixel_format", number_at(raw, 0, 4)); !name.empty()) {
     context.out().comment(name);
-  }
-  return true;
-}
-
-/// Shows a fraction of two 32-bit numbers: `1/30`.
-bool fraction(decode::CustomContext& context) {
-  std::array<std::byte, 8> raw{};
-  if (!context.copy(raw)) {
-    return false;
-  }
-  TextBuffer text;
-  text.decimal(number_at(raw, 0, 4));
-  text.append('/');
-  text.decimal(number_at(raw, 4, 4));
-  context.out().symbol(text.view());
-  return true;
-}
-
-namespace {}  // namespace
-
-/// Shows one of the three consecutive flag sets of BTRFS_IOC_GET_SUPPORTED_FEATURES with its meaning as a comment.
-/// linux/btrfs.h.
-bool btrfs_feature_use(decode::CustomContext& context) {
-  static constexpr std::array<std::string_view, 3> uses = {"supported", "safe to set", "safe to clear"};
-  const auto offset = context.address().value() - context.argument("argp").value_or(0);
-  if (!context.described()) {
-    return false;
-  }
-  if (const auto index = offset / context.size(); index < uses.size()) {
-    context.out().comment(uses.at(index));
   }
   return true;
 }

@@ -56,28 +56,6 @@ bool shmat_result(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows a limit of getrlimit(2): `8192*1024`, `RLIM64_INFINITY`.
-bool limit(decode::CustomContext& context) {
-  constexpr std::uint64_t kilo = 1024;
-  const auto bits = load(context);
-  if (!bits) {
-    return false;
-  }
-  const bool is_wide = context.size() == 8;
-  const std::uint64_t infinity = is_wide ? ~std::uint64_t{0} : 0xffffffff;
-  if (*bits == infinity) {
-    context.named(is_wide ? "RLIM64_INFINITY" : "RLIM_INFINITY", *bits, spec::Style::number);
-  } else if (*bits > kilo && *bits % kilo == 0) {
-    TextBuffer text;
-    text.decimal(*bits / kilo);
-    text.append("*1024");
-    context.named(text.view(), *bits, spec::Style::number);
-  } else {
-    context.number(*bits, spec::Style::number, 8, false);
-  }
-  return true;
-}
-
 /// Shows the length of ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
 bool ifreq_count(decode::CustomContext& context) {
   const auto bits = load(context);

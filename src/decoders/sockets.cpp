@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::size_t max_sun_path = 108;
 
-/// Returns the value from its register or from memory.
-std::optional<std::uint64_t> load(const CustomContext& context, std::size_t width) {
-  if (!context.in_memory()) {
-    return context.value();
-  }
-  std::array<std::byte, 8> raw{};
-  return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, 8)) : std::nullopt;
-}
-
 }  // namespace
 
 /// Shows the bytes after the family of the transport address in a sockaddr_rxrpc, in a field without a name.
@@ -58,22 +49,6 @@ bool sun_path(decode::CustomContext& context) {
   }
   const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
   context.out().bytes(bytes.first(static_cast<std::size_t>(end - bytes.begin())), {});
-  return true;
-}
-
-/// Shows sin6_scope_id of ipv6(7), which is an interface if the preceding address is link-local.
-bool in6_scope(decode::CustomContext& context) {
-  const auto bits = load(context, 4);
-  if (!bits) {
-    return false;
-  }
-  std::array<std::byte, 16> address{};
-  const bool known = context.memory().read(context.address() + (0 - address.size()), address) == address.size();
-  const auto first = number_at(address, 0, 1);
-  const auto second = number_at(address, 1, 1);
-  const bool link_local =
-      known && ((first == 0xfe && (second & 0xc0) == 0x80) || (first == 0xff && (second & 0xf) == 2));
-  context.number(*bits, link_local ? spec::Style::ifindex : spec::Style::number, 4, false);
   return true;
 }
 
@@ -119,12 +94,6 @@ bool icmp_filter(decode::CustomContext& context) {
   }
   text.append(']');
   context.out().symbol(text.view());
-  return true;
-}
-
-/// Shows `???` in place of a truncated value.
-bool missing(decode::CustomContext& context) {
-  context.out().symbol("???");
   return true;
 }
 

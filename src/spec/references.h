@@ -136,6 +136,7 @@ void for_each_reference(Struct& s, Visit visit) {
   visit_index(Part::exprs, s.sized_by, visit);
   visit_index(Part::exprs, s.step, visit);
   visit(Part::fields, s.fields);
+  visit_index(Part::shows, s.show, visit);
 }
 
 template <typename Visit>

@@ -243,6 +243,7 @@ struct Struct {
   std::uint32_t filled_size = 0;  ///< if it has fewer bytes, zeros follow up to that many
   ExprId step = none;             ///< stream: bytes to the next record
   Range fields;                   ///< in the order of printing
+  Index show = none;              ///< into Tables::shows: a text in place of its fields, or behind them
 };
 
 struct Field {

@@ -160,6 +160,7 @@ class Verifier {
       expect(text(structure.name) && in(t_.fields, structure.fields), "structs", i, "name or fields out of range");
       expect(in_or_none(t_.exprs, structure.sized_by) && in_or_none(t_.exprs, structure.step), "structs", i,
              "an expression out of range");
+      expect(in_or_none(t_.shows, structure.show), "structs", i, "no such form");
       expect(structure.kind != StructKind::stream || structure.step != none, "structs", i, "a stream without a step");
     }
     for (Index i = 0; i < t_.fields.size(); ++i) {

@@ -213,6 +213,7 @@ struct Struct {
   std::vector<Name> print;
   std::optional<std::vector<Name>> brief;
   std::optional<std::vector<Name>> if_short;  ///< `short {…}`
+  Box<Show> show{};
   bool is_list = false;
   bool is_spliced = false;  ///< `list inline`
   bool is_complex = false;

@@ -142,6 +142,7 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     context_.set.fields[ids[i]] = lower_field(structure.fields[i], structure, scope);
   }
+  row.show = structure.show != nullptr ? types_.lower_show(*structure.show, scope) : none;
   check_names(structure, structure.brief, scope);
   check_names(structure, structure.if_short, scope);
   place_fields(structure, row, ids, use.open_streams + (structure.kind == StructKind::stream ? 1 : 0));

@@ -172,6 +172,11 @@ spec::TypeId TypeLowering::with_show(spec::TypeId id, const ast::Show& show, con
     context_.diagnostics.error(show.at, "found 'show' on something that is no scalar, expected it on one");
     return id;
   }
+  type.index = lower_show(show, scope);
+  return context_.builder.type(type);
+}
+
+spec::Index TypeLowering::lower_show(const ast::Show& show, const Scope& scope) {
   std::vector<spec::ShowPart> parts;
   for (const auto& group : show.groups) {
     const auto condition = exprs_.lower_optional(group.condition, scope);
@@ -181,8 +186,7 @@ spec::TypeId TypeLowering::with_show(spec::TypeId id, const ast::Show& show, con
                        part.type == nullptr ? none : lower(*part.type, scope, 0), condition, part.styled});
     }
   }
-  type.index = context_.builder.show(show.kind, parts);
-  return context_.builder.type(type);
+  return context_.builder.show(show.kind, parts);
 }
 
 spec::TypeId TypeLowering::with_width(spec::TypeId id, const ast::Name& name) {

@@ -22,6 +22,7 @@ class TypeLowering {
   spec::TypeId lower(const ast::Type& type, const Scope& scope, unsigned alias_depth = 0);
   /// Returns `none` if there is no built-in type of that name.
   spec::TypeId builtin(std::string_view name);
+  spec::Index lower_show(const ast::Show& show, const Scope& scope);
   /// Returns the type that stands in for one that is in error or unknown: a word in hexadecimal.
   spec::TypeId fallback();
 

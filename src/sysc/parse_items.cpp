@@ -206,7 +206,8 @@ bool begins_item(const TokenStream& in) {
 std::vector<ast::Name> parse_name_list(TokenStream& in) {
   std::vector<ast::Name> names;
   const bool braces = in.accept("{");
-  while (in.at_kind(TokenKind::name) && !(!braces && (begins_item(in) || in.at("brief") || in.at("short")))) {
+  while (in.at_kind(TokenKind::name) &&
+         !(!braces && (begins_item(in) || in.at("brief") || in.at("short") || in.at("show")))) {
     names.push_back(expect_field_name(in));
   }
   if (braces && !in.accept("}")) {
@@ -317,6 +318,9 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
     } else if (in.at("short") && in.peek(1).is("{")) {
       in.take();
       structure.if_short = parse_name_list(in);
+    } else if (in.at("show") && (in.peek(1).is("always") || in.peek(1).is("comment"))) {
+      in.take();
+      structure.show = parse_show(in);
     } else {
       return structure;
     }

@@ -132,29 +132,6 @@ ast::ShowPart parse_show_part(TokenStream& in) {
   return part;
 }
 
-/// Parses `show { … }`, `show always { … }` or `show comment { … }`.
-ast::Box<ast::Show> parse_show(TokenStream& in) {
-  auto show = std::make_unique<ast::Show>();
-  show->at = in.position();
-  show->kind = in.accept_word("always")    ? spec::ShowKind::always
-               : in.accept_word("comment") ? spec::ShowKind::comment
-                                           : spec::ShowKind::name;
-  in.expect("{");
-  while (!in.accept("}")) {
-    auto& group = show->groups.emplace_back();
-    if (!in.accept_word("if")) {
-      group.parts.push_back(parse_show_part(in));
-      continue;
-    }
-    group.condition = std::make_unique<Expr>(parse_expr(in));
-    in.expect("{");
-    while (!in.accept("}")) {
-      group.parts.push_back(parse_show_part(in));
-    }
-  }
-  return show;
-}
-
 /// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief count`, `indexed`, `show`.
 Type parse_with_suffixes(TokenStream& in) {
   Type type = parse_base(in);
@@ -206,6 +183,28 @@ Type parse_with_suffixes(TokenStream& in) {
 }
 
 }  // namespace
+
+ast::Box<ast::Show> parse_show(TokenStream& in) {
+  auto show = std::make_unique<ast::Show>();
+  show->at = in.position();
+  show->kind = in.accept_word("always")    ? spec::ShowKind::always
+               : in.accept_word("comment") ? spec::ShowKind::comment
+                                           : spec::ShowKind::name;
+  in.expect("{");
+  while (!in.accept("}")) {
+    auto& group = show->groups.emplace_back();
+    if (!in.accept_word("if")) {
+      group.parts.push_back(parse_show_part(in));
+      continue;
+    }
+    group.condition = std::make_unique<Expr>(parse_expr(in));
+    in.expect("{");
+    while (!in.accept("}")) {
+      group.parts.push_back(parse_show_part(in));
+    }
+  }
+  return show;
+}
 
 Type parse_type(TokenStream& in) {
   const TokenStream::Level level(in);

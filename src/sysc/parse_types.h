@@ -17,5 +17,7 @@ std::array<std::optional<std::int64_t>, abi_count> parse_values(TokenStream& in)
 /// Parses the list after `@`.
 AbiMask parse_abis(TokenStream& in);
 ast::Type parse_type(TokenStream& in);
+/// Parses what follows the word `show`: `{ … }`, `always { … }` or `comment { … }`.
+ast::Box<ast::Show> parse_show(TokenStream& in);
 
 }  // namespace tracer::sysc
