@@ -135,7 +135,8 @@ std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
   constexpr unsigned least = 3;
   for (const ThreadWait& wait : waits) {
     const Process* process = story.find(wait.pid);
-    const bool sleeps = contains(wait.words, "sleep") || contains(wait.words, "time") || contains(wait.words, "runs");
+    const bool sleeps = contains(wait.words, "sleep") || contains(wait.words, "time") || contains(wait.words, "runs") ||
+                        contains(wait.words, "waits for the lock ");
     if (process == nullptr || !sleeps) {
       continue;
     }
