@@ -20,16 +20,16 @@ static void *work(void *unused) {
 
 // Threads that work side by side, and a child that does too.
 static int threads(void) {
+  const pid_t child = fork();  // before there are threads, of which it would inherit what they have open just then
+  if (child == 0) {
+    work(NULL);
+    _exit(7);
+  }
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) {
     if (pthread_create(&threads[i], NULL, work, NULL) != 0) {
       return 1;
     }
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    work(NULL);
-    _exit(7);
   }
   for (int i = 0; i < 3; ++i) {
     pthread_join(threads[i], NULL);

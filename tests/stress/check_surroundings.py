@@ -108,7 +108,7 @@ def hidden_files(tracer, folder):
 
 def few_resources(tracer, folder):
     """With any low limit, the program runs as it would, or one line says why it does not."""
-    addresses, data = (16 << 20, 20 << 20, 28 << 20, 40 << 20), (1 << 20, 8 << 20)
+    addresses, data = (24 << 20, 28 << 20, 40 << 20), (1 << 20, 8 << 20)
     if os.environ.get('SANITIZED') == '1':
         addresses = data = ()  # AddressSanitizer itself needs terabytes
     limits = ((resource.RLIMIT_NOFILE, (4, 5, 6, 7, 8, 12, 24)), (resource.RLIMIT_AS, addresses),
