@@ -54,7 +54,7 @@ DescriptorName ProcDescriptorNames::name_of(const std::optional<trace::OpenFile>
 bool ProcDescriptorNames::append_detail(const trace::OpenFile& file) {
   if (options_.sockets && file.socket) {
     if (!append_socket(text_, *file.socket)) {
-      text_.append(file.link);
+      append_escaped_name(text_, file.link);
     }
     return true;
   }
