@@ -13,7 +13,6 @@ namespace tracer::debuginfo {
 
 namespace {
 
-using spec::Direction;
 using spec::Type;
 using spec::TypeId;
 using spec::TypeKind;

@@ -1,5 +1,5 @@
-/* contained GROUP PATH...: enters the control group (a file cgroup.procs; - for none) and runs itself again, which makes
- * one call that is easily told from others, for each path.
+/* contained GROUP PATH...: enters the control group (a file cgroup.procs; - for none) and runs itself again, which
+ * makes one call that is easily told from others, for each path.
  *
  * contained until FILE PATH...: makes these calls again and again until FILE exists, for a minute at most. */
 #include <fcntl.h>

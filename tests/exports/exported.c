@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void *work(void *unused) {
+static void* work(void* unused) {
   (void)unused;
   for (int i = 0; i < 20; ++i) {
     close(open("/dev/null", O_RDONLY));
@@ -37,13 +37,13 @@ static int threads(void) {
   return waitpid(child, NULL, 0) == child ? 0 : 1;
 }
 
-static void *execute(void *program) {
-  execl(program, "exported", "quiet", (char *)NULL);
+static void* execute(void* program) {
+  execl(program, "exported", "quiet", (char*)NULL);
   return NULL;
 }
 
 // A thread that executes this program again while the leader waits.
-static int replaced(char *program) {
+static int replaced(char* program) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, execute, program) != 0) {
     return 1;
@@ -60,9 +60,17 @@ static void answer(int unused) {
 }
 
 // Names that whoever does not escape them takes for his own syntax.
-static int hostile(char *program) {
-  static const char *const names[] = {"new\nline", "quote\"back\\slash", "\xff\xfe bytes", "\x1b[31mred\x07", "</script><b>", "'; DROP TABLE event; --", "a\tb\x01",
-                                      "\xe2\x80\xae" "rtl", "{}[]<|>"};
+static int hostile(char* program) {
+  static const char* const names[] = {"new\nline",
+                                      "quote\"back\\slash",
+                                      "\xff\xfe bytes",
+                                      "\x1b[31mred\x07",
+                                      "</script><b>",
+                                      "'; DROP TABLE event; --",
+                                      "a\tb\x01",
+                                      "\xe2\x80\xae"
+                                      "rtl",
+                                      "{}[]<|>"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     prctl(PR_SET_NAME, names[i]);
     close(open(names[i], O_RDONLY));
@@ -70,7 +78,7 @@ static int hostile(char *program) {
     snprintf(variable, sizeof variable, "X%zu", i);
     setenv(variable, names[i], 1);
     if (fork() == 0) {
-      execl(program, names[i], "quiet", names[i], (char *)NULL);
+      execl(program, names[i], "quiet", names[i], (char*)NULL);
       _exit(1);
     }
     wait(NULL);
@@ -78,8 +86,8 @@ static int hostile(char *program) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "quiet";
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "quiet";
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   if (length < 0) {

@@ -1,4 +1,5 @@
-// A library that calls itself through its linkage table (-DLIBRARY), and its program; -DTWICE calls it by another name, too.
+// A library that calls itself through its linkage table (-DLIBRARY), and its program; -DTWICE calls it by another name,
+// too.
 #ifdef LIBRARY
 int inner(int number) {
   return number + 1;

@@ -1,21 +1,21 @@
 // Structures that lead to others and to themselves, as debugging information describes them.
 struct node {
-  struct node *next;
+  struct node* next;
   int value;
 };
 
 struct owner {
-  struct owned *first;
-  const char *name;
-  int *count;
+  struct owned* first;
+  const char* name;
+  int* count;
 };
 
 struct owned {
-  struct owner *of;
+  struct owner* of;
   long size;
 };
 
-__attribute__((noinline)) int show_node(struct node *node) {
+__attribute__((noinline)) int show_node(struct node* node) {
   return node->value;
 }
 
@@ -23,17 +23,17 @@ __attribute__((noinline)) int show_value(struct node node) {
   return node.value;
 }
 
-__attribute__((noinline)) int show_owner(struct owner *owner) {
+__attribute__((noinline)) int show_owner(struct owner* owner) {
   return owner->name[0];
 }
 
-__attribute__((noinline)) int change(struct node *node, int *number) {
+__attribute__((noinline)) int change(struct node* node, int* number) {
   node->value = 77;
   *number = 78;
   return 1;
 }
 
-__attribute__((noinline)) struct node *find(struct node *node) {
+__attribute__((noinline)) struct node* find(struct node* node) {
   return node;
 }
 

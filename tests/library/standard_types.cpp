@@ -31,31 +31,79 @@ class Named {
 
 #define FUNCTION __attribute__((noinline, used)) int
 
-FUNCTION take_text(std::string text) { return static_cast<int>(text.size()); }
-FUNCTION take_const_text(const std::string& text) { return static_cast<int>(text.size()); }
-FUNCTION take_view(std::string_view text) { return static_cast<int>(text.size()); }
-FUNCTION take_numbers(const std::vector<int>& all) { return static_cast<int>(all.size()); }
-FUNCTION take_points(std::vector<Point> all) { return static_cast<int>(all.size()); }
-FUNCTION take_texts(const std::vector<std::string>& all) { return static_cast<int>(all.size()); }
-FUNCTION take_optional(std::optional<int> value, int more) { return value ? *value : more; }
-FUNCTION take_optional_text(const std::optional<std::string>& value) { return value ? 1 : 0; }
-FUNCTION take_unique(std::unique_ptr<Point> point) { return point ? point->x : 0; }
-FUNCTION take_shared(std::shared_ptr<Point> point) { return point ? point->y : 0; }
-FUNCTION take_three(const std::array<int, 3>& all) { return all[0]; }
-FUNCTION take_span(std::span<int> all) { return static_cast<int>(all.size()); }
-FUNCTION take_list(std::initializer_list<int> all) { return static_cast<int>(all.size()); }
-FUNCTION take_map(const std::map<std::string, int>& all) { return static_cast<int>(all.size()); }
-FUNCTION take_set(const std::unordered_set<int>& all) { return static_cast<int>(all.size()); }
-FUNCTION take_chain(std::list<int> all) { return static_cast<int>(all.size()); }
-FUNCTION take_named(Named named) { return named.id(); }
-__attribute__((noinline)) Named give_named(int id) { return {id, "given"}; }
-__attribute__((noinline)) std::string give_text(std::size_t size) { return std::string(size, 'z'); }
-__attribute__((noinline)) std::string_view give_view() { return "a view"; }
-__attribute__((noinline)) std::vector<int> give_numbers(int count) { return std::vector<int>(static_cast<std::size_t>(count), 7); }
-__attribute__((noinline)) std::optional<int> give_optional(bool there) { return there ? std::optional(5) : std::nullopt; }
+FUNCTION take_text(std::string text) {
+  return static_cast<int>(text.size());
+}
+FUNCTION take_const_text(const std::string& text) {
+  return static_cast<int>(text.size());
+}
+FUNCTION take_view(std::string_view text) {
+  return static_cast<int>(text.size());
+}
+FUNCTION take_numbers(const std::vector<int>& all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_points(std::vector<Point> all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_texts(const std::vector<std::string>& all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_optional(std::optional<int> value, int more) {
+  return value ? *value : more;
+}
+FUNCTION take_optional_text(const std::optional<std::string>& value) {
+  return value ? 1 : 0;
+}
+FUNCTION take_unique(std::unique_ptr<Point> point) {
+  return point ? point->x : 0;
+}
+FUNCTION take_shared(std::shared_ptr<Point> point) {
+  return point ? point->y : 0;
+}
+FUNCTION take_three(const std::array<int, 3>& all) {
+  return all[0];
+}
+FUNCTION take_span(std::span<int> all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_list(std::initializer_list<int> all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_map(const std::map<std::string, int>& all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_set(const std::unordered_set<int>& all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_chain(std::list<int> all) {
+  return static_cast<int>(all.size());
+}
+FUNCTION take_named(Named named) {
+  return named.id();
+}
+__attribute__((noinline)) Named give_named(int id) {
+  return {id, "given"};
+}
+__attribute__((noinline)) std::string give_text(std::size_t size) {
+  return std::string(size, 'z');
+}
+__attribute__((noinline)) std::string_view give_view() {
+  return "a view";
+}
+__attribute__((noinline)) std::vector<int> give_numbers(int count) {
+  return std::vector<int>(static_cast<std::size_t>(count), 7);
+}
+__attribute__((noinline)) std::optional<int> give_optional(bool there) {
+  return there ? std::optional(5) : std::nullopt;
+}
 #ifdef __SIZEOF_INT128__
-__attribute__((noinline)) __int128 give_wide(__int128 value, int more) { return value + more; }
-__attribute__((noinline)) unsigned __int128 give_unsigned(unsigned __int128 value) { return value; }
+__attribute__((noinline)) __int128 give_wide(__int128 value, int more) {
+  return value + more;
+}
+__attribute__((noinline)) unsigned __int128 give_unsigned(unsigned __int128 value) {
+  return value;
+}
 #endif
 
 int main() {
