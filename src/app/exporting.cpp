@@ -33,6 +33,7 @@ cli::Options with_export(cli::Options options, const spec::Tables& tables) {
   if (!row.is_export) {
     return options;
   }
+  const bool recorded = !options.extras.files.replay.empty();
   options.format.quiet.add(filter::Quiet::attach);
   options.format.quiet.add(filter::Quiet::personality);
   if (row.format == cli::OutputFormat::pcapng) {
@@ -44,7 +45,6 @@ cli::Options with_export(cli::Options options, const spec::Tables& tables) {
       options.filters.trace = carriers.value();
     }
     options.format.fd_details = {cli::FdDetail::path, cli::FdDetail::socket};
-    const bool recorded = !options.extras.files.replay.empty();
     options.format.string_limit = std::max(options.format.string_limit, recorded ? 0 : packet_text);
     return options;
   }
@@ -71,7 +71,6 @@ cli::Options with_export(cli::Options options, const spec::Tables& tables) {
     options.filters.trace = execs.value();
   }
   options.format.abbrev = others;  // the whole environment
-  const bool recorded = !options.extras.files.replay.empty();
   options.format.string_limit =
       std::max(options.format.string_limit, recorded ? replay::default_string_limit : command_text);
   return options;

@@ -23,6 +23,7 @@ std::span<const decode::Custom> all() {
       {"generic_family", generic_family},
       {"high_low", high_low},
       {"hwaddr_data", hwaddr_data},
+      {"icmp_filter", icmp_filter},
       {"ifreq_count", ifreq_count},
       {"input_bits", input_bits},
       {"interrupted_call", interrupted_call},
@@ -30,6 +31,7 @@ std::span<const decode::Custom> all() {
       {"kvm_exit", kvm_exit},
       {"left_behind", left_behind},
       {"lsm_contexts", lsm_contexts},
+      {"milliseconds", milliseconds},
       {"mounted_text", mounted_text},
       {"mounted_texts", mounted_texts},
       {"netfilter_type", netfilter_type},
@@ -53,7 +55,6 @@ std::span<const decode::Custom> all() {
       {"sockaddr_ax25", sockaddr_ax25},
       {"submissions", submissions},
       {"sun_path", sun_path},
-      {"milliseconds", milliseconds},
       {"termios_flags", termios_flags},
       {"thread_area_entry", thread_area_entry},
       {"user_area", user_area},
@@ -62,7 +63,6 @@ std::span<const decode::Custom> all() {
       {"wait_status", wait_status},
       {"wide_array", wide_array},
       {"wide_text", wide_text},
-      {"icmp_filter", icmp_filter},
   };
   return customs;
 }

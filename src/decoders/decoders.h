@@ -18,28 +18,22 @@ bool sockaddr_ax25(decode::CustomContext& context);
 bool bpf_code(decode::CustomContext& context);
 bool bpf_program(decode::CustomContext& context);
 bool seccomp_program(decode::CustomContext& context);
+// btrfs.cpp
+bool btrfs_dev_stats(decode::CustomContext& context);
 // capabilities.cpp
 bool capabilities(decode::CustomContext& context);
 // devices.cpp
-bool as_it_is(decode::CustomContext& context);
-bool lsm_contexts(decode::CustomContext& context);
-bool mounted_text(decode::CustomContext& context);
-bool mounted_texts(decode::CustomContext& context);
-bool pkey_in(decode::CustomContext& context);
-bool pkey_out(decode::CustomContext& context);
-bool control_id(decode::CustomContext& context);
 bool termios_flags(decode::CustomContext& context);
 bool request_bytes(decode::CustomContext& context);
 bool dm_data(decode::CustomContext& context);
 bool hwaddr_data(decode::CustomContext& context);
 bool character(decode::CustomContext& context);
+bool control_id(decode::CustomContext& context);
 bool fourcc(decode::CustomContext& context);
 bool request_elements(decode::CustomContext& context);
 bool left_behind(decode::CustomContext& context);
 // flags_and_mode.cpp
 bool flags_and_mode(decode::CustomContext& context);
-// indexed_numbers.cpp
-bool btrfs_dev_stats(decode::CustomContext& context);
 // io_uring.cpp
 bool submissions(decode::CustomContext& context);
 // keyboard.cpp
@@ -50,6 +44,8 @@ bool nodemask(decode::CustomContext& context);
 bool page_residence(decode::CustomContext& context);
 // namespaces.cpp
 bool new_namespaces(decode::CustomContext& context);
+bool mounted_text(decode::CustomContext& context);
+bool mounted_texts(decode::CustomContext& context);
 // netlink.cpp
 bool milliseconds(decode::CustomContext& context);
 bool generic_family(decode::CustomContext& context);
@@ -59,15 +55,18 @@ bool restriction(decode::CustomContext& context);
 bool high_low(decode::CustomContext& context);
 bool shmat_result(decode::CustomContext& context);
 bool ifreq_count(decode::CustomContext& context);
-// perf.cpp
 // processes.cpp
 bool wait_status(decode::CustomContext& context);
 bool cpuset(decode::CustomContext& context);
+bool pkey_in(decode::CustomContext& context);
+bool pkey_out(decode::CustomContext& context);
+bool as_it_is(decode::CustomContext& context);
+bool lsm_contexts(decode::CustomContext& context);
 // registers.cpp
-bool thread_area_entry(decode::CustomContext& context);
 bool user_area(decode::CustomContext& context);
 bool filtered_call(decode::CustomContext& context);
 bool user_desc(decode::CustomContext& context);
+bool thread_area_entry(decode::CustomContext& context);
 // select_poll_futex.cpp
 bool fd_set(decode::CustomContext& context);
 bool select_result(decode::CustomContext& context);
@@ -91,7 +90,7 @@ bool second_of_time(decode::CustomContext& context);
 // vcpu.cpp
 bool kvm_exit(decode::CustomContext& context);
 // wide_text.cpp
-bool wide_array(decode::CustomContext& context);
 bool wide_text(decode::CustomContext& context);
+bool wide_array(decode::CustomContext& context);
 
 }  // namespace tracer::decoders
