@@ -67,7 +67,7 @@ std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
 /// A thread that sleeps in a system call.
 class BlockedThread {
  public:
-  BlockedThread(pid_t pid, pid_t tid) : pid_(pid), tid_(tid) {
+  BlockedThread(pid_t pid, pid_t tid, Peers& peers) : pid_(pid), tid_(tid), peers_(peers) {
     // The thread may be about to sleep again after tracing has interrupted it.
     constexpr int max_tries = 20;
     constexpr std::chrono::milliseconds retry_interval(5);
@@ -132,19 +132,19 @@ class BlockedThread {
                : std::string(bytes.data());
   }
 
-  [[nodiscard]] std::string wait_for_descriptors(const std::vector<std::int64_t>& fds) const {
+  [[nodiscard]] std::string wait_for_descriptors(const std::vector<std::int64_t>& fds) {
     std::vector<std::string> names;
     for (const std::int64_t fd : fds) {
       if (names.size() < max_descriptors) {
-        names.push_back(describe_descriptor(pid_, fd));
+        names.push_back(peers_.describe(pid_, fd));
       }
     }
     return names.empty() ? "waits for nothing but time" : "waits for " + join(names, "; ");
   }
 
   [[nodiscard]] std::string descriptor() {
-    waits_for_ = other_end(pid_, static_cast<int>(args_[0]));
-    return "waits for " + describe_descriptor(pid_, static_cast<int>(args_[0]));
+    waits_for_ = peers_.other_end(pid_, static_cast<int>(args_[0]));
+    return "waits for " + peers_.describe(pid_, static_cast<int>(args_[0]));
   }
 
   [[nodiscard]] std::string polled() {
@@ -307,6 +307,7 @@ class BlockedThread {
 
   pid_t pid_;
   pid_t tid_;
+  Peers& peers_;
   pid_t waits_for_ = 0;
   std::string call_;
   std::array<std::uint64_t, 6> args_{};
@@ -353,7 +354,7 @@ std::string stopped(const Story& story, pid_t pid) {
 
 }  // namespace
 
-std::vector<ThreadWait> find_waits(const Story& story) {
+Waits find_waits(const Story& story) {
   std::vector<ThreadWait> waits;
   std::vector<pid_t> rest;
   for (const auto& [pid, process] : story.processes()) {
@@ -367,6 +368,7 @@ std::vector<ThreadWait> find_waits(const Story& story) {
     for (const auto& [tid, last] : process.threads) {
       waits.push_back({pid,
                        tid,
+                       printable(process.name()),
                        fmt::format("{} (pid {})", printable(process.name()), pid),
                        {},
                        (last.open ? "in " : "its last call was ") + to_text(last.call, false),
@@ -376,20 +378,22 @@ std::vector<ThreadWait> find_waits(const Story& story) {
   }
   // Include children that are not traced, as an attached process may wait for one.
   constexpr std::size_t max_processes = 64;
+  Peers peers;
   for (std::size_t i = 0; i < rest.size() && i < max_processes; ++i) {
     const pid_t pid = rest[i];
     const std::vector<pid_t> threads = threads_of(pid);
+    const std::string command = first_line(read_file(proc::proc_path(pid, "comm"), 64));
     if (std::string stop = stopped(story, pid); !stop.empty()) {
-      waits.push_back({pid, pid, describe_process(pid), {}, std::move(stop), 0, false});
+      waits.push_back({pid, pid, printable(command), describe_process(pid), {}, std::move(stop), 0, false});
       continue;
     }
-    const std::string command = first_line(read_file(proc::proc_path(pid, "comm"), 64));
     for (const pid_t tid : threads) {
-      BlockedThread thread(pid, tid);
+      BlockedThread thread(pid, tid, peers);
       std::string words = thread.describe();
       const std::string name = first_line(read_file(proc::proc_path(tid, "comm"), 64));
-      waits.push_back({pid, tid, describe_process(pid), name == command ? std::string() : printable(name),
-                       std::move(words), thread.waits_for(), threads.size() > 1});
+      waits.push_back({pid, tid, printable(command), describe_process(pid),
+                       name == command ? std::string() : printable(name), std::move(words), thread.waits_for(),
+                       threads.size() > 1});
       const std::vector<pid_t> children = children_of(pid, tid);
       if (!children.empty() && waits.back().words.ends_with(waits_for_signal)) {
         waits.back().words += ", such as that its child " + describe_process(children.front()) + " ended";
@@ -401,35 +405,68 @@ std::vector<ThreadWait> find_waits(const Story& story) {
       }
     }
   }
-  return waits;
+  return {std::move(waits), rest.size() - std::min(rest.size(), max_processes)};
 }
 
-std::vector<std::string> describe_waits(const std::vector<ThreadWait>& waits) {
+namespace {
+
+std::string name_of_thread(const ThreadWait& wait) {
+  return std::to_string(wait.tid) + (wait.name.empty() ? "" : " (" + wait.name + ")");
+}
+
+/// Describes those that wait for the same: threads of one process, or processes of one name.
+std::string describe_group(const std::vector<const ThreadWait*>& group, bool of_one_process) {
   constexpr std::size_t max_named = 4;
+  const ThreadWait& first = *group.front();
+  std::vector<std::string> names;
+  for (const ThreadWait* wait : group) {
+    if (names.size() == max_named) {
+      names.emplace_back("…");
+      break;
+    }
+    names.push_back(of_one_process ? name_of_thread(*wait) : std::to_string(wait->pid));
+  }
+  const std::string list = join(names, ", ");
+  std::string line =
+      of_one_process ? first.process : fmt::format("{}, {} processes ({})", first.command, group.size(), list);
+  if (of_one_process && first.has_others) {
+    line += (group.size() > 1 ? fmt::format(", {} threads ", group.size()) : ", thread ") + list;
+  }
+  return line + (first.words.starts_with("its last") ? "; " : ", ") + first.words;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_waits(const Waits& found) {
+  const std::vector<ThreadWait>& waits = found.threads;
   std::vector<std::string> lines;
   std::vector<bool> is_told(waits.size());
   for (std::size_t i = 0; i < waits.size(); ++i) {
     if (is_told[i]) {
       continue;
     }
-    std::vector<std::string> names;
-    std::size_t count = 0;
+    std::vector<const ThreadWait*> threads;
+    std::vector<const ThreadWait*> processes;
     for (std::size_t j = i; j < waits.size(); ++j) {
-      if (waits[j].pid != waits[i].pid || waits[j].words != waits[i].words) {
+      if (is_told[j] || waits[j].words != waits[i].words) {
         continue;
       }
-      is_told[j] = true;
-      ++count;
-      if (names.size() < max_named) {
-        names.push_back(std::to_string(waits[j].tid) + (waits[j].name.empty() ? "" : " (" + waits[j].name + ")"));
+      if (waits[j].pid == waits[i].pid) {
+        threads.push_back(&waits[j]);
+      }
+      if (!waits[j].has_others && waits[j].command == waits[i].command) {
+        processes.push_back(&waits[j]);
       }
     }
-    std::string line = waits[i].process;
-    if (waits[i].has_others) {
-      line += (count > 1 ? fmt::format(", {} threads ", count) : ", thread ") + join(names, ", ") +
-              (count > names.size() ? ", …" : "");
+    const bool of_one_process = waits[i].has_others || processes.size() < 2;
+    const std::vector<const ThreadWait*>& group = of_one_process ? threads : processes;
+    for (const ThreadWait* wait : group) {
+      is_told[static_cast<std::size_t>(wait - waits.data())] = true;
     }
-    lines.push_back(line + (waits[i].words.starts_with("its last") ? "; " : ", ") + waits[i].words);
+    lines.push_back(describe_group(group, of_one_process));
+  }
+  if (found.unseen_processes > 0) {
+    lines.push_back(fmt::format("{} more processes run, which were not looked at", found.unseen_processes));
   }
   return lines;
 }

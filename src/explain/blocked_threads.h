@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tracer::explain {
 struct ThreadWait {
   pid_t pid = 0;
   pid_t tid = 0;
+  std::string command;      ///< "nginx"
   std::string process;      ///< "nginx (pid 4711)"
   std::string name;         ///< of the thread, if it is another one than that of the process
   std::string words;        ///< "in futex: waits for a mutex that thread 12 holds"
@@ -20,10 +22,16 @@ struct ThreadWait {
   bool has_others = false;  ///< the process has more threads
 };
 
-/// Returns one for each live thread, and of children that are not traced.
-std::vector<ThreadWait> find_waits(const Story& story);
+struct Waits {
+  std::vector<ThreadWait> threads;
+  std::size_t unseen_processes = 0;  ///< that live, too: looking at each takes time
+};
 
-/// Returns a line for each thread, and one for all threads of a process that wait for the same.
-std::vector<std::string> describe_waits(const std::vector<ThreadWait>& waits);
+/// Returns one for each live thread, and of children that are not traced.
+Waits find_waits(const Story& story);
+
+/// Returns a line for each thread, and one for all threads of a process, or all processes of one name, that wait for
+/// the same.
+std::vector<std::string> describe_waits(const Waits& waits);
 
 }  // namespace tracer::explain

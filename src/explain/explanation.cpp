@@ -93,8 +93,8 @@ Explanation of_one_that_runs(const Story& story, const Process& first, bool stil
   result.outcome = Explanation::Outcome::running;
   result.headline = (story.live() ? describe_process(first.pid) : name_of(first)) +
                     (first.detached && !still_running ? ": was detached" : ": it still runs");
-  const std::vector<ThreadWait> waits = find_waits(story);
-  result.verdict = verdict_on(story, waits);
+  const Waits waits = find_waits(story);
+  result.verdict = verdict_on(story, waits.threads);
   result.waiting = describe_waits(waits);
   result.last_words = last_lines(first.messages());
   return result;

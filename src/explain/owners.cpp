@@ -1,6 +1,7 @@
 #include "explain/owners.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -33,16 +34,25 @@ bool holds(pid_t pid, const std::string& target) {
   return found;
 }
 
+/// Visits all processes but the tracer.
+template <typename Visit>
+void for_each_process(const Visit& visit) {
+  for_each_entry("/proc", [&](const char* name) {
+    if (const pid_t pid = std::atoi(name); pid > 0 && pid != ::getpid()) {
+      visit(pid);
+    }
+    return true;
+  });
+}
+
 /// Returns the processes, without the tracer, for which `is_one` is true.
 template <typename Predicate>
 std::vector<pid_t> processes_with(const Predicate& is_one) {
   std::vector<pid_t> found;
-  for_each_entry("/proc", [&](const char* name) {
-    const pid_t pid = std::atoi(name);
-    if (pid > 0 && pid != ::getpid() && is_one(pid)) {
+  for_each_process([&](pid_t pid) {
+    if (is_one(pid)) {
       found.push_back(pid);
     }
-    return true;
   });
   return found;
 }
@@ -114,6 +124,32 @@ std::optional<std::int64_t> start_time_of(pid_t pid) {
 
 std::vector<pid_t> holders_of(const std::string& target) {
   return processes_with([&](pid_t pid) { return holds(pid, target); });
+}
+
+std::optional<int> access_mode(pid_t pid, std::int64_t fd) {
+  const std::string info = read_file(proc::descriptor_path(pid, fd, "fdinfo"), 4096);
+  const std::string flags(proc::find_field(info, "flags"));
+  return flags.empty() ? std::nullopt : std::optional<int>(std::strtol(flags.c_str(), nullptr, 8) & O_ACCMODE);
+}
+
+std::vector<PipeHolder> pipe_holders(const std::string& target) {
+  std::vector<PipeHolder> holders;
+  for_each_process([&](pid_t pid) {
+    PipeHolder holder{pid};
+    const std::string directory = proc::proc_path(pid, "fd");
+    for_each_entry(directory, [&](const char* fd) {
+      if (read_link(directory + '/' + fd) == target) {
+        const std::optional<int> mode = access_mode(pid, std::atoi(fd));
+        holder.can_read = holder.can_read || mode != O_WRONLY;
+        holder.can_write = holder.can_write || mode != O_RDONLY;
+      }
+      return true;
+    });
+    if (holder.can_read || holder.can_write) {
+      holders.push_back(holder);
+    }
+  });
+  return holders;
 }
 
 std::optional<Listener> listener_on(const std::string& kind, unsigned port) {

@@ -19,6 +19,17 @@ std::optional<std::int64_t> start_time_of(pid_t pid);
 /// Returns every process with a file descriptor whose /proc link is `target` ("socket:[123]", "/var/lock/x").
 std::vector<pid_t> holders_of(const std::string& target);
 
+struct PipeHolder {
+  pid_t pid = 0;
+  bool can_read = false;
+  bool can_write = false;
+};
+/// Returns every process that has the pipe or FIFO `target` ("pipe:[123]", "/run/x") open, and for what.
+std::vector<PipeHolder> pipe_holders(const std::string& target);
+
+/// Returns the access mode of a descriptor (O_RDONLY, O_WRONLY or O_RDWR), from fdinfo; nullopt if it cannot be read.
+std::optional<int> access_mode(pid_t pid, std::int64_t fd);
+
 /// Returns the processes that run the program file, or use a directory, root or file at or below `directory`, of those
 /// that the tracer may see.
 std::vector<pid_t> runners_of(const std::string& program);

@@ -1,6 +1,7 @@
 #include "explain/peers.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -49,12 +50,6 @@ std::string names_of(const std::vector<pid_t>& pids) {
 bool is_tracer(pid_t pid) {
   return pid == ::getpid() ||
          (pid == ::getppid() && read_link(proc::proc_path(pid, "exe")) == read_link("/proc/self/exe"));
-}
-
-std::vector<pid_t> others(std::vector<pid_t> pids, pid_t pid) {
-  pids.erase(std::remove_if(pids.begin(), pids.end(), [&](pid_t one) { return one == pid || is_tracer(one); }),
-             pids.end());
-  return pids;
 }
 
 /// A row of /proc/PID/net/{tcp,udp}{,6}.
@@ -170,21 +165,37 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
                           : ", whose other end is in " + names_of(holders));
 }
 
-std::string pipe_end(pid_t pid, const std::string& link) {
-  const std::vector<pid_t> holders = others(holders_of(link), pid);
-  return holders.empty() ? "a pipe that no other process has" : "a pipe that " + names_of(holders) + " has, too";
-}
-
 }  // namespace
 
-std::string describe_descriptor(pid_t pid, std::int64_t fd) {
+Peers::OtherEnd Peers::find_other_end(pid_t pid, std::int64_t fd, const std::string& link) {
+  const auto [at, is_new] = pipes_.try_emplace(link);
+  if (is_new) {
+    at->second = pipe_holders(link);
+  }
+  const std::optional<int> mode = access_mode(pid, fd);
+  OtherEnd end{{}, mode == O_RDONLY ? "can write to" : mode == O_WRONLY ? "can read from" : "has open, too"};
+  for (const PipeHolder& holder : at->second) {
+    const bool is_other = mode == O_RDONLY ? holder.can_write : mode == O_WRONLY ? holder.can_read : true;
+    if (is_other && holder.pid != pid && !is_tracer(holder.pid)) {
+      end.holders.push_back(holder.pid);
+    }
+  }
+  return end;
+}
+
+std::string Peers::describe(pid_t pid, std::int64_t fd) {
+  const auto held = [&](const char* kind, const std::string& path) {
+    const OtherEnd end = find_other_end(pid, fd, path);
+    return fmt::format("{} that {} {}", kind, end.holders.empty() ? "no other process" : names_of(end.holders),
+                       end.use);
+  };
   const std::string link = read_link(proc::descriptor_path(pid, fd));
   std::string number = fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
   }
   if (link.compare(0, 6, "pipe:[") == 0) {
-    return number + ", " + pipe_end(pid, link);
+    return number + ", " + held("a pipe", link);
   }
   if (link.compare(0, 8, "socket:[") == 0) {
     const unsigned long inode = std::strtoul(link.c_str() + 8, nullptr, 10);
@@ -197,9 +208,7 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
   const bool known = !remote && ::stat(proc::descriptor_path(pid, fd).c_str(), &info) == 0;
   std::string kind;
   if (known && S_ISFIFO(info.st_mode)) {
-    const std::vector<pid_t> holders = others(holders_of(link), pid);
-    kind = holders.empty() ? " (a FIFO that nobody else has open)"
-                           : " (a FIFO that " + names_of(holders) + " has open, too)";
+    kind = " (" + held("a FIFO", link) + ')';
   } else if (link.compare(0, 8, "/dev/pts") == 0 || link.compare(0, 8, "/dev/tty") == 0) {
     kind = " (a terminal: it waits for input)";
   } else if (remote) {
@@ -208,12 +217,12 @@ std::string describe_descriptor(pid_t pid, std::int64_t fd) {
   return number + ", " + printable(link) + kind;
 }
 
-pid_t other_end(pid_t pid, std::int64_t fd) {
+pid_t Peers::other_end(pid_t pid, std::int64_t fd) {
   const std::string link = read_link(proc::descriptor_path(pid, fd));
   if (!link.starts_with("pipe:[")) {
     return 0;
   }
-  const std::vector<pid_t> holders = others(holders_of(link), pid);
+  const std::vector<pid_t> holders = find_other_end(pid, fd, link).holders;
   return holders.size() == 1 && proc::threads_of(holders.front()).size() == 1 ? holders.front() : 0;
 }
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -324,6 +325,20 @@ def pipes_in_a_circle(place):
                                         ['it is a deadlock: ', 'a pipe that cat (pid']))
 
 
+def many_processes(place):
+    """Processes that wait for the same are one line, and so are those that nobody looked at."""
+    code = ('import os, signal\nreading, writing = os.pipe()\nfor _ in range(90):\n  if os.fork() == 0:\n'
+            '    os.close(writing); os.read(reading, 1); os._exit(0)\nsignal.pause()')
+
+    def look(limit):
+        answer = explained(place, ['/usr/bin/python3', '-c', code], limit)
+        waiting = [line for line in answer['waiting'] if 'processes' in line]
+        assert len(answer['waiting']) == 3 and re.match(
+            r'python3, 63 processes \(\d+, \d+, \d+, \d+, …\), in read: waits for descriptor \d+, a pipe that python3 '
+            r'\(pid \d+\) can write to$', waiting[0]) and waiting[1].startswith('27 more processes run'), answer['waiting']
+    sooner_or_later(look)
+
+
 def waits_by_signal(place):
     """dash waits for its child with sigsuspend(2)."""
     sooner_or_later(lambda limit: check(explained(place, ['/bin/sh', '-c', 'sleep 20 & wait'], limit), place,
@@ -339,7 +354,7 @@ def goes_to_the_background(place):
 
 
 TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
-          tries_to_connect, failed_long_ago, pipes_in_a_circle, waits_by_signal,
+          tries_to_connect, failed_long_ago, pipes_in_a_circle, many_processes, waits_by_signal,
           goes_to_the_background]
 
 if __name__ == '__main__':
