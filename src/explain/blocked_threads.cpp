@@ -376,6 +376,11 @@ Waits find_waits(const Story& story) {
                        process.threads.size() > 1});
     }
   }
+  // Of many processes, those that the user named or started come first.
+  std::stable_partition(rest.begin(), rest.end(), [&](pid_t pid) {
+    const Process* process = story.find(pid);
+    return process != nullptr && story.find(process->parent) == nullptr;
+  });
   // Include children that are not traced, as an attached process may wait for one.
   constexpr std::size_t max_processes = 64;
   Peers peers;
