@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "bpf/btf_descriptions.h"
-#include "library/ltrace_conf.h"
+#include "functions/library/ltrace_conf.h"
 #include "sysc/btf_names.h"
 #include "sysc/builtin_sources.h"
 #include "sysc/compile.h"
@@ -103,12 +103,14 @@ std::vector<PrototypeFile> usual_files() {
 }
 
 /// Finds NAME.conf beside one of `files`.
-std::optional<library::LtraceConf::File> find_import(std::string_view name, const std::vector<PrototypeFile>& files) {
+std::optional<functions::library::LtraceConf::File> find_import(std::string_view name,
+                                                                const std::vector<PrototypeFile>& files) {
   const std::string wanted = std::string(name) + ".conf";
   for (const auto& file : files) {
     if (file.path.filename() == wanted) {
       auto text = content(file.path);
-      return text ? std::optional(library::LtraceConf::File{file.path.string(), std::move(*text)}) : std::nullopt;
+      return text ? std::optional(functions::library::LtraceConf::File{file.path.string(), std::move(*text)})
+                  : std::nullopt;
     }
   }
   return std::nullopt;
@@ -177,7 +179,7 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
   for (const PrototypeFile& file : usual_files()) {
     files.push_back(file);
   }
-  library::LtraceConf prototypes([&](std::string_view name) { return find_import(name, files); });
+  functions::library::LtraceConf prototypes([&](std::string_view name) { return find_import(name, files); });
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string path = files[i].path.string();
     if (const auto text = content(files[i].path)) {

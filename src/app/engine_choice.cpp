@@ -10,10 +10,10 @@
 #include "app/raised_rights.h"
 #include "app/recording.h"
 #include "bpf/engine.h"
-#include "cgroups/finder.h"
 #include "explain/calls_of_interest.h"
 #include "explain/story.h"
 #include "inprocess/engine.h"
+#include "proc/cgroups/finder.h"
 #include "ptrace/engine.h"
 
 namespace tracer::app {
@@ -211,7 +211,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (!function_options.selection.empty() && engine_options.interruptible == process::Interruptible::anywhere) {
     engine_options.interruptible = process::Interruptible::waiting;  // there are breakpoints to be taken away first
   }
-  if (const Status found = cgroups::check(options.extras.groups); !found) {
+  if (const Status found = proc::cgroups::check(options.extras.groups); !found) {
     return found.error();
   }
   if (choice == EngineChoice::inprocess) {

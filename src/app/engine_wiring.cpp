@@ -73,7 +73,7 @@ std::string why_no_filter(const cli::Options& options) {
   return {};
 }
 
-Status select_functions(const cli::Options& options, library::LibrarySelection& selection) {
+Status select_functions(const cli::Options& options, functions::library::LibrarySelection& selection) {
   if (!options.ltrace) {  // the filters of ltrace match mangled names
     selection.demangler = [](std::string_view name) { return stack::demangle(name); };
     selection.calls.use_demangler(selection.demangler);

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "app/recording.h"
-#include "exports/chrome.h"
-#include "exports/html.h"
-#include "exports/perfetto.h"
-#include "exports/sqlite.h"
-#include "exports/tree.h"
+#include "pipeline/exports/chrome.h"
+#include "pipeline/exports/html.h"
+#include "pipeline/exports/perfetto.h"
+#include "pipeline/exports/sqlite.h"
+#include "pipeline/exports/tree.h"
 
 namespace tracer::app {
 
@@ -22,7 +22,7 @@ constexpr std::uint32_t report_text = 256;
 constexpr std::uint32_t packet_text = 65'536;
 
 template <typename Export>
-std::unique_ptr<exports::Exporter> streamed(exports::Write write) {
+std::unique_ptr<pipeline::exports::Exporter> streamed(pipeline::exports::Write write) {
   return std::make_unique<Export>(std::move(write));
 }
 
@@ -82,32 +82,33 @@ bool wants_verdict(const cli::Options& options) {
          !filters.by_path_or_fd() && filters.signals.full() && options.startup.syscall_limit == 0;
 }
 
-Result<pipeline::views::ExportView::Make> export_maker(const cli::Options& options, const sink::Complain& complain,
+Result<pipeline::views::ExportView::Make> export_maker(const cli::Options& options,
+                                                       const pipeline::sink::Complain& complain,
                                                        std::function<std::string()> verdict) {
   using Make = pipeline::views::ExportView::Make;
   switch (options.format.output) {
     case cli::OutputFormat::tree:
-      return Make(streamed<exports::Tree>);
+      return Make(streamed<pipeline::exports::Tree>);
     case cli::OutputFormat::dot:
-      return Make(streamed<exports::Dot>);
+      return Make(streamed<pipeline::exports::Dot>);
     case cli::OutputFormat::chrome:
-      return Make(streamed<exports::Chrome>);
+      return Make(streamed<pipeline::exports::Chrome>);
     case cli::OutputFormat::perfetto:
-      return Make(streamed<exports::Perfetto>);
+      return Make(streamed<pipeline::exports::Perfetto>);
     case cli::OutputFormat::sqlite: {
       // SQLite knows names such as :memory: that stand for no file.
       const std::string& name = options.output.target;
-      auto base = exports::make_sqlite(name.starts_with(':') ? "./" + name : name, complain);
+      auto base = pipeline::exports::make_sqlite(name.starts_with(':') ? "./" + name : name, complain);
       if (!base) {
         return base.error();
       }
       // A function is copied, so that what it hands over is held in common.
-      auto held = std::make_shared<std::unique_ptr<exports::Exporter>>(std::move(base).value());
-      return Make([held](const exports::Write&) { return std::move(*held); });
+      auto held = std::make_shared<std::unique_ptr<pipeline::exports::Exporter>>(std::move(base).value());
+      return Make([held](const pipeline::exports::Write&) { return std::move(*held); });
     }
     case cli::OutputFormat::html:
-      return Make([verdict = std::move(verdict)](exports::Write write) {
-        return std::make_unique<exports::Html>(std::move(write), verdict);
+      return Make([verdict = std::move(verdict)](pipeline::exports::Write write) {
+        return std::make_unique<pipeline::exports::Html>(std::move(write), verdict);
       });
     case cli::OutputFormat::text:
     case cli::OutputFormat::json:

@@ -15,7 +15,8 @@ cli::Options with_export(cli::Options options, const spec::Tables& tables);
 
 /// Returns what makes the export of the options' format; empty if the format is none of a whole run. The output is open
 /// already. `verdict` returns, when the run is over, what --explain says of it as JSON; empty: nothing.
-Result<pipeline::views::ExportView::Make> export_maker(const cli::Options& options, const sink::Complain& complain,
+Result<pipeline::views::ExportView::Make> export_maker(const cli::Options& options,
+                                                       const pipeline::sink::Complain& complain,
                                                        std::function<std::string()> verdict);
 
 }  // namespace tracer::app

@@ -10,8 +10,8 @@
 #include "base/printable.h"
 #include "base/unique_fd.h"
 #include "debuginfo/separate_files.h"
-#include "library/debug_symbols.h"
-#include "library/modules.h"
+#include "functions/library/debug_symbols.h"
+#include "functions/library/modules.h"
 #include "proc/tracee_file.h"
 #include "process/start_program.h"
 
@@ -19,14 +19,14 @@ namespace tracer::app {
 
 namespace {
 
-void append_module(std::string& text, const library::ModuleFile& file, const library::DebugSymbols& more,
-                   const std::string& name) {
+void append_module(std::string& text, const functions::library::ModuleFile& file,
+                   const functions::library::DebugSymbols& more, const std::string& name) {
   const std::string at = '@' + name;
-  for (const library::StaticProbe& probe : file.probes()) {
+  for (const functions::library::StaticProbe& probe : file.probes()) {
     text += "usdt=" + probe.provider + ':' + probe.name + "    " + name + '(' + probe.argument_text + ")\n";
   }
   std::set<std::string_view> names;
-  for (const library::Slot& slot : file.slots()) {
+  for (const functions::library::Slot& slot : file.slots()) {
     names.insert(slot.symbol);
   }
   for (const std::string_view symbol : names) {
@@ -34,7 +34,7 @@ void append_module(std::string& text, const library::ModuleFile& file, const lib
   }
   names.clear();
   for (const auto symbols : {file.exported(), file.all_functions(), more.functions()}) {
-    for (const library::Symbol& symbol : symbols) {
+    for (const functions::library::Symbol& symbol : symbols) {
       names.insert(symbol.name);
     }
   }
@@ -50,13 +50,13 @@ Result<std::string> list_of_probes(const std::string& program, const debuginfo::
   debuginfo::Reader reader(note);
   const bool is_process = std::all_of(program.begin(), program.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (is_process) {
-    library::ModuleCache files;
+    functions::library::ModuleCache files;
     const auto pid = static_cast<pid_t>(std::strtol(program.c_str(), nullptr, 10));
-    const auto modules = library::modules_of(pid, files);
+    const auto modules = functions::library::modules_of(pid, files);
     if (modules.empty()) {
       return Error{ESRCH, "--list-probes: there is no process " + program + " whose memory may be looked at"};
     }
-    for (const library::Module& module : modules) {
+    for (const functions::library::Module& module : modules) {
       const bool stripped = module.file->all_functions().empty();
       debuginfo::ObjectFiles object{module.path, {}, {}, {}};
       if (stripped) {
@@ -65,7 +65,7 @@ Result<std::string> list_of_probes(const std::string& program, const debuginfo::
       if (object.object.valid() && module.is_program) {
         object = debuginfo::with_separate_files(std::move(object.object), module.path, proc::Root::of(pid));
       }
-      const auto more = library::DebugSymbols::read(std::move(object), reader);
+      const auto more = functions::library::DebugSymbols::read(std::move(object), reader);
       append_module(text, *module.file, *more, module.name);
     }
     return text;
@@ -80,7 +80,7 @@ Result<std::string> list_of_probes(const std::string& program, const debuginfo::
     return Error{number, "--list-probes: '" + path.value() + "': " + std::strerror(number)};
   }
   const std::string& name = path.value();
-  const auto file = library::ModuleFile::read(descriptor.get());
+  const auto file = functions::library::ModuleFile::read(descriptor.get());
   if (!file) {
     return Error{ENOEXEC, "--list-probes: '" + path.value() + "' is no program or library that can be traced here"};
   }
@@ -89,7 +89,7 @@ Result<std::string> list_of_probes(const std::string& program, const debuginfo::
   if (stripped) {
     object = debuginfo::with_separate_files(std::move(descriptor), std::filesystem::absolute(name), proc::Root::own());
   }
-  const auto more = library::DebugSymbols::read(std::move(object), reader);
+  const auto more = functions::library::DebugSymbols::read(std::move(object), reader);
   append_module(text, *file.value(), *more,
                 file.value()->soname().empty() ? printable(name.substr(name.rfind('/') + 1))
                                                : std::string(file.value()->soname()));

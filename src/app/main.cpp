@@ -37,7 +37,7 @@
 #include "cli/tips.h"
 #include "decode/decoder.h"
 #include "decoders/decoders.h"
-#include "library/debug_prototypes.h"
+#include "functions/library/debug_prototypes.h"
 #include "pipeline/views/folded.h"
 #include "pipeline/views/folding_text.h"
 #include "pipeline/views/json.h"
@@ -292,7 +292,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   RunStacks stacks(options, tables, std::move(stack_tracer).value(), replayed);
   settings.stacks = stacks.shown();
   const auto targets = options.ltrace ? debuginfo::Targets::of_all : debuginfo::Targets::of_arguments;
-  library::DebugPrototypes prototypes(more, targets, complain);
+  functions::library::DebugPrototypes prototypes(more, targets, complain);
   PrototypesOfFiles recorded_prototypes(prototypes);
   settings.prototypes = &prototypes;
   if (replayed != nullptr) {

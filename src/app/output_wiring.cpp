@@ -155,7 +155,7 @@ render::SummaryOptions summary_options(const cli::Options& options) {
   return result;
 }
 
-Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain) {
+Result<pipeline::Channels> open_channels(const cli::Options& options, const pipeline::sink::Complain& complain) {
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {
     // The files are opened later; a directory without write permission is reported before the program starts.
@@ -165,14 +165,14 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const sink
       return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
     }
     return pipeline::Channels([&output, complain](pid_t tid) {
-      return sink::open_file_or_drop(fmt::format("{}.{}", output.target, tid), output.append, complain);
+      return pipeline::sink::open_file_or_drop(fmt::format("{}.{}", output.target, tid), output.append, complain);
     });
   }
-  Result<std::unique_ptr<sink::Sink>> opened = sink::open_standard_error(complain);
+  Result<std::unique_ptr<pipeline::sink::Sink>> opened = pipeline::sink::open_standard_error(complain);
   if (output.to == cli::Output::To::file) {
-    opened = sink::open_file(output.target, output.append, complain);
+    opened = pipeline::sink::open_file(output.target, output.append, complain);
   } else if (output.to == cli::Output::To::command) {
-    opened = sink::open_command(output.target, output.given, complain);
+    opened = pipeline::sink::open_command(output.target, output.given, complain);
   }
   if (!opened) {
     const int number = opened.error().number;

@@ -160,7 +160,7 @@ bool shows_progress(const cli::Options& options) {
 }  // namespace
 
 replay::ReplayOptions replay_options(const cli::Options& options, const replay::TraceFile& file,
-                                     library::LibrarySelection functions,
+                                     functions::library::LibrarySelection functions,
                                      const std::function<void(std::string_view)>& complain) {
   replay::ReplayOptions settings;
   settings.from = time_of(options.extras.files.from, file.head().started);
@@ -175,7 +175,7 @@ replay::ReplayOptions replay_options(const cli::Options& options, const replay::
 
 std::unique_ptr<replay::ReplayEngine> make_replay_engine(const cli::Options& options,
                                                          std::unique_ptr<replay::TraceFile> file,
-                                                         library::LibrarySelection functions,
+                                                         functions::library::LibrarySelection functions,
                                                          const spec::Tables& tables,
                                                          const std::function<void(std::string_view)>& complain) {
   const auto watch =

@@ -8,7 +8,7 @@
 
 #include "cli/options.h"
 #include "cli/parser.h"
-#include "library/symbol_filter.h"
+#include "functions/library/symbol_filter.h"
 #include "replay/recorder.h"
 #include "replay/replay_engine.h"
 #include "replay/trace_file.h"
@@ -38,13 +38,14 @@ namespace tracer::app {
 /// What the options say of a replay. `functions`: those that filters choose; `complain` hears of filters that choose
 /// none.
 [[nodiscard]] replay::ReplayOptions replay_options(const cli::Options& options, const replay::TraceFile& file,
-                                                   library::LibrarySelection functions,
+                                                   functions::library::LibrarySelection functions,
                                                    const std::function<void(std::string_view)>& complain);
 
 /// The engine shows how far it is on a terminal, and ends at signals. `tables` outlive it.
 [[nodiscard]] std::unique_ptr<replay::ReplayEngine> make_replay_engine(
-    const cli::Options& options, std::unique_ptr<replay::TraceFile> file, library::LibrarySelection functions,
-    const spec::Tables& tables, const std::function<void(std::string_view)>& complain);
+    const cli::Options& options, std::unique_ptr<replay::TraceFile> file,
+    functions::library::LibrarySelection functions, const spec::Tables& tables,
+    const std::function<void(std::string_view)>& complain);
 
 /// Finds the prototypes of a recording's functions in files of this machine, where these are still the same.
 class PrototypesOfFiles final : public trace::PrototypeSource {

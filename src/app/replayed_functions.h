@@ -7,14 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include "library/symbol_filter.h"
+#include "functions/library/symbol_filter.h"
 #include "trace/event.h"
 
 namespace tracer::app {
 
 class ReplayedFunctions {
  public:
-  explicit ReplayedFunctions(library::LibrarySelection selection) : selection_(std::move(selection)) {}
+  explicit ReplayedFunctions(functions::library::LibrarySelection selection) : selection_(std::move(selection)) {}
   ReplayedFunctions(const ReplayedFunctions&) = delete;
   ReplayedFunctions& operator=(const ReplayedFunctions&) = delete;
 
@@ -27,7 +27,7 @@ class ReplayedFunctions {
   bool wants_function(const trace::LibraryFunction& function);
   bool wants_probe(const trace::ProbeHit& hit) const;
 
-  library::LibrarySelection selection_;
+  functions::library::LibrarySelection selection_;
   std::unordered_map<std::uint32_t, bool> known_;  ///< by function number
 };
 

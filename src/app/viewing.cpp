@@ -18,9 +18,9 @@
 #include "app/wiring.h"
 #include "cli/parser.h"
 #include "decoders/decoders.h"
-#include "exports/shell_words.h"
-#include "library/debug_prototypes.h"
-#include "viewer/viewer.h"
+#include "functions/library/debug_prototypes.h"
+#include "pipeline/exports/shell_words.h"
+#include "replay/viewer/viewer.h"
 
 namespace tracer::app {
 
@@ -165,7 +165,7 @@ std::string title_of(const replay::TraceFile& file, bool is_named) {
   const auto& words = file.head().program.empty() ? file.head().command : file.head().program;
   std::string title = is_named ? file.name() + ": " : "";
   for (const std::string& word : words) {
-    title += exports::shell_word(word) + ' ';
+    title += pipeline::exports::shell_word(word) + ' ';
   }
   return title;
 }
@@ -173,7 +173,7 @@ std::string title_of(const replay::TraceFile& file, bool is_named) {
 }  // namespace
 
 Status check_viewer_terminal(const cli::Options& options) {
-  const auto terminal = viewer::Terminal::open(wants_colors(options));
+  const auto terminal = replay::viewer::Terminal::open(wants_colors(options));
   return terminal ? Status(Done{}) : Status(Error{0, "--view: " + terminal.error().message});
 }
 
@@ -218,12 +218,12 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
     return refuse(file->name() + " is no file in which the viewer can go back and forth");
   }
   const cli::Options options = with_view(given);
-  auto terminal = viewer::Terminal::open(wants_colors(options));
+  auto terminal = replay::viewer::Terminal::open(wants_colors(options));
   if (!terminal) {
     return refuse(terminal.error().message);
   }
   const replay::Head head = file->head();
-  viewer::ViewerOptions settings;
+  replay::viewer::ViewerOptions settings;
   settings.title = title_of(*file, !options.extras.files.replay.empty());
   settings.start = head.started;
   settings.utf8 = has_utf8_locale();
@@ -241,10 +241,10 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
   decode::Options whole = decoder_options(options);
   whole.string_limit = head.string_limit;
   const decode::Decoder whole_decoder(tables, whole, naming.names(), decoders::all());
-  library::DebugPrototypes prototypes(more, debuginfo::Targets::of_arguments, silent);
+  functions::library::DebugPrototypes prototypes(more, debuginfo::Targets::of_arguments, silent);
   PrototypesOfFiles recorded_prototypes(prototypes);
 
-  viewer::RecordingOptions shown;
+  replay::viewer::RecordingOptions shown;
   shown.pipeline = pipeline_options(options, tables);
   shown.pipeline.native = head.native;
   shown.pipeline.filter.paths = traced_paths(options, silent);
@@ -252,8 +252,8 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
   shown.text = row_options(options);
   shown.text.native = head.native;
   shown.stacks = head.stacks ? &engine->stacks() : nullptr;
-  viewer::Recording recording(std::move(shown), *engine, tables, decoder, whole_decoder, naming.names(),
-                              naming.plain_names().descriptors);
+  replay::viewer::Recording recording(std::move(shown), *engine, tables, decoder, whole_decoder, naming.names(),
+                                      naming.plain_names().descriptors);
   const cli::Filters& filters = options.filters;
   settings.filtered = !filters.trace.full() || filters.by_path_or_fd() || filters.end.any() || !filters.signals.full();
   settings.folds =
@@ -261,7 +261,7 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
   if (!engine->file().is_whole()) {
     settings.missing = "the recording has no end: the recorder was killed, or the file is cut off";
   }
-  return viewer::Viewer(*terminal.value(), recording, std::move(settings)).run();
+  return replay::viewer::Viewer(*terminal.value(), recording, std::move(settings)).run();
 }
 
 }  // namespace tracer::app

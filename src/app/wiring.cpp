@@ -138,7 +138,7 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
 }
 
 Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
-                                                              const sink::Complain& complain) {
+                                                              const pipeline::sink::Complain& complain) {
   if (options.format.stack_trace == cli::StackTrace::none || options.summary.mode == cli::SummaryMode::only) {
     return std::unique_ptr<trace::StackTracer>();
   }

@@ -7,12 +7,12 @@
 #include "names/security_contexts.h"
 #include "pipeline/channels.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/sink/sink.h"
 #include "pipeline/views/folded.h"
 #include "pipeline/views/ltrace.h"
 #include "pipeline/views/text.h"
 #include "process/engine_options.h"
 #include "render/summary.h"
-#include "sink/sink.h"
 #include "stack/stack_tracer.h"
 
 namespace tracer::app {
@@ -39,10 +39,10 @@ Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 
 /// Returns null if no stacks are shown.
 Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
-                                                              const sink::Complain& complain);
+                                                              const pipeline::sink::Complain& complain);
 
 /// Opens the sinks of the output.
-Result<pipeline::Channels> open_channels(const cli::Options& options, const sink::Complain& complain);
+Result<pipeline::Channels> open_channels(const cli::Options& options, const pipeline::sink::Complain& complain);
 
 /// Looks up the user of -u. The path of the command is left to command_path().
 Result<process::EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);

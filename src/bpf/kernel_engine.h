@@ -8,7 +8,7 @@
 #include "bpf/engine.h"
 #include "bpf/kernel_programs.h"
 #include "bpf/threads.h"
-#include "cgroups/slots.h"
+#include "proc/cgroups/slots.h"
 #include "process/signal_watch.h"
 #include "process/start_program.h"
 
@@ -87,7 +87,7 @@ class KernelEngine : public trace::Engine {
   thread_shared* shared_ = nullptr;
   std::optional<process::StartedProgram> program_;
   bool program_runs_ = false;
-  cgroups::Slots groups_;
+  proc::cgroups::Slots groups_;
 };
 
 }  // namespace tracer::bpf

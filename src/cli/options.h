@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/summary_column.h"
-#include "cgroups/target.h"
 #include "cli/output_formats.h"
 #include "filter/choice_set.h"
 #include "filter/end_filter.h"
@@ -19,6 +18,7 @@
 #include "filter/syscall_set.h"
 #include "filter/trigger.h"
 #include "format/constants.h"
+#include "proc/cgroups/target.h"
 #include "process/daemonize.h"
 #include "process/interruptible.h"
 #include "render/text_choices.h"
@@ -200,13 +200,13 @@ inline constexpr std::string_view scope_options = "--system-wide, --cgroup, --un
 /// Options that strace does not have.
 struct Extras {
   EngineChoice engine = EngineChoice::automatic;
-  std::uint32_t bpf_buffer = 512U << 20;  ///< bytes, a power of two
-  std::vector<std::string> define;        ///< description files to load
-  std::vector<std::string> libraries;     ///< -e library=
-  std::vector<std::string> symbols;       ///< -e symbol=
-  std::vector<std::string> probes;        ///< -e usdt=
-  std::string list_probes;                ///< --list-probes: a program or a process id; empty: not asked for
-  std::vector<cgroups::Target> groups;    ///< --cgroup, --unit, --container
+  std::uint32_t bpf_buffer = 512U << 20;      ///< bytes, a power of two
+  std::vector<std::string> define;            ///< description files to load
+  std::vector<std::string> libraries;         ///< -e library=
+  std::vector<std::string> symbols;           ///< -e symbol=
+  std::vector<std::string> probes;            ///< -e usdt=
+  std::string list_probes;                    ///< --list-probes: a program or a process id; empty: not asked for
+  std::vector<proc::cgroups::Target> groups;  ///< --cgroup, --unit, --container
   std::vector<std::string> comms;
   bool system_wide = false;
   bool rings = false;  ///< --io-uring

@@ -18,7 +18,7 @@ Applied set_flag(bool& flag) {
   return std::nullopt;
 }
 
-Applied add_group(Options& options, cgroups::TargetKind kind, const GivenOption& given) {
+Applied add_group(Options& options, proc::cgroups::TargetKind kind, const GivenOption& given) {
   options.extras.groups.push_back({kind, given.argument.value_or("")});
   return options.extras.groups.back().name.empty() ? bad_argument(given) : Applied{};
 }
@@ -201,11 +201,11 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::system_wide:
       return set_flag(options.extras.system_wide);
     case OptionId::cgroup:
-      return add_group(options, cgroups::TargetKind::path, given);
+      return add_group(options, proc::cgroups::TargetKind::path, given);
     case OptionId::unit:
-      return add_group(options, cgroups::TargetKind::unit, given);
+      return add_group(options, proc::cgroups::TargetKind::unit, given);
     case OptionId::container:
-      return add_group(options, cgroups::TargetKind::container, given);
+      return add_group(options, proc::cgroups::TargetKind::container, given);
     case OptionId::comm:
       options.extras.comms.push_back(argument);
       return argument.empty() ? bad_argument(given) : Applied{};

@@ -14,7 +14,7 @@
 
 #include "arch/breakpoint.h"
 #include "functions/goroutine_stacks.h"
-#include "library/modules.h"
+#include "functions/library/modules.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/library_call.h"

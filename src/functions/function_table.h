@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "functions/breakpoints.h"
-#include "library/modules.h"
-#include "library/symbol_filter.h"
+#include "functions/library/modules.h"
+#include "functions/library/symbol_filter.h"
 #include "trace/library_call.h"
 
 namespace tracer::functions {

@@ -7,9 +7,9 @@
 
 #include "functions/counter.h"
 #include "functions/function_table.h"
+#include "functions/library/symbol_filter.h"
 #include "functions/placement.h"
 #include "functions/thread_state.h"
-#include "library/symbol_filter.h"
 #include "ptrace/function_hooks.h"
 #include "trace/function_counter.h"
 

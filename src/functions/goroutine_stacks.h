@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arch/breakpoint.h"
+#include "functions/library/modules.h"
 #include "functions/open_call.h"
-#include "library/modules.h"
 #include "trace/memory.h"
 
 namespace tracer::functions {

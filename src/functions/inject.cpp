@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "arch/breakpoint.h"
-#include "library/modules.h"
+#include "functions/library/modules.h"
 #include "proc/proc_files.h"
 #include "ptrace/live_memory.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "library/modules.h"
-#include "library/symbol_filter.h"
+#include "functions/library/modules.h"
+#include "functions/library/symbol_filter.h"
 
 namespace tracer::functions {
 

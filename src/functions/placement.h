@@ -6,11 +6,11 @@
 
 #include "functions/counter.h"
 #include "functions/function_table.h"
+#include "functions/library/debug_symbols.h"
+#include "functions/library/modules.h"
+#include "functions/library/symbol_filter.h"
 #include "functions/missed_filters.h"
 #include "functions/thread_state.h"
-#include "library/debug_symbols.h"
-#include "library/modules.h"
-#include "library/symbol_filter.h"
 
 namespace tracer::functions {
 

@@ -9,11 +9,11 @@
 
 #include "base/text_buffer.h"
 #include "decode/decoder.h"
+#include "pipeline/sink/sink.h"
 #include "pipeline/stack.h"
 #include "pipeline/tampering.h"
 #include "render/json_emitter.h"
 #include "render/text_emitter.h"
-#include "sink/sink.h"
 #include "trace/event.h"
 #include "trace/library_call.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cgroups/target.h"
+#include "proc/cgroups/target.h"
 #include "process/interruptible.h"
 #include "process/launch_options.h"
 #include "trace/engine.h"
@@ -19,7 +19,7 @@ namespace tracer::process {
 /// Processes to watch besides, whenever they start; only where an engine need not stop them.
 struct Scope {
   bool system_wide = false;
-  std::vector<cgroups::Target> groups;
+  std::vector<proc::cgroups::Target> groups;
   std::vector<std::string> comms;  ///< as in /proc/PID/comm
 
   [[nodiscard]] bool any() const { return system_wide || !groups.empty() || !comms.empty(); }

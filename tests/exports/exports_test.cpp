@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "catch.h"
-#include "exports/process_table.h"
-#include "exports/shell_words.h"
-#include "exports/tree.h"
+#include "pipeline/exports/process_table.h"
+#include "pipeline/exports/shell_words.h"
+#include "pipeline/exports/tree.h"
 
 namespace {
 
-using namespace tracer::exports;
+using namespace tracer::pipeline::exports;
 using namespace std::chrono_literals;
 
 /// Notes who appears and goes.

@@ -20,8 +20,8 @@
 #include "change_dwarf.h"
 #include "change_elf.h"
 #include "debuginfo/prototype_questions.h"
-#include "library/ltrace_conf.h"
-#include "library/module_file.h"
+#include "functions/library/ltrace_conf.h"
+#include "functions/library/module_file.h"
 #include "sysc/compile.h"
 
 namespace {
@@ -42,13 +42,13 @@ std::string content(const char* path) {
 // ---------------------------------------------------------------------------------------------- programs
 
 /// What the debugging information says of all functions, by their addresses and by their names.
-void read_debugging_information(int descriptor, const library::ModuleFile& module, std::uint64_t seed) {
+void read_debugging_information(int descriptor, const functions::library::ModuleFile& module, std::uint64_t seed) {
   spec::Tables tables;
   spec::GrowingTables grown(tables);
   debuginfo::PrototypeQuestions questions(grown, {}, {});
   debuginfo::ReadFile file({"/nonexistent/program", UniqueFd(::dup(descriptor)), {}, {}});
   for (const auto symbols : {module.exported(), module.all_functions()}) {
-    for (const library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
+    for (const functions::library::Symbol& symbol : symbols.first(std::min<std::size_t>(symbols.size(), 64))) {
       static_cast<void>(questions.find_definition(file, symbol.address, symbol.name));
       static_cast<void>(questions.find_declaration(file, symbol.name));
     }
@@ -77,20 +77,20 @@ void read_program(std::string file, Random& random, std::uint64_t seed) {
   if (::write(descriptor.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) {
     return;
   }
-  const auto read = library::ModuleFile::read(descriptor.get());
+  const auto read = functions::library::ModuleFile::read(descriptor.get());
   if (!read) {
     return;
   }
-  const library::ModuleFile& module = *read.value();
-  for (const library::Stub& stub : module.stubs()) {
+  const functions::library::ModuleFile& module = *read.value();
+  for (const functions::library::Stub& stub : module.stubs()) {
     static_cast<void>(module.slots()[stub.slot].symbol.size());
   }
   read_debugging_information(descriptor.get(), module, seed);
-  for (const library::StaticProbe& probe : module.probes()) {
-    static_cast<void>(library::ProbePattern("*:*").matches(probe));
+  for (const functions::library::StaticProbe& probe : module.probes()) {
+    static_cast<void>(functions::library::ProbePattern("*:*").matches(probe));
   }
   for (const auto symbols : {module.exported(), module.all_functions()}) {
-    for (const library::Symbol& symbol : symbols) {
+    for (const functions::library::Symbol& symbol : symbols) {
       static_cast<void>(module.find_exported(symbol.name));
     }
   }
@@ -194,7 +194,7 @@ std::string changed_prototypes(const std::string& prototypes, Random& random) {
 }
 
 void read_prototypes(const std::string& text, std::uint64_t seed) {
-  library::LtraceConf conf;
+  functions::library::LtraceConf conf;
   conf.read(text, "fuzz.conf");
   const std::vector<sysc::Source> sources = {
       {"fuzz.conf", conf.descriptions()},
@@ -257,8 +257,8 @@ void read_arguments(Random& random) {
     text += words[random() % words.size()];
   }
   for (const Abi abi : {Abi::x86_64, Abi::i386, Abi::aarch64}) {
-    for (const library::ProbeArgument& argument : library::parse_probe_arguments(text, abi)) {
-      const bool usable = argument.where == library::ProbeArgument::Where::unknown ||
+    for (const functions::library::ProbeArgument& argument : functions::library::parse_probe_arguments(text, abi)) {
+      const bool usable = argument.where == functions::library::ProbeArgument::Where::unknown ||
                           (argument.size >= 1 && argument.size <= 8 && argument.scale >= 1 && argument.scale <= 16);
       if (!usable) {
         fail("an argument of a strange size in '" + text + "'", 0);

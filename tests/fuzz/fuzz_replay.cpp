@@ -30,7 +30,7 @@ std::uint64_t below(Random& random, std::uint64_t count) {
   return random() % count;
 }
 
-class NoSink final : public sink::Sink {
+class NoSink final : public pipeline::sink::Sink {
  public:
   void write(std::string_view) override {}
   void flush() override {}

@@ -10,40 +10,41 @@ import re
 import sys
 import tempfile
 
-# A room is a directory of src/, with those below it. What each room may include besides itself: rooms, and of two
-# rooms their contract alone: trace/memory.h and render/emitter.h.
+# A room is a directory of src/ or one below it that has a row of its own, with the directories below that have none.
+# What each room may include besides itself: rooms, and of two rooms their contract alone: trace/memory.h and
+# render/emitter.h.
 MAY_INCLUDE = {
     'base': [],
     'proc': ['base'],
-    'cgroups': ['base', 'proc'],
+    'proc/cgroups': ['base', 'proc'],
     'spec': ['base'],
     'format': ['base', 'spec'],
     'sysc': ['base', 'spec', 'capture'],
     'trace': ['base', 'proc', 'spec'],
     'arch': ['base', 'spec', 'format', 'trace'],
     'debuginfo': ['base', 'proc', 'spec', 'arch'],
-    'library': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
     'stack': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
-    'process': ['base', 'proc', 'cgroups', 'spec', 'trace'],
+    'process': ['base', 'proc', 'proc/cgroups', 'spec', 'trace'],
     'ptrace': ['base', 'proc', 'spec', 'trace', 'arch', 'process'],
-    'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'library', 'ptrace'],
+    'functions': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo', 'functions/library', 'ptrace'],
+    'functions/library': ['base', 'proc', 'spec', 'trace', 'arch', 'debuginfo'],
     'capture': ['base', 'spec', 'trace'],
-    'bpf': ['base', 'proc', 'cgroups', 'spec', 'trace', 'arch', 'process', 'capture', 'filter'],
+    'bpf': ['base', 'proc', 'proc/cgroups', 'spec', 'trace', 'arch', 'process', 'capture', 'filter'],
     'inprocess': ['base', 'proc', 'spec', 'trace', 'arch', 'process', 'capture', 'ptrace'],
     'render': ['base', 'spec', 'format'],
     'names': ['base', 'proc', 'spec', 'format', 'trace'],
     'decode': ['base', 'spec', 'format', 'names', 'trace/memory.h', 'render/emitter.h'],
     'decoders': ['base', 'spec', 'format', 'names', 'decode', 'trace/memory.h', 'render/emitter.h'],
     'filter': ['base', 'spec', 'trace'],
-    'sink': ['base'],
-    'exports': ['base', 'proc', 'spec', 'trace'],
     'explain': ['base', 'proc', 'spec', 'format', 'debuginfo', 'render/emitter.h'],
     # Options are stored as the enums of those who consume them.
-    'cli': ['base', 'cgroups', 'spec', 'format', 'filter', 'process', 'render'],
-    'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'sink', 'stack',
-                 'explain', 'exports'],
+    'cli': ['base', 'proc/cgroups', 'spec', 'format', 'filter', 'process', 'render'],
+    'pipeline': ['base', 'proc', 'spec', 'format', 'trace', 'arch', 'names', 'decode', 'decoders', 'render', 'filter', 'stack',
+                 'explain', 'pipeline/exports', 'pipeline/sink'],
+    'pipeline/exports': ['base', 'proc', 'spec', 'trace'],
+    'pipeline/sink': ['base'],
     'replay': ['base', 'proc', 'spec', 'trace', 'names', 'decode', 'decoders', 'filter', 'pipeline'],
-    'viewer': ['base', 'spec', 'trace', 'names', 'decode', 'filter', 'render', 'sink', 'pipeline', 'replay'],
+    'replay/viewer': ['base', 'spec', 'trace', 'names', 'decode', 'filter', 'render', 'pipeline', 'pipeline/sink', 'replay'],
     'app': None,  # wiring: everything
 }
 
@@ -52,7 +53,7 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['app/viewing.cpp', 'debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'sink/command_sink.cpp'],
+    'waitpid': ['app/viewing.cpp', 'debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'pipeline/sink/command_sink.cpp'],
     'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }
@@ -67,7 +68,9 @@ DOORS = {
     'dwfl_build_id_find_debuginfo': [],
 }
 # Rooms that read files of tracees and nothing else.
-READING_ROOMS = ('debuginfo', 'library', 'stack')
+READING_ROOMS = ('debuginfo', 'functions/library', 'stack')
+
+MOST_DIRECTORIES = 25  # of src/ itself
 
 LONGEST_FILE = 600  # lines
 MOST_MEMBERS = 40   # of a class: functions and data of its own, not constructors, nested types and overrides
@@ -89,8 +92,12 @@ LIBRARY = re.compile(r'tracer_library\(\s*(\w+)([^)]*)\)')
 
 
 def room_of(path):
-    """The room of a file or header, named relative to src/."""
-    return path.split('/')[0] if '/' in path else ''
+    """The room of a file or header, named relative to src/: its innermost directory with a row, or the outermost."""
+    directories = path.split('/')[:-1]
+    for depth in range(len(directories), 0, -1):
+        if '/'.join(directories[:depth]) in MAY_INCLUDE:
+            return '/'.join(directories[:depth])
+    return directories[0] if directories else ''
 
 
 def without_comments_and_strings(text):
@@ -208,24 +215,34 @@ def class_errors(name, text):
             yield f'{name}: {match[1]} has {members} members; {MOST_MEMBERS} are the limit'
 
 
+def library_of(room):
+    return room.replace('/', '_')
+
+
+LIBRARIES = {library_of(room): allowed for room, allowed in MAY_INCLUDE.items()}
+
+
 def link_errors(name, text):
     text = re.sub(r'#[^\n]*', '', text)
     if room_of(name) != 'arch':
         for match in PROCESSOR.finditer(text):
             yield f'{name}: the architecture is known outside src/arch: {match[0]}'
     for library, arguments in LIBRARY.findall(text):
-        allowed = MAY_INCLUDE.get(library)
+        allowed = LIBRARIES.get(library)
         if allowed is None:
             continue
-        rooms = {entry.split('/')[0] for entry in allowed}
+        rooms = {library_of(entry if entry in MAY_INCLUDE else room_of(entry)) for entry in allowed}
         links = arguments.partition(' LINK')[2] or arguments.partition('\nLINK')[2]
         for linked in re.findall(r'\btracer_(\w+)', links):
-            if linked in MAY_INCLUDE and linked not in rooms and linked != library:
+            if linked in LIBRARIES and linked not in rooms and linked != library:
                 yield f'{name}: tracer_{library} must not link tracer_{linked}'
 
 
 def errors_of(root):
     source = pathlib.Path(root) / 'src'
+    directories = sum(path.is_dir() for path in source.iterdir())
+    if directories > MOST_DIRECTORIES:
+        yield f'src has {directories} directories; {MOST_DIRECTORIES} are the limit'
     for path in sorted(source.rglob('*')):
         name = path.relative_to(source).as_posix()
         if path.suffix in ('.h', '.cpp', '.c'):
@@ -249,6 +266,12 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'a file in no room': ('main.cpp', '\n', 'is not a room'),
     'another namespace': ('names/a.cpp', 'namespace tracer::decode {\n}\n', 'a.cpp:1: the namespace of names/ is tracer::names'),
     'a namespace of its own': ('pipeline/views/a.cpp', 'namespace tracer::pipeline::views {\nnamespace {\n}\n}\n', ''),
+    'a room in a room': ('proc/cgroups/a.cpp', '#include "proc/mounts.h"\n', ''),
+    'a room that its outer room must not know': ('proc/a.cpp', '#include "proc/cgroups/tree.h"\n', 'proc must not include proc/cgroups'),
+    'a room with less than its outer room': ('pipeline/exports/a.cpp', '#include "decode/decoder.h"\n',
+                                             'pipeline/exports must not include decode'),
+    'a room that others reach through its outer room': ('replay/a.cpp', '#include "pipeline/sink/sink.h"\n', 'replay must not include'),
+    'a namespace in a namespace': ('proc/cgroups/a.cpp', 'namespace tracer::cgroups {\n}\n', 'is tracer::proc::cgroups'),
     'a new room': ('cellar/a.cpp', '\n', 'not a room'),
     'an architecture': ('decode/a.cpp', '#if defined(__x86_64__)\n#endif\n', 'a.cpp:1: the architecture is known'),
     'an architecture further down': ('decode/a.cpp', '#if SURE && \\\n  !defined(__ARM_EABI__)\n#endif\n', 'a.cpp:2: the arch'),
@@ -263,10 +286,10 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'an architecture at home': ('arch/a.h', '#ifdef __aarch64__\n#endif\n', ''),
     'a raw ptrace': ('ptrace/a.cpp', '#include <sys/ptrace.h>\nvoid f() {\n  ptrace(PTRACE_CONT, 1, 0, 0);\n}\n',
                      'a.cpp:3: raw ptrace()'),
-    'a raw close': ('sink/a.cpp', 'void f() { (void)::close(3); }\n', 'raw close()'),
-    'a close of its own': ('sink/a.cpp', 'struct S { void close(int how); };\n// ::close(3)\nvoid S::f() { close(1); }\n', ''),
-    'a raw close by its plain name': ('sink/a.cpp', '#include <unistd.h>\nvoid f() { close(1); }\n', 'raw close()'),
-    'a second door for ELF': ('library/a.cpp', 'void f() { ::elf_begin(3, ELF_C_READ, nullptr); }\n', 'elf_begin() outside'),
+    'a raw close': ('pipeline/sink/a.cpp', 'void f() { (void)::close(3); }\n', 'raw close()'),
+    'a close of its own': ('pipeline/sink/a.cpp', 'struct S { void close(int how); };\n// ::close(3)\nvoid S::f() { close(1); }\n', ''),
+    'a raw close by its plain name': ('pipeline/sink/a.cpp', '#include <unistd.h>\nvoid f() { close(1); }\n', 'raw close()'),
+    'a second door for ELF': ('functions/library/a.cpp', 'void f() { ::elf_begin(3, ELF_C_READ, nullptr); }\n', 'elf_begin() outside'),
     'a search of its own': ('debuginfo/a.cpp', 'auto f = ::dwfl_standard_find_debuginfo(m);\n', 'outside any file'),
     'a second door for files': ('stack/a.cpp', 'int f() { return ::open(path, O_RDONLY); }\n', 'a.cpp:1: a file of a tracee'),
     'a file of proc': ('stack/a.cpp', 'int f() { return ::open(proc::proc_path(tid, "mem").c_str(), O_RDONLY); }\n', ''),
@@ -276,11 +299,21 @@ BREAKS = {  # file, contents, what must be in the complaint (nothing: no complai
     'a class that implements a large interface': ('decode/a.h', 'class C : B {\n' + '  int f() override;\n' * 50 + '};\n', ''),
     'a link': ('decode/CMakeLists.txt', 'tracer_library(decode a.cpp\n  LINK tracer_spec tracer_ptrace)\n',
                'tracer_decode must not link tracer_ptrace'),
+    'a link to a room in a room': ('replay/CMakeLists.txt', 'tracer_library(replay a.cpp\n  LINK tracer_pipeline tracer_pipeline_sink)\n',
+                                   'tracer_replay must not link tracer_pipeline_sink'),
+    'a link from a room in a room': ('pipeline/sink/CMakeLists.txt', 'tracer_library(pipeline_sink a.cpp LINK tracer_base tracer_spec)\n',
+                                     'tracer_pipeline_sink must not link tracer_spec'),
 }
 
 
 def self_test():
     failed = 0
+    with tempfile.TemporaryDirectory() as root:
+        for number in range(MOST_DIRECTORIES + 1):
+            (pathlib.Path(root) / 'src' / str(number)).mkdir(parents=True)
+        if list(errors_of(root)) != [f'src has {MOST_DIRECTORIES + 1} directories; {MOST_DIRECTORIES} are the limit']:
+            print('too many directories: no complaint')
+            failed += 1
     for what, (name, text, complaint) in BREAKS.items():
         with tempfile.TemporaryDirectory() as root:
             path = pathlib.Path(root) / 'src' / name
@@ -290,7 +323,7 @@ def self_test():
         if len(found) != (1 if complaint else 0) or (complaint and complaint not in found[0]):
             print(f'{what}: expected {complaint or "no complaint"!r}, got {found}')
             failed += 1
-    print(f'{len(BREAKS) - failed} passed, {failed} failed')
+    print(f'{len(BREAKS) + 1 - failed} passed, {failed} failed')
     return failed
 
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "catch.h"
-#include "cgroups/containers.h"
-#include "cgroups/finder.h"
+#include "proc/cgroups/containers.h"
+#include "proc/cgroups/finder.h"
 
-namespace tracer::cgroups {
+namespace tracer::proc::cgroups {
 namespace {
 
 /// A machine of directories: `tree` is where its groups are, the rest its files.
@@ -167,4 +167,4 @@ TEST_CASE("files of runtimes that are none are survived") {
   CHECK(machine.container("web[1m").find('\033') == std::string::npos);
 }
 
-}  // namespace tracer::cgroups
+}  // namespace tracer::proc::cgroups

@@ -4,14 +4,14 @@
 
 #include "arch/breakpoint.h"
 #include "catch.h"
-#include "library/modules.h"
+#include "functions/library/modules.h"
 
 using namespace tracer;
 
 TEST_CASE("there is room for displaced instructions within the reach of a jump") {
-  const auto code = reinterpret_cast<std::uint64_t>(&library::free_space_below);
+  const auto code = reinterpret_cast<std::uint64_t>(&functions::library::free_space_below);
   constexpr std::uint64_t size = 4096;
-  const std::uint64_t room = library::free_space_below(::getpid(), code, size, arch::displaced_reach());
+  const std::uint64_t room = functions::library::free_space_below(::getpid(), code, size, arch::displaced_reach());
   REQUIRE(room != 0);
   CHECK(room < code);
   CHECK(code - room < arch::displaced_reach());

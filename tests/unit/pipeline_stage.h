@@ -14,7 +14,7 @@
 
 namespace tracer::test {
 
-class StringSink final : public sink::Sink {
+class StringSink final : public pipeline::sink::Sink {
  public:
   StringSink(std::string& written, std::string& flushed) : written_(written), flushed_(flushed) {}
   void write(std::string_view bytes) override { written_ += bytes; }
@@ -140,7 +140,7 @@ class Stage {
         summary_(tables_, options.summary),
         filter_needs_end_(options.pipeline.filter.end.any()) {
     options.text.hold_calls = filter_needs_end_;
-    auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<sink::Sink> {
+    auto channels = options.separate ? pipeline::Channels([this](pid_t tid) -> std::unique_ptr<pipeline::sink::Sink> {
       return std::make_unique<StringSink>(files[tid], flushed);
     })
                                      : pipeline::Channels(std::make_unique<test::StringSink>(written, flushed));

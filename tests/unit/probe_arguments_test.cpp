@@ -1,9 +1,9 @@
 // Where the arguments of static probes are.
 
-#include "library/probe_arguments.h"
+#include "functions/library/probe_arguments.h"
 #include "catch.h"
 
-namespace tracer::library::test {
+namespace tracer::functions::library::test {
 namespace {
 
 using Where = ProbeArgument::Where;
@@ -61,4 +61,4 @@ TEST_CASE("an argument in a form that is not understood leaves the others as the
   CHECK(parse_probe_arguments(std::string(9000, '%'), Abi::x86_64).size() <= 12);
 }
 
-}  // namespace tracer::library::test
+}  // namespace tracer::functions::library::test

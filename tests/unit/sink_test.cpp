@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "catch.h"
-#include "sink/sink.h"
+#include "pipeline/sink/sink.h"
 
-namespace tracer::sink {
+namespace tracer::pipeline::sink {
 
 namespace {
 
@@ -131,4 +131,4 @@ TEST_CASE("tracees inherit none of our descriptors") {
   }
 }
 
-}  // namespace tracer::sink
+}  // namespace tracer::pipeline::sink

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "decode/decoder.h"
-#include "exports/process_table.h"
 #include "pipeline/channels.h"
+#include "pipeline/exports/process_table.h"
 #include "pipeline/view.h"
 #include "render/json_emitter.h"
 

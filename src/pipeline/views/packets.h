@@ -5,10 +5,10 @@
 #include <unordered_map>
 
 #include "decode/decoder.h"
-#include "exports/pcapng.h"
 #include "names/open_files.h"
 #include "pipeline/channels.h"
 #include "pipeline/data_calls.h"
+#include "pipeline/exports/pcapng.h"
 #include "pipeline/fd_finder.h"
 #include "pipeline/view.h"
 

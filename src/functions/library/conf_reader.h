@@ -1,0 +1,73 @@
+// Parses one item of an ltrace prototype file (ltrace.conf(5)). For src/library only.
+#pragma once
+
+#include <fmt/core.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "functions/library/ltrace_conf.h"
+
+namespace tracer::functions::library {
+
+inline constexpr unsigned max_conf_parameters = 256;
+inline constexpr unsigned max_conf_fields = 64;
+
+class ConfReader {
+ public:
+  ConfReader(LtraceConf& conf, LtraceConf::Scope& scope, std::string_view line)
+      : conf_(conf), scope_(scope), rest_(line) {}
+
+  /// Adds the item to the LtraceConf. Returns an error message, or an empty string on success.
+  std::string read();
+
+ private:
+  using Lens = LtraceConf::Lens;
+  using Found = std::optional<Lens>;
+
+  void skip_blanks();
+  bool take(char c);
+  std::string_view word();
+  /// Takes what must come next; false: there is something else, which is the error.
+  bool expect(char c);
+  bool expect_end_of_list();
+  std::string_view identifier();  ///< empty: there is none, which is the error
+  /// Both set the error, unless there is one; fail() adds what comes next in the line.
+  std::nullopt_t fail(std::string_view what);
+  std::nullopt_t refuse(std::string what);
+  [[nodiscard]] std::string declared_name(std::string_view kind) const {
+    return fmt::format("ltrace_{}_{}", kind, conf_.declared_);
+  }
+
+  std::string read_import();
+  std::string read_typedef();
+  std::string read_prototype(std::string_view first);
+  Found lens(unsigned depth);
+  Found lens_of(std::string_view name, unsigned depth);
+  Found structure(std::string_view name, unsigned depth);
+  Found array(unsigned depth);
+  Found string(std::string_view digits, unsigned depth);
+  Found enumeration(unsigned depth);
+  Found styled(std::string_view style, unsigned depth);
+  std::optional<std::string> expression(bool& ends_at_zero);
+  std::optional<std::int64_t> integer();
+  std::optional<std::vector<Lens>> list(unsigned max_count, unsigned depth);
+  static Lens plain(std::string text);
+  [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
+  static Lens pointer_to(const Lens& target);
+  Found wide_string(const Lens& inner);
+  static Lens restyled_lens(Lens lens, std::string_view style);
+  static std::string restyled(std::string_view type, std::string_view style);
+  static Lens bytes_of(const Lens& array, std::string_view style);
+  static std::string array_text(const Lens& lens);
+
+  LtraceConf& conf_;
+  LtraceConf::Scope& scope_;
+  std::string_view rest_;
+  std::string error_;
+  bool in_struct_ = false;
+};
+
+}  // namespace tracer::functions::library

@@ -1,0 +1,404 @@
+// Parses the types and lenses of ltrace prototype files.
+#include <fmt/core.h>
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "functions/library/conf_reader.h"
+
+namespace tracer::functions::library {
+
+namespace {
+
+constexpr unsigned max_members = 4096;
+constexpr unsigned max_depth = 16;
+
+struct Simple {
+  std::string_view name;
+  std::string_view type;
+  unsigned size;  ///< bytes; 0 for the word size
+};
+constexpr std::array simple_types = {
+    Simple{"short", "i16", 2},
+    Simple{"ushort", "u16", 2},
+    Simple{"int", "int", 4},
+    Simple{"uint", "uint", 4},
+    Simple{"long", "long", 0},
+    Simple{"ulong", "ulong", 0},
+    Simple{"llong", "i64", 8},
+    Simple{"ullong", "u64", 8},
+    Simple{"float", "float", 4},
+    Simple{"double", "double", 8},
+    Simple{"char", "u8 as character", 1},
+    Simple{"addr", "ptr", 0},
+    Simple{"file", "ptr", 0},
+    Simple{"octal", "int as octal", 4},
+};
+
+}  // namespace
+
+std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count, unsigned depth) {
+  std::vector<Lens> lenses;
+  if (take(')')) {
+    return lenses;
+  }
+  do {
+    const auto found = lens(depth + 1);
+    if (!found) {
+      return std::nullopt;
+    }
+    lenses.push_back(*found);
+    if (lenses.size() > max_count) {
+      return fail("too many types");
+    }
+  } while (take(','));
+  if (!expect_end_of_list()) {
+    return std::nullopt;
+  }
+  return lenses;
+}
+
+/// Inserts the length before a style: `u8 as hex` becomes `u8[4] as hex`, where the style applies to the elements.
+std::string ConfReader::array_text(const Lens& lens) {
+  const auto style = std::min(lens.element.find(" as "), lens.element.size());
+  return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
+}
+
+/// Returns the lens of a pointer to what `target` describes.
+LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
+  Lens lens;
+  lens.target = target.length.empty() ? target.text : array_text(target);
+  // A pointer to void is shown as an address.
+  lens.text = lens.target.empty() ? "ptr" : '*' + lens.target;
+  lens.is_scalar = lens.target.empty();
+  lens.element = target.element;
+  lens.element_is_char = target.element_is_char;
+  lens.ends_at_zero = target.ends_at_zero;
+  lens.element_size = target.element_size;
+  lens.element_is_word = target.element_is_word;
+  // string() and bitvec() use the length of the target.
+  if (!target.length.empty()) {
+    lens.length = target.length;
+  }
+  return lens;
+}
+
+/// Returns the lens that shows the bytes of an array.
+LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style) {
+  Lens lens;
+  std::string length = array.length;
+  if (array.element_is_word) {
+    length += "*word";
+  } else if (array.element_size > 1) {
+    length += fmt::format("*{}", array.element_size);
+  }
+  lens.text = fmt::format("bytes[{}]{}{}", length, style.empty() ? "" : " as ", style);
+  return lens;
+}
+
+LtraceConf::Lens ConfReader::plain(std::string text) {
+  Lens lens;
+  lens.text = std::move(text);
+  return lens;
+}
+
+/// Returns the lens for text of integers, which `inner` is an array of or a pointer to.
+std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
+  const bool is_pointer = !inner.target.empty();
+  const std::string element = inner.length.empty() ? inner.target : inner.element;
+  const std::string width = element == "i16" || element == "u16" ? "u16" : "u32";
+  if (element != "int" && element != "uint" && width != "u16") {
+    return inner;
+  }
+  const bool is_limited = !inner.length.empty() && inner.length != "until 0";
+  if (is_limited && width == "u16") {
+    return inner;
+  }
+  Lens text;
+  text.target = is_limited ? "custom wide_array : bytes[" + inner.length + "*4]" : "custom wide_text : " + width;
+  if (!is_pointer) {
+    std::swap(text.text, text.target);
+    return text;
+  }
+  text.text = '*' + text.target;
+  return text;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsigned depth) {
+  Lens text;
+  if (!digits.empty()) {  // string3: at most the value of argument 3; string0: at most the result
+    text.length = digits == "0" ? "ret" : 'a' + std::string(digits);
+    text.ends_at_zero = true;
+  } else if (take('[')) {
+    auto length = expression(text.ends_at_zero);
+    if (!length || !take(']')) {
+      return fail("no `string[EXPR]`");
+    }
+    text.length = *length;
+    text.ends_at_zero = true;
+  } else if (take('(')) {
+    const auto inner = lens(depth + 1);
+    if (!inner || !take(')')) {
+      return fail("no `string(TYPE)`");
+    }
+    const bool is_pointer = !inner->target.empty();
+    if (inner->is_scalar && !is_pointer) {
+      return restyled_lens(*inner, "character");
+    }
+    if (inner->target == "u8 as character") {
+      return plain("str");  // char*
+    }
+    if (!inner->element_is_char) {
+      return wide_string(*inner);
+    }
+    text = *inner;
+    text.target.clear();
+    if (!is_pointer) {
+      return text.length == "until 0" ? plain("cstr") : bytes_of(text, text.ends_at_zero ? "terminated" : "");
+    }
+  } else {
+    return plain("str");
+  }
+  if (text.length == "until 0") {
+    return plain("str");
+  }
+  Lens bytes = bytes_of(text, text.ends_at_zero ? "terminated" : "");
+  bytes.target = bytes.text;
+  bytes.text = '*' + bytes.text;
+  return bytes;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
+  if (!expect('(')) {
+    return std::nullopt;
+  }
+  const auto element = lens(depth + 1);
+  if (!element || !expect(',')) {
+    return std::nullopt;
+  }
+  Lens lens;
+  lens.element = element->text;
+  if (lens.element.find_first_of("*[") != std::string::npos) {
+    ++conf_.declared_;
+    conf_.items_ += fmt::format("type {} = {}\n", declared_name("type"), lens.element);
+    lens.element = declared_name("type");
+  }
+  lens.element_is_char = element->is_char;
+  lens.element_size = element->element_size;
+  lens.element_is_word = element->element_is_word;
+  const auto length = expression(lens.ends_at_zero);
+  if (!length || !expect(')') || lens.element.empty()) {
+    return fail("no `array(LENS, EXPR)`");
+  }
+  lens.length = *length;
+  lens.text = array_text(lens);
+  return lens;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
+  Lens base = plain("int");
+  base.is_scalar = true;
+  if (take('[')) {
+    const auto given = lens(depth + 1);
+    if (!given || !given->is_scalar || given->text.starts_with("ltrace_") || given->text == "float" ||
+        given->text == "double" || !take(']')) {
+      return fail("no `enum[TYPE](NAME, ...)`");
+    }
+    base = *given;
+  }
+  if (!expect('(')) {
+    return std::nullopt;
+  }
+  std::string members;
+  std::int64_t next = 0;
+  unsigned count = 0;
+  do {
+    const std::string name(identifier());
+    if (name.empty() || ++count > max_members) {
+      return fail("too many names");
+    }
+    if (take('=')) {
+      const auto value = integer();
+      if (!value) {
+        return std::nullopt;
+      }
+      next = *value;
+    }
+    members += fmt::format(" {}={}", name, next++);
+  } while (take(','));
+  if (!expect_end_of_list()) {
+    return std::nullopt;
+  }
+  ++conf_.declared_;
+  Lens lens = base;
+  lens.is_char = false;
+  lens.text = declared_name("enum");
+  conf_.items_ += fmt::format("enum {} : {} as number {{{} }}\n", lens.text,
+                              base.text == "ptr" ? "ulong" : base.text.substr(0, base.text.find(" as ")), members);
+  return lens;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, unsigned depth) {
+  if (!take('(')) {
+    return fail("no `struct(LENS, ...)`");
+  }
+  const bool was_in_struct = std::exchange(in_struct_, true);
+  auto fields = list(max_conf_fields, depth);
+  in_struct_ = was_in_struct;
+  if (!fields) {
+    return std::nullopt;
+  }
+  std::string own_name(name);
+  if (own_name.empty()) {
+    ++conf_.declared_;
+    own_name = declared_name("struct");
+  }
+  std::string text = fmt::format("struct {} {{", own_name);
+  unsigned number = 0;
+  for (const Lens& field : *fields) {
+    ++number;
+    // What a field points to may have a length that follows.
+    const auto known = static_cast<unsigned>(field.text.starts_with('*') ? fields->size() : number - 1);
+    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', known) ||
+        mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
+      return fail("a field cannot have this type");
+    }
+    text += fmt::format(" {}: {}", field.is_hidden ? "_" : fmt::format("e{}", number), field.text);
+  }
+  conf_.items_ += text + " }\n";
+  conf_.undefined_.erase(own_name);
+  Lens lens;
+  lens.text = own_name;
+  lens.is_struct = true;
+  return lens;
+}
+
+/// Returns the type with another style for the numbers that it consists of or points to; as it is if these are none.
+std::string ConfReader::restyled(std::string_view type, std::string_view style) {
+  const auto end = std::min(type.find(" as "), type.size());
+  const auto start = std::min(type.find_first_not_of('*'), end);
+  const auto bracket = std::min(type.find('[', start), end);
+  std::string base(type.substr(start, bracket - start));
+  const bool floating = base == "float" || base == "double";
+  const auto is_base = [&](const Simple& simple) { return simple.type.substr(0, simple.type.find(" as ")) == base; };
+  if (std::none_of(simple_types.begin(), simple_types.end(), is_base) || (floating && style != "hex")) {
+    return std::string(type);
+  }
+  base = base == "ptr" ? "ulong" : base;
+  return fmt::format("{}{}{} as {}", type.substr(0, start), base, type.substr(bracket, end - bracket),
+                     floating ? "hex_floating" : style);
+}
+
+LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style) {
+  lens.text = restyled(lens.text, style);
+  lens.target = restyled(lens.target, style);
+  lens.element = restyled(lens.element, style);
+  lens.is_char = false;
+  lens.element_is_char = false;
+  return lens;
+}
+
+/// Parses a lens that formats a scalar or the bytes of an array, such as `hex(TYPE)`.
+std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsigned depth) {
+  if (!expect('(')) {
+    return std::nullopt;
+  }
+  auto inner = lens(depth + 1);
+  if (!inner || !expect(')')) {
+    return std::nullopt;
+  }
+  if (style == "hide") {
+    inner->is_hidden = true;
+    return inner;
+  }
+  if (style == "bits" && !inner->length.empty() && inner->length != "until 0" &&
+      (inner->element_size != 0 || inner->element_is_word)) {
+    const bool is_pointer = !inner->target.empty();
+    Lens array = bytes_of(*inner, style);
+    if (is_pointer) {
+      array.target = array.text;
+      array.text = '*' + array.text;
+    }
+    return array;
+  }
+  return restyled_lens(*inner, style);
+}
+
+std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsigned depth) {
+  const auto simple =
+      std::find_if(simple_types.begin(), simple_types.end(), [&](const Simple& s) { return s.name == name; });
+  if (simple != simple_types.end()) {
+    Lens lens = plain(std::string(simple->type));
+    lens.is_scalar = true;
+    lens.is_char = name == "char";
+    lens.element_size = simple->size;
+    lens.element_is_word = simple->size == 0;
+    return lens;
+  }
+  if (name == "void") {
+    return Lens{};
+  }
+  if (name.starts_with("string") &&
+      std::all_of(name.begin() + 6, name.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return string(name.substr(6), depth);
+  }
+  if (name == "format") {
+    Lens text = plain("str");
+    if (take('(')) {
+      const auto given = lens(depth + 1);
+      if (!given || !take(')')) {
+        return fail("no `format(LENS)`");
+      }
+      text = *given;
+    }
+    text.is_format = true;
+    return text;
+  }
+  if (name == "array") {
+    return array(depth);
+  }
+  if (name == "struct") {
+    return structure({}, depth);
+  }
+  if (name == "enum") {
+    return enumeration(depth);
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> styles = {{{"hex", "hex"},
+                                                                                    {"oct", "octal"},
+                                                                                    {"bin", "binary"},
+                                                                                    {"hide", "hide"},
+                                                                                    {"bool", "truth"},
+                                                                                    {"bitvec", "bits"},
+                                                                                    {"guess", "guess"}}};
+  for (const auto& [known, style] : styles) {
+    if (known == name) {
+      return styled(style, depth);
+    }
+  }
+  const auto alias = conf_.types_.find(name);
+  if (alias == conf_.types_.end()) {
+    // `name` is what was last taken of the line.
+    return refuse(fmt::format("unknown type around '{}{}'", name, rest_.substr(0, 40)));
+  }
+  return alias->second;
+}
+
+std::optional<LtraceConf::Lens> ConfReader::lens(unsigned depth) {
+  if (depth > max_depth) {
+    return fail("too deep a type");
+  }
+  const auto name = identifier();
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  auto found = lens_of(name, depth);
+  while (found && take('*')) {
+    found = pointer_to(*found);
+    if (found->text.size() > 512) {
+      return fail("too long a type");
+    }
+  }
+  return found;
+}
+
+}  // namespace tracer::functions::library

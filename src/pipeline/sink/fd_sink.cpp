@@ -1,0 +1,72 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/write_all.h"
+#include "pipeline/sink/sink.h"
+
+namespace tracer::pipeline::sink {
+
+FdSink::FdSink(UniqueFd fd, std::string name, Complain complain)
+    : fd_(std::move(fd)), name_(std::move(name)), complain_(std::move(complain)) {
+  buffer_.reserve(buffer_size);
+}
+
+FdSink::~FdSink() {
+  flush();
+}
+
+void FdSink::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > buffer_size) {
+    flush();
+  }
+  if (bytes.size() >= buffer_size) {
+    write_out(bytes);
+    return;
+  }
+  buffer_.append(bytes);
+}
+
+void FdSink::flush() {
+  write_out(buffer_);
+  buffer_.clear();
+}
+
+void FdSink::write_out(std::string_view bytes) {
+  if (broken_) {
+    return;
+  }
+  if (const int why = write_all(fd_.get(), bytes); why != 0) {
+    broken_ = true;
+    complain_(name_ + ": " + std::strerror(why));
+  }
+}
+
+Result<std::unique_ptr<Sink>> open_standard_error(Complain complain) {
+  // Tracing works with a closed standard error, too: the duplicate is then invalid and the first write fails unnoticed.
+  UniqueFd copy(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(copy), "standard error", std::move(complain)));
+}
+
+Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC);
+  UniqueFd fd(::open(path.c_str(), flags, 0666));
+  if (!fd.valid()) {
+    const int number = errno;
+    return Error{number, "Can't fopen '" + path + "': " + std::strerror(number)};
+  }
+  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(fd), path, std::move(complain)));
+}
+
+std::unique_ptr<Sink> open_file_or_drop(const std::string& path, bool append, const Complain& complain) {
+  auto opened = open_file(path, append, complain);
+  if (opened) {
+    return std::move(opened).value();
+  }
+  complain(opened.error().message);
+  return std::make_unique<FdSink>(UniqueFd(), path, [](std::string_view) {});
+}
+
+}  // namespace tracer::pipeline::sink
