@@ -133,6 +133,9 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   return bpf::make_tracing_engine(engine_options, tables, tracing, complain);
 }
 
+/// How much of a string the recorder inside a program copies at most.
+constexpr std::uint32_t longest_text_inside = 4096;
+
 /// Returns which of the options cannot be had from calls that are recorded inside the program; empty if none does.
 std::string why_not_inside(const cli::Options& options) {
   const cli::Format& format = options.format;
@@ -154,8 +157,8 @@ std::string why_not_inside(const cli::Options& options) {
   if (options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) {
     return "the CPU time of a call is not known inside the program; -w counts elapsed time";
   }
-  if (!options.extras.files.record.empty() || options.extras.explain) {
-    return "--record and --explain need more of a call than is captured";
+  if (options.extras.explain) {
+    return "--explain looks at the descriptors, directories and environment of stopped threads";
   }
   if (format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
     return "stacks are read from stopped threads";
@@ -167,8 +170,7 @@ std::string why_not_inside(const cli::Options& options) {
   if (!format.dump_reads.empty() || !format.dump_writes.empty()) {
     return "-e read= and -e write= need more of a buffer than is captured";
   }
-  constexpr unsigned longest_text = 4096;
-  if (format.string_limit > longest_text) {
+  if (format.string_limit > longest_text_inside) {
     return "-s allows 4096 bytes at most";
   }
   return {};
@@ -184,13 +186,14 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
     return refuse(why_not);
   }
   capture::CaptureLimits limits;
-  limits.string_limit = options.format.string_limit;
-  limits.whole = !options.format.abbrev.full();
+  const bool records = !options.extras.files.record.empty();
+  limits.string_limit = records ? recorded_text(options) : options.format.string_limit;
+  limits.whole = records || !options.format.abbrev.full();
   auto engine = inprocess::make_inprocess_engine(engine_options, tables, limits, complain);
   if (!engine) {
     return refuse(engine.error().message);
   }
-  return ChosenEngine{std::move(engine).value(), false};
+  return ChosenEngine{std::move(engine).value(), "inprocess"};
 }
 
 }  // namespace
@@ -249,7 +252,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       if (engine) {
         debug(only_counts(options) ? "engine: bpf, which counts in the kernel and stops nobody"
                                    : "engine: bpf, which watches from the kernel and stops nobody");
-        return ChosenEngine{std::move(engine).value(), true};
+        return ChosenEngine{std::move(engine).value(), "bpf"};
       }
       why_not = engine.error().message;
     }
@@ -274,7 +277,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (!engine) {
     return engine.error();
   }
-  return ChosenEngine{std::move(engine).value(), false};
+  return ChosenEngine{std::move(engine).value(), "ptrace"};
 }
 
 }  // namespace tracer::app

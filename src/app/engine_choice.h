@@ -15,7 +15,10 @@ namespace tracer::app {
 
 struct ChosenEngine {
   std::unique_ptr<trace::Engine> engine;
-  bool in_kernel = false;  ///< its times do not include the tracer's own
+  std::string name;  ///< as --engine and trace files have it: "ptrace", "bpf", "inprocess"
+
+  /// Whether its times do not include the tracer's own.
+  [[nodiscard]] bool in_kernel() const { return name == "bpf"; }
 };
 
 /// `complain` takes sentences for the user. An error without a message has been reported already.

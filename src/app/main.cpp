@@ -240,7 +240,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   replay::ReplayEngine* replayed = nullptr;
   Result<ChosenEngine> chosen = ChosenEngine{};
   if (recorded) {
-    chosen = ChosenEngine{nullptr, recorded->head().engine == "bpf"};
+    chosen = ChosenEngine{nullptr, recorded->head().engine};
     auto engine = make_replay_engine(options, std::move(recorded), std::move(function_settings).value().selection,
                                      tables, complain);
     replayed = engine.get();
@@ -254,7 +254,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   if (!chosen) {
     return failed(chosen.error(), speak);
   }
-  const bool in_kernel = chosen.value().in_kernel;
+  const bool in_kernel = chosen.value().in_kernel();
   auto recording = open_recording(options, complain);
   if (!recording) {
     return failed(recording.error(), speak);
@@ -305,7 +305,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   std::optional<replay::Recorder> recorder;
   if (recording.value()) {
     replay::RecorderOptions wanted;
-    wanted.head = head_of(options, in_kernel, definitions.sources);
+    wanted.head = head_of(options, chosen.value().name, definitions.sources);
     wanted.calls = options.filters.trace;
     wanted.functions = [&naming](pid_t tid, std::uint64_t address) { return naming.function_at(tid, address); };
     wanted.stacks = stacks.kept();

@@ -98,7 +98,8 @@ std::uint32_t recorded_text(const cli::Options& options) {
   return std::max(options.format.string_limit, replay::default_string_limit);
 }
 
-replay::Head head_of(const cli::Options& options, bool in_kernel, const std::vector<sysc::Source>& definitions) {
+replay::Head head_of(const cli::Options& options, const std::string& engine,
+                     const std::vector<sysc::Source>& definitions) {
   replay::Head head;
   head.tracer = cli::version_text(1, false);
   head.tracer.resize(head.tracer.find('\n'));
@@ -107,7 +108,7 @@ replay::Head head_of(const cli::Options& options, bool in_kernel, const std::vec
   head.boot_id.resize(std::min(head.boot_id.find('\n'), head.boot_id.size()));
   head.command = own_command();
   head.program = options.startup.program;
-  head.engine = in_kernel ? "bpf" : "ptrace";
+  head.engine = engine;
   head.native = arch::native_abi();
   head.page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   head.string_limit = recorded_text(options);
@@ -116,7 +117,7 @@ replay::Head head_of(const cli::Options& options, bool in_kernel, const std::vec
   head.has_scope = options.extras.any_scope();
   head.stacks = options.format.stack_trace != cli::StackTrace::none;
   head.sources = options.format.stack_trace == cli::StackTrace::sources;
-  head.cpu_times = true;
+  head.cpu_times = head.names = engine != "inprocess";  // which learns both only of threads that stop
   head.started = clock_now(CLOCK_REALTIME);
   for (const sysc::Source& source : definitions) {
     head.definitions.emplace_back(source.path, source.text);
@@ -142,6 +143,13 @@ cli::Options with_recorded(cli::Options options, const replay::Head& head,
     lacks("without -k: there are no stacks");
   } else if (format.stack_trace == cli::StackTrace::sources && !head.sources) {
     lacks("with -k, not -kk: there are no source lines");
+  }
+  if (!head.names && !(format.fd_details.empty() && format.pid_details.empty() && options.filters.paths.empty())) {
+    lacks("inside the program: what descriptors and ids stand for is known of few calls (-y, -Y, -P)");
+  }
+  if (!head.cpu_times && options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) {
+    lacks("without CPU times: -c counts elapsed time, as with -w");
+    options.summary.wall_clock = true;
   }
   return options;
 }

@@ -58,8 +58,8 @@ class PrototypesOfFiles final : public trace::PrototypeSource {
   trace::PrototypeSource& source_;
 };
 
-/// What the recording says of itself. `in_kernel`: it is made by the bpf engine. `definitions`: of --define.
-[[nodiscard]] replay::Head head_of(const cli::Options& options, bool in_kernel,
+/// What the recording says of itself. `engine`: its name. `definitions`: of --define.
+[[nodiscard]] replay::Head head_of(const cli::Options& options, const std::string& engine,
                                    const std::vector<sysc::Source>& definitions);
 
 }  // namespace tracer::app

@@ -31,6 +31,7 @@ constexpr std::uint32_t has_scope = 1U << 2U;
 constexpr std::uint32_t stacks = 1U << 3U;
 constexpr std::uint32_t sources = 1U << 4U;
 constexpr std::uint32_t cpu_times = 1U << 5U;
+constexpr std::uint32_t no_names = 1U << 6U;
 
 class FieldWriter {
  public:
@@ -55,7 +56,7 @@ class FieldWriter {
 std::uint32_t options_of(const Head& head) {
   return (head.attached ? attached : 0U) | (head.follows_forks ? follows_forks : 0U) |
          (head.has_scope ? has_scope : 0U) | (head.stacks ? stacks : 0U) | (head.sources ? sources : 0U) |
-         (head.cpu_times ? cpu_times : 0U);
+         (head.cpu_times ? cpu_times : 0U) | (head.names ? 0U : no_names);
 }
 
 void take_options(Head& head, std::uint64_t bits) {
@@ -65,6 +66,7 @@ void take_options(Head& head, std::uint64_t bits) {
   head.stacks = (bits & stacks) != 0;
   head.sources = (bits & sources) != 0;
   head.cpu_times = (bits & cpu_times) != 0;
+  head.names = (bits & no_names) == 0;
 }
 
 void take_field(Head& head, Field field, Cursor value) {

@@ -23,7 +23,7 @@ struct Head {
   std::string boot_id;               ///< /proc/sys/kernel/random/boot_id
   std::vector<std::string> command;  ///< of the tracer, with all options
   std::vector<std::string> program;  ///< the program that it started; empty with -p only
-  std::string engine;                ///< ptrace or bpf
+  std::string engine;                ///< ptrace, bpf or inprocess
   Abi native = Abi::x86_64;
   std::chrono::nanoseconds started{};  ///< CLOCK_REALTIME
   std::uint64_t page_size = 0;
@@ -34,6 +34,7 @@ struct Head {
   bool stacks = false;             ///< -k
   bool sources = false;            ///< -kk
   bool cpu_times = false;          ///< the system CPU time of calls was taken
+  bool names = true;               ///< what descriptors and ids stand for was captured with each call
   /// The name and the text of the files of --define.
   std::vector<std::pair<std::string, std::string>> definitions;
 };

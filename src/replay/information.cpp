@@ -132,7 +132,7 @@ std::string describe(TraceFile& file) {
   report.line("machine", quoted(head.machine));
   report.line("boot", quoted(head.boot_id));
   report.line("ABI", abi_names[index_of(head.native)]);
-  report.line("captured", fmt::format("-s {} -v -yy{}", head.string_limit,
+  report.line("captured", fmt::format("-s {} -v{}{}", head.string_limit, head.names ? " -yy" : "",
                                       head.sources  ? " -kk"
                                       : head.stacks ? " -k"
                                                     : ""));

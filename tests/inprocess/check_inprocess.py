@@ -147,6 +147,21 @@ def check_same_output(runs, calls, failures):
             failures.append(f'{mode}: only inprocess shows ({number}): {line}')
 
 
+def check_recording(runs, calls, failures):
+    """A replay shows what the live run did, and says what the recording lacks."""
+    for program in ([calls, 'pointers', '50'], [calls, 'forks', '12'], ['ls', '-l', '/usr']):
+        trace = runs.directory / 'trace'
+        live, done = runs.traced('inprocess', ['-f', f'--record={trace}'], program)
+        for options in (['-f'], ['-f', '-v']):
+            again = run([runs.tracer, *options, f'--replay={trace}', '-o', runs.directory / 'again'])
+            shown = (runs.directory / 'again').read_text().splitlines()
+            if options == ['-f'] and shown != live or len(shown) != len(live):
+                failures.append(f'{program}: {len(live)} lines live, {len(shown)} at replay: {done.stderr}{again.stderr}')
+        known = run([runs.tracer, '-c', '-y', f'--replay={trace}', '-o', runs.directory / 'counts'])
+        if 'what descriptors and ids stand for' not in known.stderr or '-c counts elapsed time' not in known.stderr:
+            failures.append(f'{program}: what the recording lacks is not said: {known.stderr}')
+
+
 def check_is_inside(runs, calls, failures):
     if runs.patched([calls, '', '200']) < 2:
         failures.append('getppid and read are not patched in a loop of both')
@@ -165,6 +180,7 @@ def main():
         check_counts(runs, calls, failures)
         check_shared_memory(runs, calls, failures)
         check_same_output(runs, calls, failures)
+        check_recording(runs, calls, failures)
         check_everyday(runs, failures)
     for failure in failures:
         print('FAILED', failure)
