@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +18,7 @@
 #include "decoders/decoders.h"
 #include "functions/library/debug_prototypes.h"
 #include "pipeline/exports/shell_words.h"
+#include "process/forwarded_signals.h"
 #include "replay/viewer/viewer.h"
 
 namespace tracer::app {
@@ -44,45 +43,6 @@ Result<UniqueFd> open_unnamed() {
   static_cast<void>(::unlink(path.c_str()));
   return file;
 }
-
-/// Keeps the signals of the terminal, and those that end this process, until the recorder has had them.
-class HeldSignals {
- public:
-  HeldSignals() {
-    ::sigemptyset(&held_);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) {
-      ::sigaddset(&held_, signal);
-    }
-    ::sigprocmask(SIG_BLOCK, &held_, &before_);
-    struct sigaction action {};
-    action.sa_handler = SIG_DFL;  // ignored, SIGCHLD would not be sent
-    ::sigaction(SIGCHLD, &action, &child_before_);
-  }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-  ~HeldSignals() {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  /// Waits for the child to end, and hands signals on to it. The terminal sends its own to both.
-  [[nodiscard]] int wait_for(pid_t child) const {
-    int status = 0;
-    while (::waitpid(child, &status, WNOHANG) == 0) {
-      siginfo_t info{};
-      const int signal = ::sigwaitinfo(&held_, &info);
-      if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) {
-        ::kill(child, signal);
-      }
-    }
-    return status;
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-  struct sigaction child_before_ {};
-};
 
 // ---------------------------------------------------------------------------------------------- filters
 
@@ -188,18 +148,18 @@ Result<ViewedRun> record_for_view(cli::Options& options) {
     unnamed = std::move(opened).value();
     path = fmt::format("/proc/self/fd/{}", unnamed.get());
   }
-  std::optional<HeldSignals> held(std::in_place);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return Error{errno, std::string("fork: ") + std::strerror(errno)};
+  std::optional<process::ForwardedSignals> signals(std::in_place);
+  auto recorder = Child::fork();
+  if (!recorder) {
+    return recorder.error();
   }
-  if (child == 0) {
-    held.reset();
+  if (!recorder.value().valid()) {
+    signals.reset();
     static_cast<void>(unnamed.release());  // the path is that of the descriptor
     return ViewedRun{true, nullptr, 0};
   }
   ViewedRun run;
-  run.wait_status = held->wait_for(child);
+  run.wait_status = signals->wait_for(std::move(recorder).value());
   auto file = replay::TraceFile::open(path);
   if (file && !file.value()->places().empty()) {
     run.file = std::move(file).value();

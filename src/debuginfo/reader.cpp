@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <map>
 #include <new>
 
+#include "base/child.h"
 #include "debuginfo/sandbox.h"
 
 namespace tracer::debuginfo {
@@ -218,8 +218,8 @@ bool Reader::start() {
   }
   UniqueFd from_child(pipe[0]);
   UniqueFd to_tracer(pipe[1]);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  auto child = Child::fork();
+  if (child && !child.value().valid()) {
     const pid_t grandchild = ::fork();
     if (grandchild == 0) {
       run(std::move(other));
@@ -229,12 +229,12 @@ bool Reader::start() {
   }
   other.reset();
   to_tracer.reset();
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
+  if (child) {
+    child.value().wait();
   }
   // Its limits are raised for large files, so it must have set them.
   char ready = 0;
-  if (child < 0 || ::read(from_child.get(), &pid_, sizeof pid_) != sizeof pid_ || pid_ <= 0 ||
+  if (!child || ::read(from_child.get(), &pid_, sizeof pid_) != sizeof pid_ || pid_ <= 0 ||
       !read_fully(socket_.get(), &ready, sizeof ready, [] { return true; })) {
     socket_.reset();
     return false;

@@ -2,17 +2,19 @@
 
 #include <grp.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "base/child.h"
 
 namespace tracer::process {
 namespace {
@@ -133,12 +135,12 @@ bool install_filter(std::span<const sock_filter> filter) {
 /// of the process that it left behind.
 Result<pid_t> step_aside(const LaunchOptions& options, bool strict, std::span<const sock_filter> filter, Gate& gate) {
   const pid_t program = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return Error{errno, std::string("fork: ") + std::strerror(errno)};
+  auto child = Child::fork();
+  if (!child) {
+    return child.error();
   }
-  if (child > 0) {
-    ::waitpid(child, nullptr, 0);
+  if (child.value().valid()) {
+    child.value().wait();
     become_program(options, strict, filter, std::move(gate));
   }
   if (options.daemonize == Daemonize::process_group) {
@@ -210,8 +212,8 @@ void send_ending_signal(pid_t pid, int signal) {
 }
 
 std::optional<int> collect_program(const StartedProgram& program) {
-  int status = 0;
-  return ::waitpid(program.pid, &status, WNOHANG) == program.pid ? std::optional(status) : std::nullopt;
+  const auto ended = collect_ended_child(program.pid);
+  return ended ? std::optional(ended->status) : std::nullopt;
 }
 
 }  // namespace tracer::process

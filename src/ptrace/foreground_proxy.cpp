@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "process/ending_signals.h"
+#include "process/forwarded_signals.h"
 #include "process/standard_streams.h"
 
 namespace tracer::ptrace {
@@ -47,20 +48,13 @@ UniqueFd close_all_but(UniqueFd kept) {
       end_like(reported);
     }
     // The program is our child too, and we have to collect its exit status.
-    int status = 0;
-    pid_t ended = 0;
-    while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
-      if (ended == tracer) {
-        end_like(status);
+    while (const auto ended = collect_ended_child()) {
+      if (ended->pid == tracer) {
+        end_like(ended->status);
       }
-      on_child_end(ended, status);
+      on_child_end(ended->pid, ended->status);
     }
-    siginfo_t info;
-    const int signal = sigwaitinfo(&awaited, &info);
-    // The terminal sends its signals to the tracer process as well.
-    if (signal > 0 && signal != SIGCHLD && signal != SIGIO && info.si_code != SI_KERNEL) {
-      ::kill(tracer, signal);
-    }
+    process::forward_signal(awaited, tracer);
   }
 }
 
@@ -79,11 +73,7 @@ Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interrupti
   UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t proxy = ::getpid();
-  // Where SIGCHLD is ignored, the kernel keeps no exit status for us to end with.
-  struct sigaction former;
-  struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;
-  sigaction(SIGCHLD, &by_default, &former);
+  const process::DefaultChildAction collectable;
   const pid_t tracer = ::fork();
   if (tracer < 0) {
     return Error{errno, std::string("fork: ") + std::strerror(errno)};
@@ -92,7 +82,6 @@ Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interrupti
     write_end.reset();
     run_proxy(tracer, close_all_but(std::move(read_end)), interruptible, on_child_end);
   }
-  sigaction(SIGCHLD, &former, nullptr);
   sigset_t proxy_died;
   sigemptyset(&proxy_died);
   sigaddset(&proxy_died, died_signal());

@@ -53,7 +53,7 @@ WRAPPED = {
     'ptrace': ['ptrace/stopped_thread.cpp'],
     'wait4': ['ptrace/stopped_thread.cpp'],
     # Children of the tracer's own, before and beside tracing.
-    'waitpid': ['app/viewing.cpp', 'debuginfo/reader.cpp', 'process/start_program.cpp', 'ptrace/foreground_proxy.cpp', 'pipeline/sink/command_sink.cpp'],
+    'waitpid': ['base/child.cpp'],
     'waitid': ['ptrace/stopped_thread.cpp'],
     'close': ['base/unique_fd.cpp'],
 }

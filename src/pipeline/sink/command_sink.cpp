@@ -2,13 +2,13 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
+#include "base/child.h"
 #include "pipeline/sink/sink.h"
 
 namespace tracer::pipeline::sink {
@@ -17,9 +17,9 @@ namespace {
 
 class CommandSink final : public Sink {
  public:
-  CommandSink(pid_t command, UniqueFd pipe, std::string name, Complain complain)
-      : command_(command),
-        command_fd_(static_cast<int>(::syscall(SYS_pidfd_open, command, 0))),
+  CommandSink(Child command, UniqueFd pipe, std::string name, Complain complain)
+      : command_(std::move(command)),
+        command_fd_(static_cast<int>(::syscall(SYS_pidfd_open, command_.pid(), 0))),
         sink_(std::make_unique<FdSink>(std::move(pipe), std::move(name), std::move(complain))) {}
 
   /// Flushes before it closes the pipe and waits for the command.
@@ -30,16 +30,14 @@ class CommandSink final : public Sink {
     pollfd end{command_fd_.get(), POLLIN, 0};
     while (command_fd_.valid() && ::poll(&end, 1, -1) < 0 && errno == EINTR) {
     }
-    while (::waitpid(command_, nullptr, 0) < 0 && errno == EINTR) {
-    }
   }
 
   void write(std::string_view bytes) override { sink_->write(bytes); }
   void flush() override { sink_->flush(); }
-  [[nodiscard]] pid_t reader() const override { return command_; }
+  [[nodiscard]] pid_t reader() const override { return command_.pid(); }
 
  private:
-  pid_t command_;
+  Child command_;
   UniqueFd command_fd_;  ///< a pidfd
   std::unique_ptr<FdSink> sink_;
 };
@@ -57,7 +55,7 @@ void catch_sigpipe() {
 }
 
 /// Starts a shell that runs `command` with `input` as its standard input.
-Result<pid_t> start_shell(const std::string& command, const UniqueFd& input) {
+Result<Child> start_shell(const std::string& command, const UniqueFd& input) {
   posix_spawn_file_actions_t actions;
   if (const int why = ::posix_spawn_file_actions_init(&actions); why != 0) {
     return Error{why, {}};
@@ -75,7 +73,7 @@ Result<pid_t> start_shell(const std::string& command, const UniqueFd& input) {
   if (why != 0) {
     return Error{why, {}};
   }
-  return pid;
+  return Child(pid);
 }
 
 }  // namespace
@@ -96,13 +94,13 @@ Result<std::unique_ptr<Sink>> open_command(const std::string& command, std::stri
       return failure(errno);
     }
   }
-  const Result<pid_t> shell = start_shell(command, read_end);
+  Result<Child> shell = start_shell(command, read_end);
   if (!shell) {
     return failure(shell.error().number);
   }
   catch_sigpipe();
-  return std::unique_ptr<Sink>(
-      std::make_unique<CommandSink>(shell.value(), std::move(write_end), std::move(name), std::move(complain)));
+  return std::unique_ptr<Sink>(std::make_unique<CommandSink>(std::move(shell).value(), std::move(write_end),
+                                                             std::move(name), std::move(complain)));
 }
 
 }  // namespace tracer::pipeline::sink
