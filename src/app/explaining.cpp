@@ -40,22 +40,15 @@ names::NameOptions names_of(bool live) {
   return options;
 }
 
-bool wants_colours(const cli::Options& options) {
-  const char* without = std::getenv("NO_COLOR");
-  return options.format.color == cli::Color::always ||
-         (options.format.color == cli::Color::automatic && (without == nullptr || *without == '\0') &&
-          is_color_terminal(STDERR_FILENO));
-}
-
 std::chrono::nanoseconds now() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
 void write_report(const cli::Options& options, const explain::Explanation& explanation) {
-  const std::string text =
-      options.format.output == cli::OutputFormat::json
-          ? explain::report_json(explanation)
-          : explain::report_text(explanation, wants_colours(options), options.extras.explain_verbose);
+  const bool colors = wants_colors(options.format.color, [] { return is_color_terminal(STDERR_FILENO); });
+  const std::string text = options.format.output == cli::OutputFormat::json
+                               ? explain::report_json(explanation)
+                               : explain::report_text(explanation, colors, options.extras.explain_verbose);
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 

@@ -38,21 +38,16 @@ pipeline::views::ShowPid show_pid(const cli::Options& options) {
                                                    : pipeline::views::ShowPid::when_several;
 }
 
-bool wants_color(const cli::Options& options) {
-  const cli::Output& output = options.output;
-  switch (options.format.color) {
-    case cli::Color::always:
-      return true;
-    case cli::Color::never:
-      return false;
-    case cli::Color::automatic:
+bool writes_to_color_terminal(const cli::Output& output) {
+  switch (output.to) {
+    case cli::Output::To::standard_error:
+      return is_color_terminal(STDERR_FILENO);
+    case cli::Output::To::file:
+      return !output.separate && is_color_terminal(output.target);
+    case cli::Output::To::command:
       break;
   }
-  if (std::getenv("NO_COLOR") != nullptr || output.to == cli::Output::To::command) {
-    return false;
-  }
-  return output.to == cli::Output::To::standard_error ? is_color_terminal(STDERR_FILENO)
-                                                      : !output.separate && is_color_terminal(output.target);
+  return false;
 }
 
 bool writes_to_terminal(const cli::Output& output) {
@@ -107,7 +102,7 @@ pipeline::views::TextViewOptions text_view_options(const cli::Options& options, 
   result.calls.constants = format.const_style;
   result.calls.argument_names = format.argument_names;
   result.calls.column = format.column;
-  if (wants_color(options)) {
+  if (wants_colors(format.color, [&options] { return writes_to_color_terminal(options.output); })) {
     result.calls.palette = palette(note);
   }
   result.indent = format.indent;

@@ -45,6 +45,14 @@ bool is_color_terminal(const std::string& path) {
   return fd.valid() && is_color_terminal(fd.get());
 }
 
+bool wants_colors(cli::Color color, const std::function<bool()>& is_color_terminal) {
+  if (color != cli::Color::automatic) {
+    return color == cli::Color::always;
+  }
+  const char* unwanted = std::getenv("NO_COLOR");
+  return (unwanted == nullptr || *unwanted == 0) && is_color_terminal();
+}
+
 bool is_terminal(const std::string& path) {
   const UniqueFd fd = open_device(path);
   return fd.valid() && ::isatty(fd.get()) == 1;

@@ -1,7 +1,10 @@
-// Properties of the terminal, by terminfo(5).
+// Properties of the terminal, by terminfo(5), and what the user wants of it.
 #pragma once
 
+#include <functional>
 #include <string>
+
+#include "cli/options.h"
 
 namespace tracer::app {
 
@@ -9,6 +12,10 @@ namespace tracer::app {
 bool is_color_terminal(int fd);
 /// Returns the same for a file.
 bool is_color_terminal(const std::string& path);
+
+/// Returns whether output is to have colours: as --color says, or where it is automatic, if `is_color_terminal` returns
+/// true and NO_COLOR is not set to anything (no-color.org). TERM=dumb is a terminal without colours.
+bool wants_colors(cli::Color color, const std::function<bool()>& is_color_terminal);
 
 /// Returns whether the file is a terminal.
 bool is_terminal(const std::string& path);

@@ -25,9 +25,9 @@ namespace tracer::app {
 
 namespace {
 
-bool wants_colors(const cli::Options& options) {
-  return options.format.color != cli::Color::never &&
-         (options.format.color == cli::Color::always || std::getenv("NO_COLOR") == nullptr);
+Result<std::unique_ptr<replay::viewer::Terminal>> open_terminal(const cli::Options& options) {
+  // It asks itself whether the terminal has any.
+  return replay::viewer::Terminal::open(wants_colors(options.format.color, [] { return true; }));
 }
 
 // ---------------------------------------------------------------------------------------------- a live run
@@ -133,7 +133,7 @@ std::string title_of(const replay::TraceFile& file, bool is_named) {
 }  // namespace
 
 Status check_viewer_terminal(const cli::Options& options) {
-  const auto terminal = replay::viewer::Terminal::open(wants_colors(options));
+  const auto terminal = open_terminal(options);
   return terminal ? Status(Done{}) : Status(Error{0, "--view: " + terminal.error().message});
 }
 
@@ -178,7 +178,7 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
     return refuse(file->name() + " is no file in which the viewer can go back and forth");
   }
   const cli::Options options = with_view(given);
-  auto terminal = replay::viewer::Terminal::open(wants_colors(options));
+  auto terminal = open_terminal(options);
   if (!terminal) {
     return refuse(terminal.error().message);
   }

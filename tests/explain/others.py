@@ -329,9 +329,12 @@ def text_and_its_colours(place):
                  'holds server.conf.example', 'openat(AT_FDCWD, ', '= -1 ENOENT']:
         assert any(part in line for line in lines), f'no {part!r} in:\n{plain}'
     assert '\33' not in plain
-    shown = subprocess.run(['script', '-qec', 'TERM=xterm ' + ' '.join(command), '/dev/null'], stdout=subprocess.PIPE,
-                           stdin=subprocess.DEVNULL, timeout=TIME_LIMIT, check=False).stdout.decode()
-    assert '\33[1;31m' in shown, shown
+    for environment, is_colored in [('TERM=xterm', True), ('TERM=xterm NO_COLOR=', True), ('TERM=xterm NO_COLOR=1', False),
+                                    ('TERM=dumb', False)]:
+        on_terminal = f'unset NO_COLOR; {environment} ' + ' '.join(command)
+        shown = subprocess.run(['script', '-qec', on_terminal, '/dev/null'], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                               timeout=TIME_LIMIT, check=False).stdout.decode()
+        assert ('\33[1;31m' in shown) == is_colored, (environment, shown)
 
 
 @test

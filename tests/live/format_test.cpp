@@ -44,7 +44,9 @@ TEST_CASE("by default there are colours on a terminal that has them") {
   const std::string on_terminal = " script -qec '\"$T\"" + traced + "' /dev/null </dev/null";
   CHECK(run("exec env -u NO_COLOR T=$T TERM=xterm" + on_terminal).mentions("\033["));
   CHECK_FALSE(run("exec env -u NO_COLOR T=$T TERM=vt100" + on_terminal).mentions("\033["));
+  CHECK_FALSE(run("exec env -u NO_COLOR T=$T TERM=dumb" + on_terminal).mentions("\033["));
   CHECK_FALSE(run("exec env NO_COLOR=1 T=$T TERM=xterm" + on_terminal).mentions("\033["));
+  CHECK(run("exec env NO_COLOR= T=$T TERM=xterm" + on_terminal).mentions("\033["));
   CHECK_FALSE(run("exec env -u NO_COLOR TERM=xterm $T" + traced).mentions("\033["));
 }
 

@@ -289,6 +289,23 @@ def check_ends(terminal, tracer, folder):
     expect(done.returncode == 1 and 'there is no terminal' in done.stderr, 'it does not say that there is no terminal', done.stderr)
 
 
+def check_colors(terminal, tracer):
+    """Failures are red unless NO_COLOR is set to something; an option has the last word."""
+    for environment, option, is_colored in [('NO_COLOR=', 'auto', True), ('NO_COLOR=1', 'auto', False), ('NO_COLOR=1', 'always', True),
+                                            ('NO_COLOR=', 'never', False)]:
+        terminal.run(f'{environment} {tracer} --replay=run.trace --view --color={option}')
+        terminal.wait(r'execve\("', r'^q quit')
+        terminal.type('/"/no/such/file", O_RD')
+        terminal.keys('Enter')
+        failure = current(terminal, r'"/no/such/file".* = -1 ENOENT')
+        terminal.keys('Up')
+        current(terminal, '.', unlike=failure)
+        shown = terminal.screen('-e')
+        expect(('\033[31m' in shown) == is_colored, f'colours with {environment} and --color={option}', repr(shown))
+        terminal.keys('q')
+        terminal.wait('ready>')
+
+
 def check_live(terminal, tracer):
     """A live run: the terminal is the program's until it ends, and its status that of the tracer."""
     terminal.run(f'{tracer} --view sh -c \'test -t 0 && echo asks; read line; echo "got $line"; exit 5\'; echo ended $?')
@@ -345,6 +362,7 @@ def main():
             check_hostile(terminal, tracer)
             check_blocks(terminal, tracer)
             check_ends(terminal, tracer, folder)
+            check_colors(terminal, tracer)
             check_live(terminal, tracer)
             check_cut(terminal, tracer, folder)
         finally:
