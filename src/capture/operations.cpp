@@ -207,9 +207,6 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       return roughly(id);
     case ExprOp::arg:
       return of_param(t_.params[e.a], false);
-    case ExprOp::was:
-      return of_param(t_.params[e.a],
-                      t_.params[e.a].type != none && t_.types[t_.params[e.a].type].kind == TypeKind::pointer);
     case ExprOp::deref:
       return of_param(t_.params[e.a], true);
     case ExprOp::field:
@@ -230,6 +227,11 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
       const Length& factor = left->slot != slot_none ? *right : *left;
       return multiplied(left->slot != slot_none ? *left : *right, std::min<std::uint64_t>(factor.constant, block_size));
     }
+    case ExprOp::minimum:
+      if (auto rough = roughly(id)) {
+        return rough;
+      }
+      return smaller(e, scope);
     case ExprOp::add:
       if (auto sum = of_sum(e, scope)) {
         return sum;
@@ -242,6 +244,16 @@ std::optional<CaptureLength> CaptureOperations::length(ExprId id, const Scope* s
     default:
       return roughly(id);
   }
+}
+
+/// Either of two lengths is enough for the smaller one: a number, or else the one that is known.
+std::optional<CaptureLength> CaptureOperations::smaller(const Expr& e, const Scope* scope) {
+  const auto left = length(e.a, scope);
+  if (left && left->slot == slot_none) {
+    return left;
+  }
+  const auto right = length(e.b, scope);
+  return right && (!left || right->slot == slot_none) ? right : left;
 }
 
 /// What is made of the result hardly exceeds it.

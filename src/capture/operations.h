@@ -99,6 +99,7 @@ class CaptureOperations {
   std::optional<Length> of_field(const spec::Field& field, const Scope& scope);
   std::optional<Length> of_outer(spec::StringRef name, const Scope* scope);
   std::optional<Length> of_sum(const spec::Expr& sum, const Scope* scope);
+  std::optional<Length> smaller(const spec::Expr& e, const Scope* scope);
   std::optional<Length> loaded(std::uint8_t base, std::uint32_t offset, const spec::Type& scalar);
   [[nodiscard]] bool names_result(spec::ExprId id) const;
   [[nodiscard]] std::optional<Length> roughly(spec::ExprId id) const;

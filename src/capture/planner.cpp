@@ -340,7 +340,7 @@ class Planner : public NamingOperations {
         at = offset + static_cast<std::uint32_t>(place->constant * place->scale);
       }
       const bool outside = std::exchange(overlaid_, overlaid_ || field.at != none);
-      if (!field.after || phase_ == CapturePhase::exit) {
+      if (!field.late || phase_ == CapturePhase::exit) {
         pointers(inner, base, at, &scope, depth + 1);
       }
       if (inner.kind == TypeKind::structure && depth < deepest_followed) {

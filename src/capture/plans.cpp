@@ -24,7 +24,7 @@ constexpr std::size_t slot_of(Abi abi, std::uint32_t number) {
 std::set<std::string_view> sockets_asked_for(const Tables& tables) {
   std::set<std::string_view> names;
   for (const Expr& expr : tables.exprs) {
-    if (expr.op != ExprOp::netlink) {
+    if (expr.op != ExprOp::lookup || expr.b != static_cast<Index>(Lookup::netlink_protocol)) {
       continue;
     }
     const Expr& descriptor = tables.exprs[expr.a];

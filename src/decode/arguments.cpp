@@ -181,10 +181,8 @@ void CallDecoder::emit_argument(const Param& param, std::uint64_t raw) {
     if (!values_.value(type, Place::in_register(raw), context)) {
       out_.address(RemoteAddr(raw));
     }
-  } else if (!evaluator_.holds(param.when, no_context)) {
+  } else if (!evaluator_.holds(param.when, no_context) && !in_out_.was_kept(param, raw)) {
     out_.address(RemoteAddr(*session_.load(type, Place::in_register(raw))));
-  } else if (session_.outcome != nullptr && param.was) {
-    in_out_.emit_as_it_was(type, raw);
   } else if (session_.outcome != nullptr && in_out_.includes(param)) {
     in_out_.emit_both(param, raw);
   } else {

@@ -26,7 +26,7 @@ bool Evaluator::mentions_result(spec::ExprId id) const {
   if (e.op == ExprOp::ret || e.op == ExprOp::ok) {
     return true;
   }
-  if (e.op == ExprOp::netlink || e.op == ExprOp::sibling || e.op == ExprOp::generic) {
+  if (e.op == ExprOp::lookup || e.op == ExprOp::sibling) {
     return mentions_result(e.a);
   }
   return e.op >= ExprOp::align && (mentions_result(e.a) || mentions_result(e.b));
@@ -44,10 +44,6 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
     case ExprOp::deref: {
       const auto& param = tables_.params[e.a];
       return target_value(tables_.types[param.type], raw_argument(param));
-    }
-    case ExprOp::was: {
-      const auto saved = saved_value(e.a);
-      return saved ? wrapping(*saved) : argument_value(tables_.params[e.a]);
     }
     case ExprOp::field:
       return field_value(e.a, context.scope);
@@ -71,10 +67,8 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
       return word_size(session_.abi);
     case ExprOp::nth:
       return wrapping(context.index);
-    case ExprOp::full:
-      return state_.depth.abbreviate ? 0 : 1;
-    case ExprOp::rings:
-      return session_.setting.options.rings ? 1 : 0;
+    case ExprOp::option:
+      return is_asked_for(static_cast<spec::Option>(e.a)) ? 1 : 0;
     case ExprOp::everything:
       return wrapping(unlimited);
     case ExprOp::it:
@@ -83,19 +77,9 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
       const auto offset = tables_.fields[e.b].offset[index_of(session_.abi)];
       return field_value(e.a, context.scope, offset, &tables_.types[tables_.fields[e.b].type]);
     }
-    case ExprOp::netlink: {
+    case ExprOp::lookup: {
       const auto number = evaluate(e.a, context);
-      constexpr std::int64_t no_messages = -1;
-      if (!number || !state_.depth.dereference) {  // messages are structures, which do not show then; bytes do
-        return no_messages;
-      }
-      return session_.setting.names.descriptors.netlink_protocol(session_.task(), static_cast<std::int32_t>(*number));
-    }
-    case ExprOp::generic: {
-      const auto number = evaluate(e.a, context);
-      return number ? Value(spec::text_number(
-                          session_.setting.names.kernel.generic_family(static_cast<std::uint16_t>(*number))))
-                    : std::nullopt;
+      return look_up(static_cast<spec::Lookup>(e.b), number);
     }
     case ExprOp::sibling: {
       const auto kind = evaluate(e.a, context);
@@ -104,6 +88,31 @@ Value Evaluator::evaluate(spec::ExprId id, const Context& context) const {
     default:
       return binary(e, context);
   }
+}
+
+bool Evaluator::is_asked_for(spec::Option option) const {
+  switch (option) {
+    case spec::Option::verbose:
+      return !state_.depth.abbreviate;
+    case spec::Option::io_uring:
+      return session_.setting.options.rings;
+  }
+  return false;
+}
+
+Value Evaluator::look_up(spec::Lookup fact, Value number) const {
+  switch (fact) {
+    case spec::Lookup::netlink_protocol:
+      // Messages are structures, which do not show without following pointers; bytes do.
+      return number && state_.depth.dereference ? session_.setting.names.descriptors.netlink_protocol(
+                                                      session_.task(), static_cast<std::int32_t>(*number))
+                                                : -1;
+    case spec::Lookup::generic_family:
+      return number ? Value(spec::text_number(
+                          session_.setting.names.kernel.generic_family(static_cast<std::uint16_t>(*number))))
+                    : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 /// Whether it says the same of all memory on an ABI.
@@ -137,6 +146,8 @@ Value Evaluator::binary(const Expr& expr, const Context& context) const {
   switch (expr.op) {
     case ExprOp::align:
       return b == 0 ? *left : wrapping((a + b - 1) / b * b);
+    case ExprOp::minimum:
+      return wrapping(std::min(a, b));
     case ExprOp::bit_and:
       return wrapping(a & b);
     case ExprOp::bit_or:

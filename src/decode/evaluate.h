@@ -53,6 +53,8 @@ class Evaluator {
                                   const spec::Type* type = nullptr) const;
   [[nodiscard]] Value outer_value(spec::StringRef name, const Scope* scope) const;
   [[nodiscard]] Value target_value(const spec::Type& pointer, std::uint64_t address) const;
+  [[nodiscard]] bool is_asked_for(spec::Option option) const;
+  [[nodiscard]] Value look_up(spec::Lookup fact, Value number) const;
   [[nodiscard]] Value sibling_value(std::uint64_t kind, const Scope* scope) const;
   [[nodiscard]] Count saved_value(spec::ParamId param) const;
   [[nodiscard]] Count saved_field(spec::FieldId id, const Scope* scope) const;

@@ -31,7 +31,7 @@ bool InOutArguments::includes(const Param& param) const {
     return false;
   }
   const auto fields = Tables::slice(tables_.fields, tables_.structs[target.index].fields);
-  return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.after; });
+  return std::any_of(fields.begin(), fields.end(), [](const spec::Field& f) { return f.late; });
 }
 
 bool InOutArguments::defers(const Param& param) const {
@@ -82,7 +82,9 @@ void InOutArguments::emit_number_after(const Param& param) const {
   const Type& type = tables_.types[pointer.target];
   const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
   const auto old_bits = session_.load(type, session_.saved_at(address, session_.size_of(type)));
-  const auto new_bits = is_filled(param) ? session_.load(type, Place::remote(address)) : old_bits;
+  const auto new_bits = is_filled(param) && evaluator_.holds(param.when, no_context)
+                            ? session_.load(type, Place::remote(address))
+                            : old_bits;
   if (new_bits && new_bits != old_bits) {
     out_.changed();
     values_.numbers().emit_scalar(type, *new_bits);
@@ -167,6 +169,17 @@ bool InOutArguments::nothing_after(const Type& type, RemoteAddr address) const {
                       [&](const spec::Field& f) { return values_.structs().wanted(f, context); });
 }
 
+/// Whether there is something to see of what went in, although an argument before it kept it waiting for the exit.
+bool InOutArguments::was_kept(const Param& param, std::uint64_t bits) const {
+  const Type& pointer = tables_.types[param.type];
+  if (session_.outcome == nullptr || pointer.direction != Direction::inout || !state_.depth.dereference) {
+    return false;
+  }
+  const RemoteAddr address(*session_.load(pointer, Place::in_register(bits)));
+  const Type& type = tables_.types[pointer.target];
+  return session_.saved_at(address, session_.size_of(type)).kind == Place::Kind::copied;
+}
+
 void InOutArguments::emit_both(const Param& param, std::uint64_t bits) const {
   const Type& pointer = tables_.types[param.type];
   bits = *session_.load(pointer, Place::in_register(bits));
@@ -196,23 +209,13 @@ void InOutArguments::emit_both(const Param& param, std::uint64_t bits) const {
     out_.address(address);
     return;
   }
-  if (session_.succeeded() && !nothing_after(type, address)) {
+  if (session_.succeeded() && evaluator_.holds(param.when, no_context) && !nothing_after(type, address)) {
     out_.changed();
     if (!values_.target(pointer, address, Context::of(View::after))) {
       out_.address(address);
     }
   } else if (shows_failure(param)) {
     out_.changed();
-    out_.address(address);
-  }
-}
-
-void InOutArguments::emit_as_it_was(const Type& pointer, std::uint64_t bits) const {
-  const Type& type = tables_.types[pointer.target];
-  const RemoteAddr address(*session_.load(pointer, Place::in_register(bits)));
-  const Place before = session_.saved_at(address, session_.size_of(type));
-  if (!state_.depth.dereference || before.kind != Place::Kind::copied ||
-      !values_.value(type, before, Context::of(View::input))) {
     out_.address(address);
   }
 }
@@ -234,7 +237,7 @@ void InOutArguments::for_each_after_field(const Type& pointer, std::uint64_t bit
   }
   scope.place = Place::copied(*bytes, RemoteAddr(bits));
   for (const spec::Field& field : Tables::slice(tables_.fields, scope.type->fields)) {
-    if (!field.after || !evaluator_.holds(field.condition, no_context.in(scope))) {
+    if (!field.late || !evaluator_.holds(field.condition, no_context.in(scope))) {
       continue;
     }
     const auto address = session_.load(tables_.types[field.type], scope.place.at(field.offset[index_of(session_.abi)]));
@@ -278,6 +281,9 @@ void InOutArguments::save_targets() const {
     const Type& pointer = tables_.types[param.type];
     const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
     const Type& target = tables_.types[pointer.target];
+    if (pointer.direction == Direction::inout && !evaluator_.holds(param.when, no_context)) {
+      continue;  // nothing of what goes in shows
+    }
     // Of what the call fills in, how much that will be may be for the exit to say: what there is room for is kept.
     const bool open = target.kind == TypeKind::array && pointer.direction == Direction::out;
     const auto unit = open ? session_.size_of(tables_.types[target.target]) : session_.size_of(target);

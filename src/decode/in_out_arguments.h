@@ -27,7 +27,7 @@ class InOutArguments {
   /// Both at the exit, after an argument that had to wait for it: `[128 => 16]`, or `[16]` if it did not change.
   void emit_both(const spec::Param& param, std::uint64_t bits) const;
   /// What the pointer of an argument led to at entry.
-  void emit_as_it_was(const spec::Type& pointer, std::uint64_t bits) const;
+  [[nodiscard]] bool was_kept(const spec::Param& param, std::uint64_t bits) const;
 
  private:
   [[nodiscard]] bool shows_failure(const spec::Param& param) const;

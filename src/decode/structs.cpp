@@ -167,7 +167,7 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   available = std::max<std::uint64_t>(available, std::min<std::uint64_t>(full, layout.filled_size));
   TextBuffer text;
   const bool has_text =
-      layout.show != spec::none && values_.numbers().append_parts(text, tables_.shows[layout.show], within);
+      layout.show != spec::no_show && values_.numbers().append_parts(text, tables_.shows[layout.show], within);
   if (has_text && tables_.shows[layout.show].kind == spec::ShowKind::always) {
     out_.symbol(text.view());
     return true;
@@ -546,7 +546,7 @@ bool StructDecoder::field(const Field& field, const Context& context) const {
     return true;
   }
   out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-  const bool address_only = field.after || (type.kind == TypeKind::pointer && !evaluator_.holds(field.when, context));
+  const bool address_only = field.late || (type.kind == TypeKind::pointer && !evaluator_.holds(field.when, context));
   if (address_only) {
     out_.address(RemoteAddr(session_.load(type, place).value_or(0)));
     return true;

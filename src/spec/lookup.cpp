@@ -31,7 +31,7 @@ bool Tables::shows_after(TypeId type) const {
     return false;
   }
   const auto shown = slice(fields, structs[types[type].index].fields);
-  return std::any_of(shown.begin(), shown.end(), [](const Field& field) { return field.after; });
+  return std::any_of(shown.begin(), shown.end(), [](const Field& field) { return field.late; });
 }
 
 std::size_t Tables::register_count(const Signature& signature, Abi abi) const {

@@ -52,8 +52,7 @@ constexpr bool is_leaf(ExprOp op) {
     case ExprOp::rest:
     case ExprOp::word:
     case ExprOp::nth:
-    case ExprOp::full:
-    case ExprOp::rings:
+    case ExprOp::option:
     case ExprOp::it:
     case ExprOp::everything:
       return true;
@@ -72,7 +71,6 @@ void for_each_reference(Expr& e, Visit visit) {
       return visit_index(Part::abi_values, e.a, visit);
     case ExprOp::arg:
     case ExprOp::deref:
-    case ExprOp::was:
       return visit_index(Part::params, e.a, visit);
     case ExprOp::field:
     case ExprOp::deref_field:
@@ -82,9 +80,8 @@ void for_each_reference(Expr& e, Visit visit) {
       return visit_index(Part::fields, e.b, visit);
     case ExprOp::outer:
       return visit_index(Part::strings, e.a, visit);
-    case ExprOp::netlink:
+    case ExprOp::lookup:
     case ExprOp::sibling:
-    case ExprOp::generic:
       return visit_index(Part::exprs, e.a, visit);
     default:  // binary operators
       visit_index(Part::exprs, e.a, visit);
@@ -136,7 +133,11 @@ void for_each_reference(Struct& s, Visit visit) {
   visit_index(Part::exprs, s.sized_by, visit);
   visit_index(Part::exprs, s.step, visit);
   visit(Part::fields, s.fields);
-  visit_index(Part::shows, s.show, visit);
+  if (s.show != no_show) {
+    Index show = s.show;
+    visit(Part::shows, show);
+    s.show = static_cast<ShowIndex>(show);
+  }
 }
 
 template <typename Visit>

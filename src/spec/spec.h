@@ -47,29 +47,25 @@ enum class ExprOp : std::uint8_t {
                      // Tables::abi_values
   arg,               // the argument of param `a`, cut to its type's width
   deref,             // the target of the pointer argument of param `a`, read by its target type (a scalar)
-  was,               // `was x`: the value of param `a` at entry (its target, if it is a pointer)
   field,             // field `a` of the struct being decoded
   deref_field,       // the target of the pointer in field `a`
-  outer,  // `^x`: `a` is the StringRef of a parameter (or field) name, looked up in the enclosing structs, then the
-          // call
-  param,  // parameter number `a` of the struct, union, stream or table being decoded
-  ret,    // the call's result
-  ok,     // 1 if the call succeeded
-  rest,   // bytes left in the enclosing sized region
-  word,   // size in bytes of the tracee's long
-  nth,    // index in its array of the element being decoded
-  full,   // 1 under -v
-  rings,  // 1 if submissions to rings are printed
-  it,     // the number that a `show` formats
+  outer,   // `^x`: `a` is the StringRef of a parameter (or field) name, looked up in the enclosing structs, then the
+           // call
+  param,   // parameter number `a` of the struct, union, stream or table being decoded
+  ret,     // the call's result
+  ok,      // 1 if the call succeeded
+  rest,    // bytes left in the enclosing sized region
+  word,    // size in bytes of the tracee's long
+  nth,     // index in its array of the element being decoded
+  option,  // `option(NAME)`: 1 if the user asked for what the Option `a` is, else 0
+  it,      // the number that a `show` formats
   everything,  // `all`: no limit
   member,      // field `b` of the struct that is field `a`: `header.nlmsg_type`
-  netlink,     // `netlink(fd)`: the protocol of the netlink socket that the descriptor `a` is, -1 if it is none, 255 if
-               // unknown
+  lookup,      // `lookup(FACT, x)`: the Lookup `b` of the value of `a`
   sibling,     // `sibling(TYPE)`: the text_number() of the netlink attribute of type `a` beside the one that is being
                // decoded; nothing if there is none
-  generic,     // `generic(NUMBER)`: the text_number() of the name of the generic netlink family `a`; 0 if it has
-               // none
   align,       // `a` rounded up to a multiple of `b`
+  minimum,     // `min(a, b)`, without signs
   bit_and,
   bit_or,
   equal,
@@ -82,6 +78,20 @@ enum class ExprOp : std::uint8_t {
   divide,
   shift_right,  // of `a` and `b`, without signs
 };
+
+/// What a user may ask for, as descriptions call it.
+enum class Option : std::uint8_t {
+  verbose,   // -v
+  io_uring,  // --io-uring
+};
+inline constexpr std::array<std::string_view, 2> option_names = {"verbose", "io_uring"};
+
+/// What is known of a number beside the memory of the tracee.
+enum class Lookup : std::uint8_t {
+  netlink_protocol,  // that of a descriptor's netlink socket; -1 if it is none, 255 if it is unknown
+  generic_family,    // the text_number() of the name of a generic netlink family; 0 if it has none
+};
+inline constexpr std::array<std::string_view, 2> lookup_names = {"netlink_protocol", "generic_family"};
 
 struct Expr {
   ExprOp op = ExprOp::literal;
@@ -169,7 +179,7 @@ constexpr unsigned bytes_of(std::uint8_t width, Abi abi) {
   }
 }
 
-/// The word of `brief none`, for which no count is printed.
+/// The word of `brief ""`, for which no count is printed.
 inline constexpr std::string_view brief_none = "...";
 
 /// Determines the end of `T[…]`.
@@ -203,7 +213,7 @@ struct Type {
   ExprId budget = none;    ///< `[n of total]`: the ExprOp::param that counts down the remaining elements
   std::uint32_t max = 0;   ///< `max N`: never more elements or bytes; 0: no limit
   bool hex = false;        ///< hexbytes
-  StringRef brief = none;  ///< `brief count "vars"`: without -v only /* 23 vars */; brief_none: only [...]
+  StringRef brief = none;  ///< `brief "vars"`: without -v only /* 23 vars */; brief_none: only [...]
 
   // pointer: `*T sized by EXPR`, the number of bytes that may be read there
   ExprId sized_by = none;
@@ -226,6 +236,10 @@ struct Layout {
   std::array<std::uint8_t, abi_count> align{};
 };
 
+/// An index into Tables::shows that is narrow, so that it costs the many structures without one nothing.
+using ShowIndex = std::uint16_t;
+inline constexpr ShowIndex no_show = 0xffff;
+
 struct Struct {
   StringRef name = none;
   StructKind kind = StructKind::plain;
@@ -237,13 +251,13 @@ struct Struct {
   bool has_short = false;      ///< if bytes are missing, only the fields in_short are printed, then `...`
   bool has_beginning = false;  ///< its first field is known at entry, another only at exit
   std::uint8_t param_count = 0;
+  ShowIndex show = no_show;  ///< a text in place of its fields, or behind them
   Layout layout;
   ExprId sized_by = none;         ///< `sized by EXPR`: its size in the tracee, in bytes
   std::uint32_t min_size = 0;     ///< if it has fewer bytes, its address is printed
   std::uint32_t filled_size = 0;  ///< if it has fewer bytes, zeros follow up to that many
   ExprId step = none;             ///< stream: bytes to the next record
   Range fields;                   ///< in the order of printing
-  Index show = none;              ///< into Tables::shows: a text in place of its fields, or behind them
 };
 
 struct Field {
@@ -253,7 +267,7 @@ struct Field {
   ExprId condition = none;              ///< `if`: printed only if it is true
   ExprId when = none;                   ///< `when`: if it is false, a pointer is printed as an address
   Direction direction = Direction::in;  ///< `out`: printed only at exit; `inout`: old => new
-  bool after = false;    ///< `after`: the pointer at entry, then its target after the call, as ` => {name=…}`
+  bool late = false;     ///< `late`: the pointer at entry, then its target after the call, as ` => {name=…}`
   bool hidden = false;   ///< the field is read but never printed (reserved, padding)
   Index together = 0;    ///< fields with the same non-zero number are printed only if one of them is not 0
   bool in_brief = true;  ///< printed without -v too
@@ -326,11 +340,10 @@ struct Param {
   ExprId condition = none;  ///< `if`
   ExprId when = none;       ///< `when`
   bool at_exit = false;     ///< it and all later parameters are printed at exit
-  bool saved = false;       ///< its target at entry must be saved (inout, `was`)
+  bool saved = false;       ///< its target at entry must be saved (inout)
   bool named = false;       ///< `named`: printed as name=value
   bool unpassed = false;    ///< `unpassed`: printed although no register holds it; `slot` is unused
   bool late = false;        ///< `late`: nothing of it is printed at entry
-  bool was = false;         ///< `was`: its target at entry is printed, although it is printed at exit
   bool begins = false;      ///< at_exit, but the fields of a struct before its first output field are printed at entry
 };
 

@@ -73,7 +73,6 @@ class Verifier {
           break;
         case ExprOp::arg:
         case ExprOp::deref:
-        case ExprOp::was:
           good = in(t_.params, e.a);
           break;
         case ExprOp::field:
@@ -83,10 +82,14 @@ class Verifier {
         case ExprOp::member:
           good = in(t_.fields, e.a) && in(t_.fields, e.b);
           break;
-        case ExprOp::netlink:
+        case ExprOp::lookup:
+          good = e.a < i && e.b < lookup_names.size();
+          break;
         case ExprOp::sibling:
-        case ExprOp::generic:
           good = e.a < i;
+          break;
+        case ExprOp::option:
+          good = e.a < option_names.size();
           break;
         case ExprOp::outer:
           good = text(e.a);
@@ -160,7 +163,7 @@ class Verifier {
       expect(text(structure.name) && in(t_.fields, structure.fields), "structs", i, "name or fields out of range");
       expect(in_or_none(t_.exprs, structure.sized_by) && in_or_none(t_.exprs, structure.step), "structs", i,
              "an expression out of range");
-      expect(in_or_none(t_.shows, structure.show), "structs", i, "no such form");
+      expect(structure.show == no_show || structure.show < t_.shows.size(), "structs", i, "no such form");
       expect(structure.kind != StructKind::stream || structure.step != none, "structs", i, "a stream without a step");
     }
     for (Index i = 0; i < t_.fields.size(); ++i) {

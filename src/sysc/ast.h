@@ -40,12 +40,10 @@ struct Dereference {
 struct Outer {
   std::string name;
 };
-struct Was {
-  std::string name;
-};
-/// `ret`, `ok`, `rest`, `word`, `all`.
+/// `ret`, `ok`, `rest`, `word`, `all`, or `option(NAME)`.
 struct Reserved {
   spec::ExprOp op;
+  spec::Index which = spec::none;  ///< the Option
 };
 enum class BinaryOp : std::uint8_t {
   equal,
@@ -66,16 +64,17 @@ struct Binary {
   Box<Expr> left;
   Box<Expr> right;
 };
-/// `align(a, b)`, `netlink(fd)`, `sibling(TYPE)`, `generic(NUMBER)`
+/// `align(a, b)`, `min(a, b)`, `sibling(TYPE)`, `lookup(FACT, x)`
 struct Applied {
   spec::ExprOp op;
   Box<Expr> first;
-  Box<Expr> second;  ///< null: the operator takes one operand
+  Box<Expr> second;                ///< null: the operator takes one operand
+  spec::Index which = spec::none;  ///< the Lookup
 };
 
 struct Expr {
   Position at;
-  std::variant<Literal, Reference, Dereference, Outer, Was, Reserved, Binary, Applied> node;
+  std::variant<Literal, Reference, Dereference, Outer, Reserved, Binary, Applied> node;
 };
 
 // ---------------------------------------------------------------------------------------------- types
@@ -106,7 +105,7 @@ struct Pointer {
 struct Array {
   Box<Type> element;
   Length length;
-  std::string brief;            ///< `brief count "vars"`
+  std::string brief;            ///< `brief "vars"`
   std::optional<Name> indexes;  ///< `indexed SET`
 };
 struct Bytes {
@@ -195,7 +194,7 @@ struct Field {
   Box<Expr> condition;
   Box<Expr> when;
   spec::Direction direction = spec::Direction::in;
-  bool after = false;
+  bool late = false;
   bool inlined = false;
   std::uint32_t together = 0;
   Box<Expr> offset;  ///< `at EXPR`
@@ -209,10 +208,10 @@ struct Struct {
   std::uint32_t min_size = 0;
   std::uint32_t filled_size = 0;
   Box<Expr> step;
-  std::vector<Field> fields;  ///< in memory order
-  std::vector<Name> print;
-  std::optional<std::vector<Name>> brief;
-  std::optional<std::vector<Name>> if_short;  ///< `short {…}`
+  std::vector<Field> fields;                  ///< in memory order
+  std::vector<Name> print;                    ///< `show {…}`
+  std::optional<std::vector<Name>> brief;     ///< `show brief {…}`
+  std::optional<std::vector<Name>> if_short;  ///< `show short {…}`
   Box<Show> show{};
   bool is_list = false;
   bool is_spliced = false;  ///< `list inline`
@@ -240,7 +239,6 @@ struct Param {
   std::optional<std::uint8_t> slot;  ///< `at N`: the register, if it is not the next one
   bool named = false;                ///< `named`: printed with its name
   bool unpassed = false;             ///< `unpassed`: no register holds it
-  bool was = false;                  ///< `was`: its value at entry is printed
   bool late = false;                 ///< `late`: printed at exit
 };
 struct Row;

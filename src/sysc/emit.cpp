@@ -90,11 +90,11 @@ void write(Entry& out, const Type& t) {
 }
 void write(Entry& out, const Struct& s) {
   out.members(s.name, s.kind, s.variable, s.has_brief, s.is_list, s.is_spliced, s.is_complex, s.has_short,
-              s.has_beginning, s.param_count, s.layout, s.sized_by, s.min_size, s.filled_size, s.step, s.fields,
-              s.show);
+              s.has_beginning, s.param_count, s.show, s.layout, s.sized_by, s.min_size, s.filled_size, s.step,
+              s.fields);
 }
 void write(Entry& out, const Field& f) {
-  out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.after, f.hidden, f.together, f.in_brief,
+  out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.late, f.hidden, f.together, f.in_brief,
               f.in_short, f.inlined, f.at, f.at_exit);
 }
 void write(Entry& out, const Show& s) {
@@ -111,7 +111,7 @@ void write(Entry& out, const Choice& c) {
 }
 void write(Entry& out, const Param& p) {
   out.members(p.name, p.type, p.slot, p.wide, p.condition, p.when, p.at_exit, p.saved, p.named, p.unpassed, p.late,
-              p.was, p.begins);
+              p.begins);
 }
 void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.note_styled, s.selector, s.rows, s.otherwise);

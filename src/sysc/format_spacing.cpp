@@ -12,8 +12,8 @@ bool any_of(const Token& token, std::initializer_list<std::string_view> words) {
 
 /// Keywords with an operand. A bracket, `*` or `-` after them starts the operand.
 bool is_prefix_word(const Token& token) {
-  return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "min", "fill", "of", "as", "mask",
-                        "shift", "redirect", "was", "unpassed", "else", "or"});
+  return any_of(token, {"if", "when", "by", "step", "note", "out", "inout", "max", "fill", "of", "as", "mask", "shift",
+                        "redirect", "unpassed", "else", "or"});
 }
 
 bool is_encoding(const Token& token) {
@@ -81,10 +81,7 @@ class LineMaker {
       line.depth -= line.depth > 0 ? 1 : 0;
     } else if (continues_line(token)) {
       line.depth += 2;
-    } else if (brackets_.empty() && listing_ && token.at.column > 1 && token.kind == TokenKind::name) {
-      line.depth = 1;  // a name in the first column would start an item
     }
-    listing_ = listing_ && (token.at.column > 1 || token.is("print"));
     labels_ = 0;
     last_line_ = token.at.line;
     lines_.push_back(std::move(line));
@@ -105,7 +102,6 @@ class LineMaker {
     if (token.kind != TokenKind::name || next().is(":") || next().is("=")) {
       return;
     }
-    listing_ = listing_ || (brackets_.empty() && token.is("print"));
     if (any_of(token, {"struct", "union", "stream", "together"})) {
       next_block_ = Block::fields;
     } else if (any_of(token, {"enum", "flags", "mask"})) {
@@ -118,8 +114,6 @@ class LineMaker {
       next_block_ = Block::table;
     } else if (token.is("by") && !(last_ != nullptr && last_->is("sized")) && next_block_ != Block::table) {
       next_block_ = Block::rows;
-    } else if (token.is("brief") && next().is("{")) {
-      next_block_ = Block::other;
     } else if (token.is("show") || (token.is("if") && block() == Block::show)) {
       next_block_ = Block::show;
     } else if (token.is("library")) {
@@ -268,7 +262,6 @@ class LineMaker {
   bool label_ends_ = false;
   bool after_class_ = false;
   bool unary_ = false;
-  bool listing_ = false;  ///< after `print` without braces
 };
 
 }  // namespace

@@ -68,10 +68,7 @@ spec::ExprId ExprLowering::lower(const ast::Expr& expr, const Scope& scope, cons
     return lower_reference(expr, *reference, scope, preferred);
   }
   if (const auto* pointer = std::get_if<ast::Dereference>(&expr.node)) {
-    return lower_pointer_name(expr.at, pointer->name, scope, false);
-  }
-  if (const auto* was = std::get_if<ast::Was>(&expr.node)) {
-    return lower_pointer_name(expr.at, was->name, scope, true);
+    return lower_pointer_name(expr.at, pointer->name, scope);
   }
   if (const auto* outer = std::get_if<ast::Outer>(&expr.node)) {
     if (!context_.symbols.is_field_or_param(outer->name)) {
@@ -84,11 +81,12 @@ spec::ExprId ExprLowering::lower(const ast::Expr& expr, const Scope& scope, cons
     return context_.builder.expr({ExprOp::outer, context_.builder.string(outer->name), none, 0});
   }
   if (const auto* reserved = std::get_if<ast::Reserved>(&expr.node)) {
-    return context_.builder.expr({reserved->op, none, none, 0});
+    return context_.builder.expr({reserved->op, reserved->which, none, 0});
   }
   if (const auto* applied = std::get_if<ast::Applied>(&expr.node)) {
     const auto first = lower(*applied->first, scope);
-    return context_.builder.expr({applied->op, first, lower_optional(applied->second, scope), 0});
+    const auto second = applied->second != nullptr ? lower(*applied->second, scope) : applied->which;
+    return context_.builder.expr({applied->op, first, second, 0});
   }
   return lower_binary(expr, std::get<ast::Binary>(expr.node), scope, preferred);
 }
@@ -173,20 +171,16 @@ spec::ExprId ExprLowering::lower_reference(const ast::Expr& at, const ast::Refer
   return context_.builder.literal(values);
 }
 
-spec::ExprId ExprLowering::lower_pointer_name(Position at, const std::string& name, const Scope& scope, bool was) {
+spec::ExprId ExprLowering::lower_pointer_name(Position at, const std::string& name, const Scope& scope) {
   const auto* entry = find_entry(scope, name);
   if (entry == nullptr) {
     return report_unknown(at, name, scope);
   }
-  if (was && scope.kind != Scope::Kind::call) {
-    context_.diagnostics.error(at, "found 'was " + name + "' in a struct, expected it among the parameters of a call");
-    return context_.builder.literal(0);
-  }
   const ast::Type* type = entry->type == nullptr ? nullptr : lookup_.resolve(*entry->type);
-  if (!was && type != nullptr && !std::holds_alternative<ast::Pointer>(type->node)) {
+  if (type != nullptr && !std::holds_alternative<ast::Pointer>(type->node)) {
     context_.diagnostics.error(at, "found *" + name + ", expected a pointer after '*'");
   }
-  const ExprOp op = was ? ExprOp::was : scope.kind == Scope::Kind::call ? ExprOp::deref : ExprOp::deref_field;
+  const ExprOp op = scope.kind == Scope::Kind::call ? ExprOp::deref : ExprOp::deref_field;
   return context_.builder.expr({op, entry->id, none, 0});
 }
 
@@ -198,7 +192,7 @@ spec::ExprId ExprLowering::report_unknown(Position at, const std::string& name, 
   if (scope.params != nullptr) {
     std::for_each(scope.params->begin(), scope.params->end(), [&](const auto& param) { near.consider(param.text); });
   }
-  for (const auto* word : {"ret", "ok", "rest", "word", "nth", "full", "all"}) {
+  for (const auto* word : {"ret", "ok", "rest", "word", "nth", "option", "all"}) {
     near.consider(word);
   }
   if (near.best().empty()) {

@@ -29,7 +29,7 @@ class ExprLowering {
   spec::ExprId lower_member(const ast::Expr& at, const ast::Reference& reference, const Scope& scope);
   spec::ExprId lower_binary(const ast::Expr& at, const ast::Binary& binary, const Scope& scope,
                             const ast::Set* preferred);
-  spec::ExprId lower_pointer_name(Position at, const std::string& name, const Scope& scope, bool was);
+  spec::ExprId lower_pointer_name(Position at, const std::string& name, const Scope& scope);
   const ConstantSymbol* find_constant(Position at, const std::string& name, const ast::Set* preferred);
 
   LoweringContext& context_;

@@ -106,7 +106,6 @@ Scope SignatureLowering::lower_params(const std::vector<const ast::Param*>& para
       lowered.condition = exprs_.lower_optional(param.condition, scope);
       lowered.when = exprs_.lower_optional(param.when, scope);
       lowered.named = param.named;
-      lowered.was = param.was;
       lowered.late = param.late;
       lowered.begins = !param.late;  // derive_timing() checks the other conditions
       lowered.unpassed = param.unpassed;

@@ -92,7 +92,7 @@ spec::Field StructLowering::lower_field(const ast::Field& field, const ast::Stru
   lowered.condition = exprs_.lower_optional(field.condition, scope);
   lowered.when = exprs_.lower_optional(field.when, scope);
   lowered.direction = field.direction;
-  lowered.after = field.after;
+  lowered.late = field.late;
   lowered.inlined = field.inlined;
   lowered.together = field.together;
   lowered.hidden = name == "_" || (!structure.print.empty() && !is_in(structure.print));
@@ -142,13 +142,25 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     context_.set.fields[ids[i]] = lower_field(structure.fields[i], structure, scope);
   }
-  row.show = structure.show != nullptr ? types_.lower_show(*structure.show, scope) : none;
+  row.show = show_of(structure, scope);
   check_names(structure, structure.brief, scope);
   check_names(structure, structure.if_short, scope);
   place_fields(structure, row, ids, use.open_streams + (structure.kind == StructKind::stream ? 1 : 0));
   context_.set.structs[index] = row;
   structs_[index].progress = Progress::done;
   return true;
+}
+
+spec::ShowIndex StructLowering::show_of(const ast::Struct& structure, const Scope& scope) {
+  if (structure.show == nullptr) {
+    return spec::no_show;
+  }
+  const auto index = types_.lower_show(*structure.show, scope);
+  if (index >= spec::no_show) {
+    context_.diagnostics.error(structure.show->at, "found more forms of numbers and structures than the tables hold");
+    return spec::no_show;
+  }
+  return static_cast<spec::ShowIndex>(index);
 }
 
 /// Puts a bit-field behind those before it, into the scalar that they share.

@@ -74,6 +74,7 @@ class StructLowering {
   Scope scope_of_fields(const ast::Struct& structure, const std::vector<spec::FieldId>& ids);
   void check_names(const ast::Struct& structure, const std::optional<std::vector<ast::Name>>& names,
                    const Scope& scope);
+  spec::ShowIndex show_of(const ast::Struct& structure, const Scope& scope);
   void place_bits(spec::Field& field, BitUnit& unit);
   void place_fields(const ast::Struct& structure, spec::Struct& row, const std::vector<spec::FieldId>& ids,
                     unsigned open_streams);

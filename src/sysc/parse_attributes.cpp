@@ -63,7 +63,7 @@ ast::Type plain_bytes(Position at) {
   ast::Length length;
   length.at = at;
   length.kind = spec::LengthKind::count;
-  length.count = boxed({at, ast::Reserved{spec::ExprOp::rest}});
+  length.count = boxed({at, ast::Reserved{spec::ExprOp::rest, spec::none}});
   return {at, ast::Bytes{std::move(length), true, {}}, {}, {}, {}};
 }
 
@@ -156,7 +156,7 @@ void parse_attributes(TokenStream& in, std::vector<ast::Item>& items) {
   stream.name = name;
   stream.params = params;
   stream.step = boxed({at, ast::Applied{spec::ExprOp::align, boxed(reference(at, "header", "nla_len")),
-                                        boxed(literal(at, alignment))}});
+                                        boxed(literal(at, alignment)), spec::none}});
   stream.fields.push_back(field(at, "header", named_type(at, header_name)));
   std::vector<Expr> args;
   args.push_back({at, ast::Binary{ast::BinaryOp::bit_and, boxed(reference(at, "header", "nla_type")),
@@ -165,7 +165,7 @@ void parse_attributes(TokenStream& in, std::vector<ast::Item>& items) {
     args.push_back(reference(at, param.text));
   }
   stream.fields.push_back(field(at, "value", named_type(at, table_name, std::move(args))));
-  stream.fields.back().condition = boxed({at, ast::Reserved{spec::ExprOp::rest}});
+  stream.fields.back().condition = boxed({at, ast::Reserved{spec::ExprOp::rest, spec::none}});
 
   items.emplace_back(std::move(set));
   items.emplace_back(std::move(body.values));

@@ -34,8 +34,6 @@ ast::Param parse_param(TokenStream& in) {
       param.slot = static_cast<std::uint8_t>(std::clamp<std::int64_t>(parse_value(in), 0, 255));
     } else if (in.accept("named")) {
       param.named = true;
-    } else if (in.accept("was")) {
-      param.was = true;
     } else if (in.accept("late")) {
       param.late = true;
     } else if (in.accept("unpassed")) {
@@ -44,9 +42,8 @@ ast::Param parse_param(TokenStream& in) {
       return param;
     } else {
       in.unexpected(
-          "',', ')' or one of if, when, always, at, named, was, late, unpassed, as, wide, halves, brief count, sized "
-          "by",
-          {"if", "when", "always", "at", "named", "was", "late", "unpassed", "as", "wide", "halves", "brief", "sized"});
+          "',', ')' or one of if, when, always, at, named, late, unpassed, as, wide, halves, brief, sized by",
+          {"if", "when", "always", "at", "named", "late", "unpassed", "as", "wide", "halves", "brief", "sized"});
     }
   }
 }

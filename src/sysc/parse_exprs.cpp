@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "sysc/parse_types.h"
@@ -11,19 +12,16 @@ using ast::Expr;
 using spec::ExprOp;
 
 constexpr std::pair<std::string_view, ExprOp> reserved_words[] = {
-    {"ret", ExprOp::ret},        {"ok", ExprOp::ok},       {"rest", ExprOp::rest},
-    {"word", ExprOp::word},      {"nth", ExprOp::nth},     {"full", ExprOp::full},
-    {"all", ExprOp::everything}, {"rings", ExprOp::rings}, {"it", ExprOp::it}};
+    {"ret", ExprOp::ret}, {"ok", ExprOp::ok},          {"rest", ExprOp::rest}, {"word", ExprOp::word},
+    {"nth", ExprOp::nth}, {"all", ExprOp::everything}, {"it", ExprOp::it}};
 
 struct Function {
   std::string_view word;
   ExprOp op;
   bool takes_two;
 };
-constexpr Function functions[] = {{"align", ExprOp::align, true},
-                                  {"netlink", ExprOp::netlink, false},
-                                  {"sibling", ExprOp::sibling, false},
-                                  {"generic", ExprOp::generic, false}};
+constexpr Function functions[] = {
+    {"align", ExprOp::align, true}, {"min", ExprOp::minimum, true}, {"sibling", ExprOp::sibling, false}};
 
 struct Operator {
   std::string_view text;
@@ -50,6 +48,35 @@ ast::Box<Expr> boxed(Expr expr) {
   return std::make_unique<Expr>(std::move(expr));
 }
 
+/// Parses a name that is one of a few, and returns its place among them.
+template <std::size_t N>
+spec::Index parse_one_of(TokenStream& in, const std::array<std::string_view, N>& names, const char* what) {
+  const Position at = in.position();
+  const auto name = in.expect_name(what).text;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    NearMiss near(name);
+    std::for_each(names.begin(), names.end(), [&](std::string_view candidate) { near.consider(candidate); });
+    in.fail(at, "found " + name + ", expected " + what + near.suggestion());
+  }
+  return static_cast<spec::Index>(found - names.begin());
+}
+
+/// Parses what follows `option` or `lookup`.
+Expr parse_outside(TokenStream& in, Position at, bool is_option) {
+  in.expect("(");
+  if (is_option) {
+    const auto which = parse_one_of(in, spec::option_names, "the name of an option");
+    in.expect(")");
+    return {at, ast::Reserved{ExprOp::option, which}};
+  }
+  const auto which = parse_one_of(in, spec::lookup_names, "what to look up");
+  in.expect(",");
+  ast::Applied applied{ExprOp::lookup, boxed(parse_expr(in)), nullptr, which};
+  in.expect(")");
+  return {at, std::move(applied)};
+}
+
 Expr parse_primary(TokenStream& in) {
   const Position at = in.position();
   if (in.at_kind(TokenKind::number)) {
@@ -74,17 +101,18 @@ Expr parse_primary(TokenStream& in) {
   }
   for (const auto& [word, op] : reserved_words) {
     if (in.accept(word)) {
-      return {at, ast::Reserved{op}};
+      return {at, ast::Reserved{op, spec::none}};
     }
   }
-  if (in.accept("was")) {
-    return {at, ast::Was{in.expect_name("the name of a parameter").text}};
+  if (in.peek(1).is("(") && (in.at("option") || in.at("lookup"))) {
+    const bool is_option = in.take().is("option");
+    return parse_outside(in, at, is_option);
   }
   for (const auto& [word, op, takes_two] : functions) {
     if (in.at(word) && in.peek(1).is("(")) {
       in.take();
       in.take();
-      ast::Applied applied{op, boxed(parse_expr(in)), nullptr};
+      ast::Applied applied{op, boxed(parse_expr(in)), nullptr, spec::none};
       if (takes_two) {
         in.expect(",");
         applied.second = boxed(parse_expr(in));

@@ -160,8 +160,8 @@ ast::Field parse_field(TokenStream& in, std::uint32_t together) {
       field.when = boxed({in.take().at, ast::Literal{1}});
     } else if (in.at_word("out") || in.at_word("inout")) {
       field.direction = in.take().text == "out" ? Direction::out : Direction::inout;
-    } else if (in.accept_word("after")) {
-      field.after = true;
+    } else if (in.accept_word("late")) {
+      field.late = true;
     } else if (in.accept_word("inline")) {
       field.inlined = true;
     } else if (in.accept_word("at")) {
@@ -189,31 +189,41 @@ void parse_fields(TokenStream& in, ast::Struct& structure) {
       in.unexpected("NAME: TYPE or '}'");
     } else {
       in.unexpected(
-          "NAME: TYPE, '}', or one of if, when, always, out, inout, after, inline, at, as, brief count",
-          {"if", "when", "always", "out", "inout", "after", "inline", "at", "as", "wide", "brief", "together"});
+          "NAME: TYPE, '}', or one of if, when, always, out, inout, late, inline, at, as, brief",
+          {"if", "when", "always", "out", "inout", "late", "inline", "at", "as", "wide", "brief", "together"});
     }
   }
 }
 
-/// Returns whether the word here starts an item. After `print`, it may be a field of that name.
-bool begins_item(const TokenStream& in) {
-  const Token& next = in.peek(1);
-  return in.peek().first_on_line && in.position().column == 1 &&
-         (next.kind == TokenKind::name || next.kind == TokenKind::number || next.kind == TokenKind::string ||
-          next.is("(") || next.is("@"));
-}
-
-std::vector<ast::Name> parse_name_list(TokenStream& in) {
+/// Parses `{ FIELD … }`.
+std::vector<ast::Name> parse_field_names(TokenStream& in) {
   std::vector<ast::Name> names;
-  const bool braces = in.accept("{");
-  while (in.at_kind(TokenKind::name) &&
-         !(!braces && (begins_item(in) || in.at("brief") || in.at("short") || in.at("show")))) {
+  in.expect("{");
+  while (in.at_kind(TokenKind::name)) {
     names.push_back(expect_field_name(in));
   }
-  if (braces && !in.accept("}")) {
+  if (!in.accept("}")) {
     in.unexpected("a field or '}'");
   }
   return names;
+}
+
+/// Parses how a structure shows: `show { … }`, `show brief { … }` and the like, behind its fields.
+void parse_presentation(TokenStream& in, ast::Struct& structure) {
+  while (in.at("show") && (in.peek(1).is("{") || in.peek(2).is("{"))) {
+    in.take();
+    if (in.at("{")) {
+      structure.print = parse_field_names(in);
+    } else if (in.accept("brief")) {
+      structure.brief = parse_field_names(in);
+    } else if (in.accept("short")) {
+      structure.if_short = parse_field_names(in);
+    } else if (in.at("always") || in.at("comment")) {
+      structure.show = parse_show(in);
+    } else {
+      in.unexpected("'{', or one of brief, short, always, comment", {"brief", "short", "always", "comment"});
+    }
+  }
 }
 
 }  // namespace
@@ -308,23 +318,8 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
     in.fail(structure.name.at, "found a stream without a step, expected 'step EXPR' before '{'");
   }
   parse_fields(in, structure);
-  for (;;) {
-    if (in.at("print") && !in.peek(1).is("(")) {
-      in.take();
-      structure.print = parse_name_list(in);
-    } else if (in.at("brief") && in.peek(1).is("{")) {
-      in.take();
-      structure.brief = parse_name_list(in);
-    } else if (in.at("short") && in.peek(1).is("{")) {
-      in.take();
-      structure.if_short = parse_name_list(in);
-    } else if (in.at("show") && (in.peek(1).is("always") || in.peek(1).is("comment"))) {
-      in.take();
-      structure.show = parse_show(in);
-    } else {
-      return structure;
-    }
-  }
+  parse_presentation(in, structure);
+  return structure;
 }
 
 ast::Table parse_table(TokenStream& in) {

@@ -99,10 +99,9 @@ Type parse_base(TokenStream& in) {
 }
 
 void parse_brief(TokenStream& in, Type& type) {
-  in.take();
-  const bool counts = in.take().is("count");
-  const Position at = in.position();
-  std::string text = counts ? in.expect_string("a string such as \"vars\"") : std::string(spec::brief_none);
+  const Position at = in.take().at;
+  std::string text = in.expect_string("a string such as \"vars\"");
+  text = text.empty() ? std::string(spec::brief_none) : text;
   if (auto* array = std::get_if<ast::Array>(&type.node)) {
     array->brief = std::move(text);
   } else if (auto* bytes = std::get_if<ast::Bytes>(&type.node)) {
@@ -132,7 +131,7 @@ ast::ShowPart parse_show_part(TokenStream& in) {
   return part;
 }
 
-/// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief count`, `indexed`, `show`.
+/// Parses a type and its suffixes: arrays, `as STYLE`, `: width`, `wide`, `brief`, `indexed`, `show`.
 Type parse_with_suffixes(TokenStream& in) {
   Type type = parse_base(in);
   std::optional<ast::Name> style;
@@ -166,7 +165,7 @@ Type parse_with_suffixes(TokenStream& in) {
     } else if (in.at_word("show") && (in.peek(1).is("{") || in.peek(2).is("{"))) {
       in.take();
       type.show = parse_show(in);
-    } else if (in.at_word("brief") && (in.peek(1).is("count") || in.peek(1).is("none"))) {
+    } else if (in.at_word("brief") && in.peek(1).kind == TokenKind::string) {
       parse_brief(in, type);
     } else {
       break;

@@ -36,15 +36,10 @@ class Timing {
       const auto needs = of_type(param.type);
       param.at_exit = param.late || needs.exit || of_expr(param.condition) || of_expr(param.when);
       const auto& type = set_.types[param.type];
-      param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry || param.was);
+      param.saved = type.kind == TypeKind::pointer && (type.direction == Direction::inout || needs.entry);
       // `when 1`: it is printed whether or not the call succeeds.
       param.begins = param.begins && type.kind == TypeKind::pointer && type.direction == Direction::out &&
                      param.when != none && set_.exprs[param.when].op == ExprOp::literal && begins(type.target, id);
-    }
-    for (const auto& expr : set_.exprs) {
-      if (expr.op == ExprOp::was) {
-        set_.params[expr.a].saved = true;
-      }
     }
   }
 
@@ -97,11 +92,11 @@ class Timing {
         const auto type = set_.params[e.a].type;
         return type != none && set_.types[type].direction != Direction::in;
       }
-      case ExprOp::netlink:
+      case ExprOp::lookup:
       case ExprOp::sibling:
-      case ExprOp::generic:
         return of_expr(e.a, known);
       case ExprOp::align:
+      case ExprOp::minimum:
       case ExprOp::bit_and:
       case ExprOp::bit_or:
       case ExprOp::equal:
@@ -152,7 +147,7 @@ class Timing {
     bool begins_at_entry = false;
     for (spec::Index i = structure.fields.first; i < structure.fields.first + structure.fields.count; ++i) {
       auto& field = set_.fields[i];
-      if (field.after) {
+      if (field.late) {
         needs.entry = true;  // the value of the pointer at entry
         continue;
       }

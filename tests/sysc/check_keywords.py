@@ -9,8 +9,6 @@ import re
 import sys
 
 LEAST = 3
-# Words that still have fewer users. The list may only shrink: a word on it that has gone, or has found its users, fails as well.
-STILL_RARE = {"after", "generic", "none", "rings", "was"}
 # Only users' descriptions (--define) can have these: ours know no driver's structures from the kernel that runs.
 FOR_USERS = {"btf", "from"}
 
@@ -33,23 +31,17 @@ def users(descriptions):
     return counts
 
 
-def complaints(words, counts, rare):
+def complaints(words, counts):
     for word in sorted(words):
-        if counts[word] < LEAST and word not in rare:
+        if counts[word] < LEAST:
             yield f"'{word}' has {counts[word]} users: say it in words that have {LEAST}, or take it out of the language"
-    for word in sorted(rare):
-        if word not in words:
-            yield f"'{word}' is no keyword any more: take it off STILL_RARE"
-        elif counts[word] >= LEAST:
-            yield f"'{word}' has {counts[word]} users: take it off STILL_RARE"
 
 
 def self_test():
     words = keywords('in.accept("until"); in.at_word("seldom"); {"nth", ExprOp::nth}')
     counts = users(['a: u8[until 0] seldom: u8 "seldom" # seldom\n'] * 3 + ["x: u8 if nth(a) if nth(b) if nth(c)"])
-    found = list(complaints(words, counts, set()))
-    stale = list(complaints(words, counts, {"until", "gone", "seldom"}))
-    return 0 if len(found) == 1 and "'seldom' has 0" in found[0] and len(stale) == 2 else f"found {found}, stale {stale}"
+    found = list(complaints(words, counts))
+    return 0 if len(found) == 1 and "'seldom' has 0" in found[0] else f"found {found}"
 
 
 def main(tree):
@@ -58,7 +50,7 @@ def main(tree):
     counts = users([path.read_text() for path in sorted((tree / "syscalls").rglob("*.sys"))])
     for word in sorted(words, key=lambda word: (counts[word], word)):
         print(f"{counts[word]:7} {word}")
-    found = list(complaints(words, counts, STILL_RARE))
+    found = list(complaints(words, counts))
     print(*found, sep="\n")
     return 1 if found or not words else 0
 

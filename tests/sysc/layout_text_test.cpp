@@ -11,7 +11,7 @@ namespace {
 constexpr const char* descriptions =
     "enum kind : u16 { A=1 }\n"
     "struct plain { a: u32  b: i64  c: *cstr }\n"
-    "struct ordered { kind: kind  _: u16  next: *64 plain  data: u8[3] } print data kind\n"
+    "struct ordered { kind: kind  _: u16  next: *64 plain  data: u8[3] } show { data kind }\n"
     "union either { word: u32  text: cstr[11] }\n"
     "struct nested { inner: plain  either: either  matrix: (u16[4])[2] }\n"
     "struct counted { count: u8  data: bytes[count] }\n"

@@ -54,7 +54,7 @@ TEST_CASE("arguments wait for the exit if anything in them does") {
   const auto c = compile_text(
       "flags fl : u32 { A=1 }\n"
       "struct lock { type: u16 pid: i32 out }\n"
-      "struct clone sized by ^size { flags: fl pidfd: *64 i32 if flags & A after }\n"
+      "struct clone sized by ^size { flags: fl pidfd: *64 i32 if flags & A late }\n"
       "struct msg { name: *bytes[length] length: i32 inout }\n"
       "f(a: *lock, b: *clone, c: out *msg, d: *i32 when ret > 0, e: inout *i32, size: *bytes[*e])\n",
       "1 f\n");
@@ -308,8 +308,8 @@ TEST_CASE("numbers without a description are errors, or words if lenient") {
   CHECK(tables.signatures[call->signature].params.count == 6);
 }
 
-TEST_CASE("fields keep the order of print, offsets the order of memory") {
-  const auto c = compile_text("struct s { a: u8 b: u32 _: u32 c: u16 } brief { c } print c a b\n");
+TEST_CASE("fields keep the order of show, offsets the order of memory") {
+  const auto c = compile_text("struct s { a: u8 b: u32 _: u32 c: u16 } show brief { c } show { c a b }\n");
   REQUIRE(c.messages.empty());
   const auto fields = c.tables().fields;
   REQUIRE(fields.size() == 4);

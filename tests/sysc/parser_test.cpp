@@ -40,7 +40,7 @@ TEST_CASE("values by ABI") {
 }
 
 TEST_CASE("words of the language can name fields") {
-  const auto program = parse_text("struct s { out: u32 after: u32 out if: u8 when: u8 together: u8 }");
+  const auto program = parse_text("struct s { out: u32 late: u32 out if: u8 when: u8 together: u8 }");
   const auto& fields = only<ast::Struct>(program).fields;
   REQUIRE(fields.size() == 5);
   CHECK(fields[1].direction == spec::Direction::out);
@@ -55,8 +55,8 @@ TEST_CASE("comparisons bind loosest") {
   CHECK(std::get<ast::Binary>(comparison.left->node).op == ast::BinaryOp::bit_or);
 }
 
-TEST_CASE("print ends where the next call begins") {
-  const auto program = parse_text("struct s { a: u8 b: u8 } print b a\nread(fd: int)\nstruct t { c: u8 } print c\n");
+TEST_CASE("a list of fields ends where the next call begins") {
+  const auto program = parse_text("struct s { a: u8 b: u8 } show { b a }\nread(fd: int)\nstruct t { c: u8 } show { c }\n");
   REQUIRE(program.items.size() == 3);
   CHECK(std::get<ast::Struct>(program.items[0]).print.size() == 2);
 }

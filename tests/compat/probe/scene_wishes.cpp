@@ -71,7 +71,6 @@ std::optional<Place> SceneBuilder::resolve(spec::ExprId id, const Context* conte
   const spec::Expr& expr = tables_.exprs[id];
   switch (expr.op) {
     case ExprOp::arg:
-    case ExprOp::was:
     case ExprOp::deref: {
       const auto found = params_.find(expr.a);
       if (found == params_.end()) {
@@ -125,6 +124,7 @@ std::optional<Place> SceneBuilder::resolve(spec::ExprId id, const Context* conte
       return resolve(expr.a, context, value);
     case ExprOp::bit_and:
     case ExprOp::align:
+    case ExprOp::minimum:
       return resolve(expr.a, context, value);
     default:
       return std::nullopt;
