@@ -450,6 +450,7 @@ int run(const std::vector<std::string>& words) {
     }
   }
   std::optional<int> status_of_run;
+  ViewedRun viewed_run;
   if (options.extras.view && !recorded.value()) {
     auto viewed = record_for_view(options);
     if (!viewed) {
@@ -457,8 +458,9 @@ int run(const std::vector<std::string>& words) {
       return EXIT_FAILURE;
     }
     if (!viewed.value().is_recorder) {
-      status_of_run = viewed.value().wait_status;
-      recorded = std::move(viewed.value().file);
+      viewed_run = std::move(viewed).value();
+      status_of_run = viewed_run.wait_status;
+      recorded = std::move(viewed_run.file);
       if (!recorded.value()) {
         ptrace::end_like(*status_of_run);  // nothing was traced, and the recorder has said why
       }
@@ -472,6 +474,7 @@ int run(const std::vector<std::string>& words) {
   }
   if (recorded.value() && options.extras.view) {
     const int status = view_recording(options, tables, more, std::move(recorded).value(), speak);
+    end_recorder(viewed_run);
     ptrace::end_like(status != 0 ? status : status_of_run.value_or(0));
   }
   options = with_export(std::move(options), tables);

@@ -13,7 +13,10 @@
 #include "app/naming.h"
 #include "app/recording.h"
 #include "app/terminal.h"
+#include "app/viewed_verdict.h"
 #include "app/wiring.h"
+#include "base/read_file.h"
+#include "base/write_all.h"
 #include "cli/parser.h"
 #include "decoders/decoders.h"
 #include "functions/library/debug_prototypes.h"
@@ -42,6 +45,28 @@ Result<UniqueFd> open_unnamed() {
   }
   static_cast<void>(::unlink(path.c_str()));
   return file;
+}
+
+void say_messages(const ViewedRun& run) {
+  static_cast<void>(write_all(STDERR_FILENO, read_file(fmt::format("/proc/self/fd/{}", run.messages.get()))));
+}
+
+/// Opens the file as soon as its recorder has begun it, or has ended.
+void await_head(ViewedRun& run, const std::string& path) {
+  constexpr timespec between_looks = {0, 20'000'000};
+  while (run.file == nullptr && run.recorder.valid()) {
+    if (const std::optional<int> status = run.recorder.ended()) {
+      run.wait_status = *status;
+    }
+    if (auto file = replay::TraceFile::open(path)) {
+      run.file = std::move(file).value();
+    } else if (run.recorder.valid()) {
+      ::nanosleep(&between_looks, nullptr);
+    }
+  }
+  if (!run.recorder.valid()) {
+    say_messages(run);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------- filters
@@ -148,6 +173,15 @@ Result<ViewedRun> record_for_view(cli::Options& options) {
     unnamed = std::move(opened).value();
     path = fmt::format("/proc/self/fd/{}", unnamed.get());
   }
+  ViewedRun run;
+  const bool at_once = options.startup.program.empty();
+  if (at_once) {
+    auto opened = open_unnamed();
+    if (!opened) {
+      return opened.error();
+    }
+    run.messages = std::move(opened).value();
+  }
   std::optional<process::ForwardedSignals> signals(std::in_place);
   auto recorder = Child::fork();
   if (!recorder) {
@@ -156,15 +190,32 @@ Result<ViewedRun> record_for_view(cli::Options& options) {
   if (!recorder.value().valid()) {
     signals.reset();
     static_cast<void>(unnamed.release());  // the path is that of the descriptor
-    return ViewedRun{true, nullptr, 0};
+    if (at_once) {
+      ::dup2(run.messages.get(), STDERR_FILENO);  // the viewer has the terminal
+    }
+    run.is_recorder = true;
+    return run;
   }
-  ViewedRun run;
+  if (at_once) {
+    run.recorder = std::move(recorder).value();
+    await_head(run, path);
+    return run;
+  }
   run.wait_status = signals->wait_for(std::move(recorder).value());
   auto file = replay::TraceFile::open(path);
   if (file && !file.value()->places().empty()) {
     run.file = std::move(file).value();
   }
   return run;
+}
+
+void end_recorder(ViewedRun& run) {
+  if (run.recorder.valid()) {
+    ::kill(run.recorder.pid(), SIGINT);
+    run.recorder.wait();
+    run.wait_status = 0;  // of processes that were attached to, none is this one's program
+    say_messages(run);
+  }
 }
 
 int view_recording(const cli::Options& given, const spec::Tables& tables, spec::GrowingTables& more,
@@ -214,12 +265,15 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
   shown.stacks = head.stacks ? &engine->stacks() : nullptr;
   replay::viewer::Recording recording(std::move(shown), *engine, tables, decoder, whole_decoder, naming.names(),
                                       naming.plain_names().descriptors);
+  settings.explain = [&](pid_t process, std::size_t block, const replay::viewer::ViewerOptions::GoesOn& goes_on) {
+    return verdict_on(process, block, recording, head, options, tables, goes_on);
+  };
   const cli::Filters& filters = options.filters;
   settings.filtered = !filters.trace.full() || filters.by_path_or_fd() || filters.end.any() || !filters.signals.full();
   settings.folds =
       options.format.fold == cli::Fold::always || (options.format.fold == cli::Fold::automatic && !settings.filtered);
   if (!engine->file().is_whole()) {
-    settings.missing = "the recording has no end: the recorder was killed, or the file is cut off";
+    settings.missing = "the recording has no end: it still goes on, the recorder was killed, or the file is cut off";
   }
   return replay::viewer::Viewer(*terminal.value(), recording, std::move(settings)).run();
 }

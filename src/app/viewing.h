@@ -5,12 +5,17 @@
 // of its terminal is as without the tracer, so that editors, shells and passwords work, and a trace of them shows what
 // they do otherwise, too. A terminal of its own for the program (pty) would change what is traced: its size, who gets
 // Ctrl-C, what isatty(3) and ttyname(3) say.
+//
+// Processes that run already do not have this terminal from the tracer: there the viewer opens at once, and follows the
+// recording while it grows.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string_view>
 
+#include "base/child.h"
+#include "base/unique_fd.h"
 #include "cli/options.h"
 #include "pipeline/view.h"
 #include "replay/trace_file.h"
@@ -34,11 +39,16 @@ class SilentView final : public pipeline::View {
 struct ViewedRun {
   bool is_recorder = false;                 ///< this process is that child, and has to trace
   std::unique_ptr<replay::TraceFile> file;  ///< in the other process, when the child has ended; null: it has no events
-  int wait_status = 0;                      ///< that of the child
+  int wait_status = 0;                      ///< that of the child, when it has ended
+  Child recorder;                           ///< the child, while it goes on
+  UniqueFd messages;                        ///< a file with what it says meanwhile
 };
 
 /// Forks. In the child, `options` say from then on that, and where to, it records.
 [[nodiscard]] Result<ViewedRun> record_for_view(cli::Options& options);
+
+/// Ends a recorder that goes on, and says what it has said.
+void end_recorder(ViewedRun& run);
 
 /// Returns the wait status to end with. `options` are those of with_recorded().
 int view_recording(const cli::Options& options, const spec::Tables& tables, spec::GrowingTables& more,

@@ -86,14 +86,13 @@ std::string name_of(const Process& process) {
   return process.name().empty() ? fmt::format("process {}", process.pid) : printable(process.name());
 }
 
-Explanation of_one_that_runs(const Story& story, const Process& first, bool still_running) {
+Explanation of_one_that_runs(const Story& story, const Process& first, const Waits& waits, bool still_running) {
   Explanation result;
   result.started = story.started();
   result.process = &first;
   result.outcome = Explanation::Outcome::running;
   result.headline = (story.live() ? describe_process(first.pid) : name_of(first)) +
                     (first.detached && !still_running ? ": was detached" : ": it still runs");
-  const Waits waits = find_waits(story);
   result.verdict = verdict_on(story, waits.threads);
   result.waiting = describe_waits(waits);
   result.last_words = last_lines(first.messages());
@@ -150,29 +149,13 @@ void set_outcome(Explanation& result, const Story& story, const Process& first) 
   }
 }
 
-}  // namespace
-
-bool runs_in_background(const Story& story) {
-  const std::vector<const Process*> left = running(story);
-  const pid_t session = ::getsid(0);
-  return story.first() != nullptr && story.first()->exit && !left.empty() &&
-         std::all_of(left.begin(), left.end(), [&](const Process* process) {
-           const pid_t own = ::getsid(process->pid);
-           return own > 0 && own != session;
-         });
-}
-
-Explanation explain(const Story& story, bool still_running) {
+Explanation explain_end(const Story& story, const Process& process) {
+  if (!process.exit) {
+    return of_one_that_runs(story, process, find_waits(story), false);
+  }
   Explanation result;
   result.started = story.started();
-  const Process* first = story.first();
-  if (first == nullptr) {
-    result.headline = "nothing was seen";
-    return result;
-  }
-  if (still_running || !first->exit) {
-    return of_one_that_runs(story, *first, still_running);
-  }
+  const Process* first = &process;
   set_outcome(result, story, *first);
   result.ruled_out = ruled_out(*result.process);
   if (result.outcome == Explanation::Outcome::good) {
@@ -197,6 +180,39 @@ Explanation explain(const Story& story, bool still_running) {
         fmt::format("{} events that were lost, so that what mattered may be missing here", story.lost()));
   }
   return result;
+}
+
+}  // namespace
+
+bool runs_in_background(const Story& story) {
+  const std::vector<const Process*> left = running(story);
+  const pid_t session = ::getsid(0);
+  return story.first() != nullptr && story.first()->exit && !left.empty() &&
+         std::all_of(left.begin(), left.end(), [&](const Process* process) {
+           const pid_t own = ::getsid(process->pid);
+           return own > 0 && own != session;
+         });
+}
+
+Explanation explain(const Story& story, bool still_running) {
+  const Process* first = story.first();
+  if (first == nullptr) {
+    Explanation result;
+    result.started = story.started();
+    result.headline = "nothing was seen";
+    return result;
+  }
+  return still_running ? of_one_that_runs(story, *first, find_waits(story), true) : explain_end(story, *first);
+}
+
+Explanation explain(const Story& story, const Process& process) {
+  if (process.exit) {
+    return explain_end(story, process);
+  }
+  Waits waits = find_waits(story);
+  waits.unseen_processes = 0;
+  std::erase_if(waits.threads, [&](const ThreadWait& wait) { return wait.pid != process.pid; });
+  return of_one_that_runs(story, process, waits, false);
 }
 
 }  // namespace tracer::explain

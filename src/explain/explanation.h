@@ -28,6 +28,9 @@ struct Explanation {
 /// Explains a run. `still_running`: the run has not ended. The story must outlive the explanation.
 Explanation explain(const Story& story, bool still_running);
 
+/// Explains one process of a run, and those that it started: as it ended, or as it was last seen.
+Explanation explain(const Story& story, const Process& process);
+
 /// True if the first process has exited, others run, and all of these are in sessions of their own, as daemons are.
 bool runs_in_background(const Story& story);
 

@@ -195,20 +195,30 @@ std::vector<BlockPlace> TraceFile::places() {
     places.erase(places.begin());  // the head
     return places;
   }
-  sequence_ = 0;
-  if (!seek(0)) {
-    return places;
+  good_ = 0;
+  find_more(places);
+  return places;
+}
+
+void TraceFile::find_more(std::vector<BlockPlace>& places) {
+  struct stat status;
+  if (has_seek_table_ || ::fstat(file_.get(), &status) != 0 || !seek(good_)) {
+    return;
   }
+  sequence_ = 0;
+  size_ = static_cast<std::uint64_t>(status.st_size);
   while (end_ == End::none && read_mark()) {
     const BlockPlace place{position_ - mark_size, mark_.packed_size};
-    if (!skip_block()) {
+    // The recorder may be writing it.
+    if (place.mark_at + mark_size + place.packed_size > size_ || !skip_block()) {
       break;
     }
     if (mark_.sequence != 0) {
       places.push_back(place);
     }
+    good_ = position_;
   }
-  return places;
+  has_seek_table_ = end_ == End::regular;
 }
 
 std::string_view TraceFile::at(const BlockPlace& place) {

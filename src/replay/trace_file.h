@@ -43,6 +43,8 @@ class TraceFile {
   /// Finds all blocks but the head, by the seek table; without one, as the recorder was killed, by their marks. Only
   /// where can_seek().
   [[nodiscard]] std::vector<BlockPlace> places();
+  /// Adds the blocks behind those of places(), or of the last call of this, that a recorder has written since.
+  void find_more(std::vector<BlockPlace>& places);
   /// After places(): whether the recording was ended, so that nothing is missing.
   [[nodiscard]] bool is_whole() const { return has_seek_table_; }
   /// Reads one of places(). Returns its bytes, valid until the next call; empty if it is damaged.
@@ -95,7 +97,7 @@ class TraceFile {
   std::unique_ptr<Unpacker> unpacker_;
   std::uint64_t position_ = 0;
   std::uint64_t size_ = 0;
-  std::uint64_t good_ = 0;    ///< where the last good block ends
+  std::uint64_t good_ = 0;    ///< where the last good block ends, of next() or of find_more()
   std::uint64_t events_ = 0;  ///< of all blocks so far
   std::uint32_t sequence_ = 0;
   int interrupt_ = -1;

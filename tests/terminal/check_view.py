@@ -3,12 +3,15 @@
 
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 LIMIT = 30  # seconds for anything that is waited for
@@ -83,16 +86,29 @@ def record(tracer, trace, *command, status=0):
     expect(done.returncode == status, f'{command} ended with {done.returncode}', done.stderr.decode())
 
 
+def reversed_lines(screen):
+    """The lines of a screen that begin in reverse; tmux writes what changes alone."""
+    found, is_reverse = [], False
+    for line in screen.splitlines():
+        start = re.match(r'(\x1b\[[\d;]*m)*', line).group()
+        for part in [start, line[len(start):]]:
+            for codes in re.findall(r'\x1b\[([\d;]*)m', part):
+                for code in codes.split(';'):
+                    is_reverse = code == '7' or (is_reverse and code not in ('', '0', '27'))
+            if part is start and is_reverse:
+                found.append(re.sub(r'\x1b\[[\d;]*m', '', line))
+    return found
+
+
 def current(terminal, wanted, unlike=None):
-    """Returns the line of the cursor, as soon as it has the pattern. It is in reverse from its start, as is the title."""
+    """Returns the line of the cursor, as soon as it has the pattern. It is in reverse, as is the title."""
     deadline = time.monotonic() + LIMIT
     while True:
-        lines = [re.sub(r'\x1b\[[\d;]*m', '', line) for line in terminal.screen('-e').splitlines()[1:]
-                 if re.match(r'(\x1b\[0m)?\x1b\[(0;)?7m', line)]
+        lines = reversed_lines(terminal.screen('-e'))[1:]
         if len(lines) == 1 and re.search(wanted, lines[0]) and lines[0] != unlike:
             return lines[0]
         if time.monotonic() > deadline:
-            sys.exit(f'not within {LIMIT} s: a cursor at {wanted}; on the screen:\n{terminal.screen()}')
+            sys.exit(f'not within {LIMIT} s: a cursor at {wanted}, not {unlike!r}; on the screen:\n{terminal.screen()}')
         time.sleep(0.02)
 
 
@@ -138,7 +154,7 @@ def check_keys(terminal, tracer):
     terminal.type('n')
     terminal.wait("there is no more 'never there'")
 
-    # The calls on one descriptor, from the one that opens it to the one that closes it.
+    # The calls on one open file, from the one that opens it to the one that closes it last.
     terminal.keys('g')
     terminal.type('/"/etc/hostname", O')
     terminal.keys('Enter')
@@ -148,9 +164,9 @@ def check_keys(terminal, tracer):
     current(terminal, rf'\w+\({fd}<')
     for _ in range(20):
         terminal.keys(']')
-    closed = current(terminal, rf'(close|dup2)\({fd}<')
+    closed = current(terminal, r'close\(\d+<')
     terminal.keys('[')
-    current(terminal, rf'\w+\({fd}<', unlike=closed)
+    current(terminal, r'\w+\(\d+<', unlike=closed)
     terminal.type('gG]')
     terminal.wait('there is no descriptor in this line')
     terminal.keys('g')
@@ -202,6 +218,164 @@ def check_keys(terminal, tracer):
     terminal.wait(r'^ *\d+ +\+\+\+ exited with 3', unwanted=[r'^ *\d+\.\d{6} '])
     terminal.keys('q')
     terminal.wait('ready>')
+
+
+SHARED = """exec 5</etc/hostname; exec 6<&5
+(read x <&6; cat <&5 >/dev/null)
+exec 5<&-; cat <&6 >/dev/null
+exec 5</etc/passwd; read y <&5; cat </etc/hostname >/dev/null"""
+
+
+def check_open_file(terminal, tracer, folder):
+    """] and [ follow an open file through dup and fork, and no other one of the same number or name."""
+    text = subprocess.run([tracer, '--replay=shared.trace', '--no-fold', '-y', '-a0'], cwd=folder, capture_output=True, text=True,
+                          timeout=LIMIT).stderr
+    calls = [re.sub(r'^\[pid +\d+\] ', '', line) for line in text.splitlines() if '</etc/hostname>' in line]
+    last = max(number for number, call in enumerate(calls) if call.startswith('openat'))  # opens it once more
+    wanted = [call[:20] for call in calls[:last]]
+    expect(len(wanted) > 12 and sum(call.startswith('dup2') for call in wanted) > 3, 'the shell shares it in another way', text)
+    terminal.run(f'{tracer} --replay=shared.trace --view --no-fold')
+    terminal.wait(r'^shared\.trace')
+    terminal.keys('d', 'c', 'c', 'c')
+    terminal.type('/"/etc/hostname"')
+    terminal.keys('Enter')
+
+    def call_at_cursor(unlike=None):
+        return current(terminal, r'\w+\(', unlike)
+
+    seen = [call_at_cursor()]
+    for key, order in ((']', wanted), ('[', wanted[::-1])):
+        seen = [call_at_cursor()]
+        for _ in order[1:]:
+            terminal.keys(key)
+            seen.append(call_at_cursor(unlike=seen[-1]))
+        found = [re.sub(r'^ *\d+ +', '', line)[:20] for line in seen]
+        expect(found == order, f'{key} finds other calls than {order}', found)
+        terminal.keys(key)
+        terminal.wait(r'there is no more call on the file of descriptor \d+')
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+
+def check_verdict(terminal, tracer):
+    """x explains the process of the line, not the first one alone."""
+    terminal.run(f'{tracer} --replay=run.trace --view')
+    terminal.wait(r'^run\.trace')
+    terminal.type('/"/no/such/file", O_RD')
+    terminal.keys('Enter')
+    current(terminal, '/no/such/file')
+    terminal.keys('x')
+    terminal.wait(r'^cat: failed: it exited with status 1', r'/no/such/file', r'q back')
+    terminal.keys('q')
+    terminal.type('gx')
+    terminal.wait(r'^sh: failed: it exited with status 3', unwanted=[r'^cat: failed'])
+    terminal.keys('q', 'q')
+    terminal.wait('ready>')
+
+
+def check_manual(terminal, tracer, folder):
+    """m runs man 2 on the terminal, and says so if there is no page; the viewer goes on as it was."""
+    pages = folder / 'bin'
+    pages.mkdir()
+    (pages / 'man').write_text("""#!/bin/sh
+[ "$3" = openat ] || exit 16
+[ "$1" = -w ] && exit 0
+echo "the page $2 $3"
+read answer
+""")
+    (pages / 'man').chmod(0o755)
+    terminal.run(f'PATH={pages}:$PATH {tracer} --replay=run.trace --view')
+    terminal.wait(r'^run\.trace', r'execve\("')
+    terminal.type('m')
+    terminal.wait(r'^there is no manual page execve\(2\)')
+    terminal.type('/"/no/such/file", O_RD')
+    terminal.keys('Enter')
+    current(terminal, '/no/such/file')
+    terminal.type('m')
+    terminal.wait(r'^the page 2 openat$', unwanted=[r'^q quit'])
+    terminal.keys('C-c')  # man's: the shell that stands for it ends
+    terminal.wait(r'^q quit', r'/no/such/file', unwanted=[r'^the page 2'])
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+
+def check_growing(terminal, tracer, folder):
+    """A recording that is still written is followed, and a process that runs already is looked at while it runs."""
+    os.mkfifo(folder / 'gate')
+    program = ['sh', '-c', 'cat /first-one; while read x; do cat "/$x"; done <gate']
+    with subprocess.Popen([tracer, '-f', '--record=growing.trace', '-o', '/dev/null', *program], cwd=folder, stderr=subprocess.DEVNULL) as recorder:
+        with open(folder / 'gate', 'w') as gate:
+            print('second-one', file=gate, flush=True)
+            deadline = time.monotonic() + LIMIT
+            while b'/second-one' not in subprocess.run([tracer, '--replay=growing.trace', '-e', 'trace=openat'], cwd=folder, capture_output=True,
+                                                       timeout=LIMIT).stderr:
+                expect(time.monotonic() < deadline and recorder.poll() is None, 'the recording does not grow', '')
+                time.sleep(0.05)
+            terminal.run(f'{tracer} --replay=growing.trace --view')
+            terminal.wait(r'^growing\.trace', r'execve\("')
+            terminal.keys('G')
+            terminal.wait('^end so far')
+            print('third-one', file=gate, flush=True)
+            terminal.wait(r'"/third-one", O_.* = -1 ENOENT', r'^end so far')
+            terminal.type('g')
+            terminal.wait(r'execve\("')
+    terminal.wait(r'^the recording has ended', r'execve\("')
+    terminal.keys('G')
+    terminal.wait(r'\+\+\+ exited with 1 \+\+\+', r'^end$|^end ')
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+    with subprocess.Popen(['sh', '-c', 'while read x; do cat "/$x"; done <gate'], cwd=folder, stderr=subprocess.DEVNULL) as program:
+        with open(folder / 'gate', 'w') as gate:
+            terminal.run(f'{tracer} -f --view -p {program.pid}; echo ended $?')
+            terminal.wait(r'read\(0')
+            terminal.keys('G')
+            print('while-it-runs', file=gate, flush=True)
+            terminal.wait(r'"/while-it-runs", O_.* = -1 ENOENT', r'^end so far')
+            terminal.keys('q')
+            terminal.wait(r'ended 0$')
+            expect(program.poll() is None, 'the process has not gone on', '')
+
+
+def check_other_terminal(tracer, folder):
+    """The same by another terminal's word (pyte): the screen, the cursor's line in reverse, failures in red."""
+    try:
+        import pyte
+    except ImportError:
+        print('skipped: there is no pyte (Debian: python3-pyte)')
+        return
+    screen = pyte.Screen(100, 20)
+    stream = pyte.ByteStream(screen)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ.update(TERM='linux', LC_ALL='C.UTF-8')
+        os.environ.pop('NO_COLOR', None)
+        termios.tcsetwinsize(0, (20, 100))
+        os.execv(tracer, [tracer, '--replay=run.trace', '--view'])
+
+    def wait(what):
+        deadline = time.monotonic() + LIMIT
+        while not what():
+            expect(time.monotonic() < deadline, 'not in time', '\n'.join(screen.display))
+            if select.select([terminal], [], [], 0.1)[0]:
+                stream.feed(os.read(terminal, 65536))
+
+    def cells(row):
+        return [screen.buffer[row][column] for column in range(screen.columns - 1)]  # the last one stays free
+
+    wait(lambda: screen.display[0].startswith('run.trace: sh -c') and screen.display[-1].startswith('q quit'))
+    marked = [number for number in range(20) if all(cell.reverse for cell in cells(number))]
+    expect(marked == [0, 1], 'title and cursor, and no others, are not in reverse', marked)
+    os.write(terminal, b'/no/such/file\r')
+    wait(lambda: any('"/no/such/file", O_RD' in line for line in screen.display[1:-2]))
+    os.write(terminal, b'\033j')  # the match loses its mark, the line its cursor
+    row = next(number for number, line in enumerate(screen.display) if '"/no/such/file", O_RD' in line)
+    wait(lambda: not screen.buffer[row][50].reverse)
+    expect(any(cell.fg == 'red' for cell in cells(row)), 'the failure is not red', screen.display[row])
+    os.write(terminal, b'q')
+    expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, 'it ends otherwise', '')
+    os.close(terminal)
 
 
 def check_hostile(terminal, tracer):
@@ -353,12 +527,18 @@ def main():
         folder = pathlib.Path(name)
         line = 'x' * 200
         record(tracer, folder / 'run.trace', 'sh', '-c', f'cd /; cat /no/such/file; cat /etc/hostname; printf %s {line}; exit 3', status=3)
+        record(tracer, folder / 'shared.trace', 'sh', '-c', SHARED)
         record(tracer, folder / 'hostile.trace', 'cat', '/dev/null', '/tmp/\033]0;evil\a\n', status=1)
         record(tracer, folder / 'long.trace', 'sh', '-c',
                'cd /; dd if=/dev/zero of=/dev/null bs=1 count=30000 status=none; cat /the-last-one; exit 0')
         terminal = Terminal(folder)
         try:
             check_keys(terminal, tracer)
+            check_open_file(terminal, tracer, folder)
+            check_verdict(terminal, tracer)
+            check_manual(terminal, tracer, folder)
+            check_growing(terminal, tracer, folder)
+            check_other_terminal(tracer, folder)
             check_hostile(terminal, tracer)
             check_blocks(terminal, tracer)
             check_ends(terminal, tracer, folder)

@@ -176,6 +176,7 @@ void RowsView::call_begins(Thread& thread, const trace::Memory& memory) {
   Row row = line_;
   row.kind = Row::Kind::call;
   row.ended = false;
+  row.is_function = thread.call.function != nullptr;
   row.name = decoder().name_of(*thread.state);
   if (thread.call.function == nullptr) {
     noise_.call_begins(thread, memory);

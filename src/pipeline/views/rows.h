@@ -16,8 +16,9 @@ namespace tracer::pipeline::views {
 struct Row {
   enum class Kind : std::uint8_t { call, note };
   Kind kind = Kind::note;
-  bool ended = true;    ///< false: the end of the call is not known
-  bool failed = false;  ///< of a call, or of an exit: with a status other than 0
+  bool ended = true;         ///< false: the end of the call is not known
+  bool is_function = false;  ///< of a call: of a library's function
+  bool failed = false;       ///< of a call, or of an exit: with a status other than 0
   pid_t tid = 0;
   pid_t tgid = 0;
   trace::EventTime time;

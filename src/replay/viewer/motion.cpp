@@ -9,9 +9,9 @@ void Motion::move(const Place& from, Direction direction, std::size_t lines, boo
   moving_ = Moving{from, direction, lines, or_back, false};
 }
 
-void Motion::find(std::size_t block, std::size_t row, Direction direction, Wanted wanted) {
+void Motion::find(std::size_t block, std::size_t row, Direction direction, Wanted wanted, Within within) {
   stop();
-  finding_ = Finding{block, row, direction, std::move(wanted)};
+  finding_ = Finding{block, row, direction, std::move(wanted), std::move(within)};
 }
 
 void Motion::stop() {
@@ -49,12 +49,16 @@ std::optional<Place> Motion::work_on_move() {
 
 std::optional<Place> Motion::work_on_find() {
   Finding& finding = *finding_;
+  if (finding.within && !finding.within(finding.block)) {
+    finding_.reset();
+    return std::nullopt;
+  }
   const bool forward = finding.direction == Direction::forward;
   const Recording::Rows& rows = pages_.recording().rows(finding.block);
   std::size_t row = forward ? (finding.row ? *finding.row + 1 : 0) : finding.row.value_or(rows.size());
   for (; forward ? row < rows.size() : row > 0; forward ? ++row : --row) {
     const std::size_t candidate = forward ? row : row - 1;
-    if (pages_.lens().shows(rows[candidate]) && finding.wanted(rows[candidate])) {
+    if (pages_.lens().shows(rows[candidate]) && finding.wanted(finding.block, rows[candidate])) {
       const std::size_t block = finding.block;
       finding_.reset();
       return pages_.place_of(block, candidate);

@@ -14,7 +14,9 @@ enum class Direction : std::uint8_t { forward, backward };
 
 class Motion {
  public:
-  using Wanted = std::function<bool(const pipeline::views::Row&)>;
+  using Wanted = std::function<bool(std::size_t block, const pipeline::views::Row&)>;
+  /// Whether there can be anything in a block.
+  using Within = std::function<bool(std::size_t block)>;
 
   /// `pages` outlives this.
   explicit Motion(Pages& pages) : pages_(pages) {}
@@ -23,7 +25,8 @@ class Motion {
   /// side.
   void move(const Place& from, Direction direction, std::size_t lines, bool or_back = false);
   /// Starts to look for a row behind or before one, among all that the lens shows.
-  void find(std::size_t block, std::size_t row, Direction direction, Wanted wanted);
+  /// `within`: the search ends at the first block where it returns false; empty: it goes through all.
+  void find(std::size_t block, std::size_t row, Direction direction, Wanted wanted, Within within = {});
 
   [[nodiscard]] bool busy() const { return moving_ || finding_; }
   /// In which block it is.
@@ -46,6 +49,7 @@ class Motion {
     std::optional<std::size_t> row;  ///< empty: all of the block is to be searched
     Direction direction;
     Wanted wanted;
+    Within within;
   };
   std::optional<Place> work_on_move();
   std::optional<Place> work_on_find();

@@ -82,6 +82,11 @@ void Pages::use(Lens lens) {
   counts_.assign(counts_.size(), std::nullopt);
 }
 
+void Pages::grow() {
+  lines_.clear();  // the ends of calls may be there now
+  counts_.assign(recording_.blocks(), std::nullopt);
+}
+
 void Pages::forget(Lens lens) {
   opened_.clear();
   use(std::move(lens));

@@ -49,6 +49,8 @@ class Pages {
 
   [[nodiscard]] const Lens& lens() const { return lens_; }
   void use(Lens lens);
+  /// The recording has grown: lines may have others' numbers.
+  void grow();
   /// The rows are others from now on.
   void forget(Lens lens);
   /// Folds or unfolds the run that a line stands for, or begins.

@@ -78,6 +78,33 @@ double Recording::part_before(std::size_t block) const {
          static_cast<double>(end - start);
 }
 
+bool Recording::grow() {
+  const std::size_t before = places_.size();
+  const bool was_whole = engine_.file().is_whole();
+  engine_.file().find_more(places_);
+  loose_ends_.resize(places_.size());
+  if (places_.size() != before) {
+    // Calls that were open may have ended.
+    held_.remove_if([](const Held& one) {
+      return std::any_of(one.rows.begin(), one.rows.end(), [](const pipeline::views::Row& row) { return !row.ended; });
+    });
+  }
+  return places_.size() != before || engine_.file().is_whole() != was_whole;
+}
+
+bool Recording::play(std::size_t from, std::size_t to, trace::EventHandler& handler,
+                     const std::function<bool()>& goes_on) {
+  for (std::size_t block = from; block < std::min(to, places_.size()); ++block) {
+    if (!goes_on()) {
+      return false;
+    }
+    if (!engine_.play(places_[block], handler, [](const trace::Event&) { return true; })) {
+      damaged_.insert(block);
+    }
+  }
+  return true;
+}
+
 void Recording::filter(const pipeline::FilterOptions& filter) {
   options_.pipeline.filter = filter;
   held_.clear();

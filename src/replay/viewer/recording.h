@@ -35,10 +35,21 @@ class Recording {
             names::DescriptorNames& plain_names);
 
   [[nodiscard]] std::size_t blocks() const { return places_.size(); }
+  [[nodiscard]] const spec::Tables& tables() const { return tables_; }
+  /// Looks for blocks that were written since. Returns whether there are some, or the end of the recording is there.
+  bool grow();
+  /// Whether a recorder may still write to it.
+  [[nodiscard]] bool may_grow() const { return !engine_.file().is_whole(); }
   /// How far into the recording a block starts, or, behind the last one, it ends; in parts of one.
   [[nodiscard]] double part_before(std::size_t block) const;
   /// Returns the rows of a block, valid until the next call.
   const Rows& rows(std::size_t block);
+  /// Hands all events of some blocks to a handler, as long as `goes_on` returns true. Returns whether it did.
+  bool play(std::size_t from, std::size_t to, trace::EventHandler& handler, const std::function<bool()>& goes_on);
+  /// Collects what the calls of some blocks change about descriptors.
+  void changes(std::size_t from, std::size_t to, trace::EventHandler& collector) {
+    static_cast<void>(play(from, to, collector, [] { return true; }));
+  }
   /// How many blocks are damaged, as far as is known.
   [[nodiscard]] std::size_t damaged() const { return damaged_.size(); }
 

@@ -19,9 +19,9 @@ void Viewer::draw() {
     layout_.clear();
   }
   std::vector<Line> lines;
-  lines.push_back(header());
+  lines.push_back({{Style::reverse, options_.title}, {Style::reverse, std::string(terminal_.columns(), ' ')}});
   if (overlay_) {
-    draw_overlay(lines);
+    overlay_->draw(lines, room(), terminal_.columns());
   } else {
     draw_rows(lines);
   }
@@ -56,26 +56,14 @@ void Viewer::draw_rows(std::vector<Line>& lines) {
   }
 }
 
-void Viewer::draw_overlay(std::vector<Line>& lines) {
-  const auto all = wrap(overlay_->lines, terminal_.columns() - 1);
-  const std::size_t last = all.size() > room() ? all.size() - room() : 0;
-  overlay_->first = std::min(overlay_->first, last);
-  for (std::size_t i = overlay_->first; i < all.size() && i - overlay_->first < room(); ++i) {
-    lines.push_back({{Style::plain, all[i]}});
-  }
-}
-
-Line Viewer::header() const {
-  return {{Style::reverse, options_.title}, {Style::reverse, std::string(terminal_.columns(), ' ')}};
-}
-
 Line Viewer::status() {
   std::string text;
   if (cursor_) {
     const double part = layout_.places().empty() ? 0 : pages_.part_up_to(layout_.places().back());
     Place behind = layout_.places().empty() ? *cursor_ : layout_.places().back();
     const auto step = pages_.next(behind);
-    text += step == Pages::Step::end ? "end" : fmt::format("{:.0f} %", part * 100);
+    text +=
+        step == Pages::Step::end ? (recording_.may_grow() ? "end so far" : "end") : fmt::format("{:.0f} %", part * 100);
   }
   const Lens& lens = pages_.lens();
   if (!filter_text_.empty()) {
@@ -116,8 +104,9 @@ Line Viewer::foot() const {
   if (!message_.empty()) {
     return {{Style::bold, message_}};
   }
-  return {{Style::plain, overlay_ ? "Up Down PgUp PgDn move   q back"
-                                  : "q quit  ? keys  / search  f filter  e failure  Enter details  p process  z fold"}};
+  return {{Style::plain,
+           overlay_ ? "Up Down PgUp PgDn move   q back"
+                    : "q quit  ? keys  / search  f filter  e failure  x explain  Enter details  p process  z fold"}};
 }
 
 }  // namespace tracer::replay::viewer

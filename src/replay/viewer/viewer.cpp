@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/viewer/manual_page.h"
+
 namespace tracer::replay::viewer {
 
 namespace {
@@ -13,6 +15,32 @@ namespace {
 /// How long a person waits for the screen to change while something is searched.
 constexpr std::chrono::milliseconds refresh(100);
 constexpr std::size_t sideways = 20;  // columns
+/// How often is looked for what a recorder has written.
+constexpr std::chrono::milliseconds growth(300);
+
+/// Whether a person waits for what takes long: until a key comes.
+class Patience {
+ public:
+  explicit Patience(Terminal& terminal) : terminal_(terminal) {}
+  bool goes_on() {
+    if (!pressed_) {
+      const Input input = terminal_.next(std::chrono::milliseconds(0));
+      pressed_ = std::holds_alternative<Nothing>(input) ? std::nullopt : std::optional(input);
+    }
+    return !pressed_;
+  }
+  /// The input that has to be handled although it came meanwhile.
+  [[nodiscard]] std::optional<Input> urgent() const {
+    const bool is_urgent =
+        pressed_ && (std::holds_alternative<Ended>(*pressed_) || std::holds_alternative<Resized>(*pressed_));
+    return is_urgent ? pressed_ : std::nullopt;
+  }
+  [[nodiscard]] bool ended() const { return pressed_.has_value(); }
+
+ private:
+  Terminal& terminal_;
+  std::optional<Input> pressed_;
+};
 
 }  // namespace
 
@@ -38,9 +66,14 @@ int Viewer::run() {
     if (!waits) {
       work();
     }
-    const Input input = terminal_.next(waits ? std::nullopt : std::optional(std::chrono::milliseconds(0)));
+    const auto longest = !waits                  ? std::optional(std::chrono::milliseconds(0))
+                         : recording_.may_grow() ? std::optional(growth)
+                                                 : std::nullopt;
+    const Input input = terminal_.next(longest);
     if (!std::holds_alternative<Nothing>(input)) {
       on_input(input);
+    } else if (waits) {
+      take_in_more();
     }
   }
   terminal_.stop();
@@ -79,7 +112,9 @@ void Viewer::on_input(const Input& input) {
   if (prompt_) {
     on_prompt(input);
   } else if (overlay_) {
-    on_overlay(input);
+    if (!overlay_->on_input(input, room())) {
+      overlay_.reset();
+    }
   } else if (const auto* key = std::get_if<Key>(&input)) {
     on_key(*key);
   } else if (const auto* typed = std::get_if<char>(&input)) {
@@ -165,6 +200,10 @@ void Viewer::on_char(char typed) {
       return next_on_descriptor(Direction::forward);
     case '[':
       return next_on_descriptor(Direction::backward);
+    case 'x':
+      return show_verdict();
+    case 'm':
+      return show_manual_page();
     case 'c':
       columns_.time = static_cast<TimeColumn>((static_cast<unsigned>(columns_.time) + 1) % time_columns);
       return;
@@ -172,7 +211,7 @@ void Viewer::on_char(char typed) {
       columns_.durations = !columns_.durations;
       return;
     case '?':
-      overlay_ = Overlay{help_lines()};
+      overlay_.emplace(help_lines());
       return;
     case '+':
       if (cursor_ && pages_.line(*cursor_).opens_run) {
@@ -233,68 +272,6 @@ void Viewer::on_prompt(const Input& input) {
   }
 }
 
-void Viewer::on_overlay(const Input& input) {
-  const std::size_t page = room();
-  Key key = Key::left;
-  if (const auto* pressed = std::get_if<Key>(&input)) {
-    key = *pressed;
-  } else if (const auto* typed = std::get_if<char>(&input)) {
-    switch (*typed) {
-      case 'k':
-        key = Key::up;
-        break;
-      case 'j':
-        key = Key::down;
-        break;
-      case ' ':
-        key = Key::page_down;
-        break;
-      case 'b':
-        key = Key::page_up;
-        break;
-      case 'g':
-        key = Key::home;
-        break;
-      case 'G':
-        key = Key::end;
-        break;
-      case 'q':
-        key = Key::escape;
-        break;
-      default:
-        return;
-    }
-  }
-  std::size_t& first = overlay_->first;
-  switch (key) {
-    case Key::up:
-      first -= std::min<std::size_t>(first, 1);
-      break;
-    case Key::down:
-      ++first;
-      break;
-    case Key::page_up:
-      first -= std::min(first, page);
-      break;
-    case Key::page_down:
-      first += page;
-      break;
-    case Key::home:
-      first = 0;
-      break;
-    case Key::end:
-      first = static_cast<std::size_t>(-1) / 2;
-      break;
-    case Key::enter:
-    case Key::escape:
-    case Key::interrupt:
-      overlay_.reset();
-      break;
-    default:
-      break;
-  }
-}
-
 // ---------------------------------------------------------------------------------------------- motions
 
 void Viewer::move(Direction direction, std::size_t lines) {
@@ -303,10 +280,10 @@ void Viewer::move(Direction direction, std::size_t lines) {
   }
 }
 
-void Viewer::find(Direction direction, Motion::Wanted wanted, std::string what) {
+void Viewer::find(Direction direction, Motion::Wanted wanted, std::string what, Motion::Within within) {
   if (cursor_) {
     finding_ = std::move(what);
-    motion_.find(cursor_->block, pages_.line(*cursor_).row, direction, std::move(wanted));
+    motion_.find(cursor_->block, pages_.line(*cursor_).row, direction, std::move(wanted), std::move(within));
   }
 }
 
@@ -316,7 +293,8 @@ void Viewer::search(Direction direction) {
     return;
   }
   find(
-      direction, [sought = sought_](const Row& row) { return find_text(row.text, sought) != std::string_view::npos; },
+      direction,
+      [sought = sought_](std::size_t, const Row& row) { return find_text(row.text, sought) != std::string_view::npos; },
       "'" + sought_ + "'");
 }
 
@@ -324,7 +302,9 @@ void Viewer::next_failure(Direction direction) {
   // What is folded away may fail, as a rule: optional files of the loader, polling.
   find(
       direction,
-      [folds = pages_.lens().folds](const Row& row) { return row.failed && !(folds && row.rule != nullptr); },
+      [folds = pages_.lens().folds](std::size_t, const Row& row) {
+        return row.failed && !(folds && row.rule != nullptr);
+      },
       "failure");
 }
 
@@ -334,12 +314,15 @@ void Viewer::next_on_descriptor(Direction direction) {
     message_ = "there is no descriptor in this line";
     return;
   }
+  const std::size_t block = cursor_->block;
+  const std::int32_t fd = row->fds.back();
+  if (open_file_ == nullptr || !open_file_->is_in(block, *row)) {
+    open_file_ = std::make_shared<OpenFile>(recording_, block, *row, fd);
+  }
   find(
-      direction,
-      [fd = row->fds.back(), process = row->tgid](const Row& other) {
-        return other.tgid == process && std::find(other.fds.begin(), other.fds.end(), fd) != other.fds.end();
-      },
-      fmt::format("call on descriptor {} of {}", row->fds.back(), row->tgid));
+      direction, [file = open_file_](std::size_t at, const Row& other) { return file->is_in(at, other); },
+      fmt::format("call on the file of descriptor {} of {}", fd, row->tgid),
+      [file = open_file_](std::size_t at) { return file->is_open_in(at); });
 }
 
 void Viewer::return_to(std::size_t block, std::size_t row) {
@@ -395,26 +378,87 @@ void Viewer::open_line() {
 void Viewer::show_details(const Place& place) {
   // The end of the call may be far away: whoever presses a key has waited long enough.
   constexpr unsigned soon = 64;  // blocks
-  std::optional<Input> pressed;
+  Patience patience(terminal_);
   unsigned asked = 0;
   const auto goes_on = [&] {
     if (++asked == soon) {
       message_ = "looking for the end of the call; any key breaks off";
       draw();
     }
-    if (!pressed) {
-      const Input input = terminal_.next(std::chrono::milliseconds(0));
-      pressed = std::holds_alternative<Nothing>(input) ? std::nullopt : std::optional(input);
-    }
-    return !pressed;
+    return patience.goes_on();
   };
   const auto row = recording_.details(place.block, pages_.line(place).row, goes_on);
   message_.clear();
   if (row) {
-    overlay_ = Overlay{describe(*row, options_.start, !pressed)};
+    overlay_.emplace(describe(*row, options_.start, !patience.ended()));
   }
-  if (pressed && (std::holds_alternative<Ended>(*pressed) || std::holds_alternative<Resized>(*pressed))) {
-    on_input(*pressed);
+  if (const auto urgent = patience.urgent()) {
+    on_input(*urgent);
+  }
+}
+
+void Viewer::show_verdict() {
+  if (!cursor_) {
+    return;
+  }
+  Patience patience(terminal_);
+  auto drawn = std::chrono::steady_clock::now();
+  const auto goes_on = [&](std::size_t block) {
+    if (const auto now = std::chrono::steady_clock::now(); now - drawn >= refresh) {
+      drawn = now;
+      message_ = fmt::format("looking at what the process did: {:.0f} %; any key breaks off",
+                             recording_.part_before(block) * 100);
+      draw();
+    }
+    return patience.goes_on();
+  };
+  auto lines = options_.explain(pages_.row(*cursor_).tgid, cursor_->block, goes_on);
+  message_ = lines ? "" : "stopped";
+  if (lines) {
+    overlay_.emplace(std::move(*lines));
+  }
+  if (const auto urgent = patience.urgent()) {
+    on_input(*urgent);
+  }
+}
+
+void Viewer::show_manual_page() {
+  const Row* row = cursor_ ? &pages_.row(*cursor_) : nullptr;
+  if (row == nullptr || row->kind != Row::Kind::call || !pages_.line(*cursor_).fold.empty()) {
+    message_ = "there is no call in this line";
+    return;
+  }
+  const ManualPage page{row->name, row->is_function ? '3' : '2'};
+  message_ = missing_page(page);
+  if (message_.empty()) {
+    terminal_.stop();
+    show_page(page);
+    terminal_.start();
+  }
+}
+
+void Viewer::take_in_more() {
+  const std::size_t before = recording_.blocks();
+  Place behind = cursor_.value_or(Place{});
+  const bool was_at_end = !cursor_ || (overlay_ == std::nullopt && pages_.next(behind) == Pages::Step::end);
+  const std::size_t row = cursor_ ? pages_.line(*cursor_).row : 0;
+  if (!recording_.grow()) {
+    return;
+  }
+  if (!recording_.may_grow()) {
+    message_ = "the recording has ended";
+  }
+  if (recording_.blocks() == before) {
+    return;
+  }
+  pages_.grow();
+  open_file_.reset();
+  if (!cursor_) {
+    motion_.move({}, Direction::forward, 1);
+  } else if (was_at_end) {  // whoever stands at the end sees what is new
+    motion_.move({pages_.blocks(), -1}, Direction::backward, 1);
+  } else {
+    return_to(cursor_->block, row);
   }
 }
 

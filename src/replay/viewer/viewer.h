@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,8 @@
 #include "base/result.h"
 #include "replay/viewer/layout.h"
 #include "replay/viewer/motion.h"
+#include "replay/viewer/open_file.h"
+#include "replay/viewer/overlay.h"
 #include "replay/viewer/pages.h"
 #include "replay/viewer/paint.h"
 #include "replay/viewer/recording.h"
@@ -27,6 +30,10 @@ struct ViewerOptions {
   bool utf8 = false;
   /// Reads a filter as a person has typed it.
   std::function<Result<pipeline::FilterOptions>(const std::string&)> read_filter;
+  /// Returns in lines why the process of a row failed, as --explain does; nothing once `goes_on` returns false.
+  using GoesOn = std::function<bool(std::size_t block)>;
+  std::function<std::optional<std::vector<std::string>>(pid_t process, std::size_t block, const GoesOn& goes_on)>
+      explain;
 };
 
 class Viewer {
@@ -43,18 +50,11 @@ class Viewer {
     char kind;  ///< '/' or 'f'
     std::string text;
   };
-  /// A text over the rows.
-  struct Overlay {
-    std::vector<std::string> lines;
-    std::size_t first = 0;
-  };
 
   // What is on the screen (screen.cpp).
   void draw();
   [[nodiscard]] std::size_t room() const;
   void draw_rows(std::vector<Line>& lines);
-  void draw_overlay(std::vector<Line>& lines);
-  [[nodiscard]] Line header() const;
   [[nodiscard]] Line status();
   [[nodiscard]] Line foot() const;
 
@@ -63,12 +63,11 @@ class Viewer {
   void on_key(Key key);
   void on_char(char typed);
   void on_prompt(const Input& input);
-  void on_overlay(const Input& input);
   void move(Direction direction, std::size_t lines);
-  void find(Direction direction, Motion::Wanted wanted, std::string what);
+  void find(Direction direction, Motion::Wanted wanted, std::string what, Motion::Within within = {});
   void search(Direction direction);
   void next_failure(Direction direction);
-  /// Looks for a call on the same descriptor of the same process.
+  /// Looks for a call on the same open file.
   void next_on_descriptor(Direction direction);
   void apply_filter(const std::string& text, Lens lens);
   void change_lens(Lens lens);
@@ -76,6 +75,10 @@ class Viewer {
   void return_to(std::size_t block, std::size_t row);
   void open_line();
   void show_details(const Place& place);
+  void show_verdict();
+  void show_manual_page();
+  /// Takes in what a recorder has written since.
+  void take_in_more();
   void work();
 
   Terminal& terminal_;
@@ -91,8 +94,9 @@ class Viewer {
   Columns columns_;
   std::optional<Prompt> prompt_;
   std::optional<Overlay> overlay_;
-  std::optional<Place> cursor_;  ///< empty: there is no line, or it is not found yet
-  std::optional<int> end_;       ///< 0, or a signal
+  std::shared_ptr<OpenFile> open_file_;  ///< that of the last motion to a call on the same one
+  std::optional<Place> cursor_;          ///< empty: there is no line, or it is not found yet
+  std::optional<int> end_;               ///< 0, or a signal
 };
 
 }  // namespace tracer::replay::viewer
