@@ -5,6 +5,8 @@
 """
 
 import argparse
+import base64
+import json
 import os
 import pathlib
 import re
@@ -20,6 +22,11 @@ import tempfile
 import time
 
 import timelines
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
+import npm_packages  # noqa: E402
+import packages  # noqa: E402
+import peers  # noqa: E402
 
 TESTS = []
 LIMIT = 120  # seconds for one run
@@ -244,6 +251,34 @@ def signals_and_stacks_are_in_timelines(place):
 
 
 @test
+def speedscope_shows_the_timeline(place):
+    browser = need('chromium', 'chromium')
+    try:
+        page = npm_packages.directory('speedscope', '1.25.0') / 'dist/release/index.html'
+    except packages.Unavailable as missing:
+        raise Skipped(f'there is no speedscope: {missing}') from missing
+    timeline = place.export('chrome', '-f', 'sh', '-c', 'ls / | head -2; exit 0')
+    # As speedscope's own command hands a file to its page.
+    loaded = place.path / 'load.js'
+    loaded.write_text(f'speedscope.loadFileFromBase64("out.chrome", "{base64.b64encode(timeline).decode()}")')
+
+    def chromium(*words):
+        return subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', f'--user-data-dir={place.path}/profile',
+                               '--virtual-time-budget=20000', '--window-size=1200,700', *words, f'{page.as_uri()}#localProfilePath={loaded}'],
+                              capture_output=True, text=True, timeout=LIMIT)
+
+    shown = chromium('--dump-dom').stdout
+    processes = json.loads(timeline)
+    processes = processes if isinstance(processes, list) else processes['traceEvents']
+    tracks = {(event['pid'], event['tid']) for event in processes if event['ph'] in 'BX'}
+    expect(len(tracks) == 3, f'{tracks}')
+    expect('<title>out.chrome - speedscope</title>' in shown, shown[:2000])
+    expect(re.search(rf'sh \(pid \d+\), sh \(tid \d+\) <span[^>]*>\(1/{len(tracks)}\)', shown), 'it has other profiles: ' + str(re.findall(r'.{90}\(1/\d+\)', shown)))
+    if into := os.environ.get('TRACER_SCREENSHOTS'):
+        chromium(f'--screenshot={into}/speedscope.png')
+
+
+@test
 def hostile_names_are_text_in_timelines(place):
     for kind in KINDS:
         line = timeline(place, kind, '-f', place.program, 'hostile')
@@ -306,6 +341,35 @@ def every_query_of_the_manual_works(place):
     if client:
         done = subprocess.run([client, 'out.sqlite', queries[0]], cwd=place.path, capture_output=True, timeout=LIMIT)
         expect(done.returncode == 0 and b'openat|' in done.stdout, done.stderr)
+
+
+@test
+def duckdb_reads_the_data_base_and_json_lines(place):
+    duckdb = peers.find('duckdb')
+    if duckdb is None:
+        raise Skipped('there is no duckdb')
+
+    def ask(query):
+        done = subprocess.run([duckdb, '-csv', '-noheader', '-c', query], cwd=place.path, capture_output=True, text=True, timeout=LIMIT)
+        expect(done.returncode == 0, f'{query}: {done.stderr[-500:]}')
+        return done.stdout.split()
+
+    place.record('sh', '-c', 'ls -l /usr/share/doc/dpkg /missing | sort')
+    wanted = table(place)
+    counts = sorted(f'{name},{calls},{failed}' for name, (calls, failed, _) in wanted.items())
+    place.export('json', '--replay=run.trace')
+    read = "read_json('out.json', format='newline_delimited', union_by_name=true, maximum_object_size=100000000)"
+    found = ask(f"SELECT name, count(*), count(errno) FROM {read} WHERE type = 'syscall' AND unfinished IS NULL GROUP BY name ORDER BY name")
+    expect(sorted(found) == counts, f'{set(found) ^ set(counts)}')
+    base_of(place, '--replay=run.trace').close()
+    try:
+        found = ask("ATTACH 'out.sqlite' AS base (TYPE sqlite); SELECT name, count(*), count(errno) FROM base.calls WHERE unfinished IS NULL GROUP BY name")
+    except Failure as failure:
+        if 'extension' not in str(failure).lower():
+            raise
+        print(f'  (not of the data base: this duckdb has no extension for SQLite: {str(failure)[-200:]!r})')
+        return
+    expect(sorted(found) == counts, f'{set(found) ^ set(counts)}')
 
 
 @test

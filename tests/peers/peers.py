@@ -25,6 +25,7 @@ import packages  # noqa: E402
 RELEASE = 'testing'
 REFERENCE = 'strace -- version 7.2'  # whose text ours is held to
 SKIPPED = 77
+VERSION_OPTIONS = {'duckdb': '--version', 'uftrace': '--version', 'trace-cmd': '-v'}  # of those that have no -V
 AGAIN = 600  # seconds for which a failure is remembered
 ARCHITECTURES = {'x86_64': ('amd64', 'ld-linux-x86-64.so.2'), 'aarch64': ('arm64', 'ld-linux-aarch64.so.1')}
 
@@ -63,7 +64,7 @@ def _unpack(name, root, machine):
     fresh = root / 'fresh'
     shutil.copy(root / 'usr/bin' / name, fresh)
     _use_own_libraries(fresh, root, machine, linker)
-    subprocess.run([fresh, '-V'], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([fresh, VERSION_OPTIONS.get(name, '-V')], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     fresh.rename(root / name)
 
 
@@ -100,8 +101,8 @@ def find(name, installed=False):
 
 
 def version(path):
-    """The first line of `-V`."""
-    said = subprocess.run([path, '-V'], capture_output=True, text=True, check=False)
+    """The first line of what it says of its version."""
+    said = subprocess.run([path, VERSION_OPTIONS.get(pathlib.Path(path).name, '-V')], capture_output=True, text=True, check=False)
     return (said.stdout or said.stderr).splitlines()[0]
 
 
