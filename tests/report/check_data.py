@@ -70,6 +70,15 @@ def check_counts(tracer, folder, command):
     return Report(replayed)
 
 
+# Without the module of the name, whose import has other errors.
+REFUSED = """
+import _socket
+for family, address in ((_socket.AF_INET, '127.0.0.1'), (_socket.AF_INET6, '::1')):
+    try: _socket.socket(family, _socket.SOCK_STREAM).connect((address, 1))
+    except OSError: pass
+"""
+
+
 def main():
     tracer = pathlib.Path(sys.argv[1]).resolve()
     os.environ['LC_ALL'] = 'C.UTF-8'
@@ -93,6 +102,9 @@ def main():
         missing = [row for row in report.rows() if row['object'] == '/missing file' and row['name'] == 'openat']
         expect(len(missing) == 1 and missing[0]['error'] == 'ENOENT', 'the missing file is no row', missing)
         expect(missing[0]['arguments'][0][3:6] == ['pathname', 'path', '/missing file'], 'its arguments differ', missing[0])
+        run(tracer, '--format=html', '-o', page, sys.executable, '-S', '-c', REFUSED)
+        refused = {row['object'] for row in Report(page).rows() if row['error'] == 'ECONNREFUSED'}
+        expect(refused == {'TCP:[->127.0.0.1:1]', 'TCPv6:[->[::1]:1]'}, 'connections have no address', refused)
         run(tracer, '--format=html', '-e', 'trace=openat', '-o', page, '/bin/cat', '/missing file')
         expect('verdict' not in Report(page).head, 'there is a verdict of a filtered run')
 

@@ -131,6 +131,12 @@ def check_keys(terminal, tracer):
     terminal.keys('Enter')
     terminal.wait(r'"/no/such/file".* = -1 ENOENT')
 
+    # Where a call does not fit, its path stays rather than the words for the error and the current directory.
+    terminal.tmux('resize-window', '-x', '86', '-y', '24')
+    terminal.wait(r'openat\(AT_FDCWD, "/no/such/file", O_RDONLY\) = -1 ENOENT$')
+    terminal.tmux('resize-window', '-x', '110', '-y', '24')
+    terminal.wait(r'openat\(AT_FDCWD.*"/no/such/file", O_RDONLY')
+
     # A string is cut in the list, and whole in the details, as is each argument.
     terminal.type('/"xxx')
     terminal.keys('Enter')

@@ -98,6 +98,10 @@ struct Signal {
 [[nodiscard]] const json_t* path_argument(const json_t* arguments);
 /// The first argument that is a descriptor; null if there is none. Borrowed.
 [[nodiscard]] const json_t* descriptor_argument(const json_t* arguments);
+/// Returns the name of a socket with the address that a call has for it in place of its inode, as `TCP:[->1.2.3.4:80]`
+/// of connect and `TCP:[1.2.3.4:80]` of bind: nothing else says where a connection that failed was to go. Empty if the
+/// call has none, or the name has addresses already.
+[[nodiscard]] std::string name_with_address(std::string_view socket, std::string_view call, const json_t* arguments);
 /// Whether the result of a call is the number of bytes that it transferred; more than zero: it received them, less: it
 /// sent them.
 [[nodiscard]] int byte_direction(std::string_view call);

@@ -188,7 +188,10 @@ std::string Html::object_of(const Call& call) const {
     }
   }
   const json_t* descriptor = descriptor_argument(call.arguments());
-  const std::string of_descriptor = name_beside(descriptor);
+  std::string of_descriptor = name_beside(descriptor);
+  if (std::string address = name_with_address(of_descriptor, call.name, call.arguments()); !address.empty()) {
+    of_descriptor = std::move(address);
+  }
   bool cut = false;
   const json_t* argument = path_argument(call.arguments());
   const std::string path = argument == nullptr ? std::string() : printable(bytes_of(bare(argument), cut));

@@ -54,17 +54,24 @@ Style style_of(const Row& row, const ShownLine& shown) {
                                        : Style::plain;
 }
 
-/// Leaves out of the middle of a call what has no room, so that its result shows.
-std::string with_result(const std::string& text, std::size_t room) {
+/// Leaves out of a call what has no room, so that its result shows: first what the details say as well, the words for
+/// an error and the current directory, then the end of the arguments.
+std::string with_result(std::string text, bool failed, std::size_t room) {
+  if (const std::size_t words = text.rfind(" (");
+      text.size() > room && failed && text.ends_with(')') && words != std::string::npos && words > text.rfind(" = ")) {
+    text.erase(words);
+  }
+  constexpr std::string_view directory = "AT_FDCWD<";
+  if (const std::size_t start = text.find(directory); text.size() > room && start != std::string::npos) {
+    const std::size_t end = text.find('>', start);
+    text.erase(start + directory.size() - 1, end == std::string::npos ? 0 : end + 1 - (start + directory.size() - 1));
+  }
   const std::size_t equals = text.rfind(" = ");
   if (text.size() <= room || equals == std::string::npos) {
     return text;
   }
   const std::size_t arguments = text.find_last_not_of(' ', equals);
   std::string end = text.substr(arguments, 1) + text.substr(equals);
-  if (end.size() > room / 2) {
-    end.erase(std::min(end.find(" ("), end.size()));  // the words for an error
-  }
   if (arguments + end.size() <= room) {
     return text.substr(0, arguments) + end;
   }
@@ -104,7 +111,7 @@ Line paint(const Row& row, const ShownLine& shown, const Columns& columns, const
   }
   std::string text = shown.fold;
   if (shown.fold.empty() && columns.skipped == 0 && row.kind == Row::Kind::call) {
-    text = with_result(row.text, columns.width - std::min(columns.width, ahead.size() + 1));
+    text = with_result(row.text, row.failed, columns.width - std::min(columns.width, ahead.size() + 1));
   } else if (shown.fold.empty()) {
     text = row.text;
   }

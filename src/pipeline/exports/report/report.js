@@ -81,7 +81,7 @@ const T = { tid: 0, process: 1, start: 2, last: 3, command: 4 };
 function time(nanoseconds) {
   const units = [[1e9, ' s'], [1e6, ' ms'], [1e3, ' µs']];
   for (const [size, unit] of units) {
-    if (nanoseconds >= size) return (nanoseconds / size).toPrecision(nanoseconds / size < 999.5 ? 3 : 4).replace(/e.*/, '') + unit;
+    if (nanoseconds >= size * 0.9995) return (nanoseconds / size).toPrecision(nanoseconds / size < 999.5 ? 3 : 4).replace(/e.*/, '') + unit;
   }
   return nanoseconds ? Math.round(nanoseconds) + ' ns' : '0';
 }
@@ -296,7 +296,7 @@ function showCounts(data, filterBy) {
   const bar = (row) => {
     const element = make('span', 'bar');
     element.style.width = Math.max(1, (90 * row[3]) / longest) + 'px';
-    return make('span', '', element, ' ' + time(row[3]));
+    return make('span', '', element, make('span', 'beside', time(row[3])));
   };
   // A call that never returns takes no time.
   const ifAny = (row, nanoseconds) => (row[7] ? time(nanoseconds) : '–');
