@@ -47,7 +47,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions compat probe install deb tarball dist \
+.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions bench-recording compat probe install deb tarball dist \
         clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages deb-packages static-packages clang-packages \
         lint-packages arm64-packages kernels-packages releases-packages
 
@@ -94,6 +94,9 @@ bench-kernel: bench-packages tests
 
 bench-functions: bench-packages all
 	$(PYTHON) tests/bench/functions.py --ours build/tracer $(ARGS_BENCH)
+
+bench-recording: bench-packages all
+	$(PYTHON) tests/bench/recording.py --ours build/tracer $(ARGS_BENCH)
 
 probe: tests
 	$(PYTHON) tests/compat/probe/probe.py --ours build/tracer --make-plan build/make_plan $(ARGS_PROBE)

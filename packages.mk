@@ -24,7 +24,7 @@ clang_packages := $(build_packages) catch2
 lint_packages := $(clang_packages) clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
 # To measure beside them (make bench-kernel).
-bench_packages = $(test_packages) bpftrace linux-perf make
+bench_packages = $(test_packages) bpftrace linux-perf trace-cmd make
 
 # To make Debian packages: what finds out which libraries a program needs.
 deb_packages = $(build_packages) dpkg-dev file
