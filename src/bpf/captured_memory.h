@@ -24,9 +24,6 @@ class CapturedMemory final : public trace::Memory {
   [[nodiscard]] const trace::TaskSnapshot* snapshot() const override { return &snapshot_; }
 
  private:
-  /// From `address` to the end of the longest chunk that has it, in the first area that has one; empty if none has.
-  [[nodiscard]] Area find(std::uint64_t address) const;
-
   std::array<Area, 2> areas_;
   CapturedSnapshot snapshot_;
 };

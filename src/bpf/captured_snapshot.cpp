@@ -13,8 +13,9 @@
 #include <string_view>
 
 #include "bpf/captured_path.h"
-#include "bpf/chunks.h"
 #include "bpf/names.h"
+#include "bpf/tracing.h"
+#include "capture/chunks.h"
 
 namespace tracer::bpf {
 namespace {
@@ -132,16 +133,16 @@ std::optional<trace::OpenFile> file_of(const Reported& reported) {
 /// The first that an area reports of `number`.
 Reported find(std::span<const std::byte> area, std::uint64_t number) {
   Reported reported;
-  for_each_chunk(area, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
+  capture::for_each_chunk<trace_chunk>(area, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     if (chunk.kind == chunk_name && chunk.address == (names_of_descriptor | number) && !reported.facts) {
       reported.path.add(text_of(bytes));
       if (reported.name.empty()) {
         reported.name = text_of(bytes);
       }
     } else if (chunk.kind == chunk_descriptor && chunk.address == number && !reported.facts) {
-      reported.facts = chunk_as<descriptor_facts>(bytes);
+      reported.facts = capture::chunk_as<descriptor_facts>(bytes);
     } else if (chunk.kind == chunk_socket && chunk.address == number && !reported.socket) {
-      reported.socket = chunk_as<socket_facts>(bytes);
+      reported.socket = capture::chunk_as<socket_facts>(bytes);
     }
   });
   return reported;
@@ -179,9 +180,9 @@ std::optional<trace::OpenFile> CapturedSnapshot::working_directory() const {
 std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
   std::int32_t protocol = -1;
   for (const Area area : areas_) {
-    for_each_chunk(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
+    capture::for_each_chunk<trace_chunk>(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
       if (chunk.kind == chunk_netlink && chunk.address == static_cast<std::uint32_t>(fd)) {
-        protocol = chunk_as<std::int32_t>(bytes);
+        protocol = capture::chunk_as<std::int32_t>(bytes);
       }
     });
   }
@@ -191,9 +192,9 @@ std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
 std::optional<trace::TaskSnapshot::Process> CapturedSnapshot::process(std::int32_t id) const {
   std::optional<process_name> found;
   for (const Area area : areas_) {
-    for_each_chunk(area, [&found, id](const trace_chunk& chunk, Area bytes) {
+    capture::for_each_chunk<trace_chunk>(area, [&found, id](const trace_chunk& chunk, Area bytes) {
       if (chunk.kind == chunk_named_process && chunk.address == static_cast<std::uint32_t>(id) && !found) {
-        found = chunk_as<process_name>(bytes);
+        found = capture::chunk_as<process_name>(bytes);
       }
     });
   }

@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "bpf/captured_path.h"
-#include "bpf/chunks.h"
 #include "bpf/task_state.h"
+#include "bpf/tracing.h"
+#include "capture/chunks.h"
 
 namespace tracer::bpf {
 namespace {
@@ -89,7 +90,7 @@ void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::sp
 trace::TaskState state_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
   trace::TaskState result;
   CapturedPath paths[path_first_argument + 1];
-  for_each_chunk(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
+  capture::for_each_chunk<trace_chunk>(chunks, [&](const trace_chunk& chunk, std::span<const std::byte> bytes) {
     const std::size_t which = chunk.address;
     if (chunk.kind == chunk_process && bytes.size() == sizeof(process_facts)) {
       process_facts facts;

@@ -8,8 +8,9 @@
 #include "arch/syscall_abi.h"
 #include "base/abi.h"
 #include "bpf/captured_memory.h"
-#include "bpf/chunks.h"
 #include "bpf/record_front.h"
+#include "bpf/tracing.h"
+#include "capture/chunks.h"
 
 namespace tracer::bpf {
 namespace {
@@ -90,7 +91,7 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
       }
     }
   };
-  for_each_chunk(exec.subspan(std::min(sizeof(lifecycle_record), exec.size())), take);
+  capture::for_each_chunk<trace_chunk>(exec.subspan(std::min(sizeof(lifecycle_record), exec.size())), take);
   return chunks;
 }
 

@@ -29,9 +29,6 @@ class RecordedMemory final : public trace::Memory, private trace::TaskSnapshot {
   [[nodiscard]] std::optional<std::string> command(std::int32_t) const override { return std::nullopt; }
   [[nodiscard]] const trace::TaskState& state() const override { return state_; }
 
-  /// From `address` to the end of the longest chunk of this kind that has it; empty if none has.
-  [[nodiscard]] Area find(std::uint32_t kind, std::uint64_t address) const;
-
   std::array<Area, 2> areas_;
   trace::TaskState state_;
 };

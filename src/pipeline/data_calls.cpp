@@ -45,4 +45,16 @@ const DataCall* find_data_call(std::string_view name) {
   return found == data_calls.end() ? nullptr : &*found;
 }
 
+std::optional<std::uint64_t> read_number(const trace::Memory& memory, RemoteAddr address, unsigned size) {
+  std::array<std::byte, 8> raw{};
+  if (memory.read(address, std::span(raw).first(size)) != size) {
+    return std::nullopt;
+  }
+  std::uint64_t value = 0;
+  for (unsigned i = size; i-- > 0;) {
+    value = value << 8 | std::to_integer<std::uint64_t>(raw[i]);
+  }
+  return value;
+}
+
 }  // namespace tracer::pipeline

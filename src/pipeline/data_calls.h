@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "trace/memory.h"
 
 namespace tracer::pipeline {
 
@@ -16,5 +19,8 @@ struct DataCall {
 
 /// Returns null if the call carries none.
 [[nodiscard]] const DataCall* find_data_call(std::string_view name);
+
+/// Reads a number of up to 8 bytes, as of struct iovec and struct msghdr.
+[[nodiscard]] std::optional<std::uint64_t> read_number(const trace::Memory& memory, RemoteAddr address, unsigned size);
 
 }  // namespace tracer::pipeline

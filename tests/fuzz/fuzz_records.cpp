@@ -17,9 +17,9 @@
 
 #include "bpf/captured_memory.h"
 #include "bpf/captured_state.h"
-#include "bpf/chunks.h"
 #include "bpf/names.h"
 #include "bpf/record_front.h"
+#include "capture/chunks.h"
 #include "change_bytes.h"
 #include "decode/decoder.h"
 #include "decoders/decoders.h"

@@ -22,6 +22,16 @@ std::span<const Param> params_of(const Tables& tables, std::string_view name) {
 
 using Slots = std::array<std::uint8_t, abi_count>;
 
+using Constants = std::vector<std::pair<std::uint64_t, std::string_view>>;
+
+Constants constants_of(const Tables& tables) {
+  Constants all;
+  for (const auto& constant : tables.constants) {
+    all.emplace_back(constant.value, tables.text(constant.name));
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("the descriptions of the kernel's calls compile") {
@@ -125,12 +135,7 @@ TEST_CASE("an ioctl's number follows from its type in each ABI") {
       "16 ioctl\n");
   REQUIRE(c.messages.empty());
   const auto t = c.tables();
-  std::vector<std::pair<std::uint64_t, std::string_view>> found;
-  for (const auto& constant : t.constants) {
-    found.emplace_back(constant.value, t.text(constant.name));
-  }
-  using Found = std::vector<std::pair<std::uint64_t, std::string_view>>;
-  CHECK(found == Found{{0x5401, "OLD"}, {0x80005406, "ANY"}, {0xc0045401, "ONE"}, {0xc0085401, "ONE"}});
+  CHECK(constants_of(t) == Constants{{0x5401, "OLD"}, {0x80005406, "ANY"}, {0xc0045401, "ONE"}, {0xc0085401, "ONE"}});
   CHECK(t.constants[1].open_bits == 0x3fff0000);
   const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
   REQUIRE(rows.size() == 3);
@@ -179,18 +184,13 @@ TEST_CASE("a number and a type are enough for an ioctl, for some ABIs and for a 
       "16 ioctl\n");
   REQUIRE(c.messages.empty());
   const auto t = c.tables();
-  std::vector<std::pair<std::uint64_t, std::string_view>> found;
-  for (const auto& constant : t.constants) {
-    found.emplace_back(constant.value, t.text(constant.name));
-  }
-  using Found = std::vector<std::pair<std::uint64_t, std::string_view>>;
-  CHECK(found == Found{{0x45403, "THREE"},
-                       {0x85403, "THREE"},
-                       {0x40045402, "TWO"},
-                       {0x80045401, "ONE"},
-                       {0x80085401, "ONE"},
-                       {0xc0045404, "FOUR"},
-                       {0xc0085404, "FOUR"}});
+  CHECK(constants_of(t) == Constants{{0x45403, "THREE"},
+                                     {0x85403, "THREE"},
+                                     {0x40045402, "TWO"},
+                                     {0x80045401, "ONE"},
+                                     {0x80085401, "ONE"},
+                                     {0xc0045404, "FOUR"},
+                                     {0xc0085404, "FOUR"}});
   const auto rows = Tables::slice(t.signature_rows, t.signatures[t.calls[0].signature].rows);
   REQUIRE(rows.size() == 5);
   CHECK(rows[2].abis == mask_of(Abi::i386));

@@ -82,7 +82,7 @@ class Dumper {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, most_entries) && left_ > 0; ++i) {
       const RemoteAddr header = address + i * 8 * word_;
       const auto buffers = word(header + 3 * word_);
-      const auto length = word(header + 7 * word_, 4);
+      const auto length = read_number(memory_, header + 7 * word_, 4);
       if (!buffers || !length) {
         break;
       }
@@ -98,18 +98,7 @@ class Dumper {
  private:
   static constexpr std::uint64_t most_entries = 1024;  // IOV_MAX, UIO_MAXIOV
 
-  std::optional<std::uint64_t> word(RemoteAddr address) { return word(address, word_); }
-  std::optional<std::uint64_t> word(RemoteAddr address, unsigned size) {
-    std::array<std::byte, 8> raw{};
-    if (memory_.read(address, std::span(raw).first(size)) != size) {
-      return std::nullopt;
-    }
-    std::uint64_t value = 0;
-    for (unsigned i = size; i-- > 0;) {
-      value = value << 8 | std::to_integer<std::uint64_t>(raw[i]);
-    }
-    return value;
-  }
+  std::optional<std::uint64_t> word(RemoteAddr address) { return read_number(memory_, address, word_); }
 
   TextBuffer& text_;
   const trace::Memory& memory_;

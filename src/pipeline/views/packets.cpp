@@ -68,16 +68,8 @@ class Reader {
     left_ = std::min(total, most_bytes);
     message(address);
   }
-  [[nodiscard]] std::optional<std::uint64_t> word(RemoteAddr address, unsigned size) const {
-    std::array<std::byte, 8> raw{};
-    if (memory_.read(address, std::span(raw).first(size)) != size) {
-      return std::nullopt;
-    }
-    std::uint64_t value = 0;
-    for (unsigned i = size; i-- > 0;) {
-      value = value << 8 | std::to_integer<std::uint64_t>(raw[i]);
-    }
-    return value;
+  [[nodiscard]] std::optional<std::uint64_t> word(RemoteAddr address) const {
+    return read_number(memory_, address, word_);
   }
   [[nodiscard]] unsigned word_bytes() const { return word_; }
 
@@ -93,8 +85,8 @@ class Reader {
   }
   void vector(RemoteAddr array, std::uint64_t count) {
     for (std::uint64_t i = 0; i < std::min(count, most_entries) && left_ > 0; ++i) {
-      const auto base = word(array + i * 2 * word_, word_);
-      const auto size = word(array + i * 2 * word_ + word_, word_);
+      const auto base = word(array + i * 2 * word_);
+      const auto size = word(array + i * 2 * word_ + word_);
       if (!base || !size) {
         break;
       }
@@ -102,8 +94,8 @@ class Reader {
     }
   }
   void message(RemoteAddr address) {
-    const auto array = word(address + 2 * word_, word_);
-    const auto count = word(address + 3 * word_, word_);
+    const auto array = word(address + 2 * word_);
+    const auto count = word(address + 3 * word_);
     if (array && count) {
       vector(RemoteAddr(*array), *count);
     }
@@ -194,7 +186,7 @@ void PacketsView::call_ends(Thread& thread, const CallEnd& end, const trace::Mem
   auto result = static_cast<std::uint64_t>(end.outcome.value);
   Reader reader(memory, thread.call.entry.abi, payload_);
   if (thread.call.function != nullptr) {
-    result = call->name.ends_with("_ex") ? reader.word(RemoteAddr(args[3]), reader.word_bytes()).value_or(0)
+    result = call->name.ends_with("_ex") ? reader.word(RemoteAddr(args[3])).value_or(0)
                                          : static_cast<std::uint64_t>(std::max(static_cast<std::int32_t>(result), 0));
     if (result == 0) {
       return;
@@ -225,7 +217,7 @@ void PacketsView::call_ends(Thread& thread, const CallEnd& end, const trace::Mem
     // struct mmsghdr: a msghdr of seven words, and the bytes transferred, padded to a word.
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(result, 1024); ++i) {
       const RemoteAddr header = RemoteAddr(args[1]) + i * 8 * reader.word_bytes();
-      const auto size = reader.word(header + 7 * reader.word_bytes(), 4);
+      const auto size = read_number(memory, header + 7 * reader.word_bytes(), 4);
       if (!size) {
         break;
       }
