@@ -240,25 +240,25 @@ int view_recording(const cli::Options& given, const spec::Tables& tables, spec::
   settings.utf8 = has_utf8_locale();
   settings.read_filter = [&](const std::string& text) { return read_filter(text, options, tables); };
 
-  const auto silent = [](std::string_view) {};
+  const auto ignore = [](std::string_view) {};
   auto functions = function_options(options);
   if (!functions) {
     return refuse(functions.error().message);
   }
-  auto replayed = replay_options(options, *file, std::move(functions).value().selection, silent);
-  const auto engine = std::make_unique<replay::ReplayEngine>(std::move(file), std::move(replayed), tables, silent);
+  auto replayed = replay_options(options, *file, std::move(functions).value().selection, ignore);
+  const auto engine = std::make_unique<replay::ReplayEngine>(std::move(file), std::move(replayed), tables, ignore);
   Naming naming(options, names::SecurityContexts({}, nullptr), &engine->kernel_facts());
   const decode::Decoder decoder(tables, decoder_options(options), naming.names(), decoders::all());
   decode::Options whole = decoder_options(options);
   whole.string_limit = head.string_limit;
   const decode::Decoder whole_decoder(tables, whole, naming.names(), decoders::all());
-  functions::library::DebugPrototypes prototypes(more, debuginfo::Targets::of_arguments, silent);
+  functions::library::DebugPrototypes prototypes(more, debuginfo::Targets::of_arguments, ignore);
   PrototypesOfFiles recorded_prototypes(prototypes);
 
   replay::viewer::RecordingOptions shown;
   shown.pipeline = pipeline_options(options, tables);
   shown.pipeline.native = head.native;
-  shown.pipeline.filter.paths = traced_paths(options, silent);
+  shown.pipeline.filter.paths = traced_paths(options, ignore);
   shown.pipeline.prototypes = &recorded_prototypes;
   shown.text = row_options(options);
   shown.text.native = head.native;

@@ -111,7 +111,7 @@ bool UprobeCounter::share(pid_t child, pid_t parent) {
   return !many_at_once_ && known != processes_.end() && set_number(child, known->second.number);
 }
 
-bool UprobeCounter::settle(Process& process, const Place& place) {
+bool UprobeCounter::take(Process& process, const Place& place) {
   if (process.number == 0 || process.places.contains(place.address) ||
       (free_places_.empty() && fresh_places_ == most_places)) {
     return false;
@@ -155,18 +155,18 @@ void UprobeCounter::watch(pid_t process, const std::string& file, std::span<Plac
   }
   const auto in_file = [&](const Place& place) { return FilePlace(info.st_dev, info.st_ino, place.offset); };
   Process& known = process_of(process);
-  std::vector<Place> settled;
+  std::vector<Place> taken;
   std::size_t by_uprobes = by_uprobes_;
   for (const Place& place : places) {
     const auto decided = decided_.find(in_file(place));
     const bool is_new = decided == decided_.end();
     const bool is_for_us = is_new ? many_at_once_ || by_uprobes < most_singles : decided->second;
-    if (is_for_us && settle(known, place)) {
-      settled.push_back(place);
+    if (is_for_us && take(known, place)) {
+      taken.push_back(place);
       by_uprobes += is_new ? 1 : 0;
     }
   }
-  (many_at_once_ ? attach_many(process, known, file, settled) : attach_single(process, known, file, settled));
+  (many_at_once_ ? attach_many(process, known, file, taken) : attach_single(process, known, file, taken));
   std::size_t missing = 0;
   for (Place& place : places) {
     place.counts = known.places.contains(place.address);

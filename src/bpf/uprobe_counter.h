@@ -47,7 +47,7 @@ class UprobeCounter final : public trace::FunctionCounter {
   Process& process_of(pid_t id);
   /// Lets calls of the process count as those of `number`.
   bool set_number(pid_t id, std::uint32_t number);
-  bool settle(Process& process, const Place& place);
+  bool take(Process& process, const Place& place);
   void give_up(Process& process, const Place& place);
   void release(std::uint32_t place);
   void attach_many(pid_t id, Process& process, const std::string& file, std::span<const Place> places);

@@ -46,7 +46,8 @@ std::unique_ptr<CallState, void (*)(CallState*)> Decoder::make_state() const {
   return {new CallState, [](CallState* state) { delete state; }};
 }
 
-void Decoder::settle(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const {
+void Decoder::resolve(CallState& state, const Entry& entry, const trace::Memory& memory,
+                      render::Emitter& unused) const {
   state.entry = entry;
   Session session(implementation_->setting, state, memory, unused, nullptr);
   const Evaluator evaluator(session);

@@ -75,13 +75,13 @@ class Decoder {
   [[nodiscard]] std::unique_ptr<CallState, void (*)(CallState*)> make_state() const;
 
   /// Finds the description alone, as enter() does: after it signature_of() and arguments_of() have an answer.
-  void settle(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const;
+  void resolve(CallState& state, const Entry& entry, const trace::Memory& memory, render::Emitter& unused) const;
   /// Emits `name(` and the arguments up to the first that has to wait for the exit.
   void enter(CallState& state, const Entry& entry, Depth depth, const trace::Memory& memory,
              render::Emitter& out) const;
   /// Emits the other arguments, `)` and the result with its note.
   void exit(CallState& state, const Outcome& outcome, const trace::Memory& memory, render::Emitter& out) const;
-  /// The description that enter() settled on (after multiplexers); nullptr for a number beyond the table.
+  /// The description that enter() found (after multiplexers); nullptr for a number beyond the table.
   [[nodiscard]] static const spec::Call* call_of(const CallState& state);
   /// Which form of that call it is; nullptr as above.
   [[nodiscard]] static const spec::Signature* signature_of(const CallState& state);

@@ -222,7 +222,7 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
   if (is_fixed && type.style == spec::Style::terminated) {
     return text_to_nul(place, capacity);
   }
-  // One byte more than is shown tells whether the text goes on.
+  // One byte more than is shown decides whether the text goes on.
   const std::uint64_t limit = is_whole ? max_path - 1 : session_.setting.options.string_limit;
   const std::uint64_t wanted = std::min(capacity, limit + 1);
   const ScratchGuard guard(state_.scratch);

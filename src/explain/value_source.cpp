@@ -16,7 +16,7 @@ namespace tracer::explain {
 
 namespace {
 
-// What a shell keeps for itself tells nothing about the program's intentions.
+// What a shell keeps for itself says nothing about the program's intentions.
 constexpr std::string_view kept_by_shells = "PWD OLDPWD _ SHLVL SHELL PATH MANPATH LS_COLORS";
 constexpr std::size_t max_files = 32;
 

@@ -328,7 +328,7 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
               taken[owner.place] || (bucket_of(owner.thread_pointer) == bucket_of(thread_pointer) && owner.owner != 0));
   }
   if (former != nullptr && former->owner != 0) {
-    // Two threads with the same thread-local data cannot be told apart.
+    // Two threads with the same thread-local data cannot be distinguished.
     if (Thread* other = find(former->owner); other != nullptr) {
       other->ring.area().off = 1;
     }

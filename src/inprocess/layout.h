@@ -68,7 +68,7 @@ constexpr std::uint64_t area_address(std::size_t index) {
   return areas_address + commons_size + index * sizeof(Area);
 }
 
-/// What the tracer tells all threads of a process.
+/// What the tracer reports to all threads of a process.
 struct Commons {
   /// Changes when mappings may have gone. 0: nobody may remember which pages can be read.
   std::uint32_t generation;

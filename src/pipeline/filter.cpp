@@ -30,7 +30,7 @@ Filter::Filter(FilterOptions options, const spec::Tables& tables, const decode::
 
 void Filter::resolve(const decode::Entry& entry, const trace::Memory& memory) const {
   FdFinder ignore([](std::int32_t) {});
-  decoder_.settle(*state_, entry, memory, ignore);
+  decoder_.resolve(*state_, entry, memory, ignore);
 }
 
 std::uint64_t Filter::number_of(const decode::Entry& entry, const trace::Memory& memory) const {

@@ -1,4 +1,4 @@
-// The prototypes of functions, and the arguments and results that they tell to read.
+// The prototypes of functions, and the arguments and results that they describe.
 #pragma once
 
 #include <cstdint>

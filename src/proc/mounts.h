@@ -14,8 +14,8 @@ struct Mount {
   std::string type;   ///< "ext4", "nfs4", "fuse.sshfs"
 };
 
-/// Returns the mount of a descriptor's file; empty for a mount that is internal to the kernel, or if /proc does not
-/// tell.
+/// Returns the mount of a descriptor's file; empty for a mount that is internal to the kernel, or if /proc has
+/// none.
 std::optional<Mount> mount_of_descriptor(pid_t pid, std::int64_t fd);
 /// Returns the mount whose mount point is the longest prefix of `path`. Symbolic links are not resolved.
 std::optional<Mount> mount_of_path(pid_t pid, const std::string& path);

@@ -24,7 +24,7 @@ struct ReplayOptions {
   std::optional<std::chrono::nanoseconds> to;
   bool sources = true;  ///< stacks show inlined functions and lines, if they were recorded
   std::size_t frame_limit = 256;
-  /// Is told how many bytes were read, often, and returns the signal that ends the replay; 0: none. Empty: nothing
+  /// Gets how many bytes were read, often, and returns the signal that ends the replay; 0: none. Empty: nothing
   /// does.
   std::function<int(std::uint64_t)> look;
   std::function<bool(const trace::Event&)> wants;  ///< which events are shown; empty: all

@@ -16,7 +16,7 @@
 
 namespace tracer::replay {
 
-/// Is told sentences for the user.
+/// Gets sentences for the user.
 using Complain = std::function<void(std::string_view)>;
 
 /// Opens a file for a trace, readable by its owner alone; `-` is standard output.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_frames = 32;
 
-/// Frequent calls whose success tells the story nothing, so that it is not worth decoding.
+/// Frequent calls whose success adds nothing to the story, so that it is not worth decoding.
 constexpr std::string_view calls_of_interest_on_failure =
     "access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink readlinkat statfs mmap "
     "mmap2 mremap brk";

@@ -73,7 +73,7 @@ class ExportView final : public View {
   /// A thread whose execve has succeeded and not ended.
   struct Executing {
     std::unique_ptr<exports::Thread> former;  ///< it called the execve; null: the thread itself did
-    std::optional<exports::Exec> exec;        ///< what `executes` is told when the call ends
+    std::optional<exports::Exec> exec;        ///< what `executes` gets when the call ends
     std::string command;
   };
 

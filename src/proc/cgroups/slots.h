@@ -27,7 +27,7 @@ class Slots {
   Status start();
   /// One sentence for each target that does not run yet.
   [[nodiscard]] std::vector<std::string> missing() const;
-  /// Becomes readable when a group is made; -1 if nobody tells.
+  /// Becomes readable when a group is made; -1 if the kernel reports none.
   [[nodiscard]] int descriptor() const { return changes_.get(); }
   /// Fills the slots whose targets have started, or started again. Costs next to nothing while all of them run. If
   /// `descriptor()` is not readable, slots that wait are looked for at most five times a second.

@@ -66,7 +66,7 @@ class Recording {
     std::size_t block = 0;
     Rows rows;
   };
-  /// The ends of calls whose beginnings are in blocks before, by Ends::key_of().
+  /// The ends of calls whose entries are in blocks before, by Ends::key_of().
   using LooseEnds = std::vector<std::uint64_t>;
   class Ends;
 
