@@ -223,24 +223,19 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
     parameters = parameters_of(declaration, is_variadic);
   }
   spec::Signature signature;
-  bool hidden_pointer = false;
   if (auto type = type_of(function)) {
     const auto result = types_.result(*type);
     if (!result) {
       return nullptr;
     }
     signature.result = *result;
-    hidden_pointer = types_.is_returned_by_hidden_pointer(*type);
-    const bool is_own = hidden_pointer || is_structure(into_.tables(), *result);
+    const bool is_own = is_structure(into_.tables(), *result);
     if (!is_c_like(language_of(function)) && is_own && !StandardTypes(types_).is_returned_as_in_c(*type)) {
       return nullptr;
     }
   }
   std::vector<spec::Param> params;
-  // aarch64 has a separate register for the address of a result in memory.
   std::array<std::size_t, abi_count> slots{};
-  slots.fill(hidden_pointer ? 1 : 0);
-  slots[index_of(Abi::aarch64)] = 0;
   const int language = language_of(function);
   bool has_structure = is_structure(into_.tables(), signature.result);
   for (Dwarf_Die& parameter : parameters) {

@@ -142,7 +142,8 @@ void TypeReader::add_member(Dwarf_Die member, unsigned depth, Members& members) 
 std::optional<TypeReader::Value> TypeReader::aggregate(Dwarf_Die die, unsigned depth) {
   const auto size = unsigned_attribute(die, DW_AT_byte_size);
   if (!size || *size > max_type_size || flag_attribute(die, DW_AT_declaration)) {
-    return is_standard_string(die) ? std::optional(StandardTypes(*this).declared_string()) : std::nullopt;
+    const bool is_known = is_standard_string(die) && name_of(die).find("std::__1::") == std::string::npos;
+    return is_known ? std::optional(StandardTypes(*this).declared_string()) : std::nullopt;
   }
   if (const auto standard = StandardTypes(*this).read(die, *size, depth)) {
     return standard;

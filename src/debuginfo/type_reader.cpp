@@ -5,6 +5,7 @@
 #include <string>
 
 #include "debuginfo/attributes.h"
+#include "debuginfo/standard_types.h"
 
 namespace tracer::debuginfo {
 
@@ -83,52 +84,83 @@ std::optional<TypeReader::Value> TypeReader::value(Dwarf_Die die, unsigned depth
   return found;
 }
 
-/// C++ passes objects with a non-trivial copy constructor or destructor by address. gcc does not record which classes
-/// those are: they have such a user-provided function, a virtual table, or a member or base class that is one of them.
-bool TypeReader::is_passed_by_address(Dwarf_Die die, unsigned depth) {
+/// What a class declares that decides how it is passed.
+struct TypeReader::SpecialMembers {
+  bool provided = false;  ///< a destructor, or a constructor that copies or moves, has code of its own
+  bool copies = false;    ///< a constructor that copies is declared
+  bool moves = false;  ///< a constructor or an operator that moves is declared, so that nothing copies unless declared
+  bool can_be_made = false;  ///< one that copies or moves is declared, and is not deleted
+  bool unclear = false;      ///< a constructor may copy, if its further parameters have default arguments
+};
+
+/// C++ passes objects by address whose destructor or constructors that copy and move are not trivial, or that nothing
+/// can copy or move (Itanium C++ ABI, 3.1.1). clang records which classes those are, gcc does not: they declare such a
+/// function, have a virtual table, or a member or base class that is one of them.
+std::optional<bool> TypeReader::is_passed_by_address(Dwarf_Die die, unsigned depth) {
   if (const auto said = unsigned_attribute(die, DW_AT_calling_convention)) {
     return *said == DW_CC_pass_by_reference;
   }
   if (is_standard_string(die)) {
     return true;
   }
-  const std::string own_name = name_of(die).substr(0, name_of(die).find('<'));
-  bool by_address = false;
+  SpecialMembers members;
+  std::optional<bool> by_part = false;
   for_each_child(*this, die, [&](Dwarf_Die& child) {
     const int tag = ::dwarf_tag(&child);
     const auto type = type_of(child);
-    if (tag == DW_TAG_subprogram && !flag_attribute(child, DW_AT_artificial) &&
-        !::dwarf_hasattr(&child, DW_AT_defaulted)) {
-      const std::string name = name_of(child);
-      by_address = name.starts_with('~') || (name == own_name && is_copy_constructor(child, die));
+    if (tag == DW_TAG_subprogram) {
+      add_special_member(child, die, members);
     } else if (tag == DW_TAG_member && name_of(child).starts_with("_vptr")) {
-      by_address = true;
+      by_part = true;
     } else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && type && depth < max_depth &&
                !flag_attribute(child, DW_AT_external)) {
       Peeled part = peel(*type);
-      by_address = !part.is_void && is_aggregate(::dwarf_tag(&part.die)) && is_passed_by_address(part.die, depth + 1);
+      const bool is_class = !part.is_void && is_aggregate(::dwarf_tag(&part.die));
+      const auto own = is_class ? is_passed_by_address(part.die, depth + 1) : std::optional(false);
+      by_part = own == false ? by_part : own;
     }
-    return !by_address;
+    return by_part != true && !members.provided;
   });
-  return by_address;
+  if (by_part == true || members.provided || (!members.can_be_made && (members.copies || members.moves))) {
+    return true;
+  }
+  return by_part == false && !members.unclear ? std::optional(false) : std::nullopt;
 }
 
-/// Whether the only parameter of a constructor is a reference to its own class.
-bool TypeReader::is_copy_constructor(Dwarf_Die constructor, Dwarf_Die object) {
+void TypeReader::add_special_member(Dwarf_Die function, Dwarf_Die object, SpecialMembers& members) {
+  const std::string name = name_of(function);
+  const bool is_constructor = name == name_of(object).substr(0, name_of(object).find('<'));
+  const bool is_destructor = name.starts_with('~');
+  if (flag_attribute(function, DW_AT_artificial) || (!is_constructor && !is_destructor && name != "operator=")) {
+    return;
+  }
   unsigned count = 0;
-  bool of_own_class = false;
-  for_each_child(*this, constructor, [&](Dwarf_Die& child) {
+  int reference = 0;  // the tag of the first parameter, if that refers to an object of this class
+  for_each_child(*this, function, [&](Dwarf_Die& child) {
     const auto type = type_of(child);
     if (::dwarf_tag(&child) == DW_TAG_formal_parameter && !flag_attribute(child, DW_AT_artificial) && type) {
       Peeled parameter = peel(*type);
-      const int tag = ::dwarf_tag(&parameter.die);
+      const int tag = parameter.is_void ? 0 : ::dwarf_tag(&parameter.die);
       Peeled target = is_pointer(tag) && tag != DW_TAG_pointer_type ? target_of(parameter.die) : Peeled{};
-      of_own_class = !target.is_void && target.die.addr == object.addr;
+      reference = count == 0 && !target.is_void && target.die.addr == object.addr ? tag : reference;
       ++count;
     }
     return count < 2;
   });
-  return count == 1 && of_own_class;
+  const bool is_move = reference == DW_TAG_rvalue_reference_type;
+  if (!is_destructor && reference == 0) {
+    return;
+  }
+  members.moves = members.moves || is_move;
+  if (!is_destructor && (!is_constructor || count != 1)) {
+    members.unclear = members.unclear || is_constructor;
+    return;
+  }
+  const bool is_deleted = flag_attribute(function, DW_AT_deleted);
+  const bool is_defaulted = unsigned_attribute(function, DW_AT_defaulted) == std::uint64_t{DW_DEFAULTED_in_class};
+  members.provided = members.provided || (!is_deleted && !is_defaulted);
+  members.copies = members.copies || (is_constructor && !is_move);
+  members.can_be_made = members.can_be_made || (is_constructor && !is_deleted);
 }
 
 std::optional<TypeReader::Parameter> TypeReader::parameter(Dwarf_Die type) {
@@ -137,7 +169,11 @@ std::optional<TypeReader::Parameter> TypeReader::parameter(Dwarf_Die type) {
     return std::nullopt;
   }
   const int tag = ::dwarf_tag(&peeled.die);
-  if (is_aggregate(tag) && is_passed_by_address(peeled.die)) {
+  const auto by_address = is_aggregate(tag) ? is_passed_by_address(peeled.die) : std::optional(false);
+  if (!by_address) {
+    return std::nullopt;
+  }
+  if (*by_address) {
     const auto object = value(peeled.die, 0);
     return Parameter{object ? pointer_to(object->id, Direction::in) : address(), false, false};
   }
@@ -197,17 +233,6 @@ std::optional<TypeId> TypeReader::target(Peeled& target, unsigned depth) {
   return being_read == structures_.end() ? std::nullopt : std::optional(being_read->second);
 }
 
-bool TypeReader::is_returned_by_hidden_pointer(Dwarf_Die type) {
-  Peeled peeled = peel(type);
-  if (peeled.is_void || !is_aggregate(::dwarf_tag(&peeled.die)) || !is_passed_by_address(peeled.die)) {
-    return false;
-  }
-  // What is as large as this is returned in memory, whatever its constructors are.
-  constexpr std::uint64_t largest_in_registers = 16;
-  const auto found = value(type, 0);
-  return !found || (word_size_ != 4 && found->size <= largest_in_registers);
-}
-
 std::optional<TypeId> TypeReader::result(Dwarf_Die type) {
   Peeled peeled = peel(type);
   if (peeled.is_void) {
@@ -217,11 +242,12 @@ std::optional<TypeId> TypeReader::result(Dwarf_Die type) {
   if (is_pointer(tag)) {
     return stored_pointer(peeled.die);
   }
-  if (is_returned_by_hidden_pointer(type)) {
-    return address();
+  const auto by_address = is_aggregate(tag) ? is_passed_by_address(peeled.die) : std::optional(false);
+  const auto found = by_address ? value(type, 0) : std::nullopt;
+  if (!found || found->size == 0) {
+    return std::nullopt;
   }
-  const auto found = value(type, 0);
-  return found && found->size != 0 ? std::optional(found->id) : std::nullopt;
+  return *by_address ? StandardTypes(*this).in_memory(*found).id : found->id;
 }
 
 }  // namespace tracer::debuginfo

@@ -34,9 +34,6 @@ class TypeReader {
   Parameter string_of_length(std::size_t parameter_index);
   /// Returns an empty value for a type that descriptions cannot express.
   std::optional<spec::TypeId> result(Dwarf_Die type);
-  /// Whether a function returns this type in memory whose address is a hidden first argument. Its result is described
-  /// as an address.
-  bool is_returned_by_hidden_pointer(Dwarf_Die type);
   /// An address whose target is not shown.
   spec::TypeId address();
 
@@ -83,8 +80,10 @@ class TypeReader {
   spec::TypeId pointer_to(spec::TypeId target, spec::Direction direction);
   spec::TypeId scalar(std::uint8_t width, bool is_signed, spec::Style style, std::string_view name);
   spec::TypeId cached(spec::TypeId& cache, spec::Style style, std::string_view name);
-  bool is_passed_by_address(Dwarf_Die die, unsigned depth = 0);
-  bool is_copy_constructor(Dwarf_Die constructor, Dwarf_Die object);
+  /// Empty if it is unknown.
+  std::optional<bool> is_passed_by_address(Dwarf_Die die, unsigned depth = 0);
+  struct SpecialMembers;
+  void add_special_member(Dwarf_Die function, Dwarf_Die object, SpecialMembers& members);
   std::optional<std::uint64_t> count_of(Dwarf_Die array);
 
   spec::GrowingTables& into_;

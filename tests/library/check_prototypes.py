@@ -109,6 +109,9 @@ def standard_library_of_cxx(bench):
         expect(any(re.search(wanted, line) for line in lines), f'no {wanted} in:\n' + '\n'.join(lines))
 
 
+# <asm/errno.h> is where gcc-multilib has a link to, without which 32-bit programs in C++ are not built.
+OF_32_BITS = ['-m32', '-idirafter', '/usr/include/x86_64-linux-gnu']
+
 STANDARD_TYPES = [
     r'take_text@standard_types("it is\0here") = 10', 'take_text@standard_types("") = 0',
     f'take_const_text@standard_types("{"q" * 32}"...) = 40',
@@ -133,7 +136,7 @@ WIDE_INTEGERS = [
 
 def standard_types_of_cxx(bench):
     """What they stand for: strings, elements, values that may be missing, targets; classes by value."""
-    for command in (['g++', '-O0'], ['g++', '-O0', '-gdwarf-4'], ['g++', '-O0', '-m32'], ['clang++', '-O0', '-fstandalone-debug']):
+    for command in (['g++', '-O0'], ['g++', '-O0', '-gdwarf-4'], ['g++', '-O0', *OF_32_BITS], ['clang++', '-O0', '-fstandalone-debug']):
         if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
             continue
         program = bench.build('standard_types.cpp', [*command, '-std=c++20', '-g'], 'standard_types')
@@ -151,11 +154,60 @@ def standard_types_of_cxx(bench):
            [(['is'], 2), ([''], 0), ([['a', 'bc']], 2), ([4], 'zzzz')], 'as JSON: ' + '\n'.join(lines))
 
 
+def standard_types_of_libcxx(bench):
+    """The library of clang has members of its own."""
+    program = bench.build('standard_types.cpp', ['clang++', '-stdlib=libc++', '-O0', '-std=c++20', '-g'], 'standard_types')
+    if program is None:
+        return 'there is no libc++ to build with'
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=take_*+give_*@MAIN'], program)
+    expect(lines[:-1] == STANDARD_TYPES + WIDE_INTEGERS, 'got: ' + '\n'.join(lines))
+    return None
+
+
+# What give_NAME() returns and take_NAME() takes; nothing: whether it is in a register does not follow from what gcc says.
+PASSED = {'plain': '{a=11}', 'unique': '[12]', 'shared': '[13]', 'holder': '{pointer=[14]}', 'destroyed': '{a=15}',
+          'derived': '{a=16, b=2}', 'defaulted': '{a=17}', 'only_moved': '{a=18}', 'never_moved': '{a=19}', 'only_assigned': '{a=20}',
+          'moved': '{a=21}', 'copied': '{a=22}', 'from_any': '{a=23}', 'with_default': None, 'floats': '{x=25.5, y=2.0}',
+          'maybe': '[26]', 'pair': '{first=27, second=2}', 'tuple': "[28, 2, 'c']"}
+
+
+def classes_by_value(bench):
+    """Small classes are in memory if copying, moving or destroying them takes code, or cannot be done."""
+    for command in (['g++'], ['g++', '-gdwarf-4'], ['g++', *OF_32_BITS], ['clang++']):
+        if shutil.which(command[0]) is None or ('-m32' in command and not NARROW):
+            continue
+        program = bench.build('passing.cpp', [*command, '-std=c++17', '-O0', '-g'], 'passing')
+        if program is None and command != ['g++']:
+            continue  # it finds no library of C++
+        expect(program is not None, f'{command}: not built')
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=give_*+take_*@MAIN'], program)
+        text = '\n'.join(lines)
+        for number, (name, value) in enumerate(PASSED.items(), 11):
+            if value is None and command[0] == 'clang++':
+                value = '{a=%d}' % number
+            if value is None:
+                expect(len(re.findall(rf'^(?:give|take)_{name}@passing\(.* /\* guess \*/\) = ', text, re.M)) == 2, f'{command} {name}: {text}')
+                continue
+            for wanted in (f'give_{name}@passing({number}) = {value}', f'take_{name}@passing({value}, 1) = {number + 1}'):
+                expect(wanted in lines, f'{command}: no {wanted} in: {text}')
+
+
 RUST_TYPES = [
     'take_text@standard_types("it", 3) = 5', 'take_string@standard_types("owned") = 5',
     'take_string_reference@standard_types("lent") = 4', 'take_slice@standard_types([4, 5]) = 2',
     'take_vector@standard_types([7, 8, 9]) = 3', 'take_wide@standard_types(-2) = -1',
-    'give_text@standard_types(5) = "number 5"', 'give_part@standard_types("a part") = " p"']
+    'give_text@standard_types(5) = "number 5"', 'give_part@standard_types("a part") = " p"',
+    'take_option@standard_types({Some=3}) = 3', 'take_option@standard_types(None) = 9',
+    'take_option_text@standard_types({Some="there"}) = true', 'take_option_text@standard_types(None) = false',
+    'take_option_word@standard_types({Some=4}) = 4', 'take_option_word@standard_types(None) = 7',
+    'take_result@standard_types({Ok=5}) = 5', 'take_result@standard_types({Err="bad"}) = 0',
+    'take_shape@standard_types(Empty) = 0', 'take_shape@standard_types({Circle=2.5}) = 2',
+    'take_shape@standard_types({Rectangle={width=2, height=3}}) = 6', 'take_shape@standard_types({Named="n"}) = 1',
+    'take_tuple@standard_types([1, -2, "x"]) = 1', 'take_pair@standard_types([5, -6]) = 5', 'take_box@standard_types({x=7, y=8}) = 8',
+    'take_options@standard_types([{Some=1}, None]) = 2',
+    'give_option@standard_types(2) = {Some="zz"}', 'give_option@standard_types(0) = None',
+    'give_result@standard_types(2) = {Ok=[2, 2]}', 'give_result@standard_types(-1) = {Err="no -1"}',
+    'give_pair@standard_types(3) = [3, 4]']
 
 
 def standard_types_of_rust(bench):
@@ -166,7 +218,7 @@ def standard_types_of_rust(bench):
                           text=True, timeout=TIMEOUT)
     if done.returncode != 0:
         return 'rustc does not build it'
-    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=standard_types::take_*+standard_types::give_*@MAIN'], program)
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=standard_types::take_*+standard_types::give_*@MAIN-*closure*'], program)
     lines = [line.removeprefix('standard_types::') for line in lines if line.startswith('standard_types::')]
     expect(lines == RUST_TYPES, 'got: ' + '\n'.join(lines))
     return None
@@ -320,7 +372,9 @@ def parameters_by_address(bench):
 
 CASES = {case.__name__: case
          for case in (prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value,
-                      standard_library_of_cxx, standard_types_of_cxx, standard_types_of_rust, debugging_information, separate_debugging_information,
+                      standard_library_of_cxx, standard_types_of_cxx, standard_types_of_libcxx, standard_types_of_rust,
+                      classes_by_value, debugging_information,
+                      separate_debugging_information,
                       served_debugging_information, symbols_of_debugging_information,
                       functions_in_functions, parameters_by_address)}
 
