@@ -4,6 +4,7 @@
     check_crowds.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -88,8 +89,42 @@ def crowded(place, flags, confined=False):
     return case
 
 
+def as_ltrace(bench, options, program, arguments):
+    """Lines, and the exit status, of the tracer under the name ltrace."""
+    link = bench.folder / 'ltrace'
+    if not link.exists():
+        link.symlink_to(bench.tracer)
+    log = bench.folder / 'log'
+    environment = dict(os.environ, HOME=str(bench.folder), COLUMNS='80')
+    done = subprocess.run([link, '-o', log, '-f', *options, program, *arguments], capture_output=True, text=True, timeout=TIMEOUT,
+                          env=environment)
+    return log.read_text().splitlines(), done.returncode
+
+
+def crowded_as_ltrace(place, flags):
+    def case(bench):
+        program = PLACES[place](bench, flags)
+        expect(program is not None, 'not built')
+        modes = [['-L', '-x', 'step'], ['-L', '-x', 'step@*crowd*']] + ([['-e', 'step'], ['-e', 'step@MAIN']] if place in LINKED else [])
+        modes += [['-l', 'libcrowd.so'], ['-l', '/lib.*/']] if place == 'in_a_library' else []
+        for threads, calls in CROWDS:
+            for mode in modes:
+                what = f'{" ".join(mode)}, {threads} threads'
+                arguments = [str(threads), str(calls)]
+                lines, status = as_ltrace(bench, mode, program, arguments)
+                text = '\n'.join(lines)
+                starts = len(re.findall(r'\bstep(?:@\S+?)?\(', text))
+                ends = len(re.findall(r'(?m)(?:\bstep(?:@\S+?)?\(.*|step(?:@\S+?)? resumed> .*)\) += \d+$', text))
+                expect((status, starts, ends) == (7, threads * calls, threads * calls), f'{what}: status {status}, {starts} calls, {ends} returns')
+                lines, status = as_ltrace(bench, ['-c', *mode], program, arguments)
+                rows = [line.split() for line in lines if re.search(r'\bstep(@\S+)?$', line)]
+                expect(status == 7 and [row[3] for row in rows] == [str(threads * calls)], f'{what}, counted: status {status}, {rows}')
+    return case
+
+
 CASES = {f'{width}{place}': crowded(place, flags) for width, flags in FLAGS.items() for place in PLACES}
 CASES.update({f'{width}confined': crowded('in_a_library', flags, confined=True) for width, flags in FLAGS.items()})
+CASES.update({f'{width}ltrace_{place}': crowded_as_ltrace(place, flags) for width, flags in FLAGS.items() for place in PLACES})
 
 if __name__ == '__main__':
     sys.exit(run_in_folder(CASES))
