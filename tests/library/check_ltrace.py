@@ -216,7 +216,8 @@ WRONG_LINES = [
     ('int f(array(int));', "expected ',', got ')'"), ('int f(array(int,x));', "Unknown length specifier: 'x'"),
     ('int f(struct(int);', 'syntax error around ";"'), ('int f(enum(A,B=x));', 'bad number'), ('typedef = int;', 'bad identifier'),
     ('typedef a int;', "expected '=', got 'i'"), ('import none;', "expected '\"', got 'n'"), ('import "none";', '"none.conf" not found'),
-    ('int f(bool);', "expected '(', got ')'")]
+    ('int f(bool);', "expected '(', got ')'"), ('int f(struct int);', "expected '(', got 'i'"), ('import "none', 'unmatched quote'),
+    ('int f(array(int,arg));', 'bad number')]
 
 
 def wrong_prototypes(bench):

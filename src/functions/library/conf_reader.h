@@ -32,6 +32,7 @@ class ConfReader {
   std::string_view word();
   /// Takes what must come next; false: there is something else, which is the error.
   bool expect(char c);
+  bool is_at(char c);
   bool expect_end_of_list();
   std::string_view identifier();  ///< empty: there is none, which is the error
   /// Both set the error, unless there is one; fail() adds what comes next in the line.

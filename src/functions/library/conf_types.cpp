@@ -239,8 +239,8 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
 }
 
 std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, unsigned depth) {
-  if (!take('(')) {
-    return fail("no `struct(LENS, ...)`");
+  if (!expect('(')) {
+    return std::nullopt;
   }
   const bool was_in_struct = std::exchange(in_struct_, true);
   auto fields = list(max_conf_fields, depth);

@@ -65,6 +65,12 @@ bool ConfReader::expect(char c) {
   return there;
 }
 
+/// Whether this is the next character that is no blank.
+bool ConfReader::is_at(char c) {
+  skip_blanks();
+  return rest_.starts_with(c);
+}
+
 /// Takes `)` behind a list.
 bool ConfReader::expect_end_of_list() {
   const bool there = take(')');
@@ -125,6 +131,9 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   };
   if (name == "retval") {
     return "ret";
+  }
+  if (name == "arg" || name == "elt") {
+    return refuse("bad number");
   }
   if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= max_conf_parameters) {
     return *argument == 0 ? "ret" : fmt::format("a{}", *argument);

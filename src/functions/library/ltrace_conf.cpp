@@ -31,7 +31,7 @@ std::string ConfReader::read() {
 std::string ConfReader::read_import() {
   const auto end = expect('"') ? rest_.find('"') : std::string_view::npos;
   if (end == std::string_view::npos) {
-    fail("no `import \"NAME\";`");
+    refuse("unmatched quote");
     return error_;
   }
   return conf_.import(rest_.substr(0, end), scope_);
@@ -125,7 +125,7 @@ std::string ConfReader::read_prototype(std::string_view first) {
       varargs = found->is_format;
       parameters += fmt::format("{}a{}: {}{}", parameters.empty() ? "" : ", ", number, found->text,
                                 found->is_hidden ? " if 0" : "");
-    } while (take(','));
+    } while (take(',') && !is_at(')'));  // ltrace takes a comma behind the last one, too
     if (!expect_end_of_list()) {
       return error_;
     }
