@@ -114,10 +114,16 @@ trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, cons
 }
 
 void Pipeline::count_unreturned(const Thread& thread, const Moment& moment) {
-  const trace::LibraryFunction* function = thread.call.function;
-  if (summary_ != nullptr && function != nullptr && moment.time.monotonic >= thread.call.entered.monotonic) {
-    summary_->count_function_return(thread.call.entry.abi, summary_name(*function, options_.bare_function_names), false,
-                                    moment.time.monotonic - thread.call.entered.monotonic);
+  const OpenCall& call = thread.call;
+  if (summary_ == nullptr || moment.time.monotonic < call.entered.monotonic) {
+    return;
+  }
+  const auto time = moment.time.monotonic - call.entered.monotonic;
+  if (call.function != nullptr) {
+    summary_->count_function_return(call.entry.abi, summary_name(*call.function, options_.bare_function_names), false,
+                                    time);
+  } else if (options_.counts_unreturned && call.shown) {
+    summary_->count({call.entry.abi, call.number, false, {}, time});
   }
 }
 

@@ -336,6 +336,7 @@ TEXTS = {
                         r'( *\d+\.\d\d +\d+\.\d{6} +\d+ +\d+ \w+\n)+'
                         r'------ ----------- ----------- --------- --------------------\n'
                         r'100\.00 +\d+\.\d{6} {12} +\d+ total$'),
+    'counted_with_system_calls': (['-c', '-S', '-L'], r'^ *\d+\.\d\d +\d+\.\d{6} +\d+ +1 exit_group$'),
     'counted_nothing': (['-c', '-e', 'no_such_function'], r'^% time .*\n(------.*\n){2}100\.00    0\.000000 {21}0 total$'),
     'filters': (['-e', 'f*-free+/getu.*/@/call.*/'], r'^calls->fopen.*\n(calls->fputc.*\n){2}calls->getuid.*\n\+\+\+'),
     'long_options': (['--align=20', '--indent', '2', '--no-sig', '-eputs'], r'^calls->puts\("a"b\\n\\001\\377z"\) = 8$'),
