@@ -46,6 +46,7 @@ struct Draft {
   bool interruptible_given = false;
   bool sort_given = false;
   bool columns_given = false;
+  bool frame_limit_given = false;
   unsigned versions = 0;
 
   void warn(const std::string& message) { options.warnings.push_back(options.program_name + ": " + message + "\n"); }

@@ -220,6 +220,7 @@ Applied finish_summary(Draft& draft) {
     without_effect(format.instruction_pointer, "-i/--instruction-pointer");
     without_effect(format.stack_trace != StackTrace::none, "-k/--stack-trace");
     without_effect(format.syscall_number, "-n/--syscall-number");
+    without_effect(format.argument_names, "-N/--arg-names");
     without_effect(format.relative_timestamps.has_value(), "-r/--relative-timestamps");
     without_effect(format.timestamps != render::Clock::none, "-t/--absolute-timestamps");
     without_effect(format.syscall_times.has_value(), "-T/--syscall-times");
@@ -266,6 +267,9 @@ Applied finish_output(Draft& draft) {
     draft.warn(
         "Only the last of -z/--successful-only/-Z/--failed-only options will take effect. See status qualifier for "
         "more complex filters.");
+  }
+  if (draft.frame_limit_given && format.stack_trace == StackTrace::none) {
+    draft.warn("--stack-trace-frame-limit has no effect without -k/--stack-trace");
   }
   if (output.separate && output.to == Output::To::command) {
     return Failure{"piping the output and -ff/--output-separately are mutually exclusive", true};

@@ -144,12 +144,12 @@ void warn_about_retval(std::uint64_t value, std::vector<std::string>& warnings) 
   const auto word = static_cast<std::uint32_t>(value);
   if (value >= ~max_error + 1) {
     warnings.push_back(fmt::format("Inadvertent injection of error {} is possible for retval={}", ~value + 1, number));
-  } else if (value != word) {
-    warnings.push_back(
-        fmt::format("Injected return value {} will be clipped to {} in compat personality", number, word));
   } else if (const std::uint32_t error = ~word + 1; error != 0 && error <= max_error) {
     warnings.push_back(fmt::format("Inadvertent injection of error {} is possible in compat personality for retval={}",
                                    error, number));
+  } else if (value != word) {
+    warnings.push_back(
+        fmt::format("Injected return value {} will be clipped to {} in compat personality", number, word));
   }
 }
 

@@ -125,6 +125,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
     case OptionId::stack_trace:
       return stack_trace(draft, given);
     case OptionId::stack_trace_frame_limit:
+      draft.frame_limit_given = true;
       return store(given, read_number(argument, 1, max_string_limit), format.stack_frame_limit);
     case OptionId::output:
       return output(draft, argument);

@@ -261,6 +261,15 @@ UniqueFd alternate_of(const Links& links, const proc::Root& root) {
 
 }  // namespace
 
+UniqueFd separate_symbols(Elf* elf, const std::string& name, const proc::Root& root) {
+  const Links links = links_of(elf);
+  if (links.has_own) {
+    return {};
+  }
+  UniqueFd found = by_build_id(links.build_id, root);
+  return found.valid() ? std::move(found) : by_link(links, name, root);
+}
+
 ObjectFiles with_separate_files(UniqueFd object, std::string name, const proc::Root& root) {
   ObjectFiles files{std::move(name), std::move(object), {}, {}};
   Links links = links_of(files.object);

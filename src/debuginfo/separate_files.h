@@ -14,4 +14,8 @@ namespace tracer::debuginfo {
 /// `object` below `root`.
 ObjectFiles with_separate_files(UniqueFd object, std::string name, const proc::Root& root);
 
+/// Returns the separate file of `elf` on this machine, which has the symbols that were stripped from it; invalid if
+/// there is none. `name`: the path of the object below `root`.
+UniqueFd separate_symbols(Elf* elf, const std::string& name, const proc::Root& root);
+
 }  // namespace tracer::debuginfo

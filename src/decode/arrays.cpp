@@ -3,6 +3,7 @@
 
 #include "decode/values.h"
 #include "format/scalars.h"
+#include "spec/brief.h"
 
 namespace tracer::decode {
 
@@ -39,7 +40,7 @@ bool ArrayDecoder::array(const Type& type, const Place& place, const Context& co
   if (place.kind == Place::Kind::reg) {
     return false;
   }
-  if (type.brief != spec::none && state_.depth.abbreviate) {
+  if (type.brief != spec::none && state_.depth.abbreviate && !is_whole(type)) {
     if (tables_.text(type.brief) == spec::brief_none) {
       return brief_none(type, context);
     }
@@ -105,6 +106,11 @@ struct ArrayDecoder::Elements {
 bool ArrayDecoder::is_like_fields(const Type& type, std::uint64_t count) const {
   return tables_.types[type.target].kind != TypeKind::scalar && type.length != spec::none &&
          count <= most_like_fields && tables_.exprs[type.length].op == spec::ExprOp::literal;
+}
+
+/// Whether all elements show, whatever -s says.
+bool ArrayDecoder::is_whole(const Type& type) const {
+  return type.brief != spec::none && tables_.text(type.brief) == spec::brief_all;
 }
 
 /// The next elements, as many as there is a copy of or one read fetches. `room`: bytes that the structure around has.
@@ -176,7 +182,9 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
   const bool is_remote = place.kind == Place::Kind::remote;
   const bool like_fields = is_like_fields(type, count);
   Elements all{element, place, size, count, type.set};
-  all.shown = state_.depth.abbreviate ? std::min<std::uint64_t>(count, session_.setting.options.string_limit) : count;
+  all.shown = state_.depth.abbreviate && !is_whole(type)
+                  ? std::min<std::uint64_t>(count, session_.setting.options.string_limit)
+                  : count;
   if (is_structure) {
     all.params = evaluator_.evaluate_params(element.args, context);
   }

@@ -24,6 +24,7 @@ class ArrayDecoder {
  private:
   struct Elements;
   [[nodiscard]] bool is_like_fields(const spec::Type& type, std::uint64_t count) const;
+  [[nodiscard]] bool is_whole(const spec::Type& type) const;
   [[nodiscard]] Place fetch(Elements& all, std::uint64_t room) const;
   void begin_indexed(spec::SetId names, std::uint64_t index) const;
   void emit_elements(Elements& all, Place there, Context context) const;

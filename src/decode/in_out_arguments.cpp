@@ -255,6 +255,9 @@ bool InOutArguments::has_after_fields(const Type& pointer, std::uint64_t bits) c
 
 /// ` => {parent_tid=[123]}`
 void InOutArguments::emit_after_fields(const Type& pointer, std::uint64_t bits) const {
+  if (!state_.depth.dereference) {
+    return;
+  }
   bool any = false;
   for_each_after_field(pointer, bits, [&](const spec::Field& field, std::uint64_t address, const Scope& scope) {
     if (!any) {

@@ -107,7 +107,9 @@ bool CallDecoder::explains_nothing(const Type& note, std::uint64_t bits) const {
 void CallDecoder::emit_note(std::uint64_t bits) {
   const Type& note = tables_.types[state_.signature->note];
   const bool is_constant = note.kind == TypeKind::scalar && note.set != spec::none;
-  if ((state_.unreadable && is_constant) || explains_nothing(note, bits)) {
+  const Type& shown = note.kind == TypeKind::custom && note.target != spec::none ? tables_.types[note.target] : note;
+  const bool is_unfollowed = shown.kind == TypeKind::structure && !state_.depth.dereference;
+  if (is_unfollowed || (state_.unreadable && is_constant) || explains_nothing(note, bits)) {
     return;
   }
   out_.begin_note(tables_.text(state_.signature->note_prefix), state_.signature->note_styled);

@@ -242,9 +242,11 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
   const auto found = static_cast<std::size_t>(end - data.begin());
   render::StringForm form;
   // A field that is full has no room for the NUL: its last character makes way for the dots.
-  const bool is_full = is_fixed && end == data.end() && found == capacity && found != 0;
+  // A path of no bytes has no NUL either.
+  const bool is_path = type.style == spec::Style::path;
+  const bool is_full = is_fixed && end == data.end() && found == capacity && (found != 0 || is_path);
   form.cut = end == data.end() && (!is_fixed || found > limit || is_full);
-  const auto shown = data.first(std::min<std::uint64_t>(is_full ? found - 1 : found, limit));
+  const auto shown = data.first(std::min<std::uint64_t>(is_full && found != 0 ? found - 1 : found, limit));
   out_.bytes(shown, form);
   if (type.style == spec::Style::path && !form.cut) {
     values_.numbers().show_context(session_.setting.names.kernel.path_context(

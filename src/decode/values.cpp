@@ -98,12 +98,33 @@ bool ValueDecoder::follow(const Type& pointer, const Place& place, const Context
   return true;
 }
 
+/// Whether too few bytes are there for one record of a stream that is followed.
+bool ValueDecoder::has_no_records(const Type& type, const Context& context) const {
+  if (type.kind != TypeKind::array || type.length_kind != spec::LengthKind::byte_count) {
+    return false;
+  }
+  const Type& element = tables_.types[type.target];
+  if (element.kind != TypeKind::structure || !tables_.structs[element.index].is_followed) {
+    return false;
+  }
+  const auto bytes = evaluator_.length(type, context);
+  const auto step = evaluator_.evaluate(tables_.structs[element.index].step, context);
+  return bytes && step && *bytes < static_cast<std::uint64_t>(*step);
+}
+
 bool ValueDecoder::target(const Type& pointer, RemoteAddr address, Context context) {
   const Type& type = tables_.types[pointer.target];
-  if (!state_.depth.dereference && !is_text(type, context)) {
-    // There is nothing to look at in an array of no elements.
+  const bool is_followed = type.kind == TypeKind::structure && tables_.structs[type.index].is_followed;
+  if (!state_.depth.dereference && !is_followed && !is_text(type, context)) {
+    // There is nothing to look at in an array of no elements, if that is known without the result.
     const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
-    if (!counted || type.brief != spec::none || evaluator_.length(type, context).value_or(1) != 0) {
+    if (has_no_records(type, context)) {
+      out_.begin_array();
+      out_.end_array();
+      return true;
+    }
+    if (!counted || evaluator_.mentions_result(type.length) || type.brief != spec::none ||
+        evaluator_.length(type, context).value_or(1) != 0) {
       return false;
     }
     out_.begin_array();

@@ -33,6 +33,7 @@ class ValueDecoder {
   bool follow(const spec::Type& pointer, const Place& place, const Context& context);
   /// What a pointer leads to.
   bool target(const spec::Type& pointer, RemoteAddr address, Context context);
+  [[nodiscard]] bool has_no_records(const spec::Type& type, const Context& context) const;
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] const Evaluator& evaluator() const { return evaluator_; }

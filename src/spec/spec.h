@@ -248,6 +248,7 @@ struct Struct {
   bool is_list = false;        ///< its fields are printed as elements, a single one without brackets
   bool is_spliced = false;     ///< for a list: its elements are printed among those of the enclosing list
   bool is_complex = false;     ///< a complex number of C, which functions return in a special way
+  bool is_followed = false;    ///< pointers to it are followed even with -e verbose=none
   bool has_short = false;      ///< if bytes are missing, only the fields in_short are printed, then `...`
   bool has_beginning = false;  ///< its first field is known at entry, another only at exit
   std::uint8_t param_count = 0;

@@ -68,8 +68,15 @@ UniqueFd ElfObject::duplicate() const {
   return file;
 }
 
-void ElfObject::load_symbols(const std::string& name, debuginfo::Reader& reader) {
-  symbols_.emplace().add(elf_.get());
+void ElfObject::load_symbols(const std::string& name, pid_t tid, debuginfo::Reader& reader) {
+  symbols_.emplace();
+  // The full table goes first: of names with one address its first one shows.
+  debug_ = debuginfo::separate_symbols(elf_.get(), name, proc::Root::of(tid));
+  debug_elf_ = debug_.valid() ? debuginfo::open_elf(debug_.get()) : debuginfo::ElfHandle();
+  if (debug_elf_) {
+    symbols_->add(debug_elf_.get());
+  }
+  symbols_->add(elf_.get());
   mini_debug_ = debuginfo::read_mini_debug_file(elf_.get(), duplicate(), name, reader);
   mini_elf_ = debuginfo::open_elf(mini_debug_);
   if (mini_elf_) {
@@ -77,12 +84,13 @@ void ElfObject::load_symbols(const std::string& name, debuginfo::Reader& reader)
   }
 }
 
-const FunctionName* ElfObject::function(std::uint64_t address, const std::string& path, debuginfo::Reader& reader) {
+const FunctionName* ElfObject::function(std::uint64_t address, const std::string& path, pid_t tid,
+                                        debuginfo::Reader& reader) {
   if (const auto known = names_.find(address); known != names_.end()) {
     return known->second ? &*known->second : nullptr;
   }
   if (!symbols_) {
-    load_symbols(path, reader);
+    load_symbols(path, tid, reader);
   }
   auto& name = names_[address];
   if (const auto symbol = symbols_->at_or_before(address)) {

@@ -38,9 +38,10 @@ class ElfObject {
   [[nodiscard]] std::optional<std::uint64_t> frame_header() const { return frame_header_; }
   /// See CallFrames::at().
   const Row& row(std::uint64_t address) { return frames_->at(address); }
-  /// Returns null if unknown. The result is valid until trim_caches(). The first call may ask `reader`, which notes
-  /// `path` if the file is too hard to read.
-  const FunctionName* function(std::uint64_t address, const std::string& path, debuginfo::Reader& reader);
+  /// Returns null if unknown. The result is valid until trim_caches(). The first call looks for a separate file with
+  /// symbols and may ask `reader`, which notes `path`, the file in the root of the thread `tid`, if it is too hard to
+  /// read.
+  const FunctionName* function(std::uint64_t address, const std::string& path, pid_t tid, debuginfo::Reader& reader);
   /// Looks for separate files on the first call. `name` is the path of the file in the root of the thread `tid`.
   Sources* sources(const std::string& name, pid_t tid, debuginfo::Reader& reader);
   /// Clears caches that have become too large.
@@ -55,7 +56,7 @@ class ElfObject {
   };
   static constexpr std::size_t max_names = 1 << 16;
 
-  void load_symbols(const std::string& name, debuginfo::Reader& reader);
+  void load_symbols(const std::string& name, pid_t tid, debuginfo::Reader& reader);
   /// Returns a descriptor of the object, also of one that is in memory only.
   [[nodiscard]] UniqueFd duplicate() const;
 
@@ -70,6 +71,8 @@ class ElfObject {
   std::vector<Segment> segments_;
   std::optional<std::uint64_t> frame_header_;
   std::unique_ptr<CallFrames> frames_;
+  UniqueFd debug_;  ///< the separate file
+  debuginfo::ElfHandle debug_elf_;
   std::vector<char> mini_debug_;
   debuginfo::ElfHandle mini_elf_;
   std::optional<SymbolTable> symbols_;  ///< empty until needed

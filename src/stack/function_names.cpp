@@ -28,7 +28,7 @@ std::string FunctionNames::at(pid_t tid, std::uint64_t address) {
   ElfObject* const object = mapping != nullptr ? AddressSpace::object(*mapping, tid, NoMemory(), objects_) : nullptr;
   const auto own =
       object != nullptr ? object->address_of(address - mapping->start + mapping->file_offset) : std::nullopt;
-  const FunctionName* const function = own ? object->function(*own, mapping->path, reader_) : nullptr;
+  const FunctionName* const function = own ? object->function(*own, mapping->path, tid, reader_) : nullptr;
   return function != nullptr && function->offset == 0 ? function->name : std::string();
 }
 

@@ -114,7 +114,8 @@ class Tracer final : public trace::StackTracer {
     if (address && options_.sources && add_sources(*object, *mapping, walk.tid, {*address + adjustment, adjustment})) {
       return true;
     }
-    const FunctionName* const function = address ? object->function(*address, mapping->path, reader_) : nullptr;
+    const FunctionName* const function =
+        address ? object->function(*address, mapping->path, walk.tid, reader_) : nullptr;
     if (function != nullptr) {
       frame.symbol = function->name;
       frame.symbol_offset = function->offset + adjustment;

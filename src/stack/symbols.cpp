@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace tracer::stack {
 
@@ -31,8 +32,9 @@ void SymbolTable::add(Elf* elf) {
       break;
     }
   }
-  std::sort(entries_.begin(), entries_.end(),
-            [](const Entry& a, const Entry& b) { return a.start != b.start ? a.start < b.start : a.order < b.order; });
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.start, a.strings, a.order) < std::tie(b.start, b.strings, b.order);
+  });
   const auto same_start = [](const Entry& a, const Entry& b) { return a.start == b.start; };
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same_start), entries_.end());
   entries_.shrink_to_fit();

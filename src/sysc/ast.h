@@ -216,6 +216,7 @@ struct Struct {
   bool is_list = false;
   bool is_spliced = false;  ///< `list inline`
   bool is_complex = false;
+  bool is_followed = false;
 };
 
 /// `keys` has a list of alternatives for each parameter; an empty list stands for `else`.

@@ -132,6 +132,7 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   row.is_list = structure.is_list;
   row.is_spliced = structure.is_spliced;
   row.is_complex = structure.is_complex;
+  row.is_followed = structure.is_followed;
   row.param_count = static_cast<std::uint8_t>(structure.params.size());
   row.min_size = structure.min_size;
   row.filled_size = structure.filled_size;
@@ -172,6 +173,15 @@ void StructLowering::place_bits(spec::Field& field, BitUnit& unit) {
   field.type = context_.builder.type(type);
 }
 
+/// Whether a field at this offset lies over the start of its structure and no further than what is known of that.
+static bool covers_start(const ast::Expr& offset, const TypeLayout& layout, const spec::Layout& around) {
+  const auto* at = std::get_if<ast::Literal>(&offset.node);
+  if (at == nullptr || at->value != 0 || layout.variable) {
+    return false;
+  }
+  return std::equal(layout.size.begin(), layout.size.end(), around.size.begin(), std::less_equal<>());
+}
+
 void StructLowering::place_fields(const ast::Struct& structure, spec::Struct& row,
                                   const std::vector<spec::FieldId>& ids, unsigned open_streams) {
   const auto round_up = [](std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; };
@@ -190,7 +200,7 @@ void StructLowering::place_fields(const ast::Struct& structure, spec::Struct& ro
       continue;
     }
     if (field.offset != nullptr) {
-      row.variable = true;
+      row.variable = row.variable || !covers_start(*field.offset, layout, row.layout);
       continue;
     }
     if (row.variable && structure.kind != StructKind::overlay) {

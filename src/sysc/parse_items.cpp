@@ -309,9 +309,11 @@ ast::Struct parse_struct(TokenStream& in, StructKind kind) {
       structure.is_spliced = in.accept("inline");
     } else if (in.accept("complex")) {
       structure.is_complex = true;
+    } else if (in.accept("followed")) {
+      structure.is_followed = true;
     } else {
-      in.unexpected("'{', 'packed', 'list', 'complex', 'sized by' or 'step'",
-                    {"packed", "list", "complex", "sized", "min", "fill", "step"});
+      in.unexpected("'{', 'packed', 'list', 'complex', 'followed', 'sized by' or 'step'",
+                    {"packed", "list", "complex", "followed", "sized", "min", "fill", "step"});
     }
   }
   if (kind == StructKind::stream && structure.step == nullptr) {

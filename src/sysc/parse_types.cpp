@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "spec/brief.h"
 #include "sysc/btf_names.h"
 
 namespace tracer::sysc {
@@ -99,9 +100,16 @@ Type parse_base(TokenStream& in) {
 }
 
 void parse_brief(TokenStream& in, Type& type) {
-  const Position at = in.take().at;
-  std::string text = in.expect_string("a string such as \"vars\"");
-  text = text.empty() ? std::string(spec::brief_none) : text;
+  in.take();
+  const Position at = in.position();
+  std::string text;
+  if (in.at_word("all")) {
+    in.take();
+    text = spec::brief_all;
+  } else {
+    text = in.expect_string("a string such as \"vars\"");
+    text = text.empty() ? std::string(spec::brief_none) : text;
+  }
   if (auto* array = std::get_if<ast::Array>(&type.node)) {
     array->brief = std::move(text);
   } else if (auto* bytes = std::get_if<ast::Bytes>(&type.node)) {
@@ -165,7 +173,7 @@ Type parse_with_suffixes(TokenStream& in) {
     } else if (in.at_word("show") && (in.peek(1).is("{") || in.peek(2).is("{"))) {
       in.take();
       type.show = parse_show(in);
-    } else if (in.at_word("brief") && in.peek(1).kind == TokenKind::string) {
+    } else if (in.at_word("brief") && (in.peek(1).kind == TokenKind::string || in.peek(1).is("all"))) {
       parse_brief(in, type);
     } else {
       break;

@@ -193,6 +193,15 @@ TEST_CASE("option -kk finds a separate file of debugging information by its link
   CHECK(ran.mentions("inlined.cpp:"));
 }
 
+TEST_CASE("symbols of a separate file are found") {
+  const Folder folder;
+  const Ran ran = run("cd " + folder.path().string() +
+                      " && cp " STACKS
+                      " p && objcopy --only-keep-debug p p.debug && strip -s p && "
+                      "objcopy --add-gnu-debuglink=p.debug p && exec $T -k -e getppid ./p call");
+  CHECK(ran.mentions("/p(inner+0x"));
+}
+
 TEST_CASE("symbols packed into a stripped file are found") {
   const Folder folder;
   const Ran ran = run("cd " + folder.path().string() +

@@ -273,10 +273,11 @@ TEST_CASE("summary") {
 }
 
 TEST_CASE("warnings come in strace's order") {
-  CHECK(warnings({"-c", "-y", "-T", "-t", "-r", "-n", "-i", "-k"}) ==
+  CHECK(warnings({"-c", "-y", "-T", "-t", "-r", "-n", "-N", "-i", "-k"}) ==
         "strace: -i/--instruction-pointer has no effect with -c/--summary-only\n"
         "strace: -k/--stack-trace has no effect with -c/--summary-only\n"
         "strace: -n/--syscall-number has no effect with -c/--summary-only\n"
+        "strace: -N/--arg-names has no effect with -c/--summary-only\n"
         "strace: -r/--relative-timestamps has no effect with -c/--summary-only\n"
         "strace: -t/--absolute-timestamps has no effect with -c/--summary-only\n"
         "strace: -T/--syscall-times has no effect with -c/--summary-only\n"
@@ -288,6 +289,9 @@ TEST_CASE("warnings come in strace's order") {
         "strace: -A/--output-append-mode has no effect without -o/--output\n"
         "strace: Only the last of -z/--successful-only/-Z/--failed-only options will take effect. "
         "See status qualifier for more complex filters.\n");
+  CHECK(warnings({"--stack-trace-frame-limit=2"}) ==
+        "strace: --stack-trace-frame-limit has no effect without -k/--stack-trace\n");
+  CHECK(warnings({"-k", "--stack-trace-frame-limit=2"}).empty());
   CHECK(warnings({"-f", "-F"}) == "strace: deprecated option -F ignored\n");
   // A warning is printed even where an error follows.
   CHECK(text_of(run({"-F", "-c", "-ff", "ls"})).starts_with("strace: deprecated option -F ignored\nstrace: (-c"));
@@ -363,6 +367,8 @@ TEST_CASE("tampering") {
         "strace: Inadvertent injection of error 2 is possible in compat personality for retval=4294967294\n");
   CHECK(warnings({"-e", "inject=read:retval=18446744073709547520"}) ==
         "strace: Injected return value 18446744073709547520 will be clipped to 4294963200 in compat personality\n");
+  CHECK(warnings({"-e", "inject=read:retval=0x1ffffffff"}) ==
+        "strace: Inadvertent injection of error 1 is possible in compat personality for retval=8589934591\n");
 }
 
 TEST_CASE("what strace does not have") {
