@@ -79,7 +79,7 @@ class Search {
   Search(const Story& story, const Process& process)
       : process_(process),
         prober_(process),
-        facts_{story, process, prober_, nullptr, process.messages(), {}},
+        facts_{story, process, prober_, nullptr, process.complaints(), {}},
         ranking_(process) {}
 
   std::vector<Answer> answers() {

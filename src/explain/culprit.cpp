@@ -68,22 +68,29 @@ class Family {
   std::map<pid_t, const Step*> last_words_;
 };
 
-bool wrote_messages(const Process& process) {
-  return std::any_of(process.steps.begin(), process.steps.end(),
-                     [](const Step& step) { return step.kind == Step::Kind::message; });
+/// True if `process` or one that descends from it wrote to standard error, seen by the user or not.
+bool wrote_messages(const Family& family, const Process& process) {
+  bool wrote = std::any_of(process.steps.begin(), process.steps.end(),
+                           [](const Step& step) { return step.kind == Step::Kind::message; });
+  family.children_of(process, [&](const Process& child) { wrote = wrote || wrote_messages(family, child); });
+  return wrote;
 }
 
-/// True if `process` repeats the last line that `child` wrote where the user does not see it.
-bool is_relayed(const Process& child, const Process& process) {
+/// True if `process` repeats the last line that `child`, or one that descends from it, wrote where the user does not
+/// see it.
+bool is_relayed(const Family& family, const Process& child, const Process& process) {
   constexpr std::size_t least_words = 8;
   const std::string line = last_line(child.messages());
-  return line.size() >= least_words && contains(process.messages(), line);
+  bool relayed =
+      line.size() >= least_words && (contains(process.messages(), line) || contains(process.complaints(), line));
+  family.children_of(child, [&](const Process& other) { relayed = relayed || is_relayed(family, other, process); });
+  return relayed;
 }
 
 /// True if `process` names the file or command that `child` could not find or use: it failed before it ran a program,
 /// and its parent speaks for it.
 bool is_named_by(const Process& child, const Process& process) {
-  const std::string words = process.messages();
+  const std::string words = process.messages() + process.last_output.text;
   return std::any_of(child.steps.begin(), child.steps.end(), [&](const Step& step) {
     return step.kind == Step::Kind::failure && is_named(base_name(step.path), words);
   });
@@ -102,13 +109,27 @@ bool was_ended_by(const Process& child, const Process& process) {
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
   const Process& child = *story.find(wait.child);
   const Step* own = last_words(process);
-  if (own == nullptr || own->order < wait.order || family.last_words_in(child) != nullptr) {
+  const bool was_hidden = wrote_messages(family, child) && family.last_words_in(child) == nullptr;
+  const bool spoke_before = own != nullptr && own->order < wait.order;
+  if (spoke_before && was_hidden && process.exit && process.exit->status != child.exit->status) {
+    return true;  // a last act, such as the trap of a shell
+  }
+  const Step* words = family.last_words_in(child);
+  if (spoke_before && words != nullptr && words->order < own->order &&
+      without_remarks(words->text).find_first_not_of(" \r\n") == std::string::npos) {
+    return true;  // the child only remarked something
+  }
+  const LastOutput& output = process.last_output;
+  if (own == nullptr && was_hidden && !output.text.empty() && output.order >= wait.order) {
+    return !is_relayed(family, child, process) && !is_named_by(child, process);
+  }
+  if (own == nullptr || spoke_before || family.last_words_in(child) != nullptr) {
     return false;
   }
   constexpr std::uint64_t soon = 40;  // traced calls between the wait and words about it
   return was_ended_by(child, process) ||
-         (wrote_messages(child) ? !is_relayed(child, process)
-                                : own->number > wait.number + soon && !is_named_by(child, process));
+         (wrote_messages(family, child) ? !is_relayed(family, child, process)
+                                        : own->number > wait.number + soon && !is_named_by(child, process));
 }
 
 /// Returns how often `process` wrote to the standard error that the user sees after a step of another process.
@@ -136,26 +157,36 @@ const Process* child_with_last_words(const Family& family, const Process& proces
   return speaker;
 }
 
+/// True if the end of a child explains that of `process` by its number: a shell passes it on.
+bool has_same_status(const Process& process, const ExitInfo& child) {
+  constexpr int shells_signal_offset = 128;
+  const int expected = child.by_signal ? shells_signal_offset + child.status : child.status;
+  return !process.exit || process.exit->by_signal ? process.exit && process.exit->signal == child.signal
+                                                  : process.exit->status == expected;
+}
+
 /// Returns the step in which `process` waited for its last failed child; nullptr if the child's failure does not
 /// explain the exit status of `process`.
 const Step* failed_child(const Story& story, const Family& family, const Process& process) {
   const Step* last = nullptr;
+  const Step* same = nullptr;  // the last one that spoke and ended as the process did
   for (const Step& step : process.steps) {
     if (step.kind == Step::Kind::waited && step.order >= process.last_exec) {
       const Process* child = story.find(step.child);
       if (child != nullptr && child->exit && !child->exit->good()) {
         last = &step;
+        same = has_same_status(process, *child->exit) && family.last_words_in(*child) != nullptr ? &step : same;
       }
     }
+  }
+  if (same != nullptr && !has_same_status(process, *story.find(last->child)->exit) &&
+      family.last_words_in(*story.find(last->child)) == nullptr) {
+    last = same;
   }
   if (last == nullptr || is_tolerated(story, family, process, *last)) {
     return nullptr;
   }
-  const ExitInfo& child = *story.find(last->child)->exit;
-  constexpr int shells_signal_offset = 128;
-  const int expected = child.by_signal ? shells_signal_offset + child.status : child.status;
-  if (!process.exit || process.exit->by_signal ? process.exit && process.exit->signal == child.signal
-                                               : process.exit->status == expected) {
+  if (has_same_status(process, *story.find(last->child)->exit)) {
     return last;
   }
   // With another status, a failure of its own after the wait explains it.

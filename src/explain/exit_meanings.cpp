@@ -14,10 +14,11 @@ struct Meaning {
   std::string_view programs;
   int status;
   std::string_view words;
+  std::string_view arguments = {};  ///< one of them has to stand in the command; "": any command
 };
 
 // As the manuals of these programs say.
-constexpr std::array<Meaning, 9> meanings = {{
+constexpr std::array<Meaning, 19> meanings = {{
     {"grep egrep fgrep zgrep rgrep rg ugrep", 1, "no line matched"},
     {"diff cmp zdiff zcmp sdiff diff3 comm colordiff", 1, "the files differ"},
     {"test [", 1, "the condition is false"},
@@ -27,6 +28,16 @@ constexpr std::array<Meaning, 9> meanings = {{
     {"getent", 2, "there is no such entry"},
     {"which", 1, "there is no such program in PATH"},
     {"false", 1, "that is all that it does"},
+    {"git", 1, "no line matched", "grep"},
+    {"git", 1, "there are differences", "--exit-code --quiet"},
+    {"git", 1, "the one commit is no ancestor of the other", "--is-ancestor"},
+    {"git", 1, "no path is ignored", "check-ignore"},
+    {"git", 1, "there is no such setting", "config"},
+    {"systemctl", 3, "the unit is not active", "is-active"},
+    {"systemctl", 1, "the unit is not enabled, or has not failed", "is-enabled is-failed"},
+    {"make gmake", 1, "a target is not up to date", "-q --question"},
+    {"ssh-keygen", 1, "the host is not in the file", "-F"},
+    {"jq", 1, "the last value is false or null", "-e --exit-status"},
 }};
 
 constexpr std::string_view shells = "sh bash dash ksh zsh ash mksh busybox";
@@ -38,6 +49,11 @@ bool is_test(const Process& process) {
     return false;
   }
   return words[2].starts_with("test ") || words[2].starts_with("[ ") || words[2].starts_with("[[ ");
+}
+
+bool has_argument(const Process& process, std::string_view wanted) {
+  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_listed(word, wanted); });
 }
 
 /// Returns the last failed child that `process` waited for; nullptr if there is none.
@@ -68,7 +84,8 @@ std::string meaning_of_exit(const Story& story, const Process& process) {
     return meaning.empty() ? meaning : child->name() + ": " + meaning;
   }
   const auto* at = std::find_if(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
-    return process.exit->status == meaning.status && is_listed(process.name(), meaning.programs);
+    return process.exit->status == meaning.status && is_listed(process.name(), meaning.programs) &&
+           (meaning.arguments.empty() || has_argument(process, meaning.arguments));
   });
   return at == meanings.end() ? std::string() : std::string(at->words);
 }

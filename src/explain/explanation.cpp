@@ -111,7 +111,7 @@ std::vector<const Process*> running(const Story& story) {
 }
 
 /// Sets outcome, headline, process and chain for a story whose first process has exited.
-void set_outcome(Explanation& result, const Story& story, const Process& first) {
+void set_outcome(Explanation& result, const Story& story, const Process& first, std::vector<const Process*>& chain) {
   const std::string after = " after " + seconds(first.exit->time - first.started) + " s";
   const Process* abandoned = first.exit->good() ? abandoned_failure(story, first) : nullptr;
   result.process = &first;
@@ -132,7 +132,6 @@ void set_outcome(Explanation& result, const Story& story, const Process& first) 
     return;
   }
   result.outcome = Explanation::Outcome::failed;
-  std::vector<const Process*> chain;
   if (abandoned != nullptr) {
     result.headline = name_of(first) + ": ended well, but " + with_pid(*abandoned) +
                       ", which it left behind, failed: " + how_it_ended(*abandoned->exit);
@@ -156,7 +155,8 @@ Explanation explain_end(const Story& story, const Process& process) {
   Explanation result;
   result.started = story.started();
   const Process* first = &process;
-  set_outcome(result, story, *first);
+  std::vector<const Process*> chain;  // of failed children, from the first process to the culprit
+  set_outcome(result, story, *first, chain);
   result.ruled_out = ruled_out(*result.process);
   if (result.outcome == Explanation::Outcome::good) {
     return result;
@@ -169,6 +169,14 @@ Explanation explain_end(const Story& story, const Process& process) {
     result.chain.insert(result.chain.begin(), "one process, several programs in a row: " + join(names, ", then "));
   }
   result.answers = find_causes(story, *result.process);
+  const auto spoke =
+      std::find_if(chain.rbegin(), chain.rend(), [](const Process* one) { return !one->messages().empty(); });
+  if (result.answers.empty() && spoke != chain.rbegin() && spoke != chain.rend()) {
+    // The culprit said nothing: the one that waited for it and spoke may know why.
+    result.process = *spoke;
+    result.chain.resize(std::min(result.chain.size(), static_cast<std::size_t>(chain.rend() - spoke) - 1));
+    result.answers = find_causes(story, *result.process);
+  }
   result.last_words = last_lines(result.process->messages());
   if (!story.live()) {
     result.not_looked_at = not_looked_at(result);

@@ -306,8 +306,8 @@ bool Prober::is_immutable(const std::string& path) const {
 }
 
 bool Prober::is_on_kernel_file_system(const std::string& path) const {
-  constexpr std::array<long, 7> kinds = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC, TRACEFS_MAGIC,
-                                         SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, BPF_FS_MAGIC};
+  constexpr std::array<long, 8> kinds = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC, TRACEFS_MAGIC,
+                                         SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, BPF_FS_MAGIC,  CGROUP2_SUPER_MAGIC};
   struct statfs facts;
   return ::statfs(tracer_path(path).c_str(), &facts) == 0 &&
          std::find(kinds.begin(), kinds.end(), static_cast<long>(facts.f_type)) != kinds.end();

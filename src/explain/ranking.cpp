@@ -26,11 +26,11 @@ constexpr std::uint64_t right_after = 2;  // traced calls between a failure and 
 
 /// True if the text says that something could not be read or found.
 bool reports_inability(const std::string& text) {
-  constexpr std::array<std::string_view, 24> words = {
-      "annot ",      "ailed open", "an't ",      "ould not ",    "ouldn't ",    "nable to ",
-      "ailed to ",   " found",     "issing",     "o such file",  "not exist",   "o rule to ",
-      "navailable",  "n't exist",  "n't open",   "n't read",     "rror openin", "rror readin",
-      "rror loadin", "o such dir", "NoSuchFile", "FileNotFound", "not access",  "not readable"};
+  constexpr std::array<std::string_view, 25> words = {
+      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",  "ailed to ",
+      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable", "n't exist",
+      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir", "NoSuchFile",
+      "FileNotFound", "not access", "not readable", "ailure "};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
@@ -57,8 +57,8 @@ Ranking::Ranking(const Process& process) : process_(process) {
     if (step.order < process.last_exec) {
       continue;
     }
-    if (step.kind == Step::Kind::message) {
-      if (process.is_said(step)) {
+    if (step.kind == Step::Kind::message || step.kind == Step::Kind::output) {
+      if (process.is_complaint(step)) {
         messages_.push_back(&step);
       }
     } else if (step.kind == Step::Kind::failure && benign_reason(process, step).empty()) {
@@ -93,7 +93,14 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   const bool is_lookup = is_listed(step.call.error, lookup_errors) && is_listed(step.call.name, lookups);
   const bool is_lock = is_listed(step.call.error, "EAGAIN EWOULDBLOCK") && is_listed(step.call.name, lock_calls);
   const bool is_request = is_listed(step.call.error, "EPERM EACCES") && is_listed(step.call.name, requests);
-  if (!is_lookup && !is_lock && !is_request) {
+  const bool is_connect =
+      step.call.name == "connect" && is_listed(step.call.error, "ECONNREFUSED EHOSTUNREACH ENETUNREACH ENOENT");
+  if (is_connect) {
+    return is_connect_without_words(step);
+  }
+  const bool is_question =
+      is_listed(step.call.name, "kill") && to_text(step.call.argument("signum").value) == "0";  // is there a process?
+  if (!is_lookup && !is_lock && !is_request && !is_question) {
     return false;
   }
   const Aftermath after = aftermath(step);
@@ -113,7 +120,20 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   if (says_name || (says_error && is_last_before_message(step))) {
     return !says_error && !after.is_cut && !reports_inability(after.words);
   }
-  return after.distance != 0 || &step != last_ || !(after.is_cut || reports_inability(after.words));
+  // Nobody opens a file for output that he can do without.
+  const bool is_output = contains(to_text(step.call.argument("flags").value), "O_CREAT");
+  return (after.distance != 0 && !is_output) || &step != last_ || !(after.is_cut || reports_inability(after.words));
+}
+
+/// Programs that can do without a server say nothing of it.
+bool Ranking::is_connect_without_words(const Step& step) const {
+  constexpr std::array<std::string_view, 18> words = {"onnect", "erver",  "efused", "nreach", "ocket",  "etwork",
+                                                      "isplay", "roxy",   "gent",   "aemon",  "etch",   "ownload",
+                                                      "http",   "ontact", "ccess",  "emote",  "ervice", "unning"};
+  const std::string said = aftermath(step).words;
+  return !said.empty() && !contains(said, error_text_of(step.call.error)) && !is_named(step.call.error, said) &&
+         !is_mentioned(step.path, said) &&
+         std::none_of(words.begin(), words.end(), [&](std::string_view word) { return contains(said, word); });
 }
 
 bool Ranking::has_connected_before(const Step& step) const {

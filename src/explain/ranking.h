@@ -36,6 +36,8 @@ class Ranking {
     bool is_cut = false;  ///< a recorded trace has only the beginning of the words
   };
   [[nodiscard]] Aftermath aftermath(const Step& step) const;
+  /// True if a connection failed, and the program then spoke of something else.
+  [[nodiscard]] bool is_connect_without_words(const Step& step) const;
   /// True if the program talked to a server before.
   [[nodiscard]] bool has_connected_before(const Step& step) const;
   /// True if the words name the path of another failed lookup with the same error.

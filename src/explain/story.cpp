@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t max_steps = 2000;
 constexpr std::size_t max_opened = 4000;
 constexpr std::size_t max_processes = 20000;
+constexpr std::size_t max_environment = std::size_t{64} << 10;
 constexpr std::size_t max_snapshots = 16;  // limits and credentials seldom change
 
 constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
@@ -26,8 +27,11 @@ std::int64_t pid_in(const Value& info) {
   return pid.is_number() ? pid.number : 0;
 }
 
-/// Returns the environment of the program that `call` executes: `name=value`, each ended by NUL; empty if unknown.
-std::string environment_of(const Moment& moment, const Call& call) {
+constexpr std::size_t most_captured = 60;  // variables; a list that is as long may have been cut
+
+/// Returns the environment of the program that `call` executes: `name=value`, each ended by NUL; empty if unknown. What
+/// was cut from it is taken from the environment that the process had before.
+std::string environment_of(const Moment& moment, const Call& call, const std::string& inherited) {
   std::string text = moment.system != nullptr ? moment.system->environment(moment.tid) : std::string();
   if (!text.empty()) {
     return text;
@@ -35,6 +39,16 @@ std::string environment_of(const Moment& moment, const Call& call) {
   // The process has ended, or was recorded; what is captured of a call may be cut.
   for (const Member& variable : call.argument("envp").value.members) {
     text += variable.value.kind == Value::Kind::text ? variable.value.text + '\0' : std::string();
+  }
+  const auto& captured = call.argument("envp").value.members;
+  for (std::size_t from = 0; captured.size() >= most_captured && from < inherited.size();) {
+    const std::size_t end = std::min(inherited.find('\0', from), inherited.size());
+    const std::string variable = inherited.substr(from, end - from);
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    if (!text.starts_with(name) && text.find('\0' + name) == std::string::npos) {
+      text += variable + '\0';
+    }
+    from = end + 1;
   }
   return text;
 }
@@ -141,15 +155,35 @@ std::string Process::name() const {
 
 bool Process::is_said(const Step& step) const {
   const auto is_message = [&](const Step& one) { return one.kind == Step::Kind::message && one.order >= last_exec; };
-  return is_message(step) && (!step.is_hidden || std::none_of(steps.begin(), steps.end(), [&](const Step& later) {
-           return is_message(later) && !later.is_hidden && later.order > step.order;
-         }));
+  if (!is_message(step) || !step.is_hidden) {
+    return is_message(step);
+  }
+  const bool has_spoken = !last_output.text.empty() && last_output.order >= step.order;
+  return !has_spoken && std::none_of(steps.begin(), steps.end(), [&](const Step& later) {
+    return is_message(later) && !later.is_hidden && later.order > step.order;
+  });
 }
 
 std::string Process::messages() const {
   std::string text;
   for (const Step& step : steps) {
     if (is_said(step)) {
+      text += step.text;
+    }
+  }
+  return text;
+}
+
+bool Process::is_complaint(const Step& step) const {
+  const auto is_said_openly = [&](const Step& one) { return is_said(one) && !one.is_hidden; };
+  return is_said(step) || (step.kind == Step::Kind::output && step.order >= last_exec &&
+                           std::none_of(steps.begin(), steps.end(), is_said_openly));
+}
+
+std::string Process::complaints() const {
+  std::string text;
+  for (const Step& step : steps) {
+    if (is_complaint(step)) {
       text += step.text;
     }
   }
@@ -295,7 +329,9 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     }
     process.programs.push_back(program);
     forget_descriptors(process);
-    if (std::string now = environment_of(moment, call); !now.empty()) {
+    const bool is_launched = live_ && process.pid == first_ && process.programs.size() == 1;
+    const std::string inherited = is_launched ? read_file("/proc/self/environ", max_environment) : process.environment;
+    if (std::string now = environment_of(moment, call, inherited); !now.empty()) {
       process.environment = std::move(now);  // else that of its parent, which it most likely has as well
     }
     Step& step = add(process, moment, Step::Kind::exec);
@@ -332,6 +368,9 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
       step.call = std::move(call);
     } else {
       process.last_output = {fd == STDOUT_FILENO ? output_text(call) : std::string(), order_};
+      if (reports_error(process.last_output.text)) {
+        add_output(process, moment, std::move(call));
+      }
     }
     return;
   }
@@ -357,6 +396,20 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     step.path = resolve_path(process, moment, call);
     step.call = std::move(call);
   }
+}
+
+/// Keeps the lines that report an error.
+void Story::add_output(Process& process, const Moment& moment, Call call) {
+  const std::string text = process.last_output.text;
+  Step& step = add(process, moment, Step::Kind::output);
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    if (const std::string line = text.substr(from, end - from); reports_error(line)) {
+      step.text += line;
+    }
+    from = end;
+  }
+  step.call = std::move(call);
 }
 
 void Story::add_wait(Process& process, const Moment& moment, const Call& call) {

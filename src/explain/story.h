@@ -35,6 +35,7 @@ struct Step {
   enum class Kind : std::uint8_t {
     failure,  ///< `call` failed
     message,  ///< the process wrote `text` to standard error
+    output,   ///< the process reported an error, `text`, on standard output
     exec,     ///< the process executed the program at `path`
     waited,   ///< the process waited for `child`, which has exited
     other,    ///< `call` succeeded and a rule examines it (connect in progress, SO_ERROR, …)
@@ -124,8 +125,12 @@ struct Process {
   /// Returns all that it wrote to standard error since its last exec, without what it hid before it said something
   /// openly.
   [[nodiscard]] std::string messages() const;
+  /// Returns the messages; of a program that wrote none, the lines of its standard output that report an error.
+  [[nodiscard]] std::string complaints() const;
   /// True for a message that is part of them.
   [[nodiscard]] bool is_said(const Step& step) const;
+  /// True for what is part of the complaints.
+  [[nodiscard]] bool is_complaint(const Step& step) const;
 };
 
 /// The thread and the time of an event, and the view of the running system.
@@ -175,6 +180,7 @@ class Story {
   Step& add(Process& process, const Moment& moment, Step::Kind kind);
   void add_failure(Process& process, const Moment& moment, Call call);
   void add_success(Process& process, const Moment& moment, Call call);
+  void add_output(Process& process, const Moment& moment, Call call);
   void add_wait(Process& process, const Moment& moment, const Call& call);
   void learn_working_directory(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);

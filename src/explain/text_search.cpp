@@ -34,12 +34,24 @@ std::string without_remarks(const std::string& text) {
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
     const std::string_view line = std::string_view(text).substr(from, end - from);
-    if (std::none_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); })) {
+    const bool is_remark =
+        std::any_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); });
+    // PostgreSQL tells the reason so.
+    const bool is_reason =
+        contains(line, "LOG:  ") && (contains(line, "could not ") || contains(line, "does not exist"));
+    if (!is_remark || is_reason) {
       kept += line;
     }
     from = end;
   }
   return kept;
+}
+
+bool reports_error(std::string_view line) {
+  constexpr std::array<std::string_view, 18> words = {"rror",   "ERROR", "atal",     "FATAL",     "ailed",   "FAILED",
+                                                      "annot ", "an't ", "ould not", "nable to ", "nvalid",  "rong ",
+                                                      "nknown", "ad ",   "issing",   "ot found",  "o such ", "enied"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(line, word); });
 }
 
 bool is_library_name(std::string_view name) {

@@ -28,8 +28,8 @@ CASES = [
      r'does not have the address 192\.0\.2\.77'),
     ('redis_unknown_word', "printf 'port PORT\\nmaxmemroy 100mb\\n' > r.conf", 'redis-server $PWD/r.conf', r'r\.conf.* line 2'),
     ('redis_bad_value', "printf 'port PORT\\nsave x y\\n' > r.conf", 'redis-server $PWD/r.conf', r'r\.conf.* line 2'),
-    ('redis_no_directory', "printf 'port PORT\\nbind 127.0.0.1\\ndir /nope/data\\n' > r.conf", 'redis-server $PWD/r.conf',
-     r'/nope.* does not exist|r\.conf.* line 3'),
+    ('redis_no_directory', "printf 'port PORT\\nbind 127.0.0.1\\ndir /nosuchplace/data\\n' > r.conf", 'redis-server $PWD/r.conf',
+     r'/nosuchplace.* does not exist|r\.conf.* line 3'),
     ('redis_port_taken', 'LISTEN', 'redis-server --port PORT --bind 127.0.0.1 --save ""',
      r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),
     ('redis_no_configuration', '', 'redis-server $PWD/none.conf', r'none\.conf does not exist'),
@@ -47,8 +47,8 @@ CASES = [
     ('lighttpd_port_taken', "printf 'server.document-root = \"/srv\"\\nserver.port = PORT\\nserver.bind = \"127.0.0.1\"\\n' > l.conf; LISTEN",
      'lighttpd -D -f l.conf', r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),
     ('haproxy_unknown_word', "printf 'global\\n  maxconn 50\\n  nosuchword 1\\n' > h.cfg", 'haproxy -c -f h.cfg', r'h\.cfg.* line 3'),
-    ('haproxy_no_certificate', "printf 'frontend f\\n  mode http\\n  bind 127.0.0.1:PORT ssl crt /nope.pem\\n' > h.cfg",
-     'haproxy -c -f h.cfg', r'/nope\.pem does not exist|h\.cfg.* line 3'),
+    ('haproxy_no_certificate', "printf 'frontend f\\n  mode http\\n  bind 127.0.0.1:PORT ssl crt /nosuchplace.pem\\n' > h.cfg",
+     'haproxy -c -f h.cfg', r'/nosuchplace\.pem does not exist|h\.cfg.* line 3'),
     ('haproxy_port_taken', "printf 'defaults\\n  mode http\\n  timeout client 1s\\n  timeout connect 1s\\n  timeout server 1s\\n"
      "frontend f\\n  bind 127.0.0.1:PORT\\n' > h.cfg; LISTEN", 'haproxy -f h.cfg', r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),
     ('haproxy_too_few_files', "printf 'global\\n  maxconn 5000\\ndefaults\\n  mode http\\n  timeout client 1s\\n  timeout connect 1s\\n"
@@ -82,7 +82,7 @@ CASES = [
     ('postgres_port_taken', CLUSTER + '; LISTEN', POSTGRES + ' -h 127.0.0.1', r'python3 \(pid \d+\) has 127\.0\.0\.1:PORT'),
     ('postgres_stale_pid', CLUSTER + '; setpriv --reuid=65534 --clear-groups sleep 30 >/dev/null 2>&1 & sleep 0.1; '
      'echo $! > data/postmaster.pid; chmod 666 data/postmaster.pid', POSTGRES, r'postmaster\.pid was left behind|postmaster\.pid.*sleep'),
-    ('postgres_no_socket_directory', CLUSTER, POSTGRES + ' -c unix_socket_directories=/nope', r'/nope does not exist'),
+    ('postgres_no_socket_directory', CLUSTER, POSTGRES + ' -c unix_socket_directories=/nosuchplace', r'/nosuchplace does not exist'),
     ('postgres_bad_library', CLUSTER, POSTGRES + ' -c shared_preload_libraries=nosuchlib', r'nosuchlib'),
     ('postgres_missing_version', CLUSTER + '; rm data/PG_VERSION', POSTGRES, r'PG_VERSION does not exist|initdb'),
     ('postgres_other_version', CLUSTER + '; echo 9.6 > data/PG_VERSION', POSTGRES, r'version'),

@@ -299,7 +299,7 @@ def retries(place):
 
 def tries_to_connect(place):
     """Each try has a socket of its own; what failed while the program started does not go on."""
-    code = ('import socket, time\nfor _ in range(9): os = __import__("os"); os.access("/nope-at-start", 0)\nwhile True:\n'
+    code = ('import socket, time\nfor _ in range(9): os = __import__("os"); os.access("/nosuchplace-at-start", 0)\nwhile True:\n'
             '  try: socket.create_connection(("127.0.0.1", 1))\n  except OSError: time.sleep(0.05)')
     sooner_or_later(lambda limit: check(explained(place, ['/usr/bin/python3', '-c', code], limit), place,
                                         ['tries again and again: connect', '127.0.0.1']))
@@ -307,13 +307,13 @@ def tries_to_connect(place):
 
 def failed_long_ago(place):
     """What failed again and again when the program started is no verdict on what it does now."""
-    code = ('import os, time\nfor _ in range(9): os.access("/nope-at-start", 0)\nopen("started", "w")\n'
+    code = ('import os, time\nfor _ in range(9): os.access("/nosuchplace-at-start", 0)\nopen("started", "w")\n'
             'while True: time.sleep(0.05)')
 
     def look(limit):
         answer = explained(place, ['/usr/bin/python3', '-c', code], limit)
         assert (place.folder / 'started').exists(), 'it has not started'
-        assert 'nope-at-start' not in answer['verdict'], answer['verdict']
+        assert 'nosuchplace-at-start' not in answer['verdict'], answer['verdict']
     sooner_or_later(look)
 
 

@@ -208,6 +208,44 @@ Place quoted_place(const Case& facts, const std::vector<std::string>& messages, 
   return {};
 }
 
+/// Returns the words in quotation marks, the last one first; those of two letters may be anything.
+std::vector<std::string> quoted_words(const std::string& message) {
+  std::vector<std::string> words;
+  for (std::size_t from = message.find_first_of("\"'`"); from != std::string::npos;) {
+    const std::size_t end = message.find_first_of("\"'", from + 1);
+    if (end == std::string::npos) {
+      break;
+    }
+    if (end - from > 3) {
+      words.insert(words.begin(), message.substr(from + 1, end - from - 1));
+    }
+    from = message.find_first_of("\"'`", end + 1);
+  }
+  return words;
+}
+
+/// Returns the place of a word that the program does not know, and quotes, in a configuration file that it has read.
+Place place_of_unknown_word(const Case& facts, const std::vector<std::string>& messages,
+                            const std::vector<std::string>& files) {
+  constexpr std::array<std::string_view, 7> complaints = {"nknown ", "nable to find", "annot find", "ndefined",
+                                                          "o such ", "nrecognized",   "nvalid "};
+  for (const std::string& message : messages) {
+    if (is_mere_place(message) || std::none_of(complaints.begin(), complaints.end(),
+                                               [&](std::string_view words) { return contains(message, words); })) {
+      continue;
+    }
+    for (const std::string& word : quoted_words(message)) {
+      const auto file = std::find_if(files.begin(), files.end(), [&](const std::string& one) {
+        return is_configuration_name(one) && ConfigurationText(facts.prober, one).line_with_value(word) != 0;
+      });
+      if (file != files.end()) {
+        return {*file, ConfigurationText(facts.prober, *file).line_with_value(word), 0, message};
+      }
+    }
+  }
+  return {};
+}
+
 /// Returns where in the line the mistake is, counted from 0: the column of the message, or a word that it quotes.
 std::size_t column_of(const Place& place, const std::string& line) {
   if (place.column != 0 && place.column <= line.size()) {
@@ -233,6 +271,9 @@ std::optional<Finding> wrong_line(const Case& facts) {
   }
   if (place.line == 0) {
     place = quoted_place(facts, messages, files);
+  }
+  if (place.path.empty()) {
+    place = place_of_unknown_word(facts, messages, files);
   }
   if (place.path.empty()) {
     return std::nullopt;
@@ -267,7 +308,7 @@ std::optional<Finding> wrong_line(const Case& facts) {
 }
 
 constexpr Rule rules[] = {
-    {"configuration-error", 28, "", "", "line|Line|:", "", wrong_line},
+    {"configuration-error", 28, "", "", "line|Line|:|nknown |nable to find", "", wrong_line},
 };
 
 }  // namespace

@@ -199,6 +199,19 @@ std::optional<Finding> unknown_file_system(const Case& facts) {
   return finding;
 }
 
+/// Of a file system that needs no device, only the options can be wrong.
+std::optional<Finding> mount_option_refused(const Case& facts) {
+  const std::string& type = facts.call().argument("filesystemtype").value.text;
+  const std::string& options = facts.call().argument("data").value.text;
+  if (type.empty() || options.empty() || !contains(read_file("/proc/filesystems", 65536), "nodev\t" + type + '\n')) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the file system " + printable(type) + " does not take these options: " + printable(options);
+  finding.remedy = "correct them (mount(8), " + printable(type) + "(5)); the end of dmesg may name the one";
+  return finding;
+}
+
 std::optional<Finding> no_process(const Case& facts) {
   const std::int64_t pid = facts.call().argument("pid").value.number;
   if (pid <= 0) {
@@ -214,11 +227,13 @@ std::optional<Finding> no_process(const Case& facts) {
 std::optional<Finding> directory_was_read(const Case& facts) {
   const auto& opened = facts.process.opened;
   std::string line = line_with(facts.messages, "s a directory");
-  line = line.empty() ? line_with(facts.messages, "read error") : line;
+  for (const std::string_view words : {"EISDIR: ", "read error"}) {
+    line = line.empty() ? line_with(facts.messages, words) : line;
+  }
   const auto at = std::find_if(opened.rbegin(), opened.rend(), [&](const Opened& one) {
     const Walk walk = facts.prober.walk(one.path);
     return walk.exists() && S_ISDIR(walk.info().st_mode) &&
-           (is_named(one.path, line) || is_named(base_name(one.path), line));
+           (is_named(one.path, line) || is_named(base_name(one.path), line) || contains(line, "EISDIR"));
   });
   if (at == opened.rend()) {
     return std::nullopt;
@@ -254,10 +269,11 @@ constexpr Rule rules[] = {
     {"protected-file", 50, "open openat openat2 creat", "EACCES", "", "", protected_file},
     {"move-into-itself", 40, "rename renameat renameat2", "EINVAL", "", "", into_itself},
     {"busy", 35, "umount2 rmdir unlinkat rename renameat renameat2 mount", "EBUSY", "", "", busy},
+    {"unknown-option", 80, "mount", "EINVAL", "", "", mount_option_refused},
     {"not-mounted", 35, "umount2", "EINVAL", "", "", not_mounted},
     {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
     {"no-process", 30, "kill tgkill tkill pidfd_open", "ESRCH", "", "", no_process},
-    {"folder-as-file", 35, "", "", "s a directory|read error", "", directory_was_read},
+    {"folder-as-file", 35, "", "", "s a directory|EISDIR: |read error", "", directory_was_read},
     {"failed-call", 0, "*", "", "", "", reported_error},
 };
 

@@ -44,7 +44,15 @@ std::string of_java(const std::string& messages) {
 
 /// Returns the line above the stack.
 std::string of_node(const std::string& messages) {
-  return last_line(messages.substr(0, std::min(messages.find("\n    at "), messages.size())));
+  const std::string text = messages.substr(0, std::min(messages.find("\n    at "), messages.size()));
+  for (const std::string_view kind : {"Error: ", "Error [", "Exception: "}) {  // the message may have several lines
+    const std::size_t at = text.rfind(kind);
+    const std::size_t start = at == std::string::npos ? at : text.rfind('\n', at) + 1;  // npos + 1 is 0
+    if (at != std::string::npos && text.find(' ', start) >= at) {
+      return first_line(text.substr(start));
+    }
+  }
+  return last_line(text);
 }
 
 /// Returns the line below the last stack: `NameError: …`, `urllib.error.HTTPError: …`. A test runner, which caught the

@@ -103,7 +103,10 @@ std::string what_is_at(const Crash& crash, std::uint64_t fault) {
     return to_text(crash.signal.info["si_code"]) == "SEGV_ACCERR" ? ", which may not be used so"
                                                                   : ", where no memory is";
   }
-  return " in " + mapping->protection + " memory";
+  return " in " + mapping->protection + " memory" +
+         (mapping->protection.starts_with("r-x")   ? ", which may not be written"
+          : mapping->protection.starts_with("r--") ? ", which may only be read"
+                                                   : "");
 }
 
 bool is_stack_overflow(const Case& facts, const Crash& crash, std::uint64_t fault) {
@@ -129,6 +132,17 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
   if (crash == nullptr) {
     finding.cause = "it crashed with " + facts.process.exit->signal;
     finding.remedy = "gdb " + shell_word(facts.process.executable()) + " shows where";
+    return finding;
+  }
+  if (facts.process.exit->signal == "SIGFPE") {
+    const std::string code = to_text(crash->signal.info["si_code"]);
+    finding.rule = "arithmetic-error";
+    finding.cause = (code == "FPE_INTDIV"   ? "it divided an integer by zero"
+                     : code == "FPE_INTOVF" ? "an integer overflowed in a division"
+                                            : "an arithmetic operation failed") +
+                    std::string(" (SIGFPE) in ") + place(*crash);
+    add_stack(finding, facts);
+    finding.remedy = "gdb " + shell_word(facts.process.executable()) + " shows where; a bug of the program";
     return finding;
   }
   const std::uint64_t fault = address_in(crash->signal.info, "si_addr");

@@ -302,14 +302,28 @@ std::optional<Finding> file_permission(const Case& facts) {
     finding.remedy = "compare the user that it ran as with ls -l " + shell_word(facts.path());
     return finding;
   }
-  const Access wanted = writes ? Access::write : Access::read;
+  const std::string asked = to_text(call.argument("mode").value);  // of access(2)
+  const bool is_access = call.name.starts_with("access") || call.name.starts_with("faccessat");
+  const bool runs = is_access && contains(asked, "X_OK");
+  const bool writes_it = writes || (is_access && contains(asked, "W_OK"));
+  const Access wanted = runs ? Access::execute : writes_it ? Access::write : Access::read;
   if (facts.prober.may(walk.info(), wanted)) {
     return std::nullopt;
   }
-  finding.cause = facts.prober.user() + " may not " + (writes ? "write" : "read") + ' ' + facts.path() + " (" +
-                  Prober::describe(walk.info()) + ")";
+  if (runs && S_ISREG(walk.info().st_mode)) {
+    finding.rule = "not-executable";
+    finding.cause =
+        facts.path() + " is not executable for " + facts.prober.user() + " (" + Prober::describe(walk.info()) + ")";
+    finding.remedy = "chmod +x " + shell_word(facts.path());
+    return finding;
+  }
+  finding.cause = facts.prober.user() + " may not " +
+                  (runs        ? "enter"
+                   : writes_it ? "write"
+                               : "read") +
+                  ' ' + facts.path() + " (" + Prober::describe(walk.info()) + ")";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy = permission_remedy(facts, walk.info(), facts.path(), writes ? 'w' : 'r');
+  finding.remedy = permission_remedy(facts, walk.info(), facts.path(), runs ? 'x' : writes_it ? 'w' : 'r');
   return finding;
 }
 

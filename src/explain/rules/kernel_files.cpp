@@ -53,6 +53,27 @@ std::optional<Finding> not_of_this_kernel(const Case& facts) {
   return finding;
 }
 
+/// Only who might trace a process may look at these files of it, proc(5).
+std::optional<Finding> process_of_another(const Case& facts) {
+  const std::string& path = facts.path();
+  const std::string rest = path.starts_with("/proc/") ? path.substr(6) : std::string();
+  const std::string number = rest.substr(0, rest.find('/'));
+  const std::string file = rest.size() > number.size() ? rest.substr(number.size() + 1) : std::string();
+  const bool is_private = is_listed(file.substr(0, file.find('/')),
+                                    "ns fd fdinfo exe cwd root map_files environ maps mem auxv io stack syscall");
+  if (!contains(facts.messages, "ermi") || !is_number(number) || !is_private ||
+      number == std::to_string(facts.process.pid) || !facts.snapshot()) {
+    return std::nullopt;
+  }
+  const Walk process = facts.prober.walk("/proc/" + number);
+  Finding finding;
+  finding.cause = facts.prober.user() + " may not look into process " + number +
+                  (process.exists() ? ", which belongs to " + user_name(process.info().st_uid) : std::string());
+  finding.looked_at.push_back(path + " is only for who might trace that process (CAP_SYS_PTRACE)");
+  finding.remedy = "run it as root";
+  return finding;
+}
+
 /// The kernel refuses a value, for example of a setting.
 std::optional<Finding> not_taken(const Case& facts) {
   if (facts.path().empty() || !facts.prober.is_on_kernel_file_system(facts.path())) {
@@ -67,9 +88,11 @@ std::optional<Finding> not_taken(const Case& facts) {
 }
 
 constexpr Rule rules[] = {
-    {"value-not-taken", 40, "write writev pwrite64", "EINVAL EIO ERANGE EPERM EBUSY EOPNOTSUPP", "", "", not_taken},
+    {"value-not-taken", 40, "write writev pwrite64", "EINVAL EIO ERANGE EPERM EBUSY EOPNOTSUPP ESRCH ENOENT ENODEV", "",
+     "", not_taken},
     {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", not_mounted},
     {"not-of-this-kernel", 20, file_calls, "ENOENT", "", "", not_of_this_kernel},
+    {"process-of-another", 32, file_calls, "EACCES EPERM", "", "", process_of_another},
     {"not-of-this-kernel", 35, file_calls, "EPERM EACCES", "", "", not_of_this_kernel},
 };
 

@@ -148,6 +148,24 @@ std::optional<Finding> damaged_library(const Case& facts) {
   return std::nullopt;
 }
 
+/// The loader found the library and could not map its code.
+std::optional<Finding> unmappable_library(const Case& facts) {
+  const std::string_view words = ": failed to map segment from shared object";
+  const std::string library = after_last(word_before(line_with(facts.messages, words), words), " ");
+  const auto& opened = facts.process.opened;
+  const auto at = std::find_if(opened.rbegin(), opened.rend(), [&](const Opened& one) {
+    return !library.empty() && base_name(one.path) == base_name(library);
+  });
+  const Prober::Mount mount = at == opened.rend() ? Prober::Mount() : facts.prober.mount(at->path);
+  if (!mount.no_execute) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "the library " + at->path + " is on a file system that is mounted with noexec (" + mount.point + ")";
+  finding.remedy = "mount -o remount,exec " + shell_word(mount.point) + ", or put the library elsewhere";
+  return finding;
+}
+
 std::optional<Finding> missing_library(const Case& facts) {
   const std::string line = line_with(facts.messages, ": cannot open shared object file");
   if (line.find("cannot be preloaded") != std::string::npos) {
@@ -314,6 +332,7 @@ constexpr Rule rules[] = {
     {"missing-library", 30, "", "", ": cannot open shared object file", "", missing_library},
     {"library-not-usable", 45, "", "",
      ": invalid ELF header|: file too short|: cannot read file data|: ELF load command", "", damaged_library},
+    {"noexec-mount", 45, "", "", ": failed to map segment from shared object", "", unmappable_library},
     {"missing-library-to-link", 40, "", "", "cannot find -l", "", library_to_link},
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},

@@ -39,9 +39,9 @@ std::string with_service(const Peer& peer) {
   return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
 }
 
-/// Returns the address of a connect, or for getsockopt(SO_ERROR) that of the last connect of the same descriptor.
+/// Returns the address of a connect, or for another call that of the last connect of the same descriptor.
 Peer peer_of_step(const Case& facts) {
-  if (facts.call().name != "getsockopt") {
+  if (facts.call().name == "connect") {
     return peer_of(facts.call());
   }
   const std::int64_t fd = facts.call().descriptor("sockfd");
@@ -193,6 +193,13 @@ std::optional<Finding> no_display(const Case& facts) {
   });
   const std::string display = environment_value(facts.process, "DISPLAY");
   Finding finding;
+  if (asked == steps.end() && !display.empty()) {
+    finding.rule = "server-not-running";
+    finding.cause = "no X server can be reached at " + printable(display) + ", which DISPLAY names";
+    finding.looked_at.emplace_back("it connected to no X server: the name of the host or the number is wrong");
+    finding.remedy = "set DISPLAY to a display that runs; over ssh use -X; without a screen, xvfb-run";
+    return finding;
+  }
   if (asked == steps.end()) {
     finding.cause = "it needs a graphical display, and the environment names none (DISPLAY, WAYLAND_DISPLAY)";
     finding.looked_at.emplace_back("it connected to no X server");
@@ -364,6 +371,7 @@ constexpr Rule rules[] = {
      "nable to init server|without a $DISPLAY|cannot open X11 display",
      "", no_display},
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
+    {"connection-refused", 28, "recvfrom recvmsg sendto", "ECONNREFUSED", "", "", refused},
     {"no-answer", 25, "", "", "timed out|imed out|ime out|ETIMEDOUT", "", no_answer},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},

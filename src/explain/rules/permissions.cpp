@@ -21,7 +21,7 @@ struct Need {
 };
 
 /// The capability that a call needs; without it, the call fails with EPERM (capabilities(7)).
-constexpr std::array<Need, 14> needs = {{
+constexpr std::array<Need, 15> needs = {{
     {"syslog", CAP_SYSLOG, "CAP_SYSLOG"},
     {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl move_mount "
      "open_tree fsopen fsmount",
@@ -38,10 +38,12 @@ constexpr std::array<Need, 14> needs = {{
     {"setpriority sched_setscheduler sched_setattr nice", CAP_SYS_NICE, "CAP_SYS_NICE"},
     {"ptrace process_vm_readv process_vm_writev kcmp", CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
     {"setrlimit prlimit64", CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE"},
+    {"ioprio_set", CAP_SYS_NICE, "CAP_SYS_NICE"},
 }};
 
 constexpr std::string_view privileged_calls =
-    "mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog move_mount "
+    "ioprio_set mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog "
+    "move_mount "
     "open_tree "
     "fsopen fsmount clone clone3 chroot setuid setresuid setreuid setgid setresgid setregid setgroups chown fchown "
     "lchown "
@@ -381,7 +383,7 @@ constexpr std::string_view watched_for_filters =
 std::optional<Finding> signal_refused(const Case& facts) {
   const Call& call = facts.call();
   const std::int64_t pid = call.argument("pid").value.number;
-  if (pid <= 0 || to_text(call.argument("signum").value) == "0") {
+  if (pid <= 0) {
     return std::nullopt;
   }
   const std::string number = std::to_string(pid);

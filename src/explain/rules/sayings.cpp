@@ -12,7 +12,11 @@ namespace tracer::explain::rules {
 
 namespace {
 
-enum class About : std::uint8_t { anything, clock };
+enum class About : std::uint8_t {
+  anything,
+  clock,
+  file,  ///< the file that the program opened last stands before the cause
+};
 
 struct Saying {
   std::string_view words;   ///< part of a message; `{}` stands for a word, which ends before what follows it
@@ -144,9 +148,95 @@ constexpr Saying sayings[] = {
      "mkdir -m 755 {}", "missing-file"},
     {"DefaultRuntimeDir directory '{}'", "the directory {} does not exist (DefaultRuntimeDir)",
      "mkdir {}; systemctl and apache2ctl do that", "missing-file"},
-    {"file is not a database", "the file is no database of SQLite", "name the right file", "not-a-database"},
-    {"file is encrypted or is not a database", "the file is no database of SQLite", "name the right file",
-     "not-a-database"},
+    {"file is not a database", "is no database of SQLite", "name the right file", "not-a-database", About::file},
+    {"file is encrypted or is not a database", "is no database of SQLite", "name the right file", "not-a-database",
+     About::file},
+    {"database disk image is malformed", "is a database of SQLite that is damaged",
+     "restore it from a backup, or save what can be read: sqlite3 FILE .recover", "damaged-database", About::file},
+    {"Wrong signature trying to load DB", "is no dump of a Redis database", "restore it from a backup, or name another",
+     "damaged-database", About::file},
+    {"Can't handle RDB format version", "is no dump of a Redis database, or one of a newer Redis",
+     "restore it from a backup, or name another", "damaged-database", About::file},
+    {"Fatal error loading the DB", "is a dump of a Redis database that is damaged",
+     "restore it from a backup (redis-check-rdb checks it), or name another", "damaged-database", About::file},
+    {"Bad file format reading the append only file", "is damaged, the append-only file of Redis",
+     "restore it from a backup, or redis-check-aof --fix", "damaged-database", About::file},
+    {"to run mariadbd as root", refuses_root, "run it as another user: --user=mysql", "refuses-root"},
+    {"to run mysqld as root", refuses_root, "run it as another user: --user=mysql", "refuses-root"},
+    {"Can't change to run as user '{}'", "the user {} does not exist on this machine",
+     "name a user that exists (getent passwd lists them)", "unknown-user"},
+    {"bad user name {}\n", "the user {} does not exist on this machine",
+     "name a user that exists (getent passwd lists them)", "unknown-user"},
+    {"bad group name {}\n", "the group {} does not exist on this machine",
+     "name a group that exists (getent group lists them)", "unknown-user"},
+    {"unknown variable '{}'", "its configuration sets {}, which it does not know",
+     "correct the name in its configuration or on the command line, or remove it", "unknown-setting"},
+    {"unknown option '{}'", "its configuration or command line has {}, which it does not know",
+     "correct the name, or remove it", "unknown-setting"},
+    {"Can't open and lock privilege tables", "the database was not initialised: it has no system tables",
+     "mariadb-install-db --datadir=DIRECTORY", "not-initialised"},
+    {"mysql.user' doesn't exist", "the database was not initialised: it has no system tables",
+     "mariadb-install-db --datadir=DIRECTORY", "not-initialised"},
+    {"Unknown database '{}'", "the database {} does not exist on that server", "create it, or name another",
+     "no-such-database"},
+    {"unknown interface {}\n", "this machine has no network interface {}", "correct its name (ip link lists them)",
+     "no-such-interface"},
+    {"Device \"{}\" does not exist", "this machine has no network interface {}",
+     "correct its name (ip link lists them)", "no-such-interface"},
+    {"Cannot find device \"{}\"", "this machine has no network interface {}", "correct its name (ip link lists them)",
+     "no-such-interface"},
+    {"Couldn't bind to interface '{}'", "this machine has no network interface {}",
+     "correct its name (ip link lists them)", "no-such-interface"},
+    {"cannot load certificate \"{}\"", "{} is no certificate that it can read (PEM)",
+     "name the right file; openssl x509 -in FILE -noout -text shows one", "not-a-certificate"},
+    {"cannot load certificate key \"{}\"", "{} is no private key that it can read (PEM)",
+     "name the right file; openssl pkey -in FILE -noout shows one", "not-a-certificate"},
+    {"ould not load private key from {}\n", "{} is no private key that it can read", "name the right file",
+     "not-a-certificate"},
+    {"Could not find private key from {}\n", "{} is no private key that it can read", "name the right file",
+     "not-a-certificate"},
+    {"bad minute", "a line of the crontab is wrong: its first field, the minute", "correct it, see crontab(5)",
+     "configuration-error"},
+    {"bad hour", "a line of the crontab is wrong: its second field, the hour", "correct it, see crontab(5)",
+     "configuration-error"},
+    {"bad day-of-", "a line of the crontab is wrong: a field for the day", "correct it, see crontab(5)",
+     "configuration-error"},
+    {"bad month", "a line of the crontab is wrong: its fourth field, the month", "correct it, see crontab(5)",
+     "configuration-error"},
+    {"bad command", "a line of the crontab has no command", "correct it, see crontab(5)", "configuration-error"},
+    {"destination must be a directory", "its destination is no directory, and it copies several files",
+     "name a directory as the last argument", "file-as-folder"},
+    {"Could not find agent library {} on", "the agent library {} is in none of the directories that Java looks in",
+     "correct -agentlib, or give its whole path: -agentpath:PATH", "missing-library"},
+    {"error: package {} does not exist", "the Java package {} is in no directory and no archive of the class path",
+     "javac -cp PATH:ARCHIVE.jar, or correct the import", "missing-module"},
+    {"go.mod file not found", "there is no go.mod in this directory or above: go wants a module",
+     "go mod init NAME, or run it in the directory of the module", "missing-file"},
+    {"cannot find module providing package {}:", "no module of go.mod has the package {}", "go get {}",
+     "missing-module"},
+    {"no required module provides package {};", "no module of go.mod has the package {}", "go get {}",
+     "missing-module"},
+    {"could not find `Cargo.toml` in", "there is no Cargo.toml in this directory or above",
+     "run it in the directory of the package, or cargo init", "missing-file"},
+    {"mount point is not a directory", "the mount point is a file, and this can only be mounted on a directory",
+     "name a directory", "file-as-folder"},
+    {"could not find requested file:\n\n    {}\n", "the file {}, which CMakeLists.txt includes, does not exist",
+     "correct its name, or CMAKE_MODULE_PATH", "missing-file"},
+    {"invalid value for parameter \"{}\"", "the value of {} is none that the server takes", "correct it",
+     "wrong-value"},
+    {"given source\n\n    \"{}\"\n\n  which is not an existing", "the directory {} does not exist",
+     "correct the name in CMakeLists.txt, or make the directory", "missing-file"},
+    {"given source \"{}\" which is not an existing", "the directory {} does not exist",
+     "correct the name in CMakeLists.txt, or make the directory", "missing-file"},
+    {"Invalid or corrupt jarfile {}\n", "{} is no Java archive, or a damaged one", "get or build it again",
+     "damaged-archive"},
+    {"adding an object to repository database {}\n", "it may not write to a directory of the repository below {}",
+     "run it as the owner of the repository (ls -ld {} shows who)", "folder-not-writable"},
+    {"subsystem request failed on channel", "the server has no sftp subsystem, which scp and sftp need",
+     "Subsystem sftp in sshd_config there, or scp -O", "missing-at-other-end"},
+    {"error reading information on service", "there is no such service", "correct its name", "no-such-service"},
+    {"invalid reference: {}\n", "git knows no branch, tag or commit {}", "git branch -a lists them",
+     "no-such-reference"},
     {"(class file version {})", newer_java, update_java, "newer-class-file"},
     {"Unsupported major.minor version {}", newer_java, update_java, "newer-class-file"},
     {"java.lang.OutOfMemoryError: {}", "Java's own memory is used up: {}", "give it more: java -Xmx2g", "heap-used-up"},
@@ -235,6 +325,16 @@ void look_at_clock(const Case& facts, Finding& finding) {
   }
 }
 
+/// Returns the file that the program opened last, but for those of the system; empty if there is none.
+std::string file_opened_last(const Process& process) {
+  const auto at = std::find_if(process.opened.rbegin(), process.opened.rend(), [&](const Opened& one) {
+    constexpr std::array<std::string_view, 6> of_system = {"/etc/", "/proc/", "/sys/", "/dev/", "/usr/", "/lib"};
+    return one.order >= process.last_exec &&
+           std::none_of(of_system.begin(), of_system.end(), [&](auto part) { return one.path.starts_with(part); });
+  });
+  return at == process.opened.rend() ? std::string() : at->path;
+}
+
 /// Appends what the user sees of the words of all descendants of the process.
 void append_words_of_children(const Story& story, const Process& process, std::string& words) {
   constexpr std::size_t max_words = 65536;
@@ -289,6 +389,10 @@ std::optional<Finding> saying(const Case& facts) {
     finding.cause = filled(one.cause, *word);
     finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
     finding.weight = one.rule == "needs-root" ? -50 : 0;  // a call that was refused says more
+    if (one.about == About::file) {
+      const std::string file = file_opened_last(facts.process);
+      finding.cause = (file.empty() ? "the file" : file) + ' ' + finding.cause;
+    }
     if (one.about == About::clock) {
       look_at_clock(facts, finding);
     }
