@@ -104,6 +104,15 @@ bool was_ended_by(const Process& child, const Process& process) {
          });
 }
 
+/// Returns what the user saw of the words of `process` after a step of another process.
+std::string words_from(const Process& process, std::uint64_t order) {
+  std::string words;
+  for (const Step& step : process.steps) {
+    words += step.kind == Step::Kind::message && !step.is_hidden && step.order > order ? step.text : std::string();
+  }
+  return words;
+}
+
 /// True if the process went on after the failure that `wait` reports: the user does not see what the child wrote, but
 /// what the process wrote afterwards.
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
@@ -126,10 +135,17 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   if (own == nullptr || spoke_before || family.last_words_in(child) != nullptr) {
     return false;
   }
+  if (was_ended_by(child, process)) {
+    return true;
+  }
+  if (wrote_messages(family, child)) {
+    return !is_relayed(family, child, process);
+  }
+  // The child said nothing: what the process said then is about it, or not.
   constexpr std::uint64_t soon = 40;  // traced calls between the wait and words about it
-  return was_ended_by(child, process) ||
-         (wrote_messages(family, child) ? !is_relayed(family, child, process)
-                                        : own->number > wait.number + soon && !is_named_by(child, process));
+  const bool is_about_it = is_named_by(child, process) || reports_inability(words_from(process, wait.order));
+  const bool is_other = process.exit && process.exit->status != child.exit->status && !is_about_it;
+  return is_other || (own->number > wait.number + soon && !is_named_by(child, process));
 }
 
 /// Returns how often `process` wrote to the standard error that the user sees after a step of another process.

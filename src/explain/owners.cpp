@@ -76,6 +76,19 @@ bool uses(pid_t pid, const std::string& directory) {
   return found;
 }
 
+/// True if a descriptor of the process holds a lock of that file: fdinfo says so.
+bool has_lock(pid_t pid, dev_t device, ino_t inode) {
+  const std::string descriptors = proc::proc_path(pid, "fd");
+  bool found = false;
+  for_each_entry(descriptors, [&](const char* fd) {
+    struct stat info;
+    found = ::stat((descriptors + '/' + fd).c_str(), &info) == 0 && info.st_dev == device && info.st_ino == inode &&
+            read_file(proc::proc_path(pid, "fdinfo") + '/' + fd, 4096).find("lock:") != std::string::npos;
+    return !found;
+  });
+  return found;
+}
+
 }  // namespace
 
 std::vector<pid_t> runners_of(const std::string& program) {
@@ -197,6 +210,11 @@ std::vector<pid_t> lock_holders(dev_t device, ino_t inode) {
         number == inode && ::makedev(major_number, minor_number) == device) {
       found.push_back(pid);
     }
+  }
+  // A lock that was taken before a fork bears the ID of the parent, which may have ended.
+  if (std::none_of(found.begin(), found.end(), is_alive) && !found.empty()) {
+    const std::vector<pid_t> heirs = processes_with([&](pid_t pid) { return has_lock(pid, device, inode); });
+    return heirs.empty() ? found : heirs;
   }
   return found;
 }

@@ -24,16 +24,6 @@ constexpr std::string_view requests =
     "io_uring_setup userfaultfd capset setgroups";
 constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
 
-/// True if the text says that something could not be read or found.
-bool reports_inability(const std::string& text) {
-  constexpr std::array<std::string_view, 25> words = {
-      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",  "ailed to ",
-      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable", "n't exist",
-      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir", "NoSuchFile",
-      "FileNotFound", "not access", "not readable", "ailure "};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
-}
-
 /// True if the text speaks of another process that has what the program wants.
 bool reports_another(const std::string& text) {
   constexpr std::array<std::string_view, 6> words = {"lock", "Lock", "already", "running", "in use", "busy"};
@@ -93,8 +83,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   const bool is_lookup = is_listed(step.call.error, lookup_errors) && is_listed(step.call.name, lookups);
   const bool is_lock = is_listed(step.call.error, "EAGAIN EWOULDBLOCK") && is_listed(step.call.name, lock_calls);
   const bool is_request = is_listed(step.call.error, "EPERM EACCES") && is_listed(step.call.name, requests);
-  const bool is_connect =
-      step.call.name == "connect" && is_listed(step.call.error, "ECONNREFUSED EHOSTUNREACH ENETUNREACH ENOENT");
+  const bool is_connect = is_listed(step.call.name, "connect getsockopt") &&
+                          is_listed(step.call.error, "ECONNREFUSED EHOSTUNREACH ENETUNREACH ENOENT");
   if (is_connect) {
     return is_connect_without_words(step);
   }

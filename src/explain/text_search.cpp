@@ -47,6 +47,15 @@ std::string without_remarks(const std::string& text) {
   return kept;
 }
 
+bool reports_inability(std::string_view text) {
+  constexpr std::array<std::string_view, 25> words = {
+      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",  "ailed to ",
+      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable", "n't exist",
+      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir", "NoSuchFile",
+      "FileNotFound", "not access", "not readable", "ailure "};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
+}
+
 bool reports_error(std::string_view line) {
   constexpr std::array<std::string_view, 18> words = {"rror",   "ERROR", "atal",     "FATAL",     "ailed",   "FAILED",
                                                       "annot ", "an't ", "ould not", "nable to ", "nvalid",  "rong ",

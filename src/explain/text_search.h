@@ -12,6 +12,8 @@ bool contains(std::string_view text, std::string_view part);
 /// True if `text` contains a file name or path that is not part of another word or of a longer path: "#include" does
 /// not name `include`, and "/etc/hosts" does not name "/etc".
 bool is_named(std::string_view name, std::string_view text);
+/// True if the text says that something could not be read or found.
+bool reports_inability(std::string_view text);
 /// True for a line that reports a failure.
 bool reports_error(std::string_view line);
 /// Removes lines of log messages that report no failure or only a warning.

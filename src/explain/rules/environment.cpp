@@ -25,7 +25,9 @@ std::string named_by_shell(const Case& facts) {
   if (!is_listed(facts.process.name(), "sh bash dash zsh ksh busybox")) {
     return {};
   }
-  std::string line = last_line(facts.messages);
+  std::string line = last_line(without_remarks(facts.messages));
+  const std::size_t name_end = line.find(": ");  // of the shell or its script
+  line.erase(0, name_end == std::string::npos ? line.size() : name_end + 2);
   for (std::size_t colon = line.find(": "); colon != std::string::npos; colon = line.find(": ")) {
     if (std::string word = line.substr(0, colon); is_variable_name(word)) {
       return word;

@@ -169,13 +169,18 @@ std::optional<Finding> segmentation_fault(const Case& facts) {
       (in_library && !facts.process.opened.empty() && is_library_name(facts.process.opened.back().path) &&
        facts.messages.empty() && base_name(code->path).compare(0, 4, "libc") != 0 && crash->signal.stack.empty());
   finding.rule = before_main ? "crash-before-main" : "";
-  finding.cause = before_main ? "it crashed before main began, in " +
-                                    (code == nullptr ? place(*crash) : "the library " + code->path) +
-                                    " (a constructor of it, most likely)"
-                              : "it crashed (" + facts.process.exit->signal + ") in " + place(*crash);
-  finding.looked_at.push_back(general_protection
-                                  ? "the processor refused an instruction or an address that cannot exist"
-                                  : "it used the address " + format_address(fault) + what_is_at(*crash, fault));
+  finding.cause =
+      before_main
+          ? "it crashed before main began, in " + (code == nullptr ? place(*crash) : "the library " + code->path) +
+                " (a constructor of it, most likely)"
+          : "it crashed (" + facts.process.exit->signal + ") in " + place(*crash) +
+                (general_protection ? std::string()
+                                    : ": it used the address " + format_address(fault) + what_is_at(*crash, fault));
+  if (general_protection) {
+    finding.looked_at.emplace_back("the processor refused an instruction or an address that cannot exist");
+  } else if (before_main) {
+    finding.looked_at.push_back("it used the address " + format_address(fault) + what_is_at(*crash, fault));
+  }
   finding.looked_at.push_back("the instruction is in " + place(*crash));
   add_stack(finding, facts);
   finding.remedy = before_main ? "install another version of that library, or start without it"

@@ -322,11 +322,16 @@ std::optional<Finding> name_service(const Case& facts) {
   finding.evidence = asked.evidence;
   const std::string servers = join(asked.servers, ", ");
   const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.messages, ": no such host");
-  const std::string name = asked.name.empty() ? "a host name" : "the host name " + asked.name;
+  std::string wanted = asked.name;
+  for (const std::string_view before : {"resolve host: ", "resolve proxy: ", "resolve hostname "}) {
+    const std::string said = word_after(facts.messages, before, " :;,\n");
+    wanted = said.empty() ? wanted : printable(said);
+  }
+  const std::string name = wanted.empty() ? "a host name" : "the host name " + wanted;
   finding.cause = no_such_name ? name + " does not exist"
                   : servers.empty() || asked.reply.empty()
                       ? name + " could not be resolved"
-                      : "the name server " + servers + " does not answer, so host names cannot be resolved";
+                      : "the name server " + servers + " does not answer, so " + name + " cannot be resolved";
   if (!asked.reply.empty()) {
     finding.looked_at.push_back(servers + ": " + asked.reply);
   }

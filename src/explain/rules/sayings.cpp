@@ -234,6 +234,8 @@ constexpr Saying sayings[] = {
      "run it as the owner of the repository (ls -ld {} shows who)", "folder-not-writable"},
     {"subsystem request failed on channel", "the server has no sftp subsystem, which scp and sftp need",
      "Subsystem sftp in sshd_config there, or scp -O", "missing-at-other-end"},
+    {">>> '{}'\n", "its configuration or command line has a value that it does not take: {}", "correct it",
+     "wrong-value"},
     {"error reading information on service", "there is no such service", "correct its name", "no-such-service"},
     {"invalid reference: {}\n", "git knows no branch, tag or commit {}", "git branch -a lists them",
      "no-such-reference"},
@@ -388,7 +390,8 @@ std::optional<Finding> saying(const Case& facts) {
     finding.rule = one.rule;
     finding.cause = filled(one.cause, *word);
     finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
-    finding.weight = one.rule == "needs-root" ? -50 : 0;  // a call that was refused says more
+    // A call that was refused, or the line of a configuration file, says more.
+    finding.weight = is_listed(one.rule, "needs-root wrong-value") ? -50 : 0;
     if (one.about == About::file) {
       const std::string file = file_opened_last(facts.process);
       finding.cause = (file.empty() ? "the file" : file) + ' ' + finding.cause;
