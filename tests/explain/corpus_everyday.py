@@ -1,4 +1,4 @@
-"""Loader, system, rights, limits, files and crashes: failures that were written down before their explanation wa"""
+"""Loader, system, rights, limits, files and crashes: failures that were written down before their answer was seen."""
 
 from corpus_data import Answered, GOOD, OWN
 
