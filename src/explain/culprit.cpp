@@ -104,6 +104,14 @@ bool was_ended_by(const Process& child, const Process& process) {
          });
 }
 
+/// True if the end of a child explains that of `process` by its number: a shell passes it on.
+bool has_same_status(const Process& process, const ExitInfo& child) {
+  constexpr int shells_signal_offset = 128;
+  const int expected = child.by_signal ? shells_signal_offset + child.status : child.status;
+  return !process.exit || process.exit->by_signal ? process.exit && process.exit->signal == child.signal
+                                                  : process.exit->status == expected;
+}
+
 /// Returns what the user saw of the words of `process` after a step of another process.
 std::string words_from(const Process& process, std::uint64_t order) {
   std::string words;
@@ -120,7 +128,7 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   const Step* own = last_words(process);
   const bool was_hidden = wrote_messages(family, child) && family.last_words_in(child) == nullptr;
   const bool spoke_before = own != nullptr && own->order < wait.order;
-  if (spoke_before && was_hidden && process.exit && process.exit->status != child.exit->status) {
+  if (spoke_before && was_hidden && !has_same_status(process, *child.exit)) {
     return true;  // a last act, such as the trap of a shell
   }
   const Step* words = family.last_words_in(child);
@@ -144,7 +152,7 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   // The child said nothing: what the process said then is about it, or not.
   constexpr std::uint64_t soon = 40;  // traced calls between the wait and words about it
   const bool is_about_it = is_named_by(child, process) || reports_inability(words_from(process, wait.order));
-  const bool is_other = process.exit && process.exit->status != child.exit->status && !is_about_it;
+  const bool is_other = !has_same_status(process, *child.exit) && !is_about_it;
   return is_other || (own->number > wait.number + soon && !is_named_by(child, process));
 }
 
@@ -171,14 +179,6 @@ const Process* child_with_last_words(const Family& family, const Process& proces
     }
   });
   return speaker;
-}
-
-/// True if the end of a child explains that of `process` by its number: a shell passes it on.
-bool has_same_status(const Process& process, const ExitInfo& child) {
-  constexpr int shells_signal_offset = 128;
-  const int expected = child.by_signal ? shells_signal_offset + child.status : child.status;
-  return !process.exit || process.exit->by_signal ? process.exit && process.exit->signal == child.signal
-                                                  : process.exit->status == expected;
 }
 
 /// Returns the step in which `process` waited for its last failed child; nullptr if the child's failure does not
