@@ -97,6 +97,13 @@ trace::SocketFacts socket_of(const Reported& reported) {
   return result;
 }
 
+std::optional<trace::DeviceNumber> device_of(std::uint32_t mode, std::uint32_t device) {
+  constexpr unsigned minor_bits = 20;
+  return S_ISCHR(mode) || S_ISBLK(mode) ? std::optional(trace::DeviceNumber{S_ISBLK(mode), device >> minor_bits,
+                                                                            device & ((1U << minor_bits) - 1)})
+                                        : std::nullopt;
+}
+
 std::optional<trace::OpenFile> file_of(const Reported& reported) {
   if (!reported.facts) {
     return std::nullopt;
@@ -114,10 +121,7 @@ std::optional<trace::OpenFile> file_of(const Reported& reported) {
   if (file.link.empty() || file.link.size() + (file.deleted ? mark : 0) >= PATH_MAX) {
     return std::nullopt;
   }
-  constexpr unsigned minor_bits = 20;
-  if (S_ISCHR(facts.mode) || S_ISBLK(facts.mode)) {
-    file.device = {S_ISBLK(facts.mode), facts.device >> minor_bits, facts.device & ((1U << minor_bits) - 1)};
-  }
+  file.device = device_of(facts.mode, facts.device);
   if (reported.socket) {
     file.socket = socket_of(reported);
   } else if (file.link == "anon_inode:[pidfd]") {
@@ -187,6 +191,25 @@ std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
     });
   }
   return protocol;
+}
+
+std::optional<trace::FileKind> CapturedSnapshot::file_kind(std::int32_t fd) const {
+  trace::FileKind kind;
+  for (const Area area : areas_) {
+    for_each_chunk(area, [&kind, fd](const trace_chunk& chunk, Area bytes) {
+      if (chunk.kind != chunk_file_kind || chunk.address != static_cast<std::uint32_t>(fd)) {
+        return;
+      }
+      const auto facts = chunk_as<file_kind_facts>(bytes);
+      const auto* name = reinterpret_cast<const char*>(facts.name);
+      kind = {device_of(facts.mode, facts.device), {}, {}, {}};
+      auto& of_kind = S_ISSOCK(facts.mode) ? kind.protocol : kind.system;
+      if (S_ISSOCK(facts.mode) || S_ISREG(facts.mode) || S_ISDIR(facts.mode)) {
+        of_kind.assign(name, ::strnlen(name, sizeof facts.name));
+      }
+    });
+  }
+  return kind;
 }
 
 std::optional<trace::TaskSnapshot::Process> CapturedSnapshot::process(std::int32_t id) const {

@@ -32,6 +32,7 @@ class CapturedSnapshot final : public trace::TaskSnapshot {
   [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<trace::OpenFile> working_directory() const override;
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<trace::FileKind> file_kind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t id) const override;
   [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
   [[nodiscard]] const trace::TaskState& state() const override;

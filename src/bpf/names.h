@@ -34,6 +34,13 @@ struct descriptor_facts {
   struct path_end path;
 };
 
+/* Of chunk_file_kind. */
+struct file_kind_facts {
+  __u32 mode;    /* st_mode */
+  __u32 device;  /* of a device's file, as the kernel counts: 20 bits of minor number */
+  __u8 name[16]; /* of a socket: its protocol; of other files: the type of the file system; with a NUL */
+};
+
 /* Of chunk_socket, behind the chunk_descriptor of the same descriptor. */
 struct socket_facts {
   __u16 family;

@@ -110,6 +110,7 @@ enum chunk_kind {
   chunk_program,   /* of an execve whose entry was incomplete: the path that it was given */
   chunk_arguments, /* the new program's, each with its NUL; the address is 1 where it is an interpreter's */
   chunk_netlink,   /* the protocol of the netlink socket whose descriptor is in the place of the address; eight bytes */
+  chunk_file_kind, /* struct file_kind_facts of the descriptor in the place of the address */
   /* See bpf/task_state.h. */
   chunk_process,
   chunk_name,

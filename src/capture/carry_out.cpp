@@ -81,6 +81,9 @@ class Run {
       case capture_netlink:
         recorder_.netlink(static_cast<std::uint32_t>(base));
         return;
+      case capture_file_kind:
+        recorder_.file_kind(static_cast<std::uint32_t>(base));
+        return;
       case capture_named:
         recorder_.named(static_cast<named_kind>(op.to), static_cast<std::uint32_t>(base),
                         static_cast<std::uint32_t>(count));

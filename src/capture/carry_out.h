@@ -28,6 +28,8 @@ class Recorder {
   virtual void named(named_kind kind, std::uint32_t number, std::uint32_t pidfd) = 0;
   /// Somebody asks whether this descriptor is a netlink socket.
   virtual void netlink(std::uint32_t descriptor) = 0;
+  /// Somebody asks whose ioctls this descriptor has.
+  virtual void file_kind(std::uint32_t /*descriptor*/) {}
   /// There is no room for more: the loops of the plan end.
   [[nodiscard]] virtual bool full() const { return false; }
 };

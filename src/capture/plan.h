@@ -39,6 +39,7 @@ enum capture_kind {
   capture_load,      /* reads a number into a slot */
   capture_each,      /* repeats the next `body` operations for each element of an array, with its address in a slot */
   capture_netlink,   /* records the protocol of a netlink socket, whose descriptor is in slot `base` */
+  capture_file_kind, /* records the kind of the file whose descriptor is in slot `base` */
   capture_texts,     /* copies the texts that an array of pointers points to, up to a null pointer */
   /* The operations from here on record what numbers stand for: enum named_kind. */
   capture_named,       /* the number in slot `base`; the pidfd that it belongs to is in slot `length` */

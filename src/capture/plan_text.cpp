@@ -107,6 +107,8 @@ class OperationWriter {
                                  elements(operation));
       case capture_netlink:
         return fmt::format("name {}: netlink protocol", slot(operation.base));
+      case capture_file_kind:
+        return fmt::format("name {}: kind of file", slot(operation.base));
       case capture_texts:
         return fmt::format("copy each u{} in {} until 0: text, at most {} bytes", 8 * operation.width,
                            address(operation), operation.most);

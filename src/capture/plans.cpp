@@ -86,20 +86,30 @@ class PlanMaker {
     unknown.arguments = most_arguments;
     unknown.chooser = slot_none;
     plans_.by_slot.resize(std::size_t{watched_abis} * numbers_per_abi, unknown);
+    for (const ConstantSet& set : t_.sets) {
+      for (const ConstantGroup& group : Tables::slice(t_.groups, set.driver != none ? set.groups : Range{})) {
+        for (const Constant& constant : Tables::slice(t_.constants, group.constants)) {
+          shared_.insert(static_cast<std::uint32_t>(constant.value));
+        }
+      }
+    }
   }
 
   void add(Abi abi, const NumberedCall& numbered) {
     const Call& call = t_.calls[numbered.call];
     const auto slot = static_cast<std::uint32_t>(slot_of(abi, numbered.number));
     const auto chooser = chooser_of(t_, call, abi);
-    capture_plan plan =
-        made([&](CapturePhase phase) { return plan_call(setting_, abi, phase, call, chooser.has_value()); });
+    const auto of_call = [&](CapturePhase phase) { return plan_call(setting_, abi, phase, call, chooser.has_value()); };
+    capture_plan plan = made(of_call);
     plan.arguments = arguments_of(t_, call, abi);
     plan.chooser = slot_none;
     if (chooser) {
       plan.chooser = chooser->argument;
       plan.chooser_bits = chooser->bits;
       add_forms(abi, slot, plan, t_.signatures[call.signature]);
+      if (has_drivers(t_.signatures[call.signature])) {
+        add_shared(slot, plan, of_call);
+      }
     }
     plans_.by_slot[slot] = plan;
   }
@@ -117,19 +127,79 @@ class PlanMaker {
 
  private:
   void add_forms(Abi abi, std::uint32_t slot, const capture_plan& plan, const Signature& signature) {
-    for (const SignatureRow& row : Tables::slice(t_.signature_rows, signature.rows)) {
+    const bool drivers = has_drivers(signature);
+    const auto rows = Tables::slice(t_.signature_rows, signature.rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const SignatureRow& row = rows[i];
       if ((row.abis & mask_of(abi)) == 0 || row.open_bits != 0) {
         continue;
       }
       form_plan form{};
       form.slot = slot + 1;
       form.value = static_cast<std::uint32_t>(row.value) & plan.chooser_bits;
-      form.plan = made([&](CapturePhase phase) { return plan_form(setting_, abi, phase, row.signature); });
+      const bool shared = drivers && shared_.count(form.value) != 0;
+      form.plan = made([&](CapturePhase phase) {
+        auto planned = plan_form(setting_, abi, phase, row.signature);
+        return shared ? for_all_drivers(std::move(planned), abi, phase, rows.subspan(i)) : planned;
+      });
       form.plan.arguments = plan.arguments;
       const auto copies = [](const capture_plan& p) { return p.entry_count != 0 || p.exit_count != 0; };
       if (copies(form.plan) || copies(plan)) {
         forms_.push_back(form);
       }
+    }
+  }
+
+  /// Whether its values are numbers that several drivers share.
+  [[nodiscard]] bool has_drivers(const Signature& signature) const {
+    const Expr& selector = t_.exprs[signature.selector];
+    const Type* type = selector.op == ExprOp::arg && t_.params[selector.a].type != none
+                           ? &t_.types[t_.params[selector.a].type]
+                           : nullptr;
+    return type != nullptr && type->set != none && t_.sets[type->set].special != none;
+  }
+
+  /// Adds whose ioctls the descriptor, the first argument, has, and what the other rows of the same value copy.
+  [[nodiscard]] PlannedCapture for_all_drivers(PlannedCapture planned, Abi abi, CapturePhase phase,
+                                               std::span<const SignatureRow> rows) const {
+    for (const SignatureRow& row : rows.subspan(1)) {
+      if (row.value != rows.front().value) {
+        break;
+      }
+      if (row.driver == none || row.signature == rows.front().signature || (row.abis & mask_of(abi)) == 0 ||
+          row.open_bits != 0) {
+        continue;
+      }
+      const auto more = plan_form(setting_, abi, phase, row.signature);
+      if (planned.operations.size() + more.operations.size() < operations_per_plan) {
+        planned.operations.insert(planned.operations.end(), more.operations.begin(), more.operations.end());
+        planned.matters_if_failed = planned.matters_if_failed || more.matters_if_failed;
+      }
+    }
+    return with_file_kind(std::move(planned), phase);
+  }
+
+  [[nodiscard]] static PlannedCapture with_file_kind(PlannedCapture planned, CapturePhase phase) {
+    if (phase == CapturePhase::entry && planned.operations.size() < operations_per_plan) {
+      capture_operation op{};
+      op.kind = capture_file_kind;
+      op.length = slot_none;
+      planned.operations.push_back(op);
+    }
+    return planned;
+  }
+
+  /// The shared numbers of which only the names are known.
+  template <typename Plan>
+  void add_shared(std::uint32_t slot, const capture_plan& plan, const Plan& plan_of) {
+    const capture_plan with_kind = made([&](CapturePhase phase) { return with_file_kind(plan_of(phase), phase); });
+    for (const std::uint32_t value : shared_) {
+      form_plan form{};
+      form.slot = slot + 1;
+      form.value = value & plan.chooser_bits;
+      form.plan = with_kind;
+      form.plan.arguments = plan.arguments;
+      forms_.push_back(form);  // behind those of rows, which go before it
     }
   }
 
@@ -185,6 +255,7 @@ class PlanMaker {
 
   const PlannerSetting& setting_;
   const Tables& t_;
+  std::set<std::uint32_t> shared_;  ///< numbers of ioctls that several drivers share
   CapturePlans plans_;
   std::map<std::string, std::uint16_t> places_;
   std::vector<form_plan> forms_;

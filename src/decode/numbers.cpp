@@ -83,20 +83,26 @@ void NumberDecoder::emit_thread_area(const Type& type, std::uint64_t bits) const
   out_.scalar(bits, type);
 }
 
-/// The set of the names that an ioctl request has on the device behind its descriptor, if that shares numbers with
-/// others.
-spec::SetId NumberDecoder::requests_of_device(spec::SetId all, std::uint64_t request) const {
-  for (spec::SetId set = session_.tables.sets[all].special; set != spec::none;
-       set = session_.tables.sets[set].special) {
-    if (format::constant_name(session_.tables, set, request & 0xffff'ffff, session_.abi).empty()) {
-      continue;
-    }
-    const auto fd = static_cast<std::int32_t>(state_.entry.args.front());
-    if (session_.setting.names.descriptors.device_class(session_.task(), fd) == session_.tables.sets[set].device) {
-      return set;
-    }
+/// The set of the names that an ioctl request has with the driver behind its descriptor, if others share the number.
+spec::SetId NumberDecoder::requests_of_driver(spec::SetId all, std::uint64_t request) const {
+  const auto has = [&](spec::SetId set) {
+    return !format::constant_name(session_.tables, set, request & 0xffff'ffff, session_.abi).empty();
+  };
+  spec::SetId first = session_.tables.sets[all].special;
+  while (first != spec::none && !has(first)) {
+    first = session_.tables.sets[first].special;
   }
-  return all;
+  if (first == spec::none) {
+    return all;
+  }
+  spec::SetId chosen = all;
+  session_.find_driver([&](std::string_view driver) {
+    for (spec::SetId set = first; set != spec::none && chosen == all; set = session_.tables.sets[set].special) {
+      chosen = session_.tables.text(session_.tables.sets[set].driver) == driver && has(set) ? set : all;
+    }
+    return chosen != all;
+  });
+  return chosen;
 }
 
 void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
@@ -116,7 +122,7 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
   }
   if (type.set != spec::none && session_.tables.sets[type.set].special != spec::none) {
     Type narrowed = type;
-    narrowed.set = requests_of_device(type.set, bits);
+    narrowed.set = requests_of_driver(type.set, bits);
     out_.constant(bits, narrowed, session_.abi);
     return;
   }

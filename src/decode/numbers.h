@@ -16,7 +16,7 @@ class NumberDecoder {
   bool show_parts(const spec::Type& type, std::uint64_t bits) const;
   /// Appends the parts of a text that are to show. False if none of them is, or one of them cannot be read.
   bool append_parts(TextBuffer& text, const spec::Show& show, const Context& context) const;
-  [[nodiscard]] spec::SetId requests_of_device(spec::SetId all, std::uint64_t request) const;
+  [[nodiscard]] spec::SetId requests_of_driver(spec::SetId all, std::uint64_t request) const;
   void show_context(std::string_view context) const;
 
  private:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "format/constants.h"
+
 namespace tracer::decode {
 
 using spec::Signature;
@@ -122,6 +124,48 @@ void CallResolver::resolve_signature() const {
   }
 }
 
+/// Whether a request has a name with a driver that shares its number with others; with any driver if that is empty.
+bool CallResolver::has_name(const Signature& signature, std::uint64_t request, std::string_view driver) const {
+  const spec::Expr& selector = tables_.exprs[signature.selector];
+  if (selector.op != spec::ExprOp::arg || tables_.params[selector.a].type == spec::none) {
+    return false;
+  }
+  for (auto set = tables_.types[tables_.params[selector.a].type].set; set != spec::none;
+       set = tables_.sets[set].special) {
+    const auto of = tables_.text(tables_.sets[set].driver);
+    if (!of.empty() && (driver.empty() || of == driver) &&
+        !format::constant_name(tables_, set, request & 0xffff'ffff, session_.abi).empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Among rows of one value, the first one; or that of the driver behind the descriptor, if several share the value.
+spec::Index CallResolver::choose(const Signature& signature, std::span<const spec::SignatureRow> rows,
+                                 std::uint32_t open_bits) const {
+  const auto fits = [&](const spec::SignatureRow& row) {
+    return (row.abis & mask_of(session_.abi)) != 0 && row.open_bits == open_bits;
+  };
+  const auto first = std::find_if(rows.begin(), rows.end(), fits);
+  if (first == rows.end()) {
+    return spec::none;
+  }
+  spec::Index chosen = first->signature;
+  const bool depends = std::any_of(first, rows.end(), [&](const auto& row) { return row.driver != spec::none; });
+  if (depends && has_name(signature, first->value, {})) {
+    session_.find_driver([&](std::string_view driver) {
+      const auto found = std::find_if(first, rows.end(), [&](const spec::SignatureRow& row) {
+        return fits(row) && tables_.text(row.driver) == driver;
+      });
+      const bool is_it = found != rows.end() || has_name(signature, first->value, driver);
+      chosen = !is_it ? chosen : found != rows.end() ? found->signature : spec::none;  // none: only the name is known
+      return is_it;
+    });
+  }
+  return chosen;
+}
+
 /// The form of a call that a selector's value stands for.
 spec::Index CallResolver::find_row(const Signature& signature, std::uint64_t value) const {
   // What the names of ioctls leave open: the end of a range of numbers, the size. Such requests have a direction.
@@ -133,12 +177,10 @@ spec::Index CallResolver::find_row(const Signature& signature, std::uint64_t val
     const auto wanted = value & ~std::uint64_t{open_bits};
     auto row = std::lower_bound(rows.begin(), rows.end(), wanted,
                                 [](const spec::SignatureRow& r, std::uint64_t v) { return r.value < v; });
-    for (; row != rows.end() && row->value == wanted; ++row) {
-      if ((row->abis & mask_of(session_.abi)) != 0 && row->open_bits == open_bits) {
-        return row->signature;
-      }
-    }
-    return spec::none;
+    const auto end = std::find_if(row, rows.end(), [&](const spec::SignatureRow& r) { return r.value != wanted; });
+    return choose(signature,
+                  rows.subspan(static_cast<std::size_t>(row - rows.begin()), static_cast<std::size_t>(end - row)),
+                  open_bits);
   };
   auto found = find(0);
   for (const std::uint32_t size : {0U, size_bits}) {

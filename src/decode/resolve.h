@@ -18,6 +18,9 @@ class CallResolver {
   void follow_redirect() const;
   void resolve_signature() const;
   [[nodiscard]] std::size_t words_taken() const;
+  [[nodiscard]] bool has_name(const spec::Signature& signature, std::uint64_t request, std::string_view driver) const;
+  [[nodiscard]] spec::Index choose(const spec::Signature& signature, std::span<const spec::SignatureRow> rows,
+                                   std::uint32_t open_bits) const;
   [[nodiscard]] spec::Index find_row(const spec::Signature& signature, std::uint64_t value) const;
 
   Session& session_;

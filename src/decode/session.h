@@ -49,6 +49,19 @@ struct Session {
     return state.budget.spend_value();
   }
   [[nodiscard]] names::Task task() const { return {state.entry.tid, memory.snapshot()}; }
+  /// Calls `is_it(name)` for what the first argument's descriptor is known as, the closest name first, until it says
+  /// that it is it.
+  template <typename IsIt>
+  void find_driver(const IsIt& is_it) const {
+    std::string_view known = setting.names.descriptors.drivers(task(), static_cast<std::int32_t>(state.entry.args[0]));
+    while (!known.empty()) {
+      const auto end = std::min(known.find(' '), known.size());
+      if (is_it(known.substr(0, end))) {
+        return;
+      }
+      known.remove_prefix(std::min(end + 1, known.size()));
+    }
+  }
   [[nodiscard]] bool succeeded() const { return outcome != nullptr && !outcome->is_error && outcome->known; }
 
   [[nodiscard]] unsigned scalar_width(const spec::Type& type) const {

@@ -52,9 +52,9 @@ class DescriptorNames {
   /// Returns the protocol (NETLINK_ROUTE, …) of a descriptor that is a netlink socket, 255 if that is unknown, and -1
   /// for any other descriptor.
   virtual std::int32_t netlink_protocol(const Task& /*task*/, std::int32_t /*fd*/) { return -1; }
-  /// Returns which devices with ioctls of their own the one behind a descriptor belongs to; `any` if it is none of
-  /// those.
-  virtual spec::DeviceClass device_class(const Task& /*task*/, std::int32_t /*fd*/) { return spec::DeviceClass::any; }
+  /// Returns what the driver behind a descriptor, which its ioctls belong to, is known as: words with blanks between
+  /// them, the closest first (`i915 drm`, `btrfs file`); empty if it is unknown.
+  virtual std::string_view drivers(const Task& /*task*/, std::int32_t /*fd*/) { return {}; }
 };
 
 /// What a process id stands for (-Y, --decode-pids, --namespace).

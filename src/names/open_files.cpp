@@ -120,6 +120,23 @@ std::optional<trace::DeviceNumber> OpenFiles::device(std::int32_t tid, std::int3
   return trace::DeviceNumber{S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor};
 }
 
+trace::FileKind OpenFiles::kind(std::int32_t tid, std::int32_t fd) {
+  trace::FileKind kind;
+  const auto status = known_status(proc::descriptor_path(tid, fd), STATX_TYPE);
+  if (!status) {
+    return kind;
+  }
+  if (S_ISCHR(status->stx_mode) || S_ISBLK(status->stx_mode)) {
+    kind.device = trace::DeviceNumber{S_ISBLK(status->stx_mode), status->stx_rdev_major, status->stx_rdev_minor};
+  } else if (S_ISREG(status->stx_mode) || S_ISDIR(status->stx_mode)) {
+    const auto mount = proc::mount_of_descriptor(tid, fd);
+    kind.system = mount ? mount->type : std::string{};
+  } else if (S_ISSOCK(status->stx_mode)) {
+    kind.protocol = SocketNames::protocol(tid, fd);
+  }
+  return kind;
+}
+
 std::int32_t OpenFiles::netlink_protocol(std::int32_t tid, std::int32_t fd) {
   const std::string link = read_link(proc::descriptor_path(tid, fd));
   const auto inode = inode_of_socket(link);

@@ -19,6 +19,8 @@ class OpenFiles {
   [[nodiscard]] std::optional<trace::OpenFile> file(std::int32_t tid, std::int32_t fd);
   /// Returns the process behind a pidfd; its id is -1 if the descriptor is not a pidfd.
   [[nodiscard]] trace::PidfdProcess process(std::int32_t tid, std::int32_t fd) const;
+  /// Returns the kind of a descriptor's file; an empty one if there is no such descriptor.
+  [[nodiscard]] static trace::FileKind kind(std::int32_t tid, std::int32_t fd);
   /// Returns the number of the device behind a descriptor; nothing if it is none.
   [[nodiscard]] static std::optional<trace::DeviceNumber> device(std::int32_t tid, std::int32_t fd);
   /// Returns the protocol of a netlink socket, -1 for any other descriptor.

@@ -1,11 +1,10 @@
 #include "names/proc_descriptor_names.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/read_file.h"
 #include "names/descriptor_text.h"
+#include "names/drivers.h"
 #include "names/socket_text.h"
 #include "proc/proc_text.h"
 #include "trace/task_snapshot.h"
@@ -86,39 +85,14 @@ std::string_view ProcDescriptorNames::path(const Task& task, std::int32_t fd) {
   return text_.view();
 }
 
-namespace {
-
-/// Documentation/admin-guide/devices.txt of Linux. Terminals are those whose numbers have been the same ever since.
-spec::DeviceClass class_of(const trace::DeviceNumber& device) {
-  using spec::DeviceClass;
-  struct Majors {
-    std::uint32_t first;
-    std::uint32_t last;
-    DeviceClass device;
-  };
-  static constexpr std::array<Majors, 6> majors = {{{3, 5, DeviceClass::terminal},
-                                                    {136, 143, DeviceClass::terminal},
-                                                    {14, 14, DeviceClass::sound},
-                                                    {116, 116, DeviceClass::sound},
-                                                    {81, 81, DeviceClass::video},
-                                                    {90, 90, DeviceClass::flash}}};
-  const auto found = std::find_if(majors.begin(), majors.end(), [&](const Majors& m) {
-    return !device.is_block && device.major >= m.first && device.major <= m.last;
-  });
-  return found != majors.end() ? found->device : DeviceClass::any;
-}
-
-}  // namespace
-
 std::int32_t ProcDescriptorNames::netlink_protocol(const Task& task, std::int32_t fd) {
   return task.snapshot != nullptr ? task.snapshot->netlink_protocol(fd) : files_.netlink_protocol(task.tid, fd);
 }
 
-spec::DeviceClass ProcDescriptorNames::device_class(const Task& task, std::int32_t fd) {
-  auto file = task.snapshot != nullptr ? task.snapshot->descriptor(fd) : std::nullopt;
-  // What was not recorded is looked up now: the descriptor of a device rarely changes, and only a name depends on it.
-  const auto device = file ? file->device : OpenFiles::device(task.tid, fd);
-  return device ? class_of(*device) : spec::DeviceClass::any;
+std::string_view ProcDescriptorNames::drivers(const Task& task, std::int32_t fd) {
+  text_.clear();
+  append_drivers(text_, task, fd);
+  return text_.view();
 }
 
 DescriptorName ProcDescriptorNames::descriptor_behind(const Task& task, std::int32_t pidfd, std::int32_t fd) {

@@ -23,7 +23,7 @@ class ProcDescriptorNames final : public DescriptorNames {
   std::string_view path(const Task& task, std::int32_t fd) override;
   std::string_view current_directory(const Task& task) override;
   std::int32_t netlink_protocol(const Task& task, std::int32_t fd) override;
-  spec::DeviceClass device_class(const Task& task, std::int32_t fd) override;
+  std::string_view drivers(const Task& task, std::int32_t fd) override;
 
  private:
   [[nodiscard]] std::optional<trace::OpenFile> open_file(const Task& task, std::int32_t fd);

@@ -93,6 +93,10 @@ ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
 
 }  // namespace
 
+std::string SocketNames::protocol(std::int32_t tid, std::int32_t fd) {
+  return std::string(protocol_name(tid, fd).view());
+}
+
 trace::SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::string_view inode) {
   trace::SocketFacts facts;
   facts.protocol = protocol_name(tid, fd).view();

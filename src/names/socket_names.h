@@ -15,6 +15,8 @@ class SocketNames {
   /// Returns protocol and inode, and what else append_socket() shows of sockets of this protocol.
   [[nodiscard]] trace::SocketFacts facts(std::int32_t tid, std::int32_t fd, std::string_view inode);
   /// Returns the protocol of a netlink socket, -1 for any other socket.
+  /// Returns the kernel's name of a socket's protocol.
+  [[nodiscard]] static std::string protocol(std::int32_t tid, std::int32_t fd);
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:

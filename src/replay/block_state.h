@@ -43,6 +43,7 @@ enum class Tag : std::uint8_t {
   command = 38,
   frame = 39,  ///< of stacks from here on
   stack = 40,
+  drivers = 41,
   /// The name of a system call, before its first event in the block.
   call_name = 64,
 };

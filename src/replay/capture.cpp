@@ -1,5 +1,7 @@
 #include "replay/capture.h"
 
+#include "names/drivers.h"
+
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -125,6 +127,18 @@ std::int32_t KeptNames::netlink_protocol(const names::Task& task, std::int32_t f
     known.push_back(fact);
   }
   return protocol;
+}
+
+std::string_view KeptNames::drivers(const names::Task& task, std::int32_t fd) {
+  auto& known = facts_.drivers;
+  auto found = std::find_if(known.begin(), known.end(), [fd](const auto& fact) { return fact.first == fd; });
+  if (found == known.end()) {
+    TextBuffer text;
+    names::append_drivers(text, task, fd);
+    known.emplace_back(fd, text.view());
+    found = known.end() - 1;
+  }
+  return found->second;
 }
 
 trace::TaskSnapshot::Process& KeptNames::process_fact(std::int32_t pid) {

@@ -64,6 +64,7 @@ class KeptNames final : public names::DescriptorNames, public names::ProcessName
   std::string_view path(const names::Task& task, std::int32_t fd) override;
   std::string_view current_directory(const names::Task& task) override;
   std::int32_t netlink_protocol(const names::Task& task, std::int32_t fd) override;
+  std::string_view drivers(const names::Task& task, std::int32_t fd) override;
 
   std::string_view process(const names::Task& task, std::int32_t pid) override;
   std::string_view command(const names::Task& task) override;

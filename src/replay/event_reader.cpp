@@ -450,6 +450,11 @@ void EventReader::take_fact(const Record& record) {
       facts_.netlink_protocols.emplace_back(fd, in.as_signed<std::int32_t>());
       break;
     }
+    case Tag::drivers: {
+      const auto fd = in.as_signed<std::int32_t>();
+      facts_.drivers.emplace_back(fd, in.rest());
+      break;
+    }
     case Tag::process:
       take_process(in);
       break;

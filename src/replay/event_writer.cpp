@@ -426,6 +426,11 @@ void EventWriter::write_facts(const trace::Event& event, const Facts& facts) {
     out_.signed_number(protocol);
     end_record(Tag::netlink_protocol);
   }
+  for (const auto& [fd, drivers] : facts.drivers) {
+    out_.signed_number(fd);
+    out_.raw(std::as_bytes(std::span(drivers)));
+    end_record(Tag::drivers);
+  }
   for (const auto& [id, process] : facts.processes) {
     out_.signed_number(id);
     out_.signed_number(process.id);

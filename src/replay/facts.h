@@ -64,7 +64,8 @@ struct FrameFact {
 struct Facts {
   Ranges memory;
   std::vector<FileFact> files;
-  std::vector<std::pair<std::int32_t, std::int32_t>> netlink_protocols;          ///< descriptor and protocol
+  std::vector<std::pair<std::int32_t, std::int32_t>> netlink_protocols;  ///< descriptor and protocol
+  std::vector<std::pair<std::int32_t, std::string>> drivers;  ///< descriptor, and what its driver is known as
   std::vector<std::pair<std::int32_t, trace::TaskSnapshot::Process>> processes;  ///< id for the task, and what has it
   std::vector<NameFact> names;
   std::vector<RegisterFact> registers;
@@ -75,6 +76,7 @@ struct Facts {
     memory.clear();
     files.clear();
     netlink_protocols.clear();
+    drivers.clear();
     processes.clear();
     names.clear();
     registers.clear();

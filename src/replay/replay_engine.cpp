@@ -160,6 +160,14 @@ std::int32_t ReplayEngine::netlink_protocol(std::int32_t fd) const {
   return -1;
 }
 
+std::optional<trace::FileKind> ReplayEngine::file_kind(std::int32_t fd) const {
+  trace::FileKind kind;
+  for (const auto& [number, drivers] : facts().drivers) {
+    kind.drivers = number == fd ? drivers : kind.drivers;
+  }
+  return kind;
+}
+
 std::optional<trace::TaskSnapshot::Process> ReplayEngine::process(std::int32_t id) const {
   for (const auto& [number, process] : facts().processes) {
     if (number == id) {

@@ -81,6 +81,7 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   // trace::TaskSnapshot
   [[nodiscard]] std::optional<trace::OpenFile> descriptor(std::int32_t fd) const override;
   [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<trace::FileKind> file_kind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<trace::OpenFile> descriptor_of(std::int32_t pid, std::int32_t fd) const override;
   [[nodiscard]] std::optional<trace::OpenFile> working_directory() const override;
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;

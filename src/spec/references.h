@@ -106,6 +106,7 @@ template <typename Visit>
 void for_each_reference(ConstantSet& s, Visit visit) {
   visit_index(Part::strings, s.name, visit);
   visit_index(Part::strings, s.unknown, visit);
+  visit_index(Part::strings, s.driver, visit);
   visit_index(Part::sets, s.special, visit);
   visit(Part::groups, s.groups);
 }
@@ -199,6 +200,7 @@ void for_each_reference(Signature& s, Visit visit) {
 template <typename Visit>
 void for_each_reference(SignatureRow& r, Visit visit) {
   visit_index(Part::signatures, r.signature, visit);
+  visit_index(Part::strings, r.driver, visit);
 }
 
 template <typename Visit>

@@ -127,16 +127,14 @@ struct ConstantGroup {
   Range constants;  ///< into Tables::constants, in the order of the description, which is the order of printing
 };
 
-/// Devices whose ioctls share numbers with those of others, by the major numbers that Linux has assigned to them.
-enum class DeviceClass : std::uint8_t { any, terminal, sound, video, flash };
-inline constexpr std::array<std::string_view, 5> device_class_names = {"any", "terminal", "sound", "video", "flash"};
-
 struct ConstantSet {
   StringRef name = none;
   StringRef unknown = none;  ///< "O_???"; none: an unknown value is printed as a bare number
-  /// For ioctls: on descriptors of such devices only these names hold for their numbers. `special`: the next such set.
-  DeviceClass device = DeviceClass::any;
+  /// For ioctls: on descriptors of this driver only these names hold for their numbers, which others share. `special`:
+  /// the next such set.
+  StringRef driver = none;
   SetId special = none;
+  bool beyond = false;  ///< `beyond drivers`: strace does not tell this driver from others
   bool is_flags = false;
   Style fallback = Style::hex;  ///< style of a value without a name
   Range groups;
@@ -364,9 +362,10 @@ struct Signature {
 struct SignatureRow {
   std::uint64_t value = 0;  ///< cut to the width of the selector's type, then extended by its sign
   AbiMask abis = all_abis;
+  bool beyond = false;  ///< `beyond`: strace has no such row
   Index signature = none;
   std::uint32_t open_bits = 0;  ///< see Constant
-  bool beyond = false;          ///< `beyond`: strace has no such row
+  StringRef driver = none;      ///< for an ioctl: on descriptors of this driver it goes before others of its value
 };
 
 /// Classes of calls, each with one bit, named as in `%class`.

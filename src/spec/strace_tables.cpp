@@ -19,11 +19,25 @@ void leave_out(std::vector<Row>& rows, std::vector<Owner>& owners, Range Owner::
   }
 }
 
+/// Takes the sets of the drivers that strace does not tell from others out of the chain of their kind. Of the others it
+/// shows the names, but no arguments of their own.
+void forget_drivers(std::vector<ConstantSet>& sets, std::vector<SignatureRow>& rows) {
+  for (ConstantSet& set : sets) {
+    while (set.special != none && sets[set.special].beyond) {
+      set.special = sets[set.special].special;
+    }
+  }
+  for (SignatureRow& row : rows) {
+    row.driver = none;
+  }
+}
+
 }  // namespace
 
 StraceTables::StraceTables(const Tables& all)
     : tables_(all),
       constants_(all.constants.begin(), all.constants.end()),
+      sets_(all.sets.begin(), all.sets.end()),
       groups_(all.groups.begin(), all.groups.end()),
       choice_rows_(all.choice_rows.begin(), all.choice_rows.end()),
       choices_(all.choices.begin(), all.choices.end()),
@@ -32,6 +46,8 @@ StraceTables::StraceTables(const Tables& all)
   leave_out(constants_, groups_, &ConstantGroup::constants);
   leave_out(choice_rows_, choices_, &Choice::rows);
   leave_out(signature_rows_, signatures_, &Signature::rows);
+  forget_drivers(sets_, signature_rows_);
+  tables_.sets = sets_;
   tables_.constants = constants_;
   tables_.groups = groups_;
   tables_.choice_rows = choice_rows_;

@@ -19,6 +19,7 @@ class StraceTables {
  private:
   Tables tables_;
   std::vector<Constant> constants_;
+  std::vector<ConstantSet> sets_;
   std::vector<ConstantGroup> groups_;
   std::vector<ChoiceRow> choice_rows_;
   std::vector<Choice> choices_;

@@ -120,8 +120,8 @@ class Verifier {
       expect(text(set.name) && text_or_none(set.unknown) && in(t_.groups, set.groups), "sets", i,
              "a name or the groups out of range");
       // A chain of sets ends, as each has a higher number than the one before.
-      expect(in_or_none(t_.sets, set.special) && (set.special == none || set.special > i), "sets", i,
-             "a set of a device out of range");
+      expect(in_or_none(t_.sets, set.special) && (set.special == none || set.special > i) && text_or_none(set.driver),
+             "sets", i, "a set of a device out of range");
     }
   }
 

@@ -287,9 +287,9 @@ struct IoctlRow {
   std::uint32_t open_number = 0;   ///< `64 to 127`: the bits that may be set in addition to the first number
   std::optional<Name> number_set;  ///< `as SET`: names the numbers, from the first one on
   std::optional<Signature> signature;
-  AbiMask likely = 0;                                 ///< the ABIs on which its block is
-  AbiMask unlikely = 0;                               ///< the same
-  spec::DeviceClass device = spec::DeviceClass::any;  ///< that of its block
+  AbiMask likely = 0;    ///< the ABIs on which its block is
+  AbiMask unlikely = 0;  ///< the same
+  std::string driver{};  ///< that of its block
 
   /// Returns the type whose size the number encodes; nullptr if it encodes none.
   [[nodiscard]] const Type* size_type() const;

@@ -59,7 +59,6 @@ class Entry {
   }
 
   static const char* type_name(ExprOp) { return "ExprOp"; }
-  static const char* type_name(DeviceClass) { return "DeviceClass"; }
   static const char* type_name(Style) { return "Style"; }
   static const char* type_name(TypeKind) { return "TypeKind"; }
   static const char* type_name(Direction) { return "Direction"; }
@@ -81,7 +80,7 @@ void write(Entry& out, const ConstantGroup& g) {
   out.members(g.mask, g.shift, g.label, g.unknown, g.apart, g.constants);
 }
 void write(Entry& out, const ConstantSet& s) {
-  out.members(s.name, s.unknown, s.device, s.special, s.is_flags, s.fallback, s.groups);
+  out.members(s.name, s.unknown, s.driver, s.special, s.beyond, s.is_flags, s.fallback, s.groups);
 }
 void write(Entry& out, const Type& t) {
   out.members(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction, t.wide_pointer,
@@ -117,7 +116,7 @@ void write(Entry& out, const Signature& s) {
   out.members(s.shown, s.params, s.result, s.note, s.note_prefix, s.note_styled, s.selector, s.rows, s.otherwise);
 }
 void write(Entry& out, const SignatureRow& r) {
-  out.members(r.value, r.abis, r.signature, r.open_bits, r.beyond);
+  out.members(r.value, r.abis, r.beyond, r.signature, r.open_bits, r.driver);
 }
 void write(Entry& out, const Call& c) {
   out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.redirect, c.redirect_args,

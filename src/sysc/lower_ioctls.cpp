@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "sysc/lower_sets.h"
@@ -93,7 +94,8 @@ void IoctlLowering::declare() {
 
 void IoctlLowering::lower() {
   std::vector<spec::Constant> constants;
-  std::array<std::vector<spec::Constant>, spec::device_class_names.size()> special;  // those of a class of devices
+  std::map<std::string, std::vector<spec::Constant>> special;  // those of a driver
+  std::unordered_map<std::uint64_t, unsigned> names_of;        // how many names a number has
   for (const auto* block : context_.symbols.ioctls) {
     for (const auto& row : block->rows) {
       const auto values = compute_numbers(*block, row);
@@ -106,7 +108,10 @@ void IoctlLowering::lower() {
         const auto add = [&](AbiMask abis, bool unlikely) {
           if (abis != 0) {
             constants.push_back({name, abis, value, open_bits_of(row), numbers, beyond, unlikely});
-            special[static_cast<std::size_t>(row.device)].push_back(constants.back());
+            ++names_of[value];
+            if (!row.driver.empty()) {
+              special[row.driver].push_back(constants.back());
+            }
           }
         };
         add(static_cast<AbiMask>(mask & row.unlikely), true);
@@ -116,12 +121,15 @@ void IoctlLowering::lower() {
   }
   spec::SetId last = context_.ioctl_set;
   context_.set.sets[last] = set_of(std::move(constants));
-  for (std::size_t i = 1; i < special.size(); ++i) {
-    if (special.at(i).empty()) {
+  for (auto& [driver, of_driver] : special) {
+    const bool beyond = context_.symbols.is_beyond("drivers", driver);
+    std::erase_if(of_driver, [&](const spec::Constant& constant) { return names_of[constant.value] < 2; });
+    if (of_driver.empty()) {
       continue;
     }
-    auto set = set_of(std::move(special.at(i)));
-    set.device = static_cast<spec::DeviceClass>(i);
+    auto set = set_of(std::move(of_driver));
+    set.driver = context_.builder.string(driver);
+    set.beyond = beyond;
     context_.set.sets[last].special = next_index(context_.set.sets);
     last = next_index(context_.set.sets);
     context_.set.sets.push_back(set);

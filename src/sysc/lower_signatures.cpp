@@ -19,7 +19,8 @@ const ast::Named* named_type(const ast::Type* type) {
 void unite_equal(std::vector<spec::SignatureRow>& rows) {
   std::vector<spec::SignatureRow> united;
   for (const auto& row : rows) {
-    if (!united.empty() && united.back().value == row.value && united.back().signature == row.signature) {
+    if (!united.empty() && united.back().value == row.value && united.back().signature == row.signature &&
+        united.back().driver == row.driver) {
       united.back().abis = static_cast<AbiMask>(united.back().abis | row.abis);
     } else {
       united.push_back(row);
@@ -229,8 +230,9 @@ std::vector<spec::SignatureRow> SignatureLowering::ioctl_rows(const std::vector<
     ioctl_signatures_.emplace(ioctl, index);
     const AbiMask likely = context_.program.is_users(ioctl->name.at) ? all_abis : ioctl->likely;
     const auto& numbers = ioctls_.numbers_of(*ioctl);
-    const spec::SignatureRow row{0, all_abis, index, open_bits_of(*ioctl),
-                                 context_.symbols.is_beyond("ioctls", ioctl->name.text)};
+    const bool beyond = context_.symbols.is_beyond("ioctls", ioctl->name.text);
+    const auto driver = context_.builder.optional_string(ioctl->driver);
+    const spec::SignatureRow row{0, all_abis, beyond, index, open_bits_of(*ioctl), driver};
     add_rows(numbers, row, abis & likely, rows);
     add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely & ~ioctl->unlikely), others);
     add_rows(numbers, row, static_cast<AbiMask>(abis & ~likely & ioctl->unlikely), unlikely);
@@ -255,7 +257,7 @@ void SignatureLowering::lower_rows(const ast::Signature& signature, const std::v
     }
     for (const auto* key : keys) {
       const bool beyond = context_.symbols.is_beyond(call_, key_text(*key));
-      add_rows(exprs_.key_values(*key, set), {0, all_abis, index, 0, beyond}, abis, rows);
+      add_rows(exprs_.key_values(*key, set), {0, all_abis, beyond, index, 0, none}, abis, rows);
     }
   }
   const auto* reference = std::get_if<ast::Reference>(&signature.selector->node);

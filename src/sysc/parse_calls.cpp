@@ -301,17 +301,6 @@ ast::Call parse_call(TokenStream& in) {
   }
 }
 
-/// Parses the class of devices that the rows of a block are for.
-spec::DeviceClass parse_device_class(TokenStream& in) {
-  const Position at = in.position();
-  const auto name = in.expect_name("a class of devices: terminal, sound, video or flash").text;
-  const auto found = std::find(spec::device_class_names.begin() + 1, spec::device_class_names.end(), name);
-  if (found == spec::device_class_names.end()) {
-    in.fail(at, "found " + name + ", expected terminal, sound, video or flash");
-  }
-  return static_cast<spec::DeviceClass>(found - spec::device_class_names.begin());
-}
-
 ast::Ioctls parse_ioctls(TokenStream& in) {
   ast::Ioctls block;
   block.at = in.position();
@@ -322,7 +311,7 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
   block.type = static_cast<std::uint8_t>(type);
   ast::IoctlRow common;
   if (in.accept("of")) {
-    common.device = parse_device_class(in);
+    common.driver = in.expect_name("the name of a driver").text;
   }
   if (in.accept("likely")) {
     in.expect("@");
@@ -335,7 +324,7 @@ ast::Ioctls parse_ioctls(TokenStream& in) {
     auto& row = block.rows.emplace_back(parse_ioctl(in));
     row.likely = common.likely;
     row.unlikely = common.unlikely;
-    row.device = common.device;
+    row.driver = common.driver;
   }
   return block;
 }

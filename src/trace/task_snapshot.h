@@ -49,6 +49,14 @@ struct EventCounter {
   std::optional<bool> is_semaphore;
 };
 
+/// What kind of file a descriptor stands for: whose ioctls it has.
+struct FileKind {
+  std::optional<DeviceNumber> device;
+  std::string system;    ///< of a file or a directory: the type of its file system
+  std::string protocol;  ///< of a socket: the kernel's name of its protocol
+  std::string drivers;   ///< from a recording, which was made where the devices are: all that was found
+};
+
 /// The file that a descriptor referred to.
 struct OpenFile {
   std::string link;      ///< the link /proc/PID/fd/N as the tracer sees it, without ` (deleted)` at the end
@@ -109,6 +117,8 @@ class TaskSnapshot {
   [[nodiscard]] virtual std::optional<OpenFile> working_directory() const = 0;
   /// Returns the protocol (NETLINK_ROUTE, …) of a descriptor that was a netlink socket; -1 for any other.
   [[nodiscard]] virtual std::int32_t netlink_protocol(std::int32_t fd) const = 0;
+  /// Returns the kind of a descriptor's file, which is empty if it is unknown; nothing if that is never captured.
+  [[nodiscard]] virtual std::optional<FileKind> file_kind(std::int32_t /*fd*/) const { return std::nullopt; }
 
   struct Process {
     std::int32_t id = 0;  ///< in the tracer's PID namespace; 0: it has no id there

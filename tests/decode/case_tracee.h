@@ -60,8 +60,15 @@ class FakeDescriptors final : public names::DescriptorNames {
   std::int32_t netlink_protocol(const names::Task&, std::int32_t fd) override {
     return fd == 5 ? 0 : fd >= 100 && fd < 132 ? fd - 100 : -1;
   }
-  spec::DeviceClass device_class(const names::Task&, std::int32_t fd) override {
-    return fd == 8 ? spec::DeviceClass::terminal : fd == 10 ? spec::DeviceClass::sound : spec::DeviceClass::any;
+  std::string_view drivers(const names::Task&, std::int32_t fd) override {
+    return fd == 8    ? "serial8250 ttyS terminal"
+           : fd == 10 ? "snd_hda_intel sound"
+           : fd == 11 ? "btrfs file"
+           : fd == 12 ? "ext4 file"
+           : fd == 13 ? "amdgpu drm"
+           : fd == 14 ? "etnaviv drm"
+           : fd == 15 ? "x25"
+                      : "";
   }
 
  private:

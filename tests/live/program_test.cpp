@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
+#include "bpf_works.h"
 #include "catch.h"
 #include "skip.h"
 
@@ -15,6 +17,7 @@
 namespace tracer::live {
 
 namespace fs = std::filesystem;
+using namespace std::string_view_literals;
 
 TEST_CASE("it ends as the program ends") {
   const Ran exited = run("exec $T -o /dev/null sh -c 'exit 7'");
@@ -60,6 +63,40 @@ TEST_CASE("the protocol of a netlink socket is known once it has an address") {
   REQUIRE(ran.lines.size() == 3);
   CHECK(ran.lines[0].find("[{nlmsg_len=32, nlmsg_type=0x12 /* NLMSG_??? */,") != std::string::npos);
   CHECK(ran.lines[1].find("[{nlmsg_len=32, nlmsg_type=RTM_GETLINK,") != std::string::npos);
+}
+
+TEST_CASE("a number that drivers share is that of the descriptor's driver") {
+  std::vector<std::string> engines = {"ptrace"};
+  if (bpf_works()) {
+    engines.emplace_back("bpf");
+  }
+  const Folder folder;
+  const std::string trace = folder.file("trace");
+  for (const std::string& engine : engines) {
+    INFO(engine);
+    const auto has = [](const Ran& ran, std::initializer_list<std::string_view> names) {
+      REQUIRE(ran.lines.size() == names.size());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        CHECK(ran.lines[i].find(", " + std::string(names.begin()[i]) + ", ") != std::string::npos);
+      }
+    };
+    // Nothing tells what /dev/null has to do with files or terminals.
+    const auto names = {"FICLONE"sv,
+                        "SNDCTL_TMR_CONTINUE or TCSETSF"sv,
+                        "BTRFS_IOC_CLONE or FICLONE"sv,
+                        "SNDCTL_TMR_CONTINUE or TCSETSF"sv,
+                        "BTRFS_IOC_CLONE or FICLONE"sv,
+                        "TCSETSF"sv};
+    const std::string tracee = " -q -e trace=ioctl -e quiet=all " TRACEE " ask_devices /proc/version";
+    has(run("exec $T --engine=" + engine + tracee), names);
+    // strace looks at devices alone.
+    has(run("exec $T --compat=strace --engine=" + engine + tracee),
+        {"BTRFS_IOC_CLONE or FICLONE", "SNDCTL_TMR_CONTINUE or TCSETSF", "BTRFS_IOC_CLONE or FICLONE",
+         "SNDCTL_TMR_CONTINUE or TCSETSF", "BTRFS_IOC_CLONE or FICLONE", "TCSETSF"});
+    run("exec $T --engine=" + engine + " --record=" + trace +
+        " -e trace=ioctl -o /dev/null " TRACEE " ask_devices /proc/version");
+    has(run("exec $T --replay=" + trace + " -e quiet=all"), names);
+  }
 }
 
 TEST_CASE("an exit_group ends before what it ends in other threads") {

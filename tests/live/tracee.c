@@ -1,6 +1,7 @@
 // What the live tests trace: `tracee MODE [ARG]`. Each mode says "ready" when it has reached its steady state, and what
 // it prints besides is what the tests compare with an untraced run.
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -276,6 +278,17 @@ static int ask_netlink(const char* arg) {
   return 0;
 }
 
+// Makes a request that two file systems have, of a file, of a device and of a terminal, and one of terminals.
+static int ask_devices(const char* file) {
+  const int fds[] = {open(file, O_RDONLY), open("/dev/null", O_RDWR), open("/dev/ptmx", O_RDWR)};
+  for (size_t i = 0; i < sizeof fds / sizeof fds[0]; ++i) {
+    ioctl(fds[i], 0x40049409, -1);
+    ioctl(fds[i], 0x5404, 0);
+    close(fds[i]);
+  }
+  return 0;
+}
+
 // Runs ARG... without PTRACE_GET_SYSCALL_INFO and process_vm_readv, as on an old kernel or in a sandbox.
 static int poorly(char** args) {
   enum { get_syscall_info = 0x420e };
@@ -442,6 +455,7 @@ static const struct {
     {"own_filter", own_filter},
     {"refused_exit", refused_exit},
     {"ask_netlink", ask_netlink},
+    {"ask_devices", ask_devices},
     {"exit_over_threads", exit_over_threads},
     {"headless", headless},
     {"getppid_slowly", getppid_slowly},

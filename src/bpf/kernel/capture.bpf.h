@@ -6,6 +6,7 @@
 #include "bpf/kernel/open_file.bpf.h"
 #include "bpf/kernel/plans.bpf.h"
 #include "bpf/kernel/wanted_names.bpf.h"
+#include "bpf/names.h"
 
 static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
   const unsigned short type_bits = 0170000;
@@ -26,6 +27,29 @@ static __always_inline void copy_netlink(struct scratch* s, __u32 fd) {
     *data = protocol;
     end_chunk(s, fd, sizeof *data, chunk_netlink);
   }
+}
+
+static __always_inline void copy_file_kind(struct scratch* s, __u32 fd) {
+  const unsigned short type_bits = 0170000;
+  const unsigned short is_socket = 0140000;
+  struct file* file = file_of(bpf_get_current_task_btf(), fd);
+  struct inode* inode = file ? BPF_CORE_READ(file, f_inode) : 0;
+  if (!inode) {
+    return;
+  }
+  const unsigned short mode = BPF_CORE_READ(inode, i_mode);
+  const void* name = (mode & type_bits) == is_socket ? (const void*)BPF_CORE_READ(file, f_path.dentry, d_name.name)
+                                                     : (const void*)BPF_CORE_READ(inode, i_sb, s_type, name);
+  const __u32 device = BPF_CORE_READ(inode, i_rdev);
+  struct file_kind_facts* facts = (struct file_kind_facts*)chunk_data(s);
+  if (!facts) {
+    return;
+  }
+  __builtin_memset(facts, 0, sizeof *facts);
+  facts->mode = mode;
+  facts->device = device;
+  bpf_probe_read_kernel_str(facts->name, sizeof facts->name, name);
+  end_chunk(s, fd, sizeof *facts, chunk_file_kind);
 }
 
 static __always_inline __u64 cut(__u64 count, __u8 width) {
@@ -89,6 +113,10 @@ static __always_inline void run_operation(struct scratch* s, const struct captur
   }
   if (op->kind == capture_netlink) {
     copy_netlink(s, (__u32)base);
+    return;
+  }
+  if (op->kind == capture_file_kind) {
+    copy_file_kind(s, (__u32)base);
     return;
   }
   const bool names = settings.descriptors || settings.processes;

@@ -75,8 +75,13 @@ struct signal_struct {
   struct rlimit rlim[16];
 };
 
+struct file_system_type {
+  const char* name;
+};
+
 struct super_block {
   __u32 s_dev;
+  struct file_system_type* s_type;
   unsigned long s_magic;
 };
 
