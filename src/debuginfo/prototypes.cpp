@@ -215,12 +215,34 @@ std::optional<TypeReader::Parameter> Prototypes::describe_parameter(Dwarf_Die pa
   return is_this ? TypeReader::Parameter{types_.address()} : described;
 }
 
+/// Whether the function's unit describes any type. With -g1 it does not, and no function has parameters.
+bool Prototypes::has_types(Dwarf_Die function) {
+  Dwarf_Die unit;
+  if (::dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr) {
+    return false;
+  }
+  const auto [known, is_new] = have_types_.try_emplace(::dwarf_dieoffset(&unit), false);
+  Dwarf_Die child;
+  std::size_t dies = 0;
+  for (int more = is_new ? ::dwarf_child(&unit, &child) : 1; more == 0 && ++dies < max_dies;) {
+    const int tag = ::dwarf_tag(&child);
+    known->second = tag == DW_TAG_base_type || is_pointer(tag) || is_aggregate(tag) || tag == DW_TAG_typedef;
+    Dwarf_Die next;
+    more = known->second ? 1 : ::dwarf_siblingof(&child, &next);
+    child = next;
+  }
+  return known->second;
+}
+
 const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name) {
   types_.set_budget(max_dies);
   bool is_variadic = false;
   std::vector<Dwarf_Die> parameters = parameters_of(function, is_variadic);
   if (Dwarf_Die declaration = declaration_of(function); parameters.empty() && declaration.addr != function.addr) {
     parameters = parameters_of(declaration, is_variadic);
+  }
+  if (parameters.empty() && !type_of(function) && !has_types(function)) {
+    return nullptr;
   }
   spec::Signature signature;
   if (auto type = type_of(function)) {

@@ -34,6 +34,7 @@ class Prototypes {
                                                           int language);
   static void find_functions(Dwarf_Die scope, unsigned depth, std::size_t& pieces, FunctionsByEntry& into);
   void find_declarations();
+  bool has_types(Dwarf_Die function);
 
   spec::GrowingTables& into_;
   DebugFile file_;
@@ -41,6 +42,7 @@ class Prototypes {
   std::unordered_map<Dwarf_Off, FunctionsByEntry> functions_;  ///< by offset of units that were read
   std::unordered_map<std::string, Dwarf_Die> declarations_;    ///< by linkage name
   bool declarations_known_ = false;
+  std::unordered_map<Dwarf_Off, bool> have_types_;  ///< by offset of units
 };
 
 }  // namespace tracer::debuginfo

@@ -277,6 +277,13 @@ def debugging_information(bench):
     expect(lines[0].startswith('scalars@libdescribed.so(99, ') and '/* guess */' in lines[0], 'no guess: ' + lines[0])
 
 
+def debugging_information_without_types(bench):
+    """With -g1 functions seem to take nothing."""
+    program = bench.build('nested.c', ['gcc', '-g1', '-O0'])
+    lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'symbol=twice@MAIN'], program)
+    expect(lines[0].startswith('twice@nested(3, ') and '/* guess */' in lines[0], 'got: ' + '\n'.join(lines))
+
+
 def separate_debugging_information(bench):
     program = build_described(bench, ['gcc'], ['-g'], [])
     library = bench.folder / 'libdescribed.so'
@@ -373,7 +380,7 @@ def parameters_by_address(bench):
 CASES = {case.__name__: case
          for case in (prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value,
                       standard_library_of_cxx, standard_types_of_cxx, standard_types_of_libcxx, standard_types_of_rust,
-                      classes_by_value, debugging_information,
+                      classes_by_value, debugging_information, debugging_information_without_types,
                       separate_debugging_information,
                       served_debugging_information, symbols_of_debugging_information,
                       functions_in_functions, parameters_by_address)}
