@@ -262,6 +262,22 @@ def check_open_file(terminal, tracer, folder):
     terminal.keys('q')
     terminal.wait('ready>')
 
+    # A pipe leads back to the call that made it, which has its descriptors in memory.
+    record(tracer, folder / 'pipe.trace', 'sh', '-c', 'echo through-the-pipe | cat; exit 0')
+    terminal.run(f'{tracer} --replay=pipe.trace --view --no-fold')
+    terminal.wait(r'^pipe\.trace')
+    terminal.type('/"through-the-pipe')
+    terminal.keys('Enter')
+    line = current(terminal, r'write\(1<pipe:')
+    for _ in range(12):
+        if re.search(r'pipe2?\(', line):
+            break
+        terminal.keys('[')
+        line = current(terminal, r'(write|close|dup2|fcntl|pipe2?)\(', unlike=line)
+    expect(re.search(r'pipe2?\(', line), 'the pipe is not found', line)
+    terminal.keys('q')
+    terminal.wait('ready>')
+
 
 def check_verdict(terminal, tracer):
     """x explains the process of the line, not the first one alone."""

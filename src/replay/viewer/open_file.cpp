@@ -39,6 +39,9 @@ OpenFile::OpenFile(Recording& recording, std::size_t block, const pipeline::view
   done_ = find_start(static_cast<std::size_t>(at - all.begin()), descriptor);
   const bool is_seen_opened =
       done_ != 0 && all[done_ - 1].kind == Kind::opens && all[done_ - 1].fd == descriptor.second;
+  if (is_seen_opened) {
+    opened_ = {all[done_ - 1].tid, all[done_ - 1].began};
+  }
   add(descriptor, is_seen_opened ? Now{all[done_ - 1].time, all[done_ - 1].until_exec} : Now{});
 }
 
@@ -138,6 +141,9 @@ void OpenFile::apply(const DescriptorChange& change) {
 bool OpenFile::is_in(std::size_t block, const pipeline::views::Row& row) {
   follow_to(block);
   const Time begin = row.time.monotonic;
+  if (row.kind == pipeline::views::Row::Kind::call && opened_ == std::pair(row.tid, begin)) {
+    return true;
+  }
   const Time end = begin + row.duration.value_or(Time(0));
   return std::any_of(row.fds.begin(), row.fds.end(), [&](std::int32_t fd) {
     const Descriptor descriptor{row.tgid, fd};

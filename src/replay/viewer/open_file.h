@@ -51,6 +51,7 @@ class OpenFile {
   std::size_t done_ = 0;    ///< changes that were applied
   std::map<Descriptor, Now> now_;
   std::map<Descriptor, std::vector<Span>> before_;
+  std::pair<pid_t, Time> opened_;  ///< the thread and the time of the call that opened it: pipe(2) has no descriptor
 };
 
 }  // namespace tracer::replay::viewer
