@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """--view as a person sees it, in a terminal of tmux: check_view.py TRACER"""
 
+import contextlib
 import os
 import pathlib
 import pty
@@ -386,16 +387,19 @@ def check_other_terminal(tracer, folder):
     def cells(row):
         return [screen.buffer[row][column] for column in range(screen.columns - 1)]  # the last one stays free
 
-    wait(lambda: screen.display[0].startswith('run.trace: sh -c') and screen.display[-1].startswith('q quit'))
+    wait(lambda: screen.display[0].startswith('run.trace: sh -c') and 'execve(' in screen.display[1] and all(cell.reverse for cell in cells(1)))
     marked = [number for number in range(20) if all(cell.reverse for cell in cells(number))]
     expect(marked == [0, 1], 'title and cursor, and no others, are not in reverse', marked)
     os.write(terminal, b'/no/such/file\r')
     wait(lambda: any('"/no/such/file", O_RD' in line for line in screen.display[1:-2]))
-    os.write(terminal, b'\033j')  # the match loses its mark, the line its cursor
+    os.write(terminal, b'j')  # the line loses its cursor
     row = next(number for number, line in enumerate(screen.display) if '"/no/such/file", O_RD' in line)
-    wait(lambda: not screen.buffer[row][50].reverse)
+    wait(lambda: not screen.buffer[row][32].reverse)
     expect(any(cell.fg == 'red' for cell in cells(row)), 'the failure is not red', screen.display[row])
     os.write(terminal, b'q')
+    with contextlib.suppress(OSError):  # the terminal's other end is closed
+        while os.read(terminal, 65536):
+            pass
     expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, 'it ends otherwise', '')
     os.close(terminal)
 
