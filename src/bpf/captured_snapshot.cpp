@@ -196,11 +196,11 @@ std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
 std::optional<trace::FileKind> CapturedSnapshot::file_kind(std::int32_t fd) const {
   trace::FileKind kind;
   for (const Area area : areas_) {
-    for_each_chunk(area, [&kind, fd](const trace_chunk& chunk, Area bytes) {
+    capture::for_each_chunk<trace_chunk>(area, [&kind, fd](const trace_chunk& chunk, Area bytes) {
       if (chunk.kind != chunk_file_kind || chunk.address != static_cast<std::uint32_t>(fd)) {
         return;
       }
-      const auto facts = chunk_as<file_kind_facts>(bytes);
+      const auto facts = capture::chunk_as<file_kind_facts>(bytes);
       const auto* name = reinterpret_cast<const char*>(facts.name);
       kind = {device_of(facts.mode, facts.device), {}, {}, {}};
       auto& of_kind = S_ISSOCK(facts.mode) ? kind.protocol : kind.system;

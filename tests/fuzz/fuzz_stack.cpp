@@ -64,7 +64,7 @@ void use(ElfObject& object, std::size_t size, std::uint64_t seed, debuginfo::Rea
       registers.set(number, random() % 2 == 0 ? random() : *address);
     }
     (void)apply(object.row(*address), registers, memory);
-    (void)object.function(*address, "/nonexistent/program", reader);
+    (void)object.function(*address, "/nonexistent/program", ::getpid(), reader);
     if (i % 4 == 0) {
       (void)object.sources("/nonexistent/program", ::getpid(), reader)->at(*address, static_cast<unsigned>(i) / 4 % 2);
     }
