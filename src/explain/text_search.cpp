@@ -36,7 +36,7 @@ std::string without_remarks(const std::string& text) {
     const std::string_view line = std::string_view(text).substr(from, end - from);
     const bool is_remark =
         std::any_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); });
-    // PostgreSQL tells the reason so.
+    // PostgreSQL gives the reason in such a line.
     const bool is_reason =
         contains(line, "LOG:  ") && (contains(line, "could not ") || contains(line, "does not exist"));
     if (!is_remark || is_reason) {

@@ -218,7 +218,7 @@ void TraceFile::find_more(std::vector<BlockPlace>& places) {
     }
     good_ = position_;
   }
-  has_seek_table_ = end_ == End::regular;
+  has_seek_table_ = end_ == End::regular && !read_seek_table().empty();
 }
 
 std::string_view TraceFile::at(const BlockPlace& place) {

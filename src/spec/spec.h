@@ -134,7 +134,7 @@ struct ConstantSet {
   /// the next such set.
   StringRef driver = none;
   SetId special = none;
-  bool beyond = false;  ///< `beyond drivers`: strace does not tell this driver from others
+  bool beyond = false;  ///< `beyond drivers`: strace does not distinguish this driver from others
   bool is_flags = false;
   Style fallback = Style::hex;  ///< style of a value without a name
   Range groups;

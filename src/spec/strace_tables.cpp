@@ -19,7 +19,7 @@ void leave_out(std::vector<Row>& rows, std::vector<Owner>& owners, Range Owner::
   }
 }
 
-/// Takes the sets of the drivers that strace does not tell from others out of the chain of their kind. Of the others it
+/// Takes the sets of the drivers that strace does not distinguish out of the chain of their kind. Of the others it
 /// shows the names, but no arguments of their own.
 void forget_drivers(std::vector<ConstantSet>& sets, std::vector<SignatureRow>& rows) {
   for (ConstantSet& set : sets) {

@@ -87,7 +87,7 @@ TEST_CASE("a number that drivers share is that of the descriptor's driver") {
                         "SNDCTL_TMR_CONTINUE or TCSETSF"sv,
                         "BTRFS_IOC_CLONE or FICLONE"sv,
                         "TCSETSF"sv};
-    const std::string tracee = " -q -e trace=ioctl -e quiet=all " TRACEE " ask_devices /proc/version";
+    const std::string tracee = " -e trace=ioctl -e quiet=all " TRACEE " ask_devices /proc/version";
     has(run("exec $T --engine=" + engine + tracee), names);
     // strace looks at devices alone.
     has(run("exec $T --compat=strace --engine=" + engine + tracee),

@@ -61,7 +61,8 @@ class CWriter {
     std::size_t number = 0;
     for (const auto& field : structure.fields) {
       const auto declared = declaration(field.type, "f" + std::to_string(number++));
-      if (!declared || structure.kind == spec::StructKind::stream) {
+      // C has no field that lies over others.
+      if (!declared || structure.kind == spec::StructKind::stream || field.offset != nullptr) {
         return false;
       }
       body += "  " + *declared + ";\n";
