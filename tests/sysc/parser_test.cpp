@@ -56,7 +56,8 @@ TEST_CASE("comparisons bind loosest") {
 }
 
 TEST_CASE("a list of fields ends where the next call begins") {
-  const auto program = parse_text("struct s { a: u8 b: u8 } show { b a }\nread(fd: int)\nstruct t { c: u8 } show { c }\n");
+  const auto program =
+      parse_text("struct s { a: u8 b: u8 } show { b a }\nread(fd: int)\nstruct t { c: u8 } show { c }\n");
   REQUIRE(program.items.size() == 3);
   CHECK(std::get<ast::Struct>(program.items[0]).print.size() == 2);
 }
