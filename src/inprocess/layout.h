@@ -128,8 +128,14 @@ struct ExitRecord {
   std::int64_t result;
 };
 
-/// Behind these: memory, and the protocol of a netlink socket, whose descriptor stands for the address.
-enum ChunkKind : std::uint32_t { chunk_memory, chunk_netlink };
+/// Behind these: memory, and the protocol of a netlink socket or the Device of a file, whose descriptor stands for the
+/// address.
+enum ChunkKind : std::uint32_t { chunk_memory, chunk_netlink, chunk_device };
+struct Device {
+  std::uint32_t mode;   ///< stat(2)'s st_mode
+  std::uint32_t major;  ///< of st_rdev, as the next
+  std::uint32_t minor;
+};
 struct Chunk {
   std::uint64_t address;
   std::uint32_t size;  ///< bytes follow, filled up to eight

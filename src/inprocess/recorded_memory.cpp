@@ -1,5 +1,7 @@
 #include "inprocess/recorded_memory.h"
 
+#include <sys/stat.h>
+
 #include <cstring>
 
 #include "capture/chunks.h"
@@ -16,6 +18,16 @@ std::int32_t RecordedMemory::netlink_protocol(std::int32_t fd) const {
   const Area found = capture::find_in_chunks<Chunk>(areas_, chunk_netlink, static_cast<std::uint32_t>(fd));
   std::memcpy(&protocol, found.data(), found.size() >= sizeof protocol ? sizeof protocol : 0);
   return protocol;
+}
+
+std::optional<trace::FileKind> RecordedMemory::file_kind(std::int32_t fd) const {
+  trace::FileKind kind;
+  const Area found = capture::find_in_chunks<Chunk>(areas_, chunk_device, static_cast<std::uint32_t>(fd));
+  if (!found.empty()) {
+    const auto device = capture::chunk_as<Device>(found);
+    kind.device = trace::DeviceNumber{S_ISBLK(device.mode), device.major, device.minor};
+  }
+  return kind;
 }
 
 }  // namespace tracer::inprocess

@@ -25,6 +25,7 @@ class RecordedMemory final : public trace::Memory, private trace::TaskSnapshot {
   [[nodiscard]] std::optional<trace::OpenFile> descriptor_behind(std::int32_t) const override { return std::nullopt; }
   [[nodiscard]] std::optional<trace::OpenFile> working_directory() const override { return std::nullopt; }
   [[nodiscard]] std::int32_t netlink_protocol(std::int32_t fd) const override;
+  [[nodiscard]] std::optional<trace::FileKind> file_kind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t) const override { return std::nullopt; }
   [[nodiscard]] std::optional<std::string> command(std::int32_t) const override { return std::nullopt; }
   [[nodiscard]] const trace::TaskState& state() const override { return state_; }

@@ -73,7 +73,7 @@ std::string registered_name(const trace::DeviceNumber& device) {
 }  // namespace
 
 void append_drivers(TextBuffer& text, const Task& task, std::int32_t fd) {
-  // What an engine does not record is looked up now: what kind of file a descriptor stands for rarely changes.
+  // Without a record the thread is stopped, and what its descriptor stands for can be looked up.
   const auto recorded = task.snapshot != nullptr ? task.snapshot->file_kind(fd) : std::nullopt;
   const trace::FileKind kind = recorded ? *recorded : OpenFiles::kind(task.tid, fd);
   text.append(kind.drivers);

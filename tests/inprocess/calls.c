@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -116,6 +117,17 @@ static void signals(int flags) {
 }
 
 /// Pointers that lead nowhere, to the end of a page, and to memory that goes away.
+// A number that two drivers share, by a descriptor that is another device soon after.
+static void devices(void) {
+  const int terminal = open("/dev/ptmx", O_RDWR);
+  const int null = open("/dev/null", O_RDWR);
+  for (long i = 0; i < count; ++i) {
+    const int copy = dup(i % 2 != 0 ? terminal : null);
+    ioctl(copy, TCSETSF, NULL);
+    close(copy);
+  }
+}
+
 static void pointers(void) {
   char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(pages + 4096, 4096);
@@ -260,6 +272,8 @@ int main(int argc, char** argv) {
     signals(0);
   } else if (strcmp(mode, "pointers") == 0) {
     pointers();
+  } else if (strcmp(mode, "devices") == 0) {
+    devices();
   } else if (strcmp(mode, "stops") == 0) {
     stops();
   } else if (strcmp(mode, "mappings") == 0) {

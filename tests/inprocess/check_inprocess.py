@@ -138,7 +138,7 @@ def check_same_output(runs, calls, failures):
                                 f'{bare.stdout!r}: {done.stderr}')
             if any('SIGSEGV' in line and '---' in line for line in lines):
                 failures.append(f'{mode}: a SIGSEGV of ours is shown')
-    for mode, count in (('pointers', 30), ('forks', 12), ('execs', 4), ('mappings', 20), ('', 30)):
+    for mode, count in (('pointers', 30), ('devices', 30), ('forks', 12), ('execs', 4), ('mappings', 20), ('', 30)):
         stopped, _ = runs.traced('ptrace', ['-f'], [calls, mode, str(count)])
         inside, _ = runs.traced('inprocess', ['-f'], [calls, mode, str(count)])
         for line, number in difference(canonical(stopped), canonical(inside)).items():

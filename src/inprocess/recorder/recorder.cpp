@@ -3,6 +3,8 @@
 //
 // It leaves nothing behind in the program: on its stack it uses a few bytes below the red zone, as a signal would. What
 // it must not do, or has no room for, it leaves to the program's own call instruction, which stops for the tracer.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <span>
 
@@ -188,6 +190,7 @@ constexpr std::uint64_t call_instruction_size = 2;
 constexpr std::uint64_t rt_sigprocmask_number = 14;
 constexpr std::uint64_t invalid_how = 99;
 constexpr std::int64_t fault = -14;  // -EFAULT
+constexpr std::uint64_t fstat_number = 5;
 constexpr std::uint64_t getsockopt_number = 55;
 constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
 constexpr std::uint64_t protocol_option = 38;
@@ -285,6 +288,19 @@ class Output final : public capture::Recorder {
     if (domain == netlink_domain && !full()) {
       const std::uint64_t protocol = socket_option(descriptor, protocol_option);
       add(descriptor, std::as_bytes(std::span(&protocol, 1)), chunk_netlink);
+    }
+  }
+  /// Only devices: what drivers other files have stays unknown.
+  void file_kind(std::uint32_t descriptor) override {
+    struct stat status;
+    const bool known =
+        own_call(fstat_number, descriptor, reinterpret_cast<std::uint64_t>(&status), nullptr, nullptr, 0) == 0;
+    if (known && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !full()) {
+      // As the kernel splits the number of its stat(2) into 12 and 20 bits.
+      const std::uint64_t number = status.st_rdev;
+      const Device device{status.st_mode, static_cast<std::uint32_t>(number >> 8 & 0xfff),
+                          static_cast<std::uint32_t>((number & 0xff) | (number >> 12 & 0xfff00))};
+      add(descriptor, std::as_bytes(std::span(&device, 1)), chunk_device);
     }
   }
   [[nodiscard]] bool full() const override { return end_ - start_ > fullest_record; }
