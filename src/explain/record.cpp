@@ -92,7 +92,7 @@ std::string to_text(const Call& call, bool with_buffers) {
   out += ')';
   switch (call.outcome) {
     case CallOutcome::failed:
-      return out + " = -1 " + call.error;
+      return call.is_report ? out + " = 0" : out + " = -1 " + call.error;
     case CallOutcome::returned:
       return fmt::format("{} = {}", out, call.result);
     case CallOutcome::unfinished:

@@ -58,6 +58,8 @@ struct Call {
   Value result_value;
   std::string error;  ///< name of a failed call's error: "ENOENT"
   std::string note;   ///< explanation of the result: "Timeout"
+  /// The call succeeded and reports the error of another one: getsockopt(SO_ERROR).
+  bool is_report = false;
 
   /// Returns the argument of that name; an empty one if there is none.
   [[nodiscard]] const Argument& argument(std::string_view name) const;

@@ -352,6 +352,7 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
   if (is_socket_error(call)) {
     // A nonblocking connect has failed.
     call.outcome = CallOutcome::failed;
+    call.is_report = true;
     call.error = to_text(call.argument("optval").value);
     call.error.erase(std::remove_if(call.error.begin(), call.error.end(), [](char c) { return c == '[' || c == ']'; }),
                      call.error.end());

@@ -63,8 +63,10 @@ std::optional<ValueSource> in_options(const Process& process, const Matches& mat
     const bool is_joined = sign != std::string::npos && matches("", std::string_view(words[i]).substr(sign + 1));
     const bool has_operand = sign == std::string::npos && i + 1 < words.size();
     const bool is_code = has_operand && words[i + 1].find_first_of("(;\n") != std::string::npos;  // of perl -e
-    const bool is_bundle = words[i].size() == 3 && words[i][1] != '-';                            // curl -sS URL
-    const bool is_parted = has_operand && !is_code && !is_bundle && matches("", words[i + 1]);
+    // curl -sS URL, curl -s URL: a word behind letters, or at the end behind one, may well be an operand.
+    const bool is_short = words[i][1] != '-';
+    const bool is_operand = is_short && (words[i].size() == 3 || i + 2 == words.size());
+    const bool is_parted = has_operand && !is_code && !is_operand && matches("", words[i + 1]);
     if (is_joined || is_parted) {
       const std::string shown = printable(words[i].substr(0, sign));
       return ValueSource{"the option " + shown, shown};

@@ -69,7 +69,7 @@ def connection_refused(place):
     return [place.fail, 'connect', '127.0.0.1', '5432']
 
 
-@cause('connection-refused', '127.0.0.1:6379', 'Redis')
+@cause('connection-refused', '127.0.0.1:6379', 'Redis', 'SO_ERROR, ECONNREFUSED, 4) = 0')
 def connection_refused_later(place):
     return [place.fail, 'connect-later', '127.0.0.1', '6379']
 
