@@ -152,6 +152,7 @@ std::optional<StandardTypes::Value> StandardTypes::numbered(Dwarf_Die die, std::
     return std::pair(a.first.size(), a.first) < std::pair(b.first.size(), b.first);
   });
   std::vector<Part> parts;
+  parts.reserve(members.size());
   for (const auto& member : members) {
     parts.push_back(member.second);
   }

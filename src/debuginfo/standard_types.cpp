@@ -391,6 +391,7 @@ std::optional<StandardTypes::Value> StandardTypes::tuple(Dwarf_Die die, std::str
   std::map<unsigned long, Part> elements;
   add_elements(die, 0, 0, elements);
   std::vector<Part> parts;
+  parts.reserve(elements.size());
   for (const auto& [index, part] : elements) {
     parts.push_back(part);
   }
