@@ -182,50 +182,35 @@ std::optional<trace::OpenFile> CapturedSnapshot::working_directory() const {
 }
 
 std::int32_t CapturedSnapshot::netlink_protocol(std::int32_t fd) const {
-  std::int32_t protocol = -1;
-  for (const Area area : areas_) {
-    capture::for_each_chunk<trace_chunk>(area, [&protocol, fd](const trace_chunk& chunk, Area bytes) {
-      if (chunk.kind == chunk_netlink && chunk.address == static_cast<std::uint32_t>(fd)) {
-        protocol = capture::chunk_as<std::int32_t>(bytes);
-      }
-    });
-  }
-  return protocol;
+  const auto found = capture::find_by_key<trace_chunk>(areas_, chunk_netlink, fd);
+  return found ? capture::chunk_as<std::int32_t>(*found) : -1;
 }
 
 std::optional<trace::FileKind> CapturedSnapshot::file_kind(std::int32_t fd) const {
-  trace::FileKind kind;
-  for (const Area area : areas_) {
-    capture::for_each_chunk<trace_chunk>(area, [&kind, fd](const trace_chunk& chunk, Area bytes) {
-      if (chunk.kind != chunk_file_kind || chunk.address != static_cast<std::uint32_t>(fd)) {
-        return;
-      }
-      const auto facts = capture::chunk_as<file_kind_facts>(bytes);
-      const auto* name = reinterpret_cast<const char*>(facts.name);
-      kind = {device_of(facts.mode, facts.device), {}, {}, {}};
-      auto& of_kind = S_ISSOCK(facts.mode) ? kind.protocol : kind.system;
-      if (S_ISSOCK(facts.mode) || S_ISREG(facts.mode) || S_ISDIR(facts.mode)) {
-        of_kind.assign(name, ::strnlen(name, sizeof facts.name));
-      }
-    });
+  const auto found = capture::find_by_key<trace_chunk>(areas_, chunk_file_kind, fd);
+  if (!found) {
+    return trace::FileKind();
+  }
+  const auto facts = capture::chunk_as<file_kind_facts>(*found);
+  const auto* name = reinterpret_cast<const char*>(facts.name);
+  trace::FileKind kind{device_of(facts.mode, facts.device), {}, {}, {}};
+  auto& of_kind = S_ISSOCK(facts.mode) ? kind.protocol : kind.system;
+  if (S_ISSOCK(facts.mode) || S_ISREG(facts.mode) || S_ISDIR(facts.mode)) {
+    of_kind.assign(name, ::strnlen(name, sizeof facts.name));
   }
   return kind;
 }
 
 std::optional<trace::TaskSnapshot::Process> CapturedSnapshot::process(std::int32_t id) const {
-  std::optional<process_name> found;
-  for (const Area area : areas_) {
-    capture::for_each_chunk<trace_chunk>(area, [&found, id](const trace_chunk& chunk, Area bytes) {
-      if (chunk.kind == chunk_named_process && chunk.address == static_cast<std::uint32_t>(id) && !found) {
-        found = capture::chunk_as<process_name>(bytes);
-      }
-    });
-  }
-  if (!found || (found->is_thread == 0 && found->is_group == 0)) {
+  const auto found = capture::find_by_key<trace_chunk>(areas_, chunk_named_process, id);
+  if (!found) {
     return std::nullopt;
   }
-  return Process{static_cast<std::int32_t>(found->here), found->is_thread != 0, found->is_group != 0,
-                 command_of(found->comm)};
+  const auto name = capture::chunk_as<process_name>(*found);
+  if (name.is_thread == 0 && name.is_group == 0) {
+    return std::nullopt;
+  }
+  return Process{static_cast<std::int32_t>(name.here), name.is_thread != 0, name.is_group != 0, command_of(name.comm)};
 }
 
 std::optional<std::string> CapturedSnapshot::command(std::int32_t tid) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "base/remote_addr.h"
@@ -54,6 +55,21 @@ std::span<const std::byte> find_in_chunks(std::span<const std::span<const std::b
     }
   }
   return best;
+}
+
+/// Returns the bytes of the first chunk of this kind in which `key`, a descriptor or an id, stands for the address.
+template <typename Chunk>
+std::optional<std::span<const std::byte>> find_by_key(std::span<const std::span<const std::byte>> areas,
+                                                      std::uint32_t kind, std::int32_t key) {
+  std::optional<std::span<const std::byte>> found;
+  for (const auto area : areas) {
+    for_each_chunk<Chunk>(area, [&](const Chunk& chunk, std::span<const std::byte> bytes) {
+      if (!found && chunk.kind == kind && chunk.address == static_cast<std::uint32_t>(key)) {
+        found = bytes;
+      }
+    });
+  }
+  return found;
 }
 
 /// Copies from chunks of this kind, which may follow one another, and returns how many bytes were there.

@@ -132,9 +132,8 @@ struct ExitRecord {
 /// address.
 enum ChunkKind : std::uint32_t { chunk_memory, chunk_netlink, chunk_device };
 struct Device {
-  std::uint32_t mode;   ///< stat(2)'s st_mode
-  std::uint32_t major;  ///< of st_rdev, as the next
-  std::uint32_t minor;
+  std::uint64_t number;  ///< stat(2)'s st_rdev
+  std::uint64_t mode;    ///< its st_mode
 };
 struct Chunk {
   std::uint64_t address;

@@ -1,8 +1,7 @@
 #include "inprocess/recorded_memory.h"
 
 #include <sys/stat.h>
-
-#include <cstring>
+#include <sys/sysmacros.h>
 
 #include "capture/chunks.h"
 #include "inprocess/layout.h"
@@ -14,18 +13,15 @@ std::size_t RecordedMemory::read(RemoteAddr address, std::span<std::byte> into) 
 }
 
 std::int32_t RecordedMemory::netlink_protocol(std::int32_t fd) const {
-  std::int32_t protocol = -1;
-  const Area found = capture::find_in_chunks<Chunk>(areas_, chunk_netlink, static_cast<std::uint32_t>(fd));
-  std::memcpy(&protocol, found.data(), found.size() >= sizeof protocol ? sizeof protocol : 0);
-  return protocol;
+  const auto found = capture::find_by_key<Chunk>(areas_, chunk_netlink, fd);
+  return found && found->size() >= sizeof(std::int32_t) ? capture::chunk_as<std::int32_t>(*found) : -1;
 }
 
 std::optional<trace::FileKind> RecordedMemory::file_kind(std::int32_t fd) const {
   trace::FileKind kind;
-  const Area found = capture::find_in_chunks<Chunk>(areas_, chunk_device, static_cast<std::uint32_t>(fd));
-  if (!found.empty()) {
-    const auto device = capture::chunk_as<Device>(found);
-    kind.device = trace::DeviceNumber{S_ISBLK(device.mode), device.major, device.minor};
+  if (const auto found = capture::find_by_key<Chunk>(areas_, chunk_device, fd)) {
+    const auto device = capture::chunk_as<Device>(*found);
+    kind.device = trace::DeviceNumber{S_ISBLK(device.mode), major(device.number), minor(device.number)};
   }
   return kind;
 }

@@ -296,10 +296,7 @@ class Output final : public capture::Recorder {
     const bool known =
         own_call(fstat_number, descriptor, reinterpret_cast<std::uint64_t>(&status), nullptr, nullptr, 0) == 0;
     if (known && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !full()) {
-      // As the kernel splits the number of its stat(2) into 12 and 20 bits.
-      const std::uint64_t number = status.st_rdev;
-      const Device device{status.st_mode, static_cast<std::uint32_t>(number >> 8 & 0xfff),
-                          static_cast<std::uint32_t>((number & 0xff) | (number >> 12 & 0xfff00))};
+      const Device device{status.st_rdev, status.st_mode};
       add(descriptor, std::as_bytes(std::span(&device, 1)), chunk_device);
     }
   }
