@@ -108,11 +108,12 @@ def hidden_files(tracer, folder):
 
 def few_resources(tracer, folder):
     """With any low limit, the program runs as it would, or one line says why it does not."""
-    addresses, data = (24 << 20, 28 << 20, 40 << 20), (1 << 20, 8 << 20)
+    addresses, data, stack = (24 << 20, 28 << 20, 40 << 20), (1 << 20, 8 << 20), 128 << 10
     if os.environ.get('SANITIZED') == '1':
         addresses = data = ()  # AddressSanitizer itself needs terabytes
+        stack *= 4  # its frames are several times as large
     limits = ((resource.RLIMIT_NOFILE, (4, 5, 6, 7, 8, 12, 24)), (resource.RLIMIT_AS, addresses),
-              (resource.RLIMIT_DATA, data), (resource.RLIMIT_STACK, (128 << 10,)),
+              (resource.RLIMIT_DATA, data), (resource.RLIMIT_STACK, (stack,)),
               (resource.RLIMIT_CPU, (5,)), (resource.RLIMIT_FSIZE, (0, 100)), (resource.RLIMIT_MEMLOCK, (0,)))
     modes = ([], ['-f', '-k', '-yy'], ['-c'], ['--engine=bpf'], ['--format=json', f'--record={folder}/record'])
     for mode in modes:

@@ -54,6 +54,19 @@ class Terminal:
     def type(self, text):
         self.tmux('send-keys', '-l', '--', text)
 
+    def settle(self):
+        """Waits until the viewer has done all that was typed: its help comes after that, and goes again."""
+        self.keys('?')
+        self.wait(r'follow the process', r'q back')
+        self.keys('q')
+        self.wait(r'^q quit', unwanted=[r'follow the process'])
+
+    def find(self, text):
+        """Searches for a text in the viewer; the text typed for that is no longer on the screen when this returns."""
+        self.type('/' + text)
+        self.keys('Enter')
+        self.settle()
+
     def run(self, command):
         self.tmux('send-keys', '-R')  # clears the screen
         self.type(command)
@@ -128,8 +141,7 @@ def check_keys(terminal, tracer):
     text = terminal.wait(r'^\) += -1 \w+ \(', r'^took +\d', r'^process +\d+ \w+', r'^began ')
     expect('ld.so' not in text, 'it is one of the loader', text)
     terminal.keys('q')
-    terminal.type('/"/no/such/file", O_RD')
-    terminal.keys('Enter')
+    terminal.find('"/no/such/file", O_RD')
     terminal.wait(r'"/no/such/file".* = -1 ENOENT')
 
     # Where a call does not fit, its path stays rather than the words for the error and the current directory.
@@ -139,8 +151,7 @@ def check_keys(terminal, tracer):
     terminal.wait(r'openat\(AT_FDCWD.*"/no/such/file", O_RDONLY')
 
     # A string is cut in the list, and whole in the details, as is each argument.
-    terminal.type('/"xxx')
-    terminal.keys('Enter')
+    terminal.find('"xxx')
     terminal.wait(r'write\(1<.*"x{32}"\.\.\.')
     terminal.keys('Enter')
     text = terminal.wait(r'^write\($', r'^    fd = 1<', r'^    count = 200$', r'^\) += 200$')
@@ -150,8 +161,7 @@ def check_keys(terminal, tracer):
 
     # n and N go forth and back; what is not there is said.
     terminal.keys('g')
-    terminal.type('/exit_group')
-    terminal.keys('Enter')
+    terminal.find('exit_group')
     terminal.wait('exit_group')
     terminal.type('n')
     terminal.type('/never there')
@@ -163,8 +173,7 @@ def check_keys(terminal, tracer):
 
     # The calls on one open file, from the one that opens it to the one that closes it last.
     terminal.keys('g')
-    terminal.type('/"/etc/hostname", O')
-    terminal.keys('Enter')
+    terminal.find('"/etc/hostname", O')
     opened = current(terminal, r'openat\(')
     fd = re.search(r'= (\d+)<', opened).group(1)
     terminal.keys(']')
@@ -207,10 +216,9 @@ def check_keys(terminal, tracer):
     terminal.wait(r'hidden: execve', unwanted=[r'execve\("'])
     terminal.keys('H', 'g')
     terminal.wait(r'execve\("', unwanted=['hidden:'])
-    terminal.type('/"/no/such/file", O_RD')
-    terminal.keys('Enter')
-    text = terminal.wait(r'"/no/such/file", O_RD')
-    child = re.search(r'^ *[\d.]+ +(\d+) .*"/no/such/file", O_RD', text, re.MULTILINE).group(1)
+    terminal.find('"/no/such/file", O_RD')
+    row = r'^ *\d+\.\d+ +(\d+) .*"/no/such/file", O_RD'
+    child = re.search(row, terminal.wait(row), re.MULTILINE).group(1)
     terminal.keys('p')
     terminal.wait(rf'process {child} alone')
     terminal.keys('End')
@@ -244,8 +252,7 @@ def check_open_file(terminal, tracer, folder):
     terminal.run(f'{tracer} --replay=shared.trace --view --no-fold')
     terminal.wait(r'^shared\.trace')
     terminal.keys('d', 'c', 'c', 'c')
-    terminal.type('/"/etc/hostname"')
-    terminal.keys('Enter')
+    terminal.find('"/etc/hostname"')
 
     def call_at_cursor(unlike=None):
         return current(terminal, r'\w+\(', unlike)
@@ -267,8 +274,7 @@ def check_open_file(terminal, tracer, folder):
     record(tracer, folder / 'pipe.trace', 'sh', '-c', 'echo through-the-pipe | cat; exit 0')
     terminal.run(f'{tracer} --replay=pipe.trace --view --no-fold')
     terminal.wait(r'^pipe\.trace')
-    terminal.type('/"through-the-pipe')
-    terminal.keys('Enter')
+    terminal.find('write(1<pipe:')
     line = current(terminal, r'write\(1<pipe:')
     for _ in range(12):
         if re.search(r'pipe2?\(', line):
@@ -284,8 +290,7 @@ def check_verdict(terminal, tracer):
     """x explains the process of the line, not the first one alone."""
     terminal.run(f'{tracer} --replay=run.trace --view')
     terminal.wait(r'^run\.trace')
-    terminal.type('/"/no/such/file", O_RD')
-    terminal.keys('Enter')
+    terminal.find('"/no/such/file", O_RD')
     current(terminal, '/no/such/file')
     terminal.keys('x')
     terminal.wait(r'^cat: failed: it exited with status 1', r'/no/such/file', r'q back')
@@ -311,8 +316,7 @@ read answer
     terminal.wait(r'^run\.trace', r'execve\("')
     terminal.type('m')
     terminal.wait(r'^there is no manual page execve\(2\)')
-    terminal.type('/"/no/such/file", O_RD')
-    terminal.keys('Enter')
+    terminal.find('"/no/such/file", O_RD')
     current(terminal, '/no/such/file')
     terminal.type('m')
     terminal.wait(r'^the page 2 openat$', unwanted=[r'^q quit'])
@@ -408,8 +412,7 @@ def check_hostile(terminal, tracer):
     """What a program names does nothing to the terminal."""
     terminal.run(f'{tracer} --replay=hostile.trace --view')
     terminal.wait(r'^hostile\.trace')
-    terminal.type('/evil')
-    terminal.keys('Enter')
+    terminal.find('evil')
     text = terminal.wait(r'\\33\]0;evil\\7\\n')
     terminal.keys('Enter')
     terminal.wait(r'pathname = ".*\\33\]0;evil\\7\\n')
@@ -433,8 +436,7 @@ def check_blocks(terminal, tracer):
     terminal.wait(r'\+\+\+ exited with 0', r'^end')
     terminal.keys('Home')
     terminal.wait(r'execve\("')
-    terminal.type('/the-last-one')
-    terminal.keys('Enter')
+    terminal.find('the-last-one')
     terminal.wait(r'^ .*"/the-last-one".* = -1 ENOENT')
     for columns, rows in ((60, 12), (40, 5), (150, 40)):
         terminal.tmux('resize-window', '-x', str(columns), '-y', str(rows))
@@ -495,8 +497,7 @@ def check_colors(terminal, tracer):
                                             ('NO_COLOR=', 'never', False)]:
         terminal.run(f'{environment} {tracer} --replay=run.trace --view --color={option}')
         terminal.wait(r'execve\("', r'^q quit')
-        terminal.type('/"/no/such/file", O_RD')
-        terminal.keys('Enter')
+        terminal.find('"/no/such/file", O_RD')
         failure = current(terminal, r'"/no/such/file".* = -1 ENOENT')
         terminal.keys('Up')
         current(terminal, '.', unlike=failure)
