@@ -13,7 +13,7 @@ constexpr std::array headings = {
 #include "cli/options.def"
 };
 
-// A GROUP line sets the group of the rows that follow, so the rows are numbered once at start-up.
+// A GROUP line sets the group of the rows that follow, so the rows are numbered by a function, at compile time.
 #define GROUP(id, heading)
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum
 #define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual) +1
@@ -21,17 +21,19 @@ constexpr std::size_t options = 0
 #include "cli/options.def"
     ;
 
-std::vector<OptionRow> make_rows() {
-  std::vector<OptionRow> rows;
-  rows.reserve(options);
+constexpr std::array<OptionRow, options> make_rows() {
+  std::array<OptionRow, options> rows{};
+  std::size_t next = 0;
   OptionGroup group{};
 #define GROUP(id, heading) group = OptionGroup::id;
-#define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual)                     \
-  rows.push_back({OptionId::id, group, letter, long_name, ArgumentForm::form, placeholder, other_names, qualifiers, \
-                  help, manual});
+#define OPTION(id, letter, long_name, form, placeholder, other_names, qualifiers, help, manual) \
+  rows[next++] = {OptionId::id, group,       letter,     long_name, ArgumentForm::form,         \
+                  placeholder,  other_names, qualifiers, help,      manual};
 #include "cli/options.def"
   return rows;
 }
+
+constexpr std::array<OptionRow, options> table = make_rows();
 
 template <typename Visit>
 void for_each_word(std::string_view words, Visit visit) {
@@ -94,8 +96,7 @@ std::string suggestion_for(std::string_view name) {
 }  // namespace
 
 std::span<const OptionRow> option_rows() {
-  static const std::vector<OptionRow> rows = make_rows();
-  return rows;
+  return table;
 }
 
 std::string_view heading_of(OptionGroup group) {

@@ -31,15 +31,26 @@ void append_literals(std::string& out, std::string_view text) {
 std::string embed_cpp(std::span<const Source> sources) {
   std::string out =
       "// Made by sysc.\n"
+      "#include <string_view>\n"
       "#include \"sysc/builtin_sources.h\"\n\n"
-      "std::vector<tracer::sysc::Source> tracer::sysc::builtin_sources() {\n"
-      "return {\n";
+      "namespace {\n"
+      "struct Text {\n  std::string_view path;\n  std::string_view text;\n};\n"
+      "constexpr Text texts[] = {\n";
   for (const Source& source : sources) {
-    out += "{\"" + std::filesystem::path(source.path).filename().string() + "\",\n";
+    out += "{\"" + std::filesystem::path(source.path).filename().string() + "\", {\n";
     append_literals(out, source.text);
-    out += "},\n";
+    out += ", " + std::to_string(source.text.size()) + "}},\n";  // the compiler counts long ones slowly
   }
-  return out + "};\n}\n";
+  return out +
+         "};\n"
+         "}  // namespace\n\n"
+         "std::vector<tracer::sysc::Source> tracer::sysc::builtin_sources() {\n"
+         "  std::vector<Source> sources;\n"
+         "  for (const Text& text : texts) {\n"
+         "    sources.push_back({std::string(text.path), std::string(text.text)});\n"
+         "  }\n"
+         "  return sources;\n"
+         "}\n";
 }
 
 }  // namespace tracer::sysc
