@@ -43,31 +43,46 @@ std::string_view class_of(const trace::DeviceNumber& device) {
   return found != majors.end() ? found->name : std::string_view{};
 }
 
-/// Returns the name of the driver that sysfs has for a device.
-std::string driver_of(const trace::DeviceNumber& device) {
+/// Returns the last part of a link that sysfs has for a device; empty if there is none.
+std::string linked_name(const trace::DeviceNumber& device, std::string_view what) {
   const std::string link = read_link(
-      fmt::format("/sys/dev/{}/{}:{}/device/driver", device.is_block ? "block" : "char", device.major, device.minor));
+      fmt::format("/sys/dev/{}/{}:{}/{}", device.is_block ? "block" : "char", device.major, device.minor, what));
   return link.substr(link.rfind('/') + 1);
 }
 
-/// Returns the name that /proc/devices has for a major number.
-std::string registered_name(const trace::DeviceNumber& device) {
-  constexpr std::size_t most = 16384;
-  const std::string text = read_file("/proc/devices", most);
-  std::string_view left = text;
-  const std::string_view head = device.is_block ? "Block devices:\n" : "Character devices:\n";
-  left.remove_prefix(std::min(left.find(head), left.size()));
-  left.remove_prefix(std::min(head.size(), left.size()));
-  while (!left.empty() && left.front() != '\n') {
-    std::string_view line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(line.size() + 1, left.size()));
+constexpr std::size_t most_registered = 16384;  // bytes of a list in /proc
+
+/// Returns the name of a number in lines `NUMBER NAME`, up to an empty one.
+std::string name_in(std::string_view lines, std::uint32_t number) {
+  while (!lines.empty() && lines.front() != '\n') {
+    std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     const auto end = std::min(line.find(' '), line.size());
-    if (number_at<std::uint32_t>(line.substr(0, end)) == device.major) {
+    if (number_at<std::uint32_t>(line.substr(0, end)) == number) {
       return std::string(line.substr(std::min(end + 1, line.size())));
     }
   }
   return {};
+}
+
+/// Returns the name that /proc/devices has for a major number.
+std::string registered_name(const trace::DeviceNumber& device) {
+  const std::string text = read_file("/proc/devices", most_registered);
+  std::string_view lines = text;
+  const std::string_view head = device.is_block ? "Block devices:\n" : "Character devices:\n";
+  lines.remove_prefix(std::min(lines.find(head), lines.size()));
+  lines.remove_prefix(std::min(head.size(), lines.size()));
+  return name_in(lines, device.major);
+}
+
+/// Returns the name that /proc/misc has for one of the drivers that share a major number.
+std::string miscellaneous_name(const trace::DeviceNumber& device) {
+  constexpr std::uint32_t misc_major = 10;
+  if (device.is_block || device.major != misc_major) {
+    return {};
+  }
+  return name_in(read_file("/proc/misc", most_registered), device.minor);
 }
 
 }  // namespace
@@ -78,8 +93,10 @@ void append_drivers(TextBuffer& text, const Task& task, std::int32_t fd) {
   const trace::FileKind kind = recorded ? *recorded : OpenFiles::kind(task.tid, fd);
   text.append(kind.drivers);
   if (kind.device) {
-    append_word(text, driver_of(*kind.device));
+    append_word(text, linked_name(*kind.device, "device/driver"));
+    append_word(text, linked_name(*kind.device, "subsystem"));
     append_word(text, registered_name(*kind.device));
+    append_word(text, miscellaneous_name(*kind.device));
     append_word(text, class_of(*kind.device));
   } else if (!kind.system.empty()) {
     append_word(text, kind.system);

@@ -83,16 +83,20 @@ TEST_CASE("a number that drivers share is that of the descriptor's driver") {
     // Nothing tells what /dev/null has to do with files or terminals.
     const auto names = {"FICLONE"sv,
                         "SNDCTL_TMR_CONTINUE or TCSETSF"sv,
+                        "VBG_IOCTL_VMMDEV_REQUEST_BIG or VT_GETSTATE"sv,
                         "BTRFS_IOC_CLONE or FICLONE"sv,
                         "SNDCTL_TMR_CONTINUE or TCSETSF"sv,
+                        "VBG_IOCTL_VMMDEV_REQUEST_BIG or VT_GETSTATE"sv,
                         "BTRFS_IOC_CLONE or FICLONE"sv,
-                        "TCSETSF"sv};
+                        "TCSETSF"sv,
+                        "VT_GETSTATE"sv};
     const std::string tracee = " -e trace=ioctl -e quiet=all " TRACEE " ask_devices /proc/version";
     has(run("exec $T --engine=" + engine + tracee), names);
     // strace looks at devices alone.
     has(run("exec $T --compat=strace --engine=" + engine + tracee),
-        {"BTRFS_IOC_CLONE or FICLONE", "SNDCTL_TMR_CONTINUE or TCSETSF", "BTRFS_IOC_CLONE or FICLONE",
-         "SNDCTL_TMR_CONTINUE or TCSETSF", "BTRFS_IOC_CLONE or FICLONE", "TCSETSF"});
+        {"BTRFS_IOC_CLONE or FICLONE", "SNDCTL_TMR_CONTINUE or TCSETSF", "VBG_IOCTL_VMMDEV_REQUEST_BIG or VT_GETSTATE",
+         "BTRFS_IOC_CLONE or FICLONE", "SNDCTL_TMR_CONTINUE or TCSETSF", "VBG_IOCTL_VMMDEV_REQUEST_BIG or VT_GETSTATE",
+         "BTRFS_IOC_CLONE or FICLONE", "TCSETSF", "VBG_IOCTL_VMMDEV_REQUEST_BIG or VT_GETSTATE"});
     run("exec $T --engine=" + engine + " --record=" + trace +
         " -e trace=ioctl -o /dev/null " TRACEE " ask_devices /proc/version");
     has(run("exec $T --replay=" + trace + " -e quiet=all"), names);

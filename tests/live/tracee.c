@@ -284,6 +284,7 @@ static int ask_devices(const char* file) {
   for (size_t i = 0; i < sizeof fds / sizeof fds[0]; ++i) {
     ioctl(fds[i], 0x40049409, -1);
     ioctl(fds[i], 0x5404, 0);
+    ioctl(fds[i], 0x5603, 0);
     close(fds[i]);
   }
   return 0;
