@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace tracer::sysc {
 
 using spec::none;
@@ -13,11 +15,22 @@ constexpr std::uint32_t size_of_number(std::int64_t number) {
 }
 
 /// Returns `_IOWR(0x44, TYPE)`, which is equal to the number if TYPE has the number's size.
-std::string encoded(std::int64_t number) {
+std::string encoded(std::int64_t number, std::string_view type) {
   constexpr const char* macros[] = {"_IO", "_IOW", "_IOR", "_IOWR"};
   const auto macro = macros[number >> 30 & 3];
   const auto row = number & 0xff;
-  return row < 10 ? fmt::format("{}({}, TYPE)", macro, row) : fmt::format("{}({:#x}, TYPE)", macro, row);
+  return row < 10 ? fmt::format("{}({}, {})", macro, row, type) : fmt::format("{}({:#x}, {})", macro, row, type);
+}
+
+/// Returns the name of what the argument points to; nothing if that has no name, or if not all ABIs have the number.
+std::string_view name_of_target(const ast::IoctlRow& row) {
+  const auto& last = row.signature->params.back().type;
+  const auto* pointer = last ? std::get_if<ast::Pointer>(&last->node) : nullptr;
+  const auto* target = pointer != nullptr ? std::get_if<ast::Named>(&pointer->target->node) : nullptr;
+  const bool everywhere =
+      std::all_of(row.number.begin(), row.number.end(), [](const auto& n) { return n.has_value(); });
+  return everywhere && target != nullptr && target->args.empty() && target->member.empty() ? target->name
+                                                                                           : std::string_view{};
 }
 
 void check_number(const ast::Ioctls& block, const ast::IoctlRow& row, LoweringContext& context, IoctlLowering& ioctls,
@@ -46,7 +59,9 @@ void check_number(const ast::Ioctls& block, const ast::IoctlRow& row, LoweringCo
       return;
     }
   }
-  context.diagnostics.warning(row.name.at, fmt::format("found {:#x}, expected {}", first, encoded(first)));
+  const auto target = name_of_target(row);
+  context.diagnostics.warning(row.name.at, fmt::format("found {:#x}, expected {}", first, encoded(first, "TYPE")),
+                              target.empty() ? std::string() : encoded(first, target));
 }
 
 }  // namespace

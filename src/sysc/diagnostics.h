@@ -19,6 +19,7 @@ struct Diagnostic {
   Position at;
   std::string text;
   std::optional<Position> other = {};  ///< a position in another file, which the end of the text names
+  std::string instead = {};            ///< of the number of an ioctl: what says the same
 };
 
 class Diagnostics {
@@ -27,6 +28,10 @@ class Diagnostics {
   /// `other`: the position of the conflicting declaration, which follows the text.
   void error(Position at, std::string text, Position other);
   void warning(Position at, std::string text) { add({Severity::warning, at, std::move(text)}); }
+  /// `instead`: what the row at this position should have in place of its number.
+  void warning(Position at, std::string text, std::string instead) {
+    add({Severity::warning, at, std::move(text), {}, std::move(instead)});
+  }
   /// Forgets the warnings about files from number `file` on.
   void drop_warnings_from(std::size_t file);
 

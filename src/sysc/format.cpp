@@ -1,7 +1,10 @@
 #include "sysc/format.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "sysc/format_spacing.h"
 
@@ -93,6 +96,24 @@ std::optional<std::string> format(const Source& source, Diagnostics& diagnostics
     out += '\n';
   }
   return out;
+}
+
+std::string with_numbers_replaced(std::string text, std::uint32_t file, std::span<const Diagnostic> warnings) {
+  std::vector<std::size_t> lines = {0};
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+    lines.push_back(end + 1);
+  }
+  std::map<std::size_t, std::string, std::greater<>> rows;  // from the last on, which moves no other
+  for (const Diagnostic& warning : warnings) {
+    if (warning.at.file == file && !warning.instead.empty()) {
+      rows.emplace(lines.at(warning.at.line - 1) + warning.at.column - 1, warning.instead);
+    }
+  }
+  for (const auto& [row, instead] : rows) {
+    const auto number = text.find_first_not_of(" \n", text.find('=', row) + 1);
+    text.replace(number, text.find_first_of(" \n", number) - number, instead);
+  }
+  return text;
 }
 
 }  // namespace tracer::sysc

@@ -27,7 +27,7 @@ using namespace tracer::sysc;
 constexpr std::string_view usage =
     "Usage: % check [--unused] [--numbers] PATH...\n"
     "         report the errors in descriptions\n"
-    "       % format [--check] FILE...\n"
+    "       % format [--check] [--numbers] FILE...\n"
     "         rewrite files in the usual form\n"
     "       % plan CALL [PATH...]\n"
     "         print which memory of a system call is copied if no thread stops for it\n"
@@ -35,7 +35,7 @@ constexpr std::string_view usage =
     "         print the offsets and sizes of the fields of a structure\n"
     "PATH is a .sys file, a .nr file or a directory of such files; see tracer-sys(5).\n"
     "  --unused    report also the types that nothing uses\n"
-    "  --numbers   report also the numbers of ioctls that follow from a size\n"
+    "  --numbers   report also the numbers of ioctls that follow from a size; format replaces them\n"
     "  --check     change no file; report those that have another form\n"
     "  --abi=ABI   print the layout of these ABIs only: x86_64, i386, x32, aarch64, arm\n"
     "  -h, --help  print this text\n";
@@ -153,14 +153,36 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
+/// Compiles sources together with the built-in descriptions, which they may replace.
+spec::TableSet compile_files(std::vector<Source>& sources, CompileOptions options, Diagnostics& diagnostics) {
+  if (auto known = builtin_sources(); !known.empty()) {
+    options.first_replaceable = sources.size();
+    std::move(known.begin(), known.end(), std::back_inserter(sources));
+  }
+  return compile(sources, diagnostics, options);
+}
+
 int run_format(const Arguments& arguments) {
+  auto sources = read_sources(arguments.paths);
+  Diagnostics found;
+  if (arguments.numbers) {
+    auto all = sources;
+    CompileOptions options;
+    options.numbers = true;
+    compile_files(all, options, found);
+    if (found.has_errors()) {
+      std::fputs(found.text(all).c_str(), stderr);
+      return 1;
+    }
+  }
   int status = 0;
-  for (const auto& source : read_sources(arguments.paths)) {
+  for (std::uint32_t file = 0; file < sources.size(); ++file) {
+    const Source& source = sources[file];
     if (source.path.ends_with(".nr")) {
       continue;
     }
     Diagnostics diagnostics;
-    const auto formatted = format(source, diagnostics);
+    const auto formatted = format({source.path, with_numbers_replaced(source.text, file, found.all())}, diagnostics);
     if (!formatted) {
       std::fputs(diagnostics.text({&source, 1}).c_str(), stderr);
       status = 1;
@@ -230,13 +252,8 @@ int run(const Arguments& arguments) {
     write_file(arguments.output, embed_cpp(sources));
     return 0;
   }
-  CompileOptions options{arguments.lenient, arguments.unused, arguments.numbers};
-  if (auto known = builtin_sources(); !known.empty()) {
-    options.first_replaceable = sources.size();
-    std::move(known.begin(), known.end(), std::back_inserter(sources));
-  }
   Diagnostics diagnostics;
-  auto set = compile(sources, diagnostics, options);
+  auto set = compile_files(sources, {arguments.lenient, arguments.unused, arguments.numbers}, diagnostics);
   std::fputs(shortened(diagnostics.text(sources), arguments.lenient).c_str(), stderr);
   if (diagnostics.has_errors() && !arguments.lenient) {
     return 1;

@@ -3,6 +3,7 @@
 #include "catch.h"
 #include "compiled.h"
 #include "spec/strace_tables.h"
+#include "sysc/format.h"
 
 namespace tracer::sysc::test {
 
@@ -246,6 +247,40 @@ TEST_CASE("numbers of ioctls that are written out are told if their argument has
   CHECK(diagnostics.text(sources) ==
         "x.sys:3:3: warning: found 0x80045412, expected _IOR(0x12, TYPE)\n"
         "x.sys:4:3: warning: found 0x80085402, of 8 bytes on x86_64, expected the 4 of the argument\n");
+}
+
+TEST_CASE("numbers of ioctls are replaced by what their arguments say") {
+  const std::string call = "ioctl(fd: int, op: ioctl_cmd) by op { else (arg: ulong) }\n";
+  const std::vector<Source> sources{{"x.sys", call + "ioctls 'T' { A = 0x80045412 (argp: out *u32)  B = 0x5401 }\n"
+                                                     "ioctls 'T' {\n"
+                                                     "  C = 0x40085413@x86_64 (argp: *u64)\n"
+                                                     "  D = 0xc0045414 (argp: inout *u32)\n"
+                                                     "}\n"},
+                                    {"x86_64.nr", "16 ioctl\n"}};
+  const auto compiled = [](const std::vector<Source>& files, Diagnostics& diagnostics) {
+    CompileOptions options;
+    options.numbers = true;
+    return compile(files, diagnostics, options);
+  };
+  Diagnostics diagnostics;
+  const auto before = compiled(sources, diagnostics);
+  const std::string text = with_numbers_replaced(sources[0].text, 0, diagnostics.all());
+  CHECK(text == call +
+                    "ioctls 'T' { A = _IOR(0x12, u32) (argp: out *u32)  B = 0x5401 }\n"
+                    "ioctls 'T' {\n"
+                    "  C = 0x40085413@x86_64 (argp: *u64)\n"
+                    "  D = _IOWR(0x14, u32) (argp: inout *u32)\n"
+                    "}\n");
+  Diagnostics none;
+  const auto after = compiled({{"x.sys", text}, sources[1]}, none);
+  CHECK_FALSE(none.has_errors());
+  const auto numbers = [](const spec::TableSet& set) {
+    std::vector<std::uint64_t> values;
+    std::transform(set.constants.begin(), set.constants.end(), std::back_inserter(values),
+                   [](const Constant& constant) { return constant.value; });
+    return values;
+  };
+  CHECK(numbers(before) == numbers(after));
 }
 
 TEST_CASE("no number of an ioctl is written out that its argument says") {
