@@ -19,11 +19,6 @@
 namespace tracer::app {
 namespace {
 
-/// Whether counts are all that the engine has to report.
-bool only_counts(const cli::Options& options) {
-  return options.summary.mode == cli::SummaryMode::only && options.extras.files.record.empty();
-}
-
 bool names_functions(const cli::Options& options) {
   return !options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
          options.ltrace.has_value();
@@ -36,7 +31,7 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
   if (options.extras.engine == cli::EngineChoice::ptrace) {
     return Error{0, options.ltrace ? "as ltrace does it" : "--engine=ptrace asks for that"};
   }
-  if (!only_counts(options)) {
+  if (!options.only_counts()) {
     return Error{0, "calls are to be shown, not only counted"};
   }
   if (!options.extras.probes.empty()) {
@@ -67,13 +62,13 @@ std::string why_not_by_bpf(const cli::Options& options) {
   if (options.startup.daemonize != process::Daemonize::no) {
     return "with -D the program is not a child of the tracer";
   }
-  if (only_counts(options) && options.filters.end.any()) {
+  if (options.only_counts() && options.filters.end.any()) {
     return "calls are chosen by how they end";
   }
-  if (only_counts(options) && options.startup.syscall_limit != 0) {
+  if (options.only_counts() && options.startup.syscall_limit != 0) {
     return "--syscall-limit ends tracing after a certain call";
   }
-  if (only_counts(options)) {
+  if (options.only_counts()) {
     return options.filters.by_path_or_fd() ? "calls are chosen by what their arguments name" : "";
   }
   if (options.format.stack_trace != cli::StackTrace::none &&
@@ -99,7 +94,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
     return Error{EPERM,
                  "this copy of the tracer has capabilities that you lack, so it watches only programs that it starts"};
   }
-  if (only_counts(options)) {
+  if (options.only_counts()) {
     return bpf::make_counting_engine(engine_options, complain);
   }
   bpf::TracingOptions tracing;
@@ -244,14 +239,14 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     debug("engine: ptrace, as --engine says");
   } else {
     std::string why_not = why_not_by_bpf(options);
-    if (why_not.empty() && choice == EngineChoice::automatic && !only_counts(options) && !options.extras.any_scope()) {
+    if (why_not.empty() && choice == EngineChoice::automatic && !options.only_counts() && !options.extras.any_scope()) {
       why_not = "calls are to be shown, not only counted";
     }
     if (why_not.empty()) {
       auto engine = make_bpf_engine(options, engine_options, tables, complain);
       if (engine) {
-        debug(only_counts(options) ? "engine: bpf, which counts in the kernel and stops nobody"
-                                   : "engine: bpf, which watches from the kernel and stops nobody");
+        debug(options.only_counts() ? "engine: bpf, which counts in the kernel and stops nobody"
+                                    : "engine: bpf, which watches from the kernel and stops nobody");
         return ChosenEngine{std::move(engine).value(), "bpf"};
       }
       why_not = engine.error().message;

@@ -17,11 +17,6 @@ namespace tracer::app {
 
 namespace {
 
-/// Whether counts are all that the engine has to report.
-bool only_counts(const cli::Options& options) {
-  return options.summary.mode == cli::SummaryMode::only && options.extras.files.record.empty();
-}
-
 /// Returns the calls that the engine has to report. Numbers without a description are always shown. With `stacks`,
 /// calls that change mappings are wanted as well.
 trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, const spec::Tables& tables) {
@@ -194,10 +189,10 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   result.unknown_detached = !options.format.quiet.has(filter::Quiet::attach);
   result.latencies = summary_options(options).wants_latencies();
   result.sampled = !options.summary.exact && summary_options(options).wants_sums_only();
-  result.times = !only_counts(options) || summary_options(options).wants_times();
+  result.times = !options.only_counts() || summary_options(options).wants_times();
   result.scope = {options.extras.system_wide, options.extras.groups, options.extras.comms};
   if (!options.filters.trace.full()) {
-    const bool stacks = options.format.stack_trace != cli::StackTrace::none && !only_counts(options);
+    const bool stacks = options.format.stack_trace != cli::StackTrace::none && !options.only_counts();
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);
   }
   result.no_filter_because = why_no_filter(options);
@@ -209,7 +204,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
 
 Result<functions::Options> function_options(const cli::Options& options) {
   functions::Options result;
-  result.one_by_one = !only_counts(options) || summary_options(options).wants_results();
+  result.one_by_one = !options.only_counts() || summary_options(options).wants_results();
   if (const Status selected = select_functions(options, result.selection); !selected) {
     return selected.error();
   }

@@ -255,6 +255,9 @@ struct Options {
   std::optional<Ltrace> ltrace;
   Tips tips;
   std::vector<std::string> warnings;  ///< lines for standard error, with prefix and newline
+
+  /// Whether counts are all that the engine has to report.
+  [[nodiscard]] bool only_counts() const { return summary.mode == SummaryMode::only && extras.files.record.empty(); }
 };
 
 }  // namespace tracer::cli

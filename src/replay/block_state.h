@@ -73,7 +73,7 @@ struct ThreadMemory {
   pid_t tid = 0;
   pid_t tgid = 0;
   Abi abi = Abi::x86_64;
-  std::uint64_t call = 0;  ///< the key of the system call that was entered last
+  CallMemory* call = nullptr;  ///< the system call that was entered last in this block
   std::uint64_t instruction_pointer = 0;
   std::array<std::uint64_t, 6> args{};
 };
@@ -85,6 +85,9 @@ struct BlockState {
   std::uint64_t address = 0;          ///< behind the last memory
   std::unordered_map<pid_t, ThreadMemory> threads;
   std::unordered_map<std::uint64_t, CallMemory> calls;
+
+  /// Returns the system call that a thread ends.
+  CallMemory& entered_by(const ThreadMemory& thread) { return thread.call != nullptr ? *thread.call : calls[0]; }
 
   static std::uint64_t key_of(Abi abi, std::uint64_t number) { return number * 8 + index_of(abi); }
   static std::uint64_t key_of_function(std::uint32_t number) { return ~std::uint64_t{number}; }

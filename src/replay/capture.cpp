@@ -72,7 +72,7 @@ KeptNames::KeptNames(Facts& facts, FunctionNamer functions)
 
 void KeptNames::keep(FileFact::Owner owner, std::int32_t pid, std::int32_t fd, std::optional<trace::OpenFile> file) {
   if (file && facts_.file(owner, pid, fd) == nullptr) {
-    facts_.files.push_back({owner, pid, fd, std::move(*file)});
+    facts_.files.push_back({owner, pid, fd, std::make_shared<trace::OpenFile>(std::move(*file))});
   }
 }
 

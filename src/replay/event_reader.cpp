@@ -152,17 +152,13 @@ void EventReader::begin(std::string_view block) {
   rest_ = block;
   damaged_ = false;
   state_ = {};
-  texts_.clear();
-  files_.clear();
-  frames_.clear();
-  stacks_.clear();
-  functions_.clear();
-  call_names_.clear();
+  thread_ = &state_.threads[state_.tid];
+  known_ = {};
 }
 
 std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
-  const auto name = call_names_.find(BlockState::key_of(abi, number));
-  return name == call_names_.end() ? std::string_view{} : name->second;
+  const auto name = known_.call_names.find(BlockState::key_of(abi, number));
+  return name == known_.call_names.end() ? std::string_view{} : name->second;
 }
 
 EventReader::Record EventReader::peek() {
@@ -196,7 +192,7 @@ EventReader::Found EventReader::next() {
     if (is_event(record.tag)) {
       take_event(record.tag, Cursor(record.payload));
       found = true;
-    } else {
+    } else if (facts_wanted_ || record.tag == Tag::command || record.tag == Tag::call_name) {
       take_fact(record);
     }
   }
@@ -209,9 +205,10 @@ void EventReader::take_head(Cursor& in) {
   flags_ = in.as<unsigned>();
   if ((flags_ & same_thread) == 0) {
     state_.tid = in.as_signed<pid_t>();
-    state_.threads[state_.tid].tgid = static_cast<pid_t>(state_.tid + in.signed_number());
+    thread_ = &state_.threads[state_.tid];
+    thread_->tgid = static_cast<pid_t>(state_.tid + in.signed_number());
   }
-  ThreadMemory& thread = state_.threads[state_.tid];
+  ThreadMemory& thread = *thread_;
   if ((flags_ & same_abi) == 0) {
     thread.abi = static_cast<Abi>(in.number() % abi_count);
   }
@@ -300,9 +297,8 @@ void EventReader::take_event(Tag tag, Cursor in) {
 trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
   trace::SyscallEnter enter;
   enter.number = in.number();
-  const std::uint64_t key = BlockState::key_of(event_.abi, enter.number);
-  CallMemory& before = state_.calls[key];
-  ThreadMemory& thread = state_.threads[event_.tid];
+  CallMemory& before = state_.calls[BlockState::key_of(event_.abi, enter.number)];
+  ThreadMemory& thread = *thread_;
   const std::uint64_t changed = in.number();
   for (unsigned i = 0; i < enter.args.size(); ++i) {
     if ((changed & 1U << i) != 0) {
@@ -324,7 +320,7 @@ trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
   if (!in.at_end()) {
     enter.interrupted = in.number();
   }
-  thread.call = key;
+  thread.call = &before;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = enter.args;
   return enter;
@@ -332,8 +328,8 @@ trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
 
 trace::SyscallExit EventReader::syscall_exit(Cursor& in) {
   trace::SyscallExit exit;
-  const ThreadMemory& thread = state_.threads[event_.tid];
-  CallMemory& before = state_.calls[thread.call];
+  const ThreadMemory& thread = *thread_;
+  CallMemory& before = state_.entered_by(thread);
   before.value = in.difference(before.value);
   exit.value = static_cast<std::int64_t>(before.value);
   exit.is_error = (flags_ & failed) != 0;
@@ -350,7 +346,7 @@ trace::SyscallExit EventReader::syscall_exit(Cursor& in) {
 const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
   static const trace::LibraryFunction unknown;
   const std::uint64_t index = in.number();
-  if (index == functions_.size()) {
+  if (index == known_.functions.size()) {
     Cursor text(in.text());
     trace::LibraryFunction function;
     function.number = text.as<std::uint32_t>();
@@ -367,10 +363,10 @@ const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
     }
     function.address = text.number();
     const std::uint32_t number = function.number;
-    functions_.push_back(&all_functions_.try_emplace(number, std::move(function)).first->second);
+    known_.functions.push_back(&all_functions_.try_emplace(number, std::move(function)).first->second);
   }
-  damaged_ = damaged_ || index >= functions_.size();
-  return index < functions_.size() ? functions_[static_cast<std::size_t>(index)] : &unknown;
+  damaged_ = damaged_ || index >= known_.functions.size();
+  return index < known_.functions.size() ? known_.functions[static_cast<std::size_t>(index)] : &unknown;
 }
 
 trace::LibraryEnter EventReader::library_enter(Cursor& in) {
@@ -408,10 +404,10 @@ trace::LibraryExit EventReader::library_exit(Cursor& in) {
 const std::string& EventReader::take_text(Cursor& in) {
   static const std::string none;
   const std::uint64_t number = in.number();
-  if (number == texts_.size()) {
-    texts_.emplace_back(in.text());
+  if (number == known_.texts.size()) {
+    known_.texts.emplace_back(in.text());
   }
-  return number < texts_.size() ? texts_[static_cast<std::size_t>(number)] : none;
+  return number < known_.texts.size() ? known_.texts[static_cast<std::size_t>(number)] : none;
 }
 
 trace::ProbeHit EventReader::probe_hit(Cursor& in) {
@@ -468,7 +464,7 @@ void EventReader::take_fact(const Record& record) {
       facts_.command = std::string(in.rest());
       break;
     case Tag::frame:
-      frames_.push_back(decode_frame(in));
+      known_.frames.push_back(decode_frame(in));
       break;
     case Tag::stack:
       take_stack(in);
@@ -476,7 +472,7 @@ void EventReader::take_fact(const Record& record) {
     case Tag::call_name: {
       const std::uint64_t abi = in.number() % abi_count;
       const std::uint64_t number = in.number();
-      call_names_[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
+      known_.call_names[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
       break;
     }
     default:
@@ -485,13 +481,13 @@ void EventReader::take_fact(const Record& record) {
 }
 
 void EventReader::take_memory(Cursor in) {
-  const ThreadMemory& thread = state_.threads[state_.tid];
+  const ThreadMemory& thread = *thread_;
   const std::uint64_t place = in.number();
   const std::uint64_t address =
       place < thread.args.size() ? thread.args[static_cast<std::size_t>(place)] : in.difference(state_.address);
   const std::string_view bytes = in.rest();
   state_.address = address + bytes.size();
-  facts_.memory.add(address, bytes_of(bytes));
+  facts_.memory.add_view(address, bytes_of(bytes));
 }
 
 void EventReader::take_file(Cursor in) {
@@ -499,8 +495,14 @@ void EventReader::take_file(Cursor in) {
   fact.owner = static_cast<FileFact::Owner>(in.number() & 3U);
   fact.pid = in.as_signed<std::int32_t>();
   fact.fd = in.as_signed<std::int32_t>();
-  fact.file = decode_file(Cursor(take_known(in, files_)));
-  facts_.files.push_back(std::move(fact));
+  const std::uint64_t number = in.number();
+  if (number == known_.files.size()) {
+    known_.files.push_back(std::make_shared<trace::OpenFile>(decode_file(Cursor(in.text()))));
+  }
+  if (number < known_.files.size()) {
+    fact.file = known_.files[static_cast<std::size_t>(number)];
+    facts_.files.push_back(std::move(fact));
+  }
 }
 
 void EventReader::take_process(Cursor in) {
@@ -532,11 +534,11 @@ void EventReader::take_register(Cursor in) {
 
 void EventReader::take_stack(Cursor in) {
   constexpr std::size_t most_frames = 4096;
-  Cursor numbers(take_known(in, stacks_));
+  Cursor numbers(take_known(in, known_.stacks));
   while (!numbers.at_end() && facts_.frames.size() < most_frames) {
     const std::uint64_t number = numbers.number();
-    if (number < frames_.size()) {
-      facts_.frames.push_back(frames_[static_cast<std::size_t>(number)]);
+    if (number < known_.frames.size()) {
+      facts_.frames.push_back(known_.frames[static_cast<std::size_t>(number)]);
     }
   }
 }

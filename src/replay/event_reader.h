@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ class ReplayedContext final : public trace::CallContext {
 
 class EventReader {
  public:
-  EventReader() = default;
+  /// Without `facts`, facts() has nothing but names of threads: events alone are quicker to read.
+  explicit EventReader(bool facts = true) : facts_wanted_(facts) {}
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
 
@@ -52,6 +54,15 @@ class EventReader {
   [[nodiscard]] std::string_view call_name(Abi abi, std::uint64_t number) const;
 
  private:
+  /// What records of the block refer to by number.
+  struct Known {
+    std::deque<std::string> texts;
+    std::vector<std::shared_ptr<const trace::OpenFile>> files;
+    std::vector<FrameFact> frames;
+    std::vector<std::string_view> stacks;
+    std::vector<const trace::LibraryFunction*> functions;
+    std::unordered_map<std::uint64_t, std::string_view> call_names;
+  };
   struct Record {
     Tag tag{};
     std::string_view payload;
@@ -77,23 +88,19 @@ class EventReader {
   [[nodiscard]] trace::LibraryExit library_exit(Cursor& in);
   [[nodiscard]] trace::ProbeHit probe_hit(Cursor& in);
 
+  bool facts_wanted_;
   std::string_view rest_;
   std::size_t record_size_ = 0;  ///< of the record that was peeked at
   bool damaged_ = false;
   BlockState state_;
-  unsigned flags_ = 0;  ///< of the event: same_thread and so on
+  ThreadMemory* thread_ = &state_.threads[0];  ///< of the last event
+  unsigned flags_ = 0;                         ///< of the event: same_thread and so on
   trace::Event event_;
   Facts facts_;
   std::uint64_t lost_ = 0;
   ReplayedContext context_{facts_};
   std::vector<trace::ProbeValue> values_;
-  // What records of the block refer to by number.
-  std::deque<std::string> texts_;
-  std::vector<std::string_view> files_;
-  std::vector<FrameFact> frames_;
-  std::vector<std::string_view> stacks_;
-  std::vector<const trace::LibraryFunction*> functions_;
-  std::unordered_map<std::uint64_t, std::string_view> call_names_;
+  Known known_;
   /// All of the file, by their numbers: views keep pointers to them.
   std::unordered_map<std::uint32_t, trace::LibraryFunction> all_functions_;
 };

@@ -206,7 +206,7 @@ void EventWriter::put(const trace::SyscallEnter& enter, const trace::Event& even
   write_head(event, is_tampered ? tampered : 0U);
   out_.number(enter.number);
   ThreadMemory& thread = state_.threads[event.tid];
-  thread.call = key;
+  thread.call = &before;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = {};
   std::copy_n(enter.args.begin(), count, thread.args.begin());
@@ -241,7 +241,7 @@ void EventWriter::put(const trace::SyscallExit& exit, const trace::Event& event)
   const ThreadMemory& thread = state_.threads[event.tid];
   const bool is_tampered = bits_of(exit.tampered) != 0;
   const bool is_same = exit.instruction_pointer == thread.instruction_pointer;
-  CallMemory& before = state_.calls[thread.call];
+  CallMemory& before = state_.entered_by(thread);
   write_head(event, (is_tampered ? tampered : 0U) | (exit.is_error ? failed : 0U) | (is_same ? same_pointer : 0U));
   out_.difference(static_cast<std::uint64_t>(exit.value), before.value);
   before.value = static_cast<std::uint64_t>(exit.value);
@@ -417,7 +417,7 @@ void EventWriter::write_facts(const trace::Event& event, const Facts& facts) {
     out_.signed_number(fact.fd);
     part_.clear();
     Encoder part(part_);
-    encode_file(part, fact.file);
+    encode_file(part, *fact.file);
     seen_.files.write(out_, part_);
     end_record(Tag::file);
   }

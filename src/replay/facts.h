@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,7 +26,7 @@ struct FileFact {
   Owner owner = Owner::task;
   std::int32_t pid = 0;
   std::int32_t fd = 0;
-  trace::OpenFile file;
+  std::shared_ptr<const trace::OpenFile> file;  ///< never null
 
   [[nodiscard]] bool is(Owner whose, std::int32_t number, std::int32_t descriptor) const {
     return owner == whose && pid == number && fd == descriptor;
@@ -87,7 +88,7 @@ struct Facts {
   [[nodiscard]] const trace::OpenFile* file(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
     for (const FileFact& fact : files) {
       if (fact.is(owner, pid, fd)) {
-        return &fact.file;
+        return fact.file.get();
       }
     }
     return nullptr;

@@ -44,6 +44,9 @@ class Cursor {
   explicit Cursor(std::string_view text) : rest_(text) {}
 
   std::uint64_t number() {
+    if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80U) {  // most numbers
+      return static_cast<unsigned char>(take(1).front());
+    }
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
       const auto byte = static_cast<unsigned char>(rest_.front());

@@ -100,8 +100,10 @@ replay::Facts any_facts(Random& random) {
   if (below(random, 3) == 0) {
     replay::FileFact file;
     file.fd = static_cast<std::int32_t>(below(random, 8));
-    file.file.link = "/tmp/x";
-    file.file.socket.emplace().protocol = "TCP";
+    trace::OpenFile open;
+    open.link = "/tmp/x";
+    open.socket.emplace().protocol = "TCP";
+    file.file = std::make_shared<trace::OpenFile>(std::move(open));
     facts.files.push_back(file);
     facts.command = "name";
     facts.frames.resize(2);

@@ -130,6 +130,26 @@ TEST_CASE("A text keeps no more of memory than was looked at, unless another rea
   CHECK(ranges.read(0x1000, into) == 5);
 }
 
+TEST_CASE("Memory that is read again from the same place on is kept once") {
+  replay::Ranges ranges;
+  ranges.add(0x1000, replay::bytes_of("head"));
+  ranges.add(0x1000, replay::bytes_of("head and body"));
+  ranges.add(0x100d, replay::bytes_of("next"));
+  ranges.add(0x100d, replay::bytes_of("next one"));
+  ranges.add_view(0x2000, replay::bytes_of("elsewhere"));
+  std::vector<std::pair<std::uint64_t, std::string>> kept;
+  ranges.for_each([&](std::uint64_t address, std::span<const std::byte> bytes) {
+    kept.emplace_back(address, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  });
+  CHECK(kept == std::vector<std::pair<std::uint64_t, std::string>>{{0x1000, "head and bodynext one"}, {0x2000, "elsewhere"}});
+  std::array<std::byte, 4> into{};
+  for (const std::uint64_t address : {0x2000U, 0x1011U, 0x1000U, 0x2005U}) {
+    CHECK(ranges.read(address, into) == into.size());
+  }
+  CHECK(ranges.read(0x2006, into) == 3);
+  CHECK(ranges.read(0x3000, into) == 0);
+}
+
 TEST_CASE("A recording of one machine shows on another as it would there") {
   const spec::Tables tables = spec::builtin_tables();
   const MemoryFile arm;
