@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -153,11 +154,22 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// Compiles sources together with the built-in descriptions, which they may replace.
+/// Whether the files are a copy of the built-in ones, which may have changes.
+bool are_builtin(const std::vector<Source>& sources, const std::vector<Source>& builtin) {
+  std::set<std::string> names;
+  for (const Source& source : sources) {
+    names.insert(std::filesystem::path(source.path).filename().string());
+  }
+  const auto found = std::count_if(builtin.begin(), builtin.end(),
+                                   [&](const Source& source) { return names.count(source.path) != 0; });
+  return static_cast<std::size_t>(found) > builtin.size() / 2;
+}
+
+/// Compiles sources together with the built-in descriptions, of which they may replace calls, or all.
 spec::TableSet compile_files(std::vector<Source>& sources, CompileOptions options, Diagnostics& diagnostics) {
-  if (auto known = builtin_sources(); !known.empty()) {
+  if (auto builtin = builtin_sources(); !builtin.empty() && !are_builtin(sources, builtin)) {
     options.first_replaceable = sources.size();
-    std::move(known.begin(), known.end(), std::back_inserter(sources));
+    std::move(builtin.begin(), builtin.end(), std::back_inserter(sources));
   }
   return compile(sources, diagnostics, options);
 }
