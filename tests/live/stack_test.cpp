@@ -187,7 +187,10 @@ TEST_CASE("option -kk shows what gdb shows of a deep, inlined program") {
     REQUIRE(std::regex_match(ours.lines[i], mine, our_form));
     CHECK(mine[2] == theirs[2]);
     // Ours come with the types of their parameters.
-    CHECK(mine[1].str().compare(0, static_cast<std::size_t>(theirs[1].length()), theirs[1].str()) == 0);
+    const auto function = [](const std::ssub_match& text) {  // gdb 16 writes int() for our int ()
+      return std::regex_replace(text.str(), std::regex(R"((\w) \()"), "$1(");
+    };
+    CHECK(function(mine[1]).rfind(function(theirs[1]), 0) == 0);
   }
 }
 

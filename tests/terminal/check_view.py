@@ -394,7 +394,7 @@ def check_other_terminal(tracer, folder):
     wait(lambda: screen.display[0].startswith('run.trace: sh -c') and 'execve(' in screen.display[1] and all(cell.reverse for cell in cells(1)))
     marked = [number for number in range(20) if all(cell.reverse for cell in cells(number))]
     expect(marked == [0, 1], 'title and cursor, and no others, are not in reverse', marked)
-    os.write(terminal, b'/no/such/file\r')
+    os.write(terminal, b'/"/no/such/file", O_RD\r')
     wait(lambda: any('"/no/such/file", O_RD' in line for line in screen.display[1:-2]))
     os.write(terminal, b'j')  # the line loses its cursor
     row = next(number for number, line in enumerate(screen.display) if '"/no/such/file", O_RD' in line)
