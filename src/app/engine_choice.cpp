@@ -86,6 +86,13 @@ std::string why_not_by_bpf(const cli::Options& options) {
   return {};
 }
 
+/// Whether more than paths is shown of descriptors that have none.
+bool has_kernel_details(const cli::Format& format) {
+  const auto& fds = format.fd_details;
+  return fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) || fds.has(cli::FdDetail::eventfd) ||
+         fds.has(cli::FdDetail::signalfd);
+}
+
 Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& options,
                                                        const process::EngineOptions& engine_options,
                                                        const spec::Tables& tables,
@@ -107,8 +114,7 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
   tracing.limits.whole = records || options.extras.explain || !options.format.abbrev.full();
   const auto& fds = options.format.fd_details;
   tracing.limits.descriptors = records || !fds.empty() || !options.filters.paths.empty();
-  tracing.limits.details = records || fds.has(cli::FdDetail::socket) || fds.has(cli::FdDetail::pidfd) ||
-                           fds.has(cli::FdDetail::eventfd) || fds.has(cli::FdDetail::signalfd);
+  tracing.limits.details = records || has_kernel_details(options.format);
   tracing.limits.processes = records || !options.format.pid_details.empty();
   if (options.extras.explain) {
     const filter::SyscallNames names{tables};
@@ -158,9 +164,9 @@ std::string why_not_inside(const cli::Options& options) {
   if (format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
     return "stacks are read from stopped threads";
   }
-  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
-      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
-    return "what descriptors and ids stand for is looked up while the thread is stopped (-y, -Y, -P and the like)";
+  if (format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
+    return "some information has to be looked up while the thread is stopped (--namespace, --kvm, --secontext, "
+           "--io-uring)";
   }
   if (!format.dump_reads.empty() || !format.dump_writes.empty()) {
     return "-e read= and -e write= need more of a buffer than is captured";
@@ -180,11 +186,20 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
   if (const std::string why_not = why_not_inside(options); !why_not.empty()) {
     return refuse(why_not);
   }
-  capture::CaptureLimits limits;
+  inprocess::RecordingOptions recording;
+  capture::CaptureLimits& limits = recording.limits;
   const bool records = !options.extras.files.record.empty();
   limits.string_limit = records ? recorded_text(options) : options.format.string_limit;
   limits.whole = records || !options.format.abbrev.full();
-  auto engine = inprocess::make_inprocess_engine(engine_options, tables, limits, complain);
+  const auto& fds = options.format.fd_details;
+  const bool all_names = records && asks_for_names(options);
+  limits.descriptors = all_names || !fds.empty() || !options.filters.paths.empty();
+  limits.details = all_names || has_kernel_details(options.format);
+  limits.processes = all_names || !options.format.pid_details.empty();
+  recording.devices = all_names || fds.has(cli::FdDetail::dev);
+  recording.commands = all_names || options.format.pid_details.has(cli::PidDetail::comm) ||
+                       options.format.output != cli::OutputFormat::text;
+  auto engine = inprocess::make_inprocess_engine(engine_options, tables, recording, complain);
   if (!engine) {
     return refuse(engine.error().message);
   }

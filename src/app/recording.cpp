@@ -94,6 +94,10 @@ const spec::Call* PrototypesOfFiles::find(const trace::LibraryFunction& function
   return source_.find(function, ::getpid());
 }
 
+bool asks_for_names(const cli::Options& options) {
+  return !options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty();
+}
+
 std::uint32_t recorded_text(const cli::Options& options) {
   return std::max(options.format.string_limit, replay::default_string_limit);
 }
@@ -117,7 +121,8 @@ replay::Head head_of(const cli::Options& options, const std::string& engine,
   head.has_scope = options.extras.any_scope();
   head.stacks = options.format.stack_trace != cli::StackTrace::none;
   head.sources = options.format.stack_trace == cli::StackTrace::sources;
-  head.cpu_times = head.names = engine != "inprocess";  // which learns both only of threads that stop
+  head.cpu_times = engine != "inprocess";  // which learns those only of threads that stop
+  head.names = engine != "inprocess" || asks_for_names(options);
   head.started = clock_now(CLOCK_REALTIME);
   for (const sysc::Source& source : definitions) {
     head.definitions.emplace_back(source.path, source.text);
@@ -144,8 +149,8 @@ cli::Options with_recorded(cli::Options options, const replay::Head& head,
   } else if (format.stack_trace == cli::StackTrace::sources && !head.sources) {
     lacks("with -k, not -kk: there are no source lines");
   }
-  if (!head.names && !(format.fd_details.empty() && format.pid_details.empty() && options.filters.paths.empty())) {
-    lacks("inside the program: what descriptors and ids stand for is known of few calls (-y, -Y, -P)");
+  if (!head.names && asks_for_names(options)) {
+    lacks("inside the program without -y: what descriptors and ids stand for is known of few calls (-y, -Y, -P)");
   }
   if (!head.cpu_times && options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) {
     lacks("without CPU times: -c counts elapsed time, as with -w");

@@ -27,6 +27,9 @@ namespace tracer::app {
 [[nodiscard]] Result<std::unique_ptr<replay::BlockWriter>> open_recording(
     const cli::Options& options, const std::function<void(std::string_view)>& complain);
 
+/// Whether options ask what descriptors and ids stand for.
+[[nodiscard]] bool asks_for_names(const cli::Options& options);
+
 /// How many bytes of each string a recording has.
 [[nodiscard]] std::uint32_t recorded_text(const cli::Options& options);
 

@@ -77,10 +77,12 @@ struct capture_plan {
   __u8 exit_if_failed; /* the exit's operations are wanted of a call that fails, too */
   __u16 exit_first;
   __u8 exit_count;
-  __u8 arguments;     /* of the call */
-  __u32 chooser_bits; /* the bits of the chooser that choose */
-  __u8 chooser;       /* the argument whose values choose between forms with plans of their own; slot_none: none */
-  __u8 padding[3];
+  __u8 arguments;      /* of the call */
+  __u32 chooser_bits;  /* the bits of the chooser that choose */
+  __u8 chooser;        /* the argument whose values choose between forms with plans of their own; slot_none: none */
+  __u8 named_at_entry; /* what its operations may name: a bit for each enum named_kind */
+  __u8 named_at_exit;
+  __u8 padding;
 };
 
 /* The plan of one form of a call, such as of one request of ioctl: an element of a hash table, whose size is a power of

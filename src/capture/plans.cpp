@@ -79,6 +79,21 @@ std::optional<Chooser> chooser_of(const Tables& tables, const Call& call, Abi ab
   return chooser.argument < most_arguments ? std::optional(chooser) : std::nullopt;
 }
 
+/// What operations may name: a bit for each named_kind.
+std::uint8_t kinds_named(const std::vector<capture_operation>& operations) {
+  unsigned kinds = 0;
+  for (const capture_operation& op : operations) {
+    if (op.kind == capture_named || op.kind == capture_there_named) {
+      kinds |= 1U << op.to;
+    } else if (op.kind == capture_fd_set) {
+      kinds |= 1U << named_descriptor;
+    } else if (op.kind == capture_passed) {
+      kinds |= 1U << named_descriptor | 1U << named_process;
+    }
+  }
+  return static_cast<std::uint8_t>(kinds);
+}
+
 class PlanMaker {
  public:
   explicit PlanMaker(const PlannerSetting& setting) : setting_(setting), t_(setting.tables) {
@@ -211,10 +226,12 @@ class PlanMaker {
     if (const auto first = place(entry.operations)) {
       plan.entry_first = *first;
       plan.entry_count = static_cast<std::uint8_t>(entry.operations.size());
+      plan.named_at_entry = kinds_named(entry.operations);
     }
     if (const auto first = place(exit.operations)) {
       plan.exit_first = *first;
       plan.exit_count = static_cast<std::uint8_t>(exit.operations.size());
+      plan.named_at_exit = kinds_named(exit.operations);
     }
     plan.exit_if_failed = exit.matters_if_failed ? 1 : 0;
     return plan;

@@ -10,7 +10,9 @@
 
 #include "arch/breakpoint.h"
 #include "base/clock.h"
+#include "base/read_file.h"
 #include "proc/proc_files.h"
+#include "proc/proc_text.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer::inprocess {
@@ -79,6 +81,13 @@ arch::CallRegisters registers_in(const ThreadArea& area) {
   result.stack_pointer = area.stack_pointer;
   result.behind_call = area.behind_call;
   return result;
+}
+
+constexpr std::string_view other_root = "it may have another root directory, and so see other paths of files";
+
+/// Whether the process sees the paths that the tracer sees, and may see what its descriptors stand for.
+bool has_our_root(pid_t process) {
+  return read_link(proc::proc_path(process, "root")) == "/";
 }
 
 /// Whether the kernel raised the signal because of what the thread has just executed.
@@ -184,6 +193,7 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
 void CallRecording::leave(ptrace::Tracee& tracee) {
   collect();
   end_unmapping(tracee);
+  std::erase(changing_root_, tracee.tid());
   withdraw(tracee);
   contested_.erase(tracee.tid());
   if (tracee.tid() == tracee.tgid && !std::holds_alternative<ptrace::Stopped>(tracee.thread)) {
@@ -199,14 +209,33 @@ void CallRecording::on_exec(ptrace::Tracee& tracee, pid_t former) {
   processes_.erase(tracee.tgid);
 }
 
-void CallRecording::distrust(ptrace::Tracee& tracee) {
-  Process& process = process_of(tracee);
+void CallRecording::turn_off(Process& process) {
   process.off = true;
   for (const auto& [tid, thread] : threads_) {
     if (thread->process.get() == &process) {
       thread->ring.area().off = 1;
     }
   }
+}
+
+void CallRecording::look_at_roots() {
+  for (const auto& [tgid, process] : processes_) {
+    if (!process->off && !has_our_root(tgid)) {
+      turn_off(*process);
+      say_off(tgid, other_root);
+    }
+  }
+}
+
+void CallRecording::say_off(pid_t process, std::string_view because) const {
+  if (debug_) {
+    debug_(fmt::format("inprocess: the calls of process {} all stop: {}", process, because));
+  }
+}
+
+void CallRecording::distrust(ptrace::Tracee& tracee) {
+  Process& process = process_of(tracee);
+  turn_off(process);
   for (const OwnerPlace& owner : process.owners) {
     static_cast<void>(write_owner(ptrace::stopped_thread(tracee), owner.thread_pointer, 0, owner.place));
   }
@@ -220,6 +249,11 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
   Process& process = *found->second;
   if (concerns_us(state) && !process.off) {
     distrust(tracee);  // what is in the place of our memory soon is the program's, and nobody may record there
+  }
+  if (contents_.changes_root(state) && !process.off) {
+    turn_off(process);
+    say_off(tracee.tgid, other_root);
+    changing_root_.push_back(tracee.tid());
   }
   if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc) {
     process.remembers = false;
@@ -247,6 +281,9 @@ void CallRecording::update_generation(Process& process) const {
 
 void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
   end_unmapping(tracee);
+  if (std::erase(changing_root_, tracee.tid()) != 0) {
+    look_at_roots();  // others may have it in common (CLONE_FS)
+  }
   if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result)) {
     return;
   }
@@ -286,6 +323,11 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   if (is_shared(process) || proc::threads_of(tracee.tgid).size() != 1) {
     return false;
   }
+  if (contents_.follows_roots() && !has_our_root(tracee.tgid)) {
+    process.off = true;
+    say_off(tracee.tgid, other_root);
+    return false;
+  }
   const auto& thread = ptrace::stopped_thread(tracee);
   Status done = Done{};
   if (process.image) {
@@ -299,10 +341,7 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   update_generation(process);
   if (!done) {
     process.off = true;
-    if (debug_) {
-      debug_(fmt::format("inprocess: the calls of process {} all stop: {}", tracee.tgid,
-                         std::strerror(done.error().number)));
-    }
+    say_off(tracee.tgid, std::strerror(done.error().number));
   }
   return done.ok();
 }

@@ -78,6 +78,11 @@ class CallRecording final : public ptrace::CallRecorder {
   [[nodiscard]] Thread* find(pid_t tid);
   /// `found_no_more`: the process's table does not name its area any more.
   void forget(pid_t tid, bool found_no_more);
+  /// All its calls stop from now on.
+  void turn_off(Process& process);
+  /// Turns off the processes whose root directory is no longer that of the tracer.
+  void look_at_roots();
+  void say_off(pid_t process, std::string_view because) const;
   /// Whether several processes have this memory.
   [[nodiscard]] bool is_shared(const Process& process) const;
   /// Takes the thread's area away, which nobody finds from then on if the thread is stopped.
@@ -97,6 +102,7 @@ class CallRecording final : public ptrace::CallRecorder {
   Say debug_;
   TickClock clock_;
   std::chrono::nanoseconds due_{};
+  std::vector<pid_t> changing_root_;                               ///< threads in calls that may do that
   std::unordered_map<pid_t, std::shared_ptr<Process>> processes_;  ///< by tgid
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadRing*> rings_;

@@ -1,6 +1,10 @@
 #include "inprocess/engine.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "arch/call_site.h"
@@ -11,9 +15,34 @@
 #include "ptrace/engine.h"
 
 namespace tracer::inprocess {
+namespace {
+
+/// After these the tracer may see other paths than the process does.
+constexpr std::array<std::string_view, 4> changes_root{"chroot", "pivot_root", "setns", "unshare"};
+/// The descriptors that these return are such as the tracer knows more of than the recorder.
+constexpr std::array<std::string_view, 10> returns_details{"socket",     "socketpair", "accept",   "accept4",
+                                                           "eventfd",    "eventfd2",   "signalfd", "signalfd4",
+                                                           "pidfd_open", "pidfd_getfd"};
+
+trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::string_view> names) {
+  trace::WantedCalls found{};
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    for (const spec::NumberedCall& numbered : tables.numbers[i]) {
+      const bool meant =
+          numbered.call != spec::none && numbered.number < trace::max_filtered_number &&
+          std::find(names.begin(), names.end(), tables.text(tables.calls[numbered.call].name)) != names.end();
+      if (meant) {
+        found[i].set(numbered.number);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOptions options, const spec::Tables& tables,
-                                                             const capture::CaptureLimits& limits,
+                                                             const RecordingOptions& recording,
                                                              const std::function<void(const std::string&)>& complain) {
   if (const Status able = arch::can_record_inside(); !able) {
     return able.error();
@@ -30,13 +59,31 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     return Error{EINVAL, options.no_filter_because};
   }
   const Abi abi = arch::native_abi();
-  auto recorded = arch::recordable_calls();
+  const capture::CaptureLimits& limits = recording.limits;
+  const bool sees_all_calls = !options.wanted;
+  WhatIsRecorded what;
+  what.calls = arch::recordable_calls();
   if (options.wanted) {
-    recorded &= (*options.wanted)[index_of(abi)];
+    what.calls &= (*options.wanted)[index_of(abi)];
   }
+  if (limits.descriptors) {
+    const trace::WantedCalls& changing = what.root_changing.emplace(calls_named(tables, changes_root));
+    for (std::size_t i = 0; options.wanted && i < abi_count; ++i) {
+      (*options.wanted)[i] |= changing[i];
+    }
+    what.calls &= ~changing[index_of(abi)];
+    what.stopped |= 1U << named_behind_pidfd;
+  }
+  if (limits.details) {
+    what.calls &= ~calls_named(tables, returns_details)[index_of(abi)];
+    what.names |= names_details;
+  }
+  what.names |= recording.devices ? names_devices : 0U;
+  what.names |= recording.commands ? names_commands : 0U;
+  what.stopped |= limits.processes ? 1U << named_process : 0U;
   const auto make = [&](ptrace::RecordedCalls& calls) {
     return std::make_unique<CallRecording>(
-        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), recorded), !options.wanted, calls,
+        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), what), sees_all_calls, calls,
         options.debug);
   };
   return ptrace::make_ptrace_engine(options, complain, {}, make);

@@ -13,10 +13,17 @@
 
 namespace tracer::inprocess {
 
+/// What the program records of its calls.
+struct RecordingOptions {
+  capture::CaptureLimits limits;
+  bool devices = false;   ///< of descriptors that stand for devices, the numbers of these; with `limits.descriptors`
+  bool commands = false;  ///< the command names of threads
+};
+
 /// As ptrace::make_ptrace_engine(), whose driver it is. An error with the reason if calls cannot be recorded inside the
 /// program here.
 Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOptions options, const spec::Tables& tables,
-                                                             const capture::CaptureLimits& limits,
+                                                             const RecordingOptions& recording,
                                                              const std::function<void(const std::string&)>& complain);
 
 }  // namespace tracer::inprocess

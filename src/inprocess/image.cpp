@@ -96,17 +96,18 @@ Result<Mapping> share_areas(Injector& injector, pid_t tid) {
 
 }  // namespace
 
-ImageContents::ImageContents(const capture::CapturePlans& plans,
-                             const std::bitset<trace::max_filtered_number>& recorded)
-    : recorded_(recorded), secret_(random_page()) {
+ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRecorded& what)
+    : what_(what), secret_(random_page()) {
   const auto code = recorder_code();
   const std::size_t first = index_of(arch::native_abi()) * numbers_per_abi;
   Tables tables{};
   tables.first_slot = static_cast<std::uint32_t>(first);
   tables.form_mask = static_cast<std::uint32_t>(plans.forms.size() - 1);
   tables.operation_count = static_cast<std::uint32_t>(plans.operations.size());
+  tables.names = what.names;
+  tables.stopped = what.stopped;
   for (std::size_t number = 0; number < numbers_per_abi; ++number) {
-    tables.recorded[number / 64] |= std::uint64_t{recorded[number]} << (number % 64);
+    tables.recorded[number / 64] |= std::uint64_t{what.calls[number]} << (number % 64);
     tables.by_number[number] = plans.by_slot[first + number];
   }
   bytes_.assign(code.begin(), code.end());

@@ -22,22 +22,36 @@
 namespace tracer::inprocess {
 
 /// The recorder and its tables as every process gets them.
+/// What the recorder does beside carrying out plans.
+struct WhatIsRecorded {
+  std::bitset<trace::max_filtered_number> calls;  ///< that the recorder may make
+  std::uint32_t names = 0;                        ///< NamesWanted
+  std::uint32_t stopped = 0;                      ///< Tables::stopped
+  /// Calls after which a process may see other paths than the tracer does, so that all its calls stop from then on.
+  /// Empty: paths are of no interest.
+  std::optional<trace::WantedCalls> root_changing;
+};
+
 class ImageContents {
  public:
-  /// `recorded`: the calls that the recorder may make.
-  ImageContents(const capture::CapturePlans& plans, const std::bitset<trace::max_filtered_number>& recorded);
+  ImageContents(const capture::CapturePlans& plans, const WhatIsRecorded& what);
 
   /// The bytes from recorder_address on.
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
-  [[nodiscard]] bool records(std::uint64_t number) const { return number < recorded_.size() && recorded_[number]; }
+  [[nodiscard]] bool records(std::uint64_t number) const { return number < what_.calls.size() && what_.calls[number]; }
+  [[nodiscard]] bool follows_roots() const { return what_.root_changing.has_value(); }
+  [[nodiscard]] bool changes_root(const ptrace::CallState& entry) const {
+    return what_.root_changing && entry.number < trace::max_filtered_number &&
+           (*what_.root_changing)[index_of(entry.abi)][entry.number];
+  }
   /// See ptrace::Exemption::last_argument.
   [[nodiscard]] std::uint64_t secret() const { return secret_; }
 
  private:
   std::vector<std::byte> bytes_;
   Symbols symbols_{};
-  std::bitset<trace::max_filtered_number> recorded_;
+  WhatIsRecorded what_;
   std::uint64_t secret_;
 };
 

@@ -40,10 +40,10 @@ struct ThreadArea {
   std::uint64_t rbx, rbp, r12, r13, r14, r15;
   std::uint64_t flags;
   std::uint64_t stack_pointer;
-  std::uint64_t behind_call;  ///< the instruction behind the call instruction
-  std::uint64_t target;       ///< where the recorder leaves to
-  std::uint32_t phase;        ///< a Phase
-  std::uint32_t padding;
+  std::uint64_t behind_call;   ///< the instruction behind the call instruction
+  std::uint64_t target;        ///< where the recorder leaves to
+  std::uint32_t phase;         ///< a Phase
+  std::uint32_t sees_links;    ///< /proc has been seen
   std::uint64_t written;       ///< bytes, ever
   std::uint64_t number;        ///< of the call that is being made
   std::uint64_t before_entry;  ///< `written` before the last entry
@@ -96,11 +96,20 @@ constexpr std::size_t bucket_of(std::uint64_t thread_pointer) {
   return (thread_pointer >> 12) % buckets;  // as the recorder's entry has it
 }
 
+/// What to record of descriptors and threads beside what the plans name.
+enum NamesWanted : std::uint32_t {
+  names_details = 1U << 0U,   ///< more of sockets, pidfds, eventfds and signalfds, so that their calls stop
+  names_devices = 1U << 1U,   ///< the numbers of devices
+  names_commands = 1U << 2U,  ///< the command name of the thread
+};
+
 /// What to record.
 struct Tables {
   std::uint32_t first_slot;  ///< of the ABI, in form_plan::slot
   std::uint32_t form_mask;
   std::uint32_t operation_count;
+  std::uint32_t names;    ///< bits of NamesWanted
+  std::uint32_t stopped;  ///< what calls stop for that name it: a bit for each named_kind
   std::uint32_t padding;
   std::uint64_t recorded[numbers_per_abi / 64];  ///< calls that may be made inside, a bit for each
   capture_plan by_number[numbers_per_abi];
@@ -128,13 +137,22 @@ struct ExitRecord {
   std::int64_t result;
 };
 
-/// Behind these: memory, and the protocol of a netlink socket or the Device of a file, whose descriptor stands for the
-/// address.
-enum ChunkKind : std::uint32_t { chunk_memory, chunk_netlink, chunk_device };
-struct Device {
-  std::uint64_t number;  ///< stat(2)'s st_rdev
-  std::uint64_t mode;    ///< its st_mode
+/// Behind these: memory, or what is known of a descriptor (or AT_FDCWD), which stands for the address.
+enum ChunkKind : std::uint32_t {
+  chunk_memory,
+  chunk_netlink,       ///< the protocol of a netlink socket
+  chunk_device,        ///< a Device
+  chunk_link,          ///< the text of its link in /proc
+  chunk_deleted_link,  ///< the same without ` (deleted)`: the file has no name any more
+  chunk_command,       ///< the command name of the thread, whatever the address
 };
+struct Device {
+  std::uint32_t major;
+  std::uint32_t minor;
+  std::uint32_t is_block;
+  std::uint32_t padding;
+};
+inline constexpr std::size_t command_size = 16;  // TASK_COMM_LEN
 struct Chunk {
   std::uint64_t address;
   std::uint32_t size;  ///< bytes follow, filled up to eight

@@ -1,12 +1,31 @@
 #include "inprocess/recorded_memory.h"
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <fcntl.h>
+
+#include <cstring>
 
 #include "capture/chunks.h"
 #include "inprocess/layout.h"
 
 namespace tracer::inprocess {
+namespace {
+
+/// Up to a NUL, which nothing that the kernel has put there has within.
+std::string text_of(std::span<const std::byte> bytes) {
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  return {text, ::strnlen(text, bytes.size())};
+}
+
+std::optional<trace::DeviceNumber> device_in(std::span<const RecordedMemory::Area> areas, std::int32_t fd) {
+  const auto found = capture::find_by_key<Chunk>(areas, chunk_device, fd);
+  if (!found) {
+    return std::nullopt;
+  }
+  const auto device = capture::chunk_as<Device>(*found);
+  return trace::DeviceNumber{device.is_block != 0, device.major, device.minor};
+}
+
+}  // namespace
 
 std::size_t RecordedMemory::read(RemoteAddr address, std::span<std::byte> into) const {
   return capture::read_chunks<Chunk>(areas_, chunk_memory, address, into);
@@ -19,11 +38,30 @@ std::int32_t RecordedMemory::netlink_protocol(std::int32_t fd) const {
 
 std::optional<trace::FileKind> RecordedMemory::file_kind(std::int32_t fd) const {
   trace::FileKind kind;
-  if (const auto found = capture::find_by_key<Chunk>(areas_, chunk_device, fd)) {
-    const auto device = capture::chunk_as<Device>(*found);
-    kind.device = trace::DeviceNumber{S_ISBLK(device.mode), major(device.number), minor(device.number)};
-  }
+  kind.device = device_in(areas_, fd);
   return kind;
+}
+
+std::optional<trace::OpenFile> RecordedMemory::descriptor(std::int32_t fd) const {
+  for (const Area& area : areas_) {
+    const std::span one(&area, 1);
+    for (const ChunkKind kind : {chunk_link, chunk_deleted_link}) {
+      if (const auto found = capture::find_by_key<Chunk>(one, kind, fd)) {
+        trace::OpenFile file{text_of(*found), kind == chunk_deleted_link, device_in(one, fd), {}, {}, {}, {}};
+        return file.link.empty() ? std::nullopt : std::optional(std::move(file));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<trace::OpenFile> RecordedMemory::working_directory() const {
+  return descriptor(AT_FDCWD);
+}
+
+std::optional<std::string> RecordedMemory::command(std::int32_t tid) const {
+  const auto found = tid == tid_ ? capture::find_by_key<Chunk>(areas_, chunk_command, 0) : std::nullopt;
+  return found ? std::optional(text_of(*found)) : std::nullopt;
 }
 
 }  // namespace tracer::inprocess

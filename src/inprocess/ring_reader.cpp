@@ -70,7 +70,7 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
     event.what = enter;
     entry_.assign(chunks.begin(), chunks.end());
     open_ = true;
-    calls.on_recorded(tid_, event, RecordedMemory(entry_));
+    calls.on_recorded(tid_, event, RecordedMemory(tid_, entry_));
     return;
   }
   ExitRecord left;
@@ -82,7 +82,7 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   exit.instruction_pointer = head_.instruction_pointer;
   event.what = exit;
   open_ = false;
-  calls.on_recorded(tid_, event, RecordedMemory(chunks, entry_));
+  calls.on_recorded(tid_, event, RecordedMemory(tid_, chunks, entry_));
 }
 
 void ThreadRing::release() {

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -116,7 +119,6 @@ static void signals(int flags) {
          (interrupted > 0) == ((flags & SA_RESTART) == 0) ? "as it should be" : "restarted wrongly");
 }
 
-/// Pointers that lead nowhere, to the end of a page, and to memory that goes away.
 // A number that two drivers share, by a descriptor that is another device soon after.
 static void devices(void) {
   const int terminal = open("/dev/ptmx", O_RDWR);
@@ -128,6 +130,74 @@ static void devices(void) {
   }
 }
 
+/// Descriptors of all kinds, which others take the place of at once: what one stands for is known at the call only.
+static void descriptors(void) {
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/calls-%d", getpid());
+  for (long i = 0; i < count; ++i) {
+    char byte = 0;
+    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    const int again = dup(file);
+    if (write(again, "x", 1) != 1 || lseek(again, 0, SEEK_SET) != 0 || dup2(zero, file) != file ||
+        read(file, &byte, 1) != 1) {
+      abort();
+    }
+    unlink(path);
+    fsync(again);
+    close(again);
+    close(file);
+    const int directory = open("/etc", O_RDONLY | O_DIRECTORY);
+    const int there = openat(directory, "passwd", O_RDONLY);
+    struct pollfd polled[2] = {{there, POLLIN, 0}, {directory, POLLIN, 0}};
+    poll(polled, 2, 0);
+    close(there);
+    close(directory);
+    int ends[2];
+    if (pipe(ends) != 0 || write(ends[1], "y", 1) != 1 || read(ends[0], &byte, 1) != 1) {
+      abort();
+    }
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(ends[0], &set);
+    struct timeval none = {0, 0};
+    select(ends[0] + 1, &set, NULL, NULL, &none);
+    close(ends[0]);
+    close(ends[1]);
+    close(1000);
+    const int pair = socket(AF_UNIX, SOCK_STREAM, 0);
+    getpeername(pair, NULL, NULL);
+    close(pair);
+    const int events = eventfd(3, 0);
+    unsigned long value = 0;
+    if (read(events, &value, sizeof value) != sizeof value) {
+      abort();
+    }
+    close(events);
+    const int memory = memfd_create("calls", 0);
+    ftruncate(memory, 4096);
+    if (pread(memory, &byte, 1, 0) != 1) {
+      abort();
+    }
+    close(memory);
+    kill(getpid(), 0);
+  }
+}
+
+/// Another root directory: where it needs rights that are not there, it is a failed call among others.
+static void roots(void) {
+  for (long i = 0; i < count; ++i) {
+    close(open("/etc/passwd", O_RDONLY));
+  }
+  if (chroot("/usr") == 0 || errno == EPERM) {
+    for (long i = 0; i < count; ++i) {
+      const int directory = open("/bin", O_RDONLY | O_DIRECTORY);
+      close(openat(directory, "env", O_RDONLY));
+      close(directory);
+    }
+  }
+}
+
+/// Pointers that lead nowhere, to the end of a page, and to memory that goes away.
 static void pointers(void) {
   char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(pages + 4096, 4096);
@@ -274,6 +344,10 @@ int main(int argc, char** argv) {
     pointers();
   } else if (strcmp(mode, "devices") == 0) {
     devices();
+  } else if (strcmp(mode, "descriptors") == 0) {
+    descriptors();
+  } else if (strcmp(mode, "roots") == 0) {
+    roots();
   } else if (strcmp(mode, "stops") == 0) {
     stops();
   } else if (strcmp(mode, "mappings") == 0) {

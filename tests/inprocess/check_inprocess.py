@@ -64,6 +64,7 @@ def canonical(lines):
         line = re.sub(r'\b(getpid|getppid|gettid|set_tid_address|vfork|fork|clone|wait4)\((.*)\)(\s+)= \d+', r'\1(\2)\3= PID', line)
         line = re.sub(r'\b\d{3,7}\b', 'NUMBER', line)
         line = re.sub(r'(tv_n?sec|tv_usec|st_[amc]time_nsec|ru_\w+|freeram|loads)=[^,}]*', r'\1=TIME', line)
+        line = re.sub(r'eventfd-id=\d+', 'eventfd-id=ID', line)
         line = re.sub(r'(getrandom\()"[^"]*"', r'\1RANDOM', line)
         if 'fstatfs(' not in line and not re.search(r'read\(\d+, "[0-9a-f]{8,}-', line):  # free blocks; /proc/self/maps
             result.append(line)
@@ -147,6 +148,39 @@ def check_same_output(runs, calls, failures):
             failures.append(f'{mode}: only inprocess shows ({number}): {line}')
 
 
+def compare(runs, options, program, failures):
+    stopped, _ = runs.traced('ptrace', options, program)
+    inside, done = runs.traced('inprocess', options, program)
+    what = ' '.join([*options, *program])
+    if not inside:
+        failures.append(f'{what}: nothing is shown: {done.stderr}')
+    for line, number in difference(canonical(stopped), canonical(inside)).items():
+        failures.append(f'{what}: only ptrace shows ({number}): {line}')
+    for line, number in difference(canonical(inside), canonical(stopped)).items():
+        failures.append(f'{what}: only inprocess shows ({number}): {line}')
+
+
+def check_names(runs, calls, failures):
+    """What descriptors and ids stand for, at the moment of the call, although they are closed and others soon after."""
+    for mode, count in (('descriptors', 20), ('roots', 10), ('devices', 10)):
+        for options in (['-f', '-y'], ['-f', '-yy'], ['-f', '-Y'], ['-f', '-yy', '-Y', '-e', 'trace=%desc']):
+            compare(runs, options, [calls, mode, str(count)], failures)
+    compare(runs, ['-f', '-P', '/etc/passwd'], [calls, 'descriptors', '20'], failures)
+    compare(runs, ['-f', '-e', 'trace=openat,close', '-y'], [calls, 'roots', '10'], failures)
+    if runs.patched([calls, 'descriptors', '20'], ['-f', '-yy', '-Y']) < 5:
+        failures.append('-yy -Y: calls are not recorded inside')
+
+
+def check_recorded_names(runs, calls, failures):
+    trace = runs.directory / 'trace'
+    live, done = runs.traced('inprocess', ['-f', '-y', f'--record={trace}'], [calls, 'descriptors', '20'])
+    again = run([runs.tracer, '-f', '-y', f'--replay={trace}', '-o', runs.directory / 'again'])
+    shown = (runs.directory / 'again').read_text().splitlines()
+    if not live or shown != live or again.stderr:
+        failures.append(f'-y in a recording: {len(live)} lines live, {len(shown)} at replay: {done.stderr}{again.stderr}')
+        failures.extend(f'-y in a recording: {line}' for line in difference(live, shown))
+
+
 def check_recording(runs, calls, failures):
     """A replay shows what the live run did, and says what the recording lacks."""
     for program in ([calls, 'pointers', '50'], [calls, 'forks', '12'], ['ls', '-l', '/usr']):
@@ -180,7 +214,9 @@ def main():
         check_counts(runs, calls, failures)
         check_shared_memory(runs, calls, failures)
         check_same_output(runs, calls, failures)
+        check_names(runs, calls, failures)
         check_recording(runs, calls, failures)
+        check_recorded_names(runs, calls, failures)
         check_everyday(runs, failures)
     for failure in failures:
         print('FAILED', failure)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 #include "capture/carry_out.h"
 #include "inprocess/layout.h"
@@ -190,7 +191,15 @@ constexpr std::uint64_t call_instruction_size = 2;
 constexpr std::uint64_t rt_sigprocmask_number = 14;
 constexpr std::uint64_t invalid_how = 99;
 constexpr std::int64_t fault = -14;  // -EFAULT
-constexpr std::uint64_t fstat_number = 5;
+constexpr std::uint64_t getcwd_number = 79;
+constexpr std::uint64_t readlink_number = 89;
+constexpr std::uint64_t prctl_number = 157;
+constexpr std::uint64_t get_name = 16;  // PR_GET_NAME
+constexpr std::uint64_t statx_number = 332;
+constexpr std::uint64_t statx_flags = 0x5000;  // AT_EMPTY_PATH | AT_STATX_DONT_SYNC
+constexpr std::uint64_t statx_type = 0x1;
+constexpr std::uint64_t statx_links = 0x4;
+constexpr std::int32_t current_directory = -100;  // AT_FDCWD
 constexpr std::uint64_t getsockopt_number = 55;
 constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
 constexpr std::uint64_t protocol_option = 38;
@@ -261,11 +270,64 @@ class OwnMemory final : public trace::Memory {
   ThreadArea& thread_;
 };
 
+/// The status of a descriptor's file as the kernel has it cached; false if there is none.
+bool known_status(std::uint32_t descriptor, std::uint64_t wanted, struct statx& status) {
+  return own_call(statx_number, descriptor, reinterpret_cast<std::uint64_t>(""),
+                  reinterpret_cast<const void*>(statx_flags), reinterpret_cast<void*>(wanted),
+                  reinterpret_cast<std::uint64_t>(&status)) == 0;
+}
+
+/// Reads what a link says; 0 if nobody can say.
+std::size_t read_link(const char* path, std::byte* into, std::size_t room) {
+  const std::int64_t size =
+      own_call(readlink_number, reinterpret_cast<std::uint64_t>(path), reinterpret_cast<std::uint64_t>(into),
+               reinterpret_cast<const void*>(room), nullptr, 0);
+  return size > 0 ? static_cast<std::size_t>(size) : 0;
+}
+
+/// The same of the link to the current directory, where the kernel has a quicker way for those that have a path.
+std::size_t read_current_directory(std::byte* into, std::size_t room) {
+  const std::int64_t size = own_call(getcwd_number, reinterpret_cast<std::uint64_t>(into), room, nullptr, nullptr, 0);
+  return size > 1 && into[0] == std::byte{'/'} ? static_cast<std::size_t>(size - 1)
+                                               : read_link("/proc/thread-self/cwd", into, room);
+}
+
+/// The path of a descriptor's link.
+class LinkPath {
+ public:
+  explicit LinkPath(std::uint32_t descriptor) {
+    append("/proc/thread-self/fd/");
+    append_number(descriptor);
+  }
+  [[nodiscard]] const char* text() const { return text_; }
+
+ private:
+  void append(std::string_view part) {
+    for (const char c : part) {
+      text_[size_++] = c;
+    }
+    text_[size_] = 0;
+  }
+  void append_number(std::uint32_t number) {
+    std::uint32_t unit = 1;
+    while (number / unit >= 10) {
+      unit *= 10;
+    }
+    for (; unit != 0; unit /= 10) {
+      text_[size_++] = static_cast<char>('0' + number / unit % 10);
+    }
+    text_[size_] = 0;
+  }
+
+  char text_[40];
+  std::size_t size_ = 0;
+};
+
 /// A record that is being made in a thread's ring.
 class Output final : public capture::Recorder {
  public:
   Output(ThreadArea& thread, const void* front, std::size_t size)
-      : ring_(reinterpret_cast<std::byte*>(&thread) + offsetof(Area, ring)), end_(thread.written) {
+      : thread_(thread), ring_(reinterpret_cast<std::byte*>(&thread) + offsetof(Area, ring)), end_(thread.written) {
     const std::size_t room = ring_size - end_ % ring_size;
     if (room < largest_record) {
       const RecordHead filler{static_cast<std::uint32_t>(room), record_filler, 0, 0};
@@ -282,7 +344,12 @@ class Output final : public capture::Recorder {
       add(address, bytes, chunk_memory);
     }
   }
-  void named(named_kind, std::uint32_t, std::uint32_t) override {}
+  void named(named_kind kind, std::uint32_t number, std::uint32_t) override {
+    const auto descriptor = static_cast<std::int32_t>(number);
+    if (kind == named_descriptor && (descriptor >= 0 || descriptor == current_directory)) {
+      name_descriptor(descriptor);
+    }
+  }
   void netlink(std::uint32_t descriptor) override {
     const std::uint32_t domain = socket_option(descriptor, domain_option);
     if (domain == netlink_domain && !full()) {
@@ -292,15 +359,30 @@ class Output final : public capture::Recorder {
   }
   /// Only devices: what drivers other files have stays unknown.
   void file_kind(std::uint32_t descriptor) override {
-    struct stat status;
-    const bool known =
-        own_call(fstat_number, descriptor, reinterpret_cast<std::uint64_t>(&status), nullptr, nullptr, 0) == 0;
-    if (known && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !full()) {
-      const Device device{status.st_rdev, status.st_mode};
+    struct statx status;
+    if (!full() && known_status(descriptor, statx_type, status) &&
+        (S_ISCHR(status.stx_mode) || S_ISBLK(status.stx_mode))) {
+      const Device device{status.stx_rdev_major, status.stx_rdev_minor, S_ISBLK(status.stx_mode) ? 1U : 0U, 0};
       add(descriptor, std::as_bytes(std::span(&device, 1)), chunk_device);
     }
   }
   [[nodiscard]] bool full() const override { return end_ - start_ > fullest_record; }
+
+  void command() {
+    std::byte name[command_size];
+    if (!full() && own_call(prctl_number, get_name, reinterpret_cast<std::uint64_t>(name), nullptr, nullptr, 0) == 0) {
+      add(0, name, chunk_command);
+    }
+  }
+  /// Whether some descriptor got no name, or less of one than the tracer would find.
+  [[nodiscard]] bool lacks_names() const { return lacks_names_; }
+  /// Whether the process can see what its descriptors stand for.
+  [[nodiscard]] bool can_name() const {
+    if (thread_.sees_links == 0) {
+      thread_.sees_links = read_link("/proc/thread-self/cwd", at(), 1) != 0 ? 1 : 0;
+    }
+    return thread_.sees_links != 0;
+  }
 
   /// Completes the record, which the tracer does not see before finish().
   std::uint64_t complete() {
@@ -311,6 +393,42 @@ class Output final : public capture::Recorder {
 
  private:
   [[nodiscard]] std::byte* at() const { return ring_ + end_ % ring_size; }
+
+  void name_descriptor(std::int32_t descriptor) {
+    constexpr std::string_view mark = " (deleted)";
+    std::byte* const text = at() + sizeof(Chunk);
+    const auto fd = static_cast<std::uint32_t>(descriptor);
+    std::size_t size = 0;
+    if (!full()) {
+      size = descriptor == current_directory ? read_current_directory(text, largest_piece)
+                                             : read_link(LinkPath(fd).text(), text, largest_piece);
+    }
+    const std::string_view link(reinterpret_cast<const char*>(text), size);
+    ChunkKind kind = chunk_link;
+    // Turned off meanwhile, the process may have seen another root directory.
+    bool known = size != 0 && size != largest_piece && __atomic_load_n(&thread_.off, __ATOMIC_ACQUIRE) == 0;
+    if (known && descriptor != current_directory && link.ends_with(mark)) {
+      struct statx status;
+      known = known_status(fd, statx_links, status) && status.stx_nlink == 0;  // else that may be its name
+      size -= mark.size();
+      kind = chunk_deleted_link;
+    }
+    lacks_names_ = lacks_names_ || !known || ((tables().names & names_details) != 0 && has_details(link));
+    if (full()) {
+      return;
+    }
+    const Chunk chunk{fd, known ? static_cast<std::uint32_t>(size) : 0, kind};  // empty: not what it was before
+    __builtin_memcpy(at(), &chunk, sizeof chunk);
+    end_ += sizeof chunk + (std::uint64_t{chunk.size} + 7) / 8 * 8;
+    if (known && (tables().names & names_devices) != 0 && descriptor >= 0 && link.front() == '/') {
+      file_kind(fd);
+    }
+  }
+
+  static bool has_details(std::string_view link) {
+    return link.starts_with("socket:[") || link == "anon_inode:[pidfd]" || link == "anon_inode:[eventfd]" ||
+           link == "anon_inode:[signalfd]";
+  }
 
   static std::uint32_t socket_option(std::uint32_t descriptor, std::uint64_t option) {
     std::uint32_t value = 0;
@@ -328,9 +446,11 @@ class Output final : public capture::Recorder {
     end_ += (bytes.size() + 7) / 8 * 8;
   }
 
+  ThreadArea& thread_;
   std::byte* ring_;
   std::uint64_t end_;
   std::uint64_t start_ = 0;
+  bool lacks_names_ = false;
 };
 
 const capture_plan& plan_of(std::uint64_t number, const std::uint64_t* arguments) {
@@ -384,15 +504,25 @@ std::uint32_t record_entry(ThreadArea* area) {
       __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
     return 0;
   }
+  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
+  const capture_plan& plan = plan_of(number, arguments);
+  if (((plan.named_at_entry | plan.named_at_exit) & t.stopped) != 0) {
+    return 0;
+  }
   EnterRecord record;
   record.head = {0, record_enter, ticks(), thread.behind_call};
   record.number = number;
-  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
   std::copy(std::begin(arguments), std::end(arguments), record.args);
   record.stack_pointer = thread.stack_pointer;
   Output output(thread, &record, sizeof record);
-  const capture_plan& plan = plan_of(number, arguments);
   capture_memory(thread, {all_operations() + plan.entry_first, plan.entry_count}, arguments, 0, output);
+  // The tracer finds such names where the thread stops.
+  if (output.lacks_names() || ((plan.named_at_exit & 1U << named_descriptor) != 0 && !output.can_name())) {
+    return 0;
+  }
+  if ((t.names & names_commands) != 0) {
+    output.command();
+  }
   const std::uint64_t end = output.complete();
   thread.number = number;
   thread.before_entry = thread.written;
@@ -414,6 +544,9 @@ void record_exit(ThreadArea* area) {
   const bool failed = result < 0 && result >= lowest_error;
   if (!failed || plan.exit_if_failed != 0) {
     capture_memory(thread, {all_operations() + plan.exit_first, plan.exit_count}, arguments, result, output);
+  }
+  if ((tables().names & names_commands) != 0) {
+    output.command();
   }
   const std::uint64_t end = output.complete();
   thread.target = thread.behind_call;
