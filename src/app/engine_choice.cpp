@@ -161,8 +161,8 @@ std::string why_not_inside(const cli::Options& options) {
   if (options.extras.explain) {
     return "--explain looks at the descriptors, directories and environment of stopped threads";
   }
-  if (format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
-    return "stacks are read from stopped threads";
+  if (format.stack_trace != cli::StackTrace::none && format.stack_unwinder == cli::StackUnwinder::libunwind) {
+    return "libunwind reads the memory of a stopped thread (--stack-unwinder)";
   }
   if (format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
     return "some information has to be looked up while the thread is stopped (--namespace, --kvm, --secontext, "
@@ -199,6 +199,7 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
   recording.devices = all_names || fds.has(cli::FdDetail::dev);
   recording.commands = all_names || options.format.pid_details.has(cli::PidDetail::comm) ||
                        options.format.output != cli::OutputFormat::text;
+  recording.stacks = options.format.stack_trace != cli::StackTrace::none;
   auto engine = inprocess::make_inprocess_engine(engine_options, tables, recording, complain);
   if (!engine) {
     return refuse(engine.error().message);

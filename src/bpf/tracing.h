@@ -15,9 +15,6 @@ enum {
   crash_registers_size = 272,
 };
 
-/* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
-#define registers_address 0x8000000000000000ULL
-
 /* Which calls are wanted by how they end: filter::EndFilter as the programs ask it. */
 struct end_filter {
   __u32 any; /* whether anything is said here */

@@ -52,20 +52,6 @@ class TracingEngine final : public KernelEngine {
     std::vector<Signal> ignored;   ///< that the kernel dropped, and a tracer that stops would have seen
   };
 
-  /// The registers that an entry or a crash has captured; what the stack held is in the event's memory.
-  class CapturedStack final : public trace::StackSource {
-   public:
-    explicit CapturedStack(const std::vector<std::byte>& entry, std::span<const proc::MappedRange> mappings = {})
-        : entry_(entry), mappings_(mappings) {}
-    [[nodiscard]] std::size_t registers(std::span<std::byte> into) const override;
-    [[nodiscard]] std::span<const proc::MappedRange> mappings() const override { return mappings_; }
-    [[nodiscard]] bool is_past() const override { return true; }
-
-   private:
-    const std::vector<std::byte>& entry_;
-    std::span<const proc::MappedRange> mappings_;
-  };
-
   void configure(tracing_settings& settings, const TracingOptions& tracing);
   /// Programs that nothing of what is asked for takes; before they are loaded.
   void leave_out_unneeded(const TracingOptions& tracing);

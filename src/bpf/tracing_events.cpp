@@ -10,6 +10,7 @@
 #include "bpf/captured_state.h"
 #include "bpf/record_front.h"
 #include "bpf/tracing_engine.h"
+#include "capture/captured_stack.h"
 
 namespace tracer::bpf {
 namespace {
@@ -27,11 +28,6 @@ bool is_failure(std::int64_t result) {
 }
 
 }  // namespace
-
-std::size_t TracingEngine::CapturedStack::registers(std::span<std::byte> into) const {
-  // What is missing at the end are segments.
-  return CapturedMemory(entry_).read(RemoteAddr(registers_address), into) == 0 ? 0 : into.size();
-}
 
 void TracingEngine::deliver(Bytes record, Bytes late) {
   if (reporting_ended_) {
@@ -117,9 +113,10 @@ void TracingEngine::on_enter(trace::Event& event, Bytes record, Bytes late) {
   event.what = enter;
   state.entry.assign(chunks.begin(), chunks.end());
   state.entry.insert(state.entry.end(), late.begin(), late.end());
-  const CapturedStack stack(state.entry);
+  const CapturedMemory memory(state.entry, {}, &commands_);
+  const capture::CapturedStack stack(memory);
   event.stack = stacks_ ? &stack : nullptr;
-  hand_out(event, CapturedMemory(state.entry, {}, &commands_));
+  hand_out(event, memory);
 }
 
 void TracingEngine::on_exit(trace::Event& event, Bytes record) {
@@ -138,7 +135,8 @@ void TracingEngine::on_exit(trace::Event& event, Bytes record) {
   const std::uint64_t wall = front.head.time - state.entered;
   exit.cpu_time = std::chrono::nanoseconds(wall > front.off_time ? wall - front.off_time : 0);
   const std::int64_t exit_value = exit.value;
-  const CapturedStack stack(state.entry);
+  const CapturedMemory entry(state.entry);
+  const capture::CapturedStack stack(entry);
   event.stack = stacks_ ? &stack : nullptr;
   if (std::exchange(state.in_call, false)) {
     if (task_states_) {
@@ -224,7 +222,8 @@ void TracingEngine::on_signal_generated(trace::Event& event, const Signal& signa
 void TracingEngine::on_crash(trace::Event& event, const Signal& signal, Bytes record) {
   on_their_way_.erase({event.tgid, signal.number});
   const CapturedCrash crash = crash_of(record);
-  const CapturedStack stack(crash.memory, crash.state.mappings);
+  const CapturedMemory memory(crash.memory);
+  const capture::CapturedStack stack(memory, crash.state.mappings);
   event.stack = &stack;
   signal_stop(event, signal, crash.instruction_pointer, crash.memory, &crash.state);
 }

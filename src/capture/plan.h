@@ -31,6 +31,9 @@ enum {
   largest_block = 32768, /* copied in pieces */
 };
 
+/* Where in a record's memory the thread's registers are, as NT_PRSTATUS has them: no address of any process. */
+#define registers_address 0x8000000000000000ULL
+
 enum capture_slot { slot_result = 6, slot_first_loaded = 7, slot_stack = 31, slots = 32, slot_none = 255 };
 
 enum capture_kind {

@@ -338,6 +338,7 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
     done = image.error();
   }
   tracee.memory.forget();
+  process.stack_start = proc::stack_start_of(tracee.tgid);
   update_generation(process);
   if (!done) {
     process.off = true;
@@ -382,6 +383,8 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
   }
   Area& area = process.image->area(index);
   std::memset(area.head, 0, sizeof area.head);
+  area.thread.stack_ends[0] = process.stack_start;
+  area.thread.stack_ends[1] = thread_pointer;
   if (!write_owner(stopped, thread_pointer, area_address(index), place)) {
     return;
   }
@@ -502,6 +505,8 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
   if (area.phase == phase_leaving || noting) {
     const std::uint64_t result = noting ? static_cast<std::uint64_t>(registers.result()) : area.result;
     collect();
+    arch::put_behind_call(registers, program, result);
+    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
     if (thread->ring.has_open_call()) {
       thread->ring.close_call();
       trace::SyscallExit exit;
@@ -510,11 +515,12 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
       exit.instruction_pointer = program.behind_call;
       calls_.on_left(tracee, exit);
     }
-    arch::put_behind_call(registers, program, result);
   } else {
     const bool taken_back = area.phase != phase_calling || thread->ring.take_back_entry();
     const std::uint64_t number = area.phase == phase_calling ? area.number : area.result;
     collect();
+    arch::put_before_call(registers, program, number);
+    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
     if (!taken_back && thread->ring.has_open_call()) {
       // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
       thread->ring.close_call();
@@ -524,9 +530,7 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
       exit.instruction_pointer = program.behind_call;
       calls_.on_left(tracee, exit);
     }
-    arch::put_before_call(registers, program, number);
   }
-  static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
   if (faulted) {
     thread->ring.area().off = 1;  // what is ours is not there any more
   }

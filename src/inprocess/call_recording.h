@@ -60,6 +60,7 @@ class CallRecording final : public ptrace::CallRecorder {
     std::vector<pid_t> unmapping;  ///< threads in calls by which memory may go
     bool remembers = true;         ///< which pages can be read, as it does not lose any but by such calls
     std::uint32_t generation = 0;
+    std::uint64_t stack_start = 0;
   };
   /// A thread that has its parent's thread-local data, as far as is known. Until they are known to differ, or one is
   /// gone, neither may have an area, in which both would run at once.

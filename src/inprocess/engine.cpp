@@ -17,6 +17,9 @@
 namespace tracer::inprocess {
 namespace {
 
+/// More than many stacks need, and still several calls in a ring.
+constexpr std::uint32_t copied_stack = 32 * 1024;
+
 /// After these the tracer may see other paths than the process does.
 constexpr std::array<std::string_view, 4> changes_root{"chroot", "pivot_root", "setns", "unshare"};
 /// The descriptors that these return are such as the tracer knows more of than the recorder.
@@ -78,6 +81,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     what.calls &= ~calls_named(tables, returns_details)[index_of(abi)];
     what.names |= names_details;
   }
+  what.stack_bytes = recording.stacks ? copied_stack : 0;
   what.names |= recording.devices ? names_devices : 0U;
   what.names |= recording.commands ? names_commands : 0U;
   what.stopped |= limits.processes ? 1U << named_process : 0U;

@@ -18,6 +18,7 @@ struct RecordingOptions {
   capture::CaptureLimits limits;
   bool devices = false;   ///< of descriptors that stand for devices, the numbers of these; with `limits.descriptors`
   bool commands = false;  ///< the command names of threads
+  bool stacks = false;    ///< what it takes to unwind stacks afterwards: Event::stack
 };
 
 /// As ptrace::make_ptrace_engine(), whose driver it is. An error with the reason if calls cannot be recorded inside the

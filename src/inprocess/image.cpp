@@ -106,6 +106,7 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
   tables.operation_count = static_cast<std::uint32_t>(plans.operations.size());
   tables.names = what.names;
   tables.stopped = what.stopped;
+  tables.stack_bytes = what.stack_bytes;
   for (std::size_t number = 0; number < numbers_per_abi; ++number) {
     tables.recorded[number / 64] |= std::uint64_t{what.calls[number]} << (number % 64);
     tables.by_number[number] = plans.by_slot[first + number];

@@ -27,6 +27,7 @@ struct WhatIsRecorded {
   std::bitset<trace::max_filtered_number> calls;  ///< that the recorder may make
   std::uint32_t names = 0;                        ///< NamesWanted
   std::uint32_t stopped = 0;                      ///< Tables::stopped
+  std::uint32_t stack_bytes = 0;                  ///< Tables::stack_bytes
   /// Calls after which a process may see other paths than the tracer does, so that all its calls stop from then on.
   /// Empty: paths are of no interest.
   std::optional<trace::WantedCalls> root_changing;

@@ -51,6 +51,8 @@ struct ThreadArea {
   // What the tracer writes.
   alignas(64) std::uint64_t read;  ///< bytes, ever
   std::uint32_t off;               ///< all calls go the slow way
+  std::uint32_t unused;
+  std::uint64_t stack_ends[2];  ///< no frame is beyond, if the stack pointer is near below
 };
 
 inline constexpr std::size_t area_head_size = 4096;
@@ -108,9 +110,9 @@ struct Tables {
   std::uint32_t first_slot;  ///< of the ABI, in form_plan::slot
   std::uint32_t form_mask;
   std::uint32_t operation_count;
-  std::uint32_t names;    ///< bits of NamesWanted
-  std::uint32_t stopped;  ///< what calls stop for that name it: a bit for each named_kind
-  std::uint32_t padding;
+  std::uint32_t names;        ///< bits of NamesWanted
+  std::uint32_t stopped;      ///< what calls stop for that name it: a bit for each named_kind
+  std::uint32_t stack_bytes;  ///< the registers and a stack of so many bytes at most are copied; 0: nothing
   std::uint64_t recorded[numbers_per_abi / 64];  ///< calls that may be made inside, a bit for each
   capture_plan by_number[numbers_per_abi];
   // capture_operation[operation_count], form_plan[form_mask + 1] follow.

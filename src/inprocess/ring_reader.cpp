@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/captured_stack.h"
 #include "inprocess/recorded_memory.h"
 
 namespace tracer::inprocess {
@@ -70,7 +71,10 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
     event.what = enter;
     entry_.assign(chunks.begin(), chunks.end());
     open_ = true;
-    calls.on_recorded(tid_, event, RecordedMemory(tid_, entry_));
+    const RecordedMemory memory(tid_, entry_);
+    const capture::CapturedStack stack(memory);
+    event.stack = &stack;
+    calls.on_recorded(tid_, event, memory);
     return;
   }
   ExitRecord left;
@@ -82,7 +86,10 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   exit.instruction_pointer = head_.instruction_pointer;
   event.what = exit;
   open_ = false;
-  calls.on_recorded(tid_, event, RecordedMemory(tid_, chunks, entry_));
+  const RecordedMemory memory(tid_, chunks, entry_);
+  const capture::CapturedStack stack(memory);
+  event.stack = &stack;
+  calls.on_recorded(tid_, event, memory);
 }
 
 void ThreadRing::release() {

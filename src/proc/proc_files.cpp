@@ -5,10 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/directory.h"
+#include "base/number_text.h"
 #include "base/read_file.h"
 #include "proc/pid_numbers.h"
 #include "proc/proc_text.h"
@@ -62,6 +65,19 @@ pid_t parent_of(pid_t tid) {
 
 bool is_thread_of(pid_t tid, pid_t tgid) {
   return ::access(proc_path(tgid, fmt::format("task/{}", number_in_proc(tid))).c_str(), F_OK) == 0;
+}
+
+std::uint64_t stack_start_of(pid_t pid) {
+  // Field 28 of /proc/PID/stat; the command name in parentheses may contain any character.
+  constexpr int blanks_before = 26;
+  const std::string text = read_file(proc_path(pid, "stat"), 4096);
+  std::string_view left(text);
+  left.remove_prefix(std::min(left.rfind(')'), left.size()));
+  for (int i = 0; i < blanks_before; ++i) {
+    const std::size_t blank = left.find(' ');
+    left.remove_prefix(blank == std::string_view::npos ? left.size() : blank + 1);
+  }
+  return number_at<std::uint64_t>(left).value_or(0);
 }
 
 std::string command_of(pid_t pid) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ pid_t parent_of(pid_t tid);
 bool is_alive(pid_t tid);
 /// Returns argv[0] of a process; empty for kernel threads and processes that are gone.
 std::string command_of(pid_t pid);
+/// Returns where the stack of the program begins, above all its frames; 0 if that is unknown.
+std::uint64_t stack_start_of(pid_t pid);
 /// Whether `tid` is a thread of `tgid`.
 bool is_thread_of(pid_t tid, pid_t tgid);
 

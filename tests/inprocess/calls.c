@@ -183,6 +183,16 @@ static void descriptors(void) {
   }
 }
 
+/// Stacks that are larger than what anybody copies, too.
+static long deep(long depth) {
+  volatile char room[1000];
+  room[0] = 0;
+  if (depth > 0) {
+    return deep(depth - 1) + getppid();
+  }
+  return 0;
+}
+
 /// Another root directory: where it needs rights that are not there, it is a failed call among others.
 static void roots(void) {
   for (long i = 0; i < count; ++i) {
@@ -346,6 +356,18 @@ int main(int argc, char** argv) {
     devices();
   } else if (strcmp(mode, "descriptors") == 0) {
     descriptors();
+  } else if (strcmp(mode, "deep") == 0) {
+    stack_t other = {malloc(65536), 0, 65536};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, NULL);
+    sigaltstack(&other, NULL);
+    for (int i = 0; i < 10; ++i) {
+      deep(i % 2 == 0 ? 3 * count : count / 4);
+      raise(SIGUSR1);
+    }
   } else if (strcmp(mode, "roots") == 0) {
     roots();
   } else if (strcmp(mode, "stops") == 0) {

@@ -171,6 +171,22 @@ def check_names(runs, calls, failures):
         failures.append('-yy -Y: calls are not recorded inside')
 
 
+def check_stacks(runs, calls, failures):
+    for mode, count in (('', 20), ('descriptors', 20), ('deep', 20)):
+        compare(runs, ['-f', '-k'], [calls, mode, str(count)], failures)
+    compare(runs, ['-f', '-kk', '-yy', '-e', 'trace=openat,read'], [calls, 'descriptors', '20'], failures)
+    compare(runs, ['-f', '-k'], ['ls', '-l', '/usr'], failures)
+    trace = runs.directory / 'trace'
+    live, _ = runs.traced('inprocess', ['-f', '-k', f'--record={trace}'], [calls, 'deep', '20'])
+    run([runs.tracer, '-f', '-k', f'--replay={trace}', '-o', runs.directory / 'again'])
+    if (runs.directory / 'again').read_text().splitlines() != live or not any('deep' in line for line in live):
+        failures.append('-k in a recording: the replay differs')
+    # A signal that comes while a call is made finds the stack of the call, not ours.
+    lines, _ = runs.traced('inprocess', ['-f', '-k', '-e', 'trace=read,getppid'], [calls, 'interrupt', '100'])
+    unknown = [line for line in lines if line.startswith(' > ') and not re.match(r' > /', line)]
+    failures.extend(f'interrupt: {line}' for line in unknown[:3])
+
+
 def check_recorded_names(runs, calls, failures):
     trace = runs.directory / 'trace'
     live, done = runs.traced('inprocess', ['-f', '-y', f'--record={trace}'], [calls, 'descriptors', '20'])
@@ -215,6 +231,7 @@ def main():
         check_shared_memory(runs, calls, failures)
         check_same_output(runs, calls, failures)
         check_names(runs, calls, failures)
+        check_stacks(runs, calls, failures)
         check_recording(runs, calls, failures)
         check_recorded_names(runs, calls, failures)
         check_everyday(runs, failures)

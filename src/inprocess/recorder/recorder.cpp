@@ -9,8 +9,10 @@
 #include <span>
 #include <string_view>
 
+#include "arch/call_registers.h"
 #include "capture/carry_out.h"
 #include "inprocess/layout.h"
+#include "inprocess/recorder/own_calls.h"
 
 // The entry. rcx: behind the call instruction, as that leaves it; r11 is free; all else is the program's.
 asm(R"(
@@ -171,8 +173,6 @@ namespace {
 
 extern "C" {
 std::uint64_t copy_bytes(std::byte* to, const void* from, std::uint64_t count);
-std::int64_t own_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, const void* third, void* fourth,
-                      std::uint64_t fifth);
 std::uint32_t record_entry(ThreadArea* thread);
 void record_exit(ThreadArea* thread);
 }
@@ -186,25 +186,6 @@ static_assert(owners_address == 0x7ea000400000 && sizeof(Owner) == 16 && owners_
 constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
 constexpr std::uint64_t call_instruction_size = 2;
-
-// Numbers and values of the calls that the recorder makes on its own account.
-constexpr std::uint64_t rt_sigprocmask_number = 14;
-constexpr std::uint64_t invalid_how = 99;
-constexpr std::int64_t fault = -14;  // -EFAULT
-constexpr std::uint64_t getcwd_number = 79;
-constexpr std::uint64_t readlink_number = 89;
-constexpr std::uint64_t prctl_number = 157;
-constexpr std::uint64_t get_name = 16;  // PR_GET_NAME
-constexpr std::uint64_t statx_number = 332;
-constexpr std::uint64_t statx_flags = 0x5000;  // AT_EMPTY_PATH | AT_STATX_DONT_SYNC
-constexpr std::uint64_t statx_type = 0x1;
-constexpr std::uint64_t statx_links = 0x4;
-constexpr std::int32_t current_directory = -100;  // AT_FDCWD
-constexpr std::uint64_t getsockopt_number = 55;
-constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
-constexpr std::uint64_t protocol_option = 38;
-constexpr std::uint64_t domain_option = 39;
-constexpr std::uint32_t netlink_domain = 16;
 
 const Tables& tables() {
   return *reinterpret_cast<const Tables*>(tables_address);
@@ -270,59 +251,6 @@ class OwnMemory final : public trace::Memory {
   ThreadArea& thread_;
 };
 
-/// The status of a descriptor's file as the kernel has it cached; false if there is none.
-bool known_status(std::uint32_t descriptor, std::uint64_t wanted, struct statx& status) {
-  return own_call(statx_number, descriptor, reinterpret_cast<std::uint64_t>(""),
-                  reinterpret_cast<const void*>(statx_flags), reinterpret_cast<void*>(wanted),
-                  reinterpret_cast<std::uint64_t>(&status)) == 0;
-}
-
-/// Reads what a link says; 0 if nobody can say.
-std::size_t read_link(const char* path, std::byte* into, std::size_t room) {
-  const std::int64_t size =
-      own_call(readlink_number, reinterpret_cast<std::uint64_t>(path), reinterpret_cast<std::uint64_t>(into),
-               reinterpret_cast<const void*>(room), nullptr, 0);
-  return size > 0 ? static_cast<std::size_t>(size) : 0;
-}
-
-/// The same of the link to the current directory, where the kernel has a quicker way for those that have a path.
-std::size_t read_current_directory(std::byte* into, std::size_t room) {
-  const std::int64_t size = own_call(getcwd_number, reinterpret_cast<std::uint64_t>(into), room, nullptr, nullptr, 0);
-  return size > 1 && into[0] == std::byte{'/'} ? static_cast<std::size_t>(size - 1)
-                                               : read_link("/proc/thread-self/cwd", into, room);
-}
-
-/// The path of a descriptor's link.
-class LinkPath {
- public:
-  explicit LinkPath(std::uint32_t descriptor) {
-    append("/proc/thread-self/fd/");
-    append_number(descriptor);
-  }
-  [[nodiscard]] const char* text() const { return text_; }
-
- private:
-  void append(std::string_view part) {
-    for (const char c : part) {
-      text_[size_++] = c;
-    }
-    text_[size_] = 0;
-  }
-  void append_number(std::uint32_t number) {
-    std::uint32_t unit = 1;
-    while (number / unit >= 10) {
-      unit *= 10;
-    }
-    for (; unit != 0; unit /= 10) {
-      text_[size_++] = static_cast<char>('0' + number / unit % 10);
-    }
-    text_[size_] = 0;
-  }
-
-  char text_[40];
-  std::size_t size_ = 0;
-};
-
 /// A record that is being made in a thread's ring.
 class Output final : public capture::Recorder {
  public:
@@ -367,6 +295,34 @@ class Output final : public capture::Recorder {
     }
   }
   [[nodiscard]] bool full() const override { return end_ - start_ > fullest_record; }
+
+  /// What it takes to unwind the program's stack afterwards. False if the stack is larger than that.
+  bool stack(const trace::Memory& memory, std::uint64_t number, std::size_t bytes) {
+    const arch::StoredRegisters registers =
+        arch::registers_at_call({{thread_.rdi, thread_.rsi, thread_.rdx, thread_.r10, thread_.r8, thread_.r9,
+                                  thread_.rbx, thread_.rbp, thread_.r12, thread_.r13, thread_.r14, thread_.r15},
+                                 thread_.flags,
+                                 thread_.stack_pointer,
+                                 thread_.behind_call},
+                                number);
+    if (!full()) {
+      add(registers_address, std::as_bytes(std::span(&registers, 1)), chunk_memory);
+    }
+    const std::uint64_t used = end_ - start_;
+    std::uint64_t room = std::min<std::uint64_t>(used < fullest_record ? fullest_record - used : 0, bytes);
+    bool whole = false;
+    for (const std::uint64_t end : thread_.stack_ends) {
+      if (end > thread_.stack_pointer && end - thread_.stack_pointer <= room) {
+        room = end - thread_.stack_pointer;
+        whole = true;
+      }
+    }
+    const std::size_t size = memory.read(RemoteAddr(thread_.stack_pointer), {at() + sizeof(Chunk), room});
+    const Chunk chunk{thread_.stack_pointer, static_cast<std::uint32_t>(size), chunk_memory};
+    __builtin_memcpy(at(), &chunk, sizeof chunk);
+    end_ += sizeof chunk + (size + 7) / 8 * 8;
+    return (whole || size < room) && !is_on_signal_stack();
+  }
 
   void command() {
     std::byte name[command_size];
@@ -423,6 +379,13 @@ class Output final : public capture::Recorder {
     if (known && (tables().names & names_devices) != 0 && descriptor >= 0 && link.front() == '/') {
       file_kind(fd);
     }
+  }
+
+  /// Whether the stack goes on elsewhere, where a signal has come.
+  [[nodiscard]] bool is_on_signal_stack() const {
+    stack_t alternate{};
+    return !known_signal_stack(alternate) ||
+           thread_.stack_pointer - reinterpret_cast<std::uint64_t>(alternate.ss_sp) < alternate.ss_size;
   }
 
   static bool has_details(std::string_view link) {
@@ -522,6 +485,9 @@ std::uint32_t record_entry(ThreadArea* area) {
   }
   if ((t.names & names_commands) != 0) {
     output.command();
+  }
+  if (t.stack_bytes != 0 && !output.stack(OwnMemory(thread), number, t.stack_bytes)) {
+    return 0;
   }
   const std::uint64_t end = output.complete();
   thread.number = number;

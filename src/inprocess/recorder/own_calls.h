@@ -1,0 +1,94 @@
+// The calls that the recorder makes on its own account, in the process that it runs in.
+#pragma once
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracer::inprocess::recorder {
+
+extern "C" std::int64_t own_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, const void* third,
+                                 void* fourth, std::uint64_t fifth);
+
+// Numbers and values of the calls that the recorder makes on its own account.
+inline constexpr std::uint64_t rt_sigprocmask_number = 14;
+inline constexpr std::uint64_t invalid_how = 99;
+inline constexpr std::int64_t fault = -14;  // -EFAULT
+inline constexpr std::uint64_t getcwd_number = 79;
+inline constexpr std::uint64_t readlink_number = 89;
+inline constexpr std::uint64_t sigaltstack_number = 131;
+inline constexpr std::uint64_t prctl_number = 157;
+inline constexpr std::uint64_t get_name = 16;  // PR_GET_NAME
+inline constexpr std::uint64_t statx_number = 332;
+inline constexpr std::uint64_t statx_flags = 0x5000;  // AT_EMPTY_PATH | AT_STATX_DONT_SYNC
+inline constexpr std::uint64_t statx_type = 0x1;
+inline constexpr std::uint64_t statx_links = 0x4;
+inline constexpr std::int32_t current_directory = -100;  // AT_FDCWD
+inline constexpr std::uint64_t getsockopt_number = 55;
+inline constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
+inline constexpr std::uint64_t protocol_option = 38;
+inline constexpr std::uint64_t domain_option = 39;
+inline constexpr std::uint32_t netlink_domain = 16;
+
+/// The status of a descriptor's file as the kernel has it cached; false if there is none.
+inline bool known_status(std::uint32_t descriptor, std::uint64_t wanted, struct statx& status) {
+  return own_call(statx_number, descriptor, reinterpret_cast<std::uint64_t>(""),
+                  reinterpret_cast<const void*>(statx_flags), reinterpret_cast<void*>(wanted),
+                  reinterpret_cast<std::uint64_t>(&status)) == 0;
+}
+
+/// Reads what a link says; 0 if nobody can say.
+inline std::size_t read_link(const char* path, std::byte* into, std::size_t room) {
+  const std::int64_t size =
+      own_call(readlink_number, reinterpret_cast<std::uint64_t>(path), reinterpret_cast<std::uint64_t>(into),
+               reinterpret_cast<const void*>(room), nullptr, 0);
+  return size > 0 ? static_cast<std::size_t>(size) : 0;
+}
+
+/// The same of the link to the current directory, where the kernel has a quicker way for those that have a path.
+inline std::size_t read_current_directory(std::byte* into, std::size_t room) {
+  const std::int64_t size = own_call(getcwd_number, reinterpret_cast<std::uint64_t>(into), room, nullptr, nullptr, 0);
+  return size > 1 && into[0] == std::byte{'/'} ? static_cast<std::size_t>(size - 1)
+                                               : read_link("/proc/thread-self/cwd", into, room);
+}
+
+/// The path of a descriptor's link.
+class LinkPath {
+ public:
+  explicit LinkPath(std::uint32_t descriptor) {
+    append("/proc/thread-self/fd/");
+    append_number(descriptor);
+  }
+  [[nodiscard]] const char* text() const { return text_; }
+
+ private:
+  void append(std::string_view part) {
+    for (const char c : part) {
+      text_[size_++] = c;
+    }
+    text_[size_] = 0;
+  }
+  void append_number(std::uint32_t number) {
+    std::uint32_t unit = 1;
+    while (number / unit >= 10) {
+      unit *= 10;
+    }
+    for (; unit != 0; unit /= 10) {
+      text_[size_++] = static_cast<char>('0' + number / unit % 10);
+    }
+    text_[size_] = 0;
+  }
+
+  char text_[40];
+  std::size_t size_ = 0;
+};
+
+/// The alternate signal stack of the thread; false if nobody can say.
+inline bool known_signal_stack(stack_t& stack) {
+  return own_call(sigaltstack_number, 0, reinterpret_cast<std::uint64_t>(&stack), nullptr, nullptr, 0) == 0;
+}
+
+}  // namespace tracer::inprocess::recorder
