@@ -22,6 +22,8 @@ constexpr std::uint32_t copied_stack = 32 * 1024;
 
 /// After these the tracer may see other paths than the process does.
 constexpr std::array<std::string_view, 4> changes_root{"chroot", "pivot_root", "setns", "unshare"};
+/// These name descriptors of other processes, which no plan follows.
+constexpr std::array<std::string_view, 1> names_others{"kcmp"};
 /// The descriptors that these return are such as the tracer knows more of than the recorder.
 constexpr std::array<std::string_view, 10> returns_details{"socket",     "socketpair", "accept",   "accept4",
                                                            "eventfd",    "eventfd2",   "signalfd", "signalfd4",
@@ -75,6 +77,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
       (*options.wanted)[i] |= changing[i];
     }
     what.calls &= ~changing[index_of(abi)];
+    what.calls &= ~calls_named(tables, names_others)[index_of(abi)];
     what.stopped |= 1U << named_behind_pidfd;
   }
   if (limits.details) {

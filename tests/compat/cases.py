@@ -155,6 +155,7 @@ THRESHOLDS = {'everyday': 99.9, 'stacks': 47, 'probes': 99.8, 'decoration': 99.4
 # a stop can see them; that PTRACE_TRACEME fails under a tracer; memory that a rare choice of a call points to.
 OF_BPF = {'everyday': 99.0, 'probes': 99.0, 'decoration': 99.0, 'multiplexed': 100.0, 'sweep': 99.5}
 NOT_BY_BPF = re.compile(r'-k|(?:inject|fault|read|write)=.*')
+NOT_INSIDE = re.compile(r'-[bcCDnS]|-c.*|--syscall-limit=.*|-I1|(?:inject|fault|read|write)=.*')  # and all without -f
 
 # Probing programs whose lines are counted by themselves.
 GROUPS = {'descriptor_names': 'decoration', 'multiplexed': 'multiplexed'}
@@ -208,8 +209,9 @@ def options_of(program, full):
     return QUICK[:1] if program.group == 'everyday' else QUICK
 
 
-def pairs(build, full, bpf=False):
-    """(program, options) in the order in which they are run; with `bpf` only what both our engines do."""
+def pairs(build, full, lacking=None):
+    """(program, options) in the order in which they are run, without options that match `lacking`: what an engine lacks."""
     programs = everyday() + tampering() + stacks() + probes(build)
     return [(program, options) for program in programs for options in options_of(program, full)
-            if not (bpf and any(NOT_BY_BPF.fullmatch(option) for option in options))]
+            if not (lacking and any(lacking.fullmatch(option) for option in options))
+            and (lacking is not NOT_INSIDE or '-f' in options)]

@@ -4,8 +4,8 @@
 Each (program, options) runs under both in a PID namespace of its own, without address randomisation; what may differ
 between two runs is masked (canonical.py). Ours is called strace, and so writes strace's text to the letter: no difference
 is kept. Each pair of runs is compared once: what differs is shown and counted. Fails when fewer lines of a group of programs are equal than
-cases.THRESHOLDS says. `--itself` compares strace with itself: what is not 100 % then is a fault of the harness. `--bpf` compares what we show with --engine=bpf to what we show with
-ptrace.
+cases.THRESHOLDS says. `--itself` compares strace with itself: what is not 100 % then is a fault of the harness. `--bpf` and
+`--inprocess` compare what we show with --engine=bpf and --engine=inprocess to what we show with ptrace.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import itertools
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -101,6 +102,7 @@ def parse_arguments():
     tracer.add_argument('--ours')
     tracer.add_argument('--itself', action='store_true', help='the other tracer with itself')
     parser.add_argument('--theirs', help='another strace than the one that peers.py finds')
+    tracer.add_argument('--inprocess', help='as --ours: the calls that programs record themselves, beside ptrace')
     parser.add_argument('--bpf', action='store_true', help='our two engines with each other')
     parser.add_argument('--full', action='store_true', help='all options for all programs; else a subset')
     parser.add_argument('--only', default='', help='regular expression on "PROGRAM | OPTIONS"')
@@ -109,7 +111,9 @@ def parse_arguments():
     parser.add_argument('--build', type=pathlib.Path, help='where the probing programs are compiled')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    arguments.theirs = os.path.realpath(arguments.ours if arguments.bpf else arguments.theirs or peers.need_reference())
+    arguments.ours = arguments.ours or arguments.inprocess
+    beside_ourselves = arguments.bpf or arguments.inprocess
+    arguments.theirs = os.path.realpath(arguments.ours if beside_ourselves else arguments.theirs or peers.need_reference())
     arguments.ours = os.path.realpath(arguments.ours) if arguments.ours else arguments.theirs
     return arguments
 
@@ -121,6 +125,9 @@ def main():
             print(f'SKIPPED: {tracer} is not there')
             sys.exit(SKIPPED)
     reason = runner.why_not() or (arguments.bpf and kernel_engine.why_not(arguments.ours))
+    if arguments.inprocess:
+        tried = subprocess.run([arguments.ours, '--engine=inprocess', '-f', 'true'], capture_output=True, text=True, check=False)
+        reason = reason or (tried.returncode != 0 and tried.stderr)
     if reason:
         print(f'SKIPPED: {reason}')
         sys.exit(SKIPPED)
@@ -128,9 +135,12 @@ def main():
     if arguments.bpf:
         # Of equal length, as where a program's stack begins hangs on the memory of who starts it.
         tracers = [[arguments.ours, '--eng=ptrace'], [arguments.ours, '--engine=bpf']]
+    elif arguments.inprocess:
+        tracers = [[arguments.ours, '--engine=ptrace'], [arguments.ours, '--eng=inprocess']]
     with tempfile.TemporaryDirectory(prefix='compat.') as scratch:
         build = (arguments.build or pathlib.Path(scratch)).resolve()
-        pairs = [(program, options) for program, options in cases.pairs(build, arguments.full, arguments.bpf)
+        lacking = cases.NOT_BY_BPF if arguments.bpf else cases.NOT_INSIDE if arguments.inprocess else None
+        pairs = [(program, options) for program, options in cases.pairs(build, arguments.full, lacking)
                  if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
         groups = {}
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -145,7 +155,8 @@ def main():
         share = 100 * equal / total
         perfect = sum(result.share == 100 for result in results)
         print(f'{group}: {share:.3f} % of {total} lines are equal; {perfect} of {len(results)} comparisons are perfect')
-        threshold = arguments.threshold or (cases.OF_BPF if arguments.bpf else cases.THRESHOLDS)[group]
+        of_engine = cases.OF_BPF if arguments.bpf or arguments.inprocess else cases.THRESHOLDS
+        threshold = arguments.threshold or of_engine.get(group, cases.THRESHOLDS[group])
         if share < threshold:
             print(f'FAILED: {group} below {threshold} %: {len(results) - perfect} comparisons differ')
             failed = True
