@@ -228,6 +228,9 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (const Status found = proc::cgroups::check(options.extras.groups); !found) {
     return found.error();
   }
+  // `auto` does not take it although it shows the same lines for less: by what it shows the program itself decides. A
+  // program that knows the recorder can call through its page, of which nothing is recorded, or write calls into its
+  // ring that it never made. Who traces without a word about the engine relies on every call's being there.
   if (choice == EngineChoice::inprocess) {
     debug("engine: inprocess, as --engine says");
     if (options.startup.debug) {
