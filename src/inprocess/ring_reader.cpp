@@ -56,19 +56,19 @@ std::optional<std::uint64_t> ThreadRing::next() {
 void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   const std::byte* record = at(position_);
   const std::span<const std::byte> chunks(record + front_size(head_.kind), size_ - front_size(head_.kind));
-  trace::Event event;
+  trace::Event& event = event_;  // to clear one for each record is slow enough to see
   event.abi = Abi::x86_64;
   event.time = clock.time_at(head_.ticks);
   position_ += size_;
+  __builtin_prefetch(at(position_));
   if (head_.kind == record_enter) {
     EnterRecord entry;
     std::memcpy(&entry, record, sizeof entry);
-    trace::SyscallEnter enter;
+    auto& enter = event.what.emplace<trace::SyscallEnter>();
     enter.number = entry.number;
     std::copy(std::begin(entry.args), std::end(entry.args), enter.args.begin());
     enter.instruction_pointer = head_.instruction_pointer;
     enter.stack_pointer = entry.stack_pointer;
-    event.what = enter;
     entry_.assign(chunks.begin(), chunks.end());
     open_ = true;
     const RecordedMemory memory(tid_, entry_);
@@ -79,12 +79,11 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   }
   ExitRecord left;
   std::memcpy(&left, record, sizeof left);
-  trace::SyscallExit exit;
+  auto& exit = event.what.emplace<trace::SyscallExit>();
   exit.value = left.result;
   constexpr std::int64_t lowest_error = -4095;
   exit.is_error = left.result < 0 && left.result >= lowest_error;
   exit.instruction_pointer = head_.instruction_pointer;
-  event.what = exit;
   open_ = false;
   const RecordedMemory memory(tid_, chunks, entry_);
   const capture::CapturedStack stack(memory);

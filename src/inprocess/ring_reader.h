@@ -46,6 +46,7 @@ class ThreadRing {
   std::uint64_t end_ = 0;       ///< seen by look()
   std::uint32_t size_ = 0;      ///< of the record that next() has found
   RecordHead head_{};
+  trace::Event event_;  ///< the last one
   bool open_ = false;
   std::vector<std::byte> entry_;  ///< chunks of the last entry
 };

@@ -21,6 +21,7 @@ class TickClock {
   std::chrono::nanoseconds first_;  ///< by CLOCK_MONOTONIC, as all but `realtime_`
   std::uint64_t ticks_;
   std::chrono::nanoseconds now_;
+  double rate_ = 0;                      ///< nanoseconds of a tick
   std::chrono::nanoseconds realtime_{};  ///< CLOCK_REALTIME at `now_`
   std::chrono::nanoseconds latest_{};    ///< that was returned
 };

@@ -33,8 +33,8 @@ class RecordedCalls {
   RecordedCalls& operator=(const RecordedCalls&) = delete;
   virtual ~RecordedCalls() = default;
 
-  /// A SyscallEnter or SyscallExit of an earlier moment.
-  virtual void on_recorded(pid_t tid, trace::Event event, const trace::Memory& memory) = 0;
+  /// A SyscallEnter or SyscallExit of an earlier moment. Its thread is filled in.
+  virtual void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
   virtual void on_left(Tracee& tracee, const trace::SyscallExit& exit) = 0;
 };

@@ -383,7 +383,7 @@ void PtraceEngine::heed(trace::Verdict verdict, const Tracee& tracee) {
   }
 }
 
-void PtraceEngine::on_recorded(pid_t tid, trace::Event event, const trace::Memory& memory) {
+void PtraceEngine::on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) {
   Tracee* tracee = tracees_.find(tid);
   if (tracee == nullptr || !tracee->visible() || handler_ == nullptr) {
     return;
