@@ -70,7 +70,7 @@ sanitize: test-packages build-asan/build.ninja
 
 FUZZ_SECONDS ?= 600
 fuzz: test-packages build-asan/build.ninja
-	cmake --build build-asan --target fuzz_decoder fuzz_functions fuzz_records fuzz_replay fuzz_stack inlined
+	cmake --build build-asan --target fuzz_decoder fuzz_functions fuzz_records fuzz_replay fuzz_ring fuzz_stack inlined
 	tests/fuzz/run build-asan $(FUZZ_SECONDS)
 
 clang: clang-packages build-clang/build.ninja

@@ -28,13 +28,13 @@ class Run {
 
  private:
   struct Loop {
-    std::uint64_t next = 0;  ///< address of the next element
-    std::size_t first = 0;   ///< operation
-    std::size_t end = 0;
-    std::uint64_t left = 0;  ///< elements, the present one included
-    std::uint32_t element = 0;
-    std::uint8_t to = 0;
-    std::uint8_t width = 0;
+    std::uint64_t next;  ///< address of the next element
+    std::size_t first;   ///< operation
+    std::size_t end;
+    std::uint64_t left;  ///< elements, the present one included
+    std::uint32_t element;
+    std::uint8_t to;
+    std::uint8_t width;
   };
 
   void turn(Loop& loop) {
@@ -235,7 +235,7 @@ class Run {
   Slots& values_;
   const trace::Memory& memory_;
   Recorder& recorder_;
-  std::array<Loop, most_loops> loops_{};
+  std::array<Loop, most_loops> loops_;  // the first `depth_` are set; to clear them takes longer than most plans
   std::size_t depth_ = 0;
   std::size_t at_ = 0;  ///< operation that is next
   std::array<std::byte, largest_text> buffer_;

@@ -20,7 +20,10 @@ namespace {
 
 /// A site that is used so often is worth the patch, which costs as much as some stops.
 constexpr unsigned stops_before_patch = 3;
-constexpr std::chrono::milliseconds between_collections{20};
+// Rarely enough to cost nothing, and often enough that a busy thread does not fill its ring, for which it would stop.
+constexpr std::chrono::microseconds most_between_collections{20'000};
+constexpr std::chrono::microseconds least_between_collections{500};
+constexpr std::uint64_t plenty = ring_size / 4;
 
 bool is_ours(std::uint64_t address) {
   return address >= recorder_address && address < recorder_address + whole_size;
@@ -106,8 +109,14 @@ ptrace::Exemption CallRecording::exemption() const {
 }
 
 void CallRecording::collect() {
-  report_all(rings_, clock_, calls_);
-  due_ = clock_now(CLOCK_MONOTONIC) + between_collections;
+  const std::uint64_t recorded = report_all(rings_, clock_, calls_);
+  const auto now = clock_now(CLOCK_MONOTONIC);
+  if (recorded >= plenty) {
+    pause_ = std::max(pause_ / 2, least_between_collections);
+  } else if (recorded < plenty / 4 && now >= due_) {  // where it is no stop that has come first
+    pause_ = std::min(pause_ * 2, most_between_collections);
+  }
+  due_ = now + pause_;
 }
 
 CallRecording::Process& CallRecording::process_of(const ptrace::Tracee& tracee) {

@@ -103,6 +103,7 @@ class CallRecording final : public ptrace::CallRecorder {
   Say debug_;
   TickClock clock_;
   std::chrono::nanoseconds due_{};
+  std::chrono::microseconds pause_{20'000};                        ///< until the next collection
   std::vector<pid_t> changing_root_;                               ///< threads in calls that may do that
   std::unordered_map<pid_t, std::shared_ptr<Process>> processes_;  ///< by tgid
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;

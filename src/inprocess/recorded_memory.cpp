@@ -10,6 +10,8 @@
 namespace tracer::inprocess {
 namespace {
 
+const trace::TaskState unknown_state;
+
 /// Up to a NUL, which nothing that the kernel has put there has within.
 std::string text_of(std::span<const std::byte> bytes) {
   const auto* text = reinterpret_cast<const char*>(bytes.data());
@@ -57,6 +59,10 @@ std::optional<trace::OpenFile> RecordedMemory::descriptor(std::int32_t fd) const
 
 std::optional<trace::OpenFile> RecordedMemory::working_directory() const {
   return descriptor(AT_FDCWD);
+}
+
+const trace::TaskState& RecordedMemory::state() const {
+  return unknown_state;
 }
 
 std::optional<std::string> RecordedMemory::command(std::int32_t tid) const {

@@ -29,11 +29,10 @@ class RecordedMemory final : public trace::Memory, private trace::TaskSnapshot {
   [[nodiscard]] std::optional<trace::FileKind> file_kind(std::int32_t fd) const override;
   [[nodiscard]] std::optional<Process> process(std::int32_t) const override { return std::nullopt; }
   [[nodiscard]] std::optional<std::string> command(std::int32_t tid) const override;
-  [[nodiscard]] const trace::TaskState& state() const override { return state_; }
+  [[nodiscard]] const trace::TaskState& state() const override;
 
   std::int32_t tid_;
   std::array<Area, 2> areas_;
-  trace::TaskState state_;
 };
 
 }  // namespace tracer::inprocess

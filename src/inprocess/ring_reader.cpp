@@ -9,6 +9,9 @@
 namespace tracer::inprocess {
 namespace {
 
+/// Bytes of a ring whose room is given back at once: not for each record, as the thread looks at each call.
+constexpr std::uint64_t released_together = ring_size / 16;
+
 std::size_t front_size(std::uint32_t kind) {
   return kind == record_enter ? sizeof(EnterRecord) : sizeof(ExitRecord);
 }
@@ -16,6 +19,7 @@ std::size_t front_size(std::uint32_t kind) {
 }  // namespace
 
 void ThreadRing::look() {
+  looked_from_ = position_;
   end_ = __atomic_load_n(&area().written, __ATOMIC_ACQUIRE);
   if (end_ - position_ > ring_size) {
     give_up();
@@ -61,6 +65,10 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   event.time = clock.time_at(head_.ticks);
   position_ += size_;
   __builtin_prefetch(at(position_));
+  if (const std::uint64_t start = position_ - size_; start - released_ > released_together) {
+    released_ = start;
+    __atomic_store_n(&area().read, start, __ATOMIC_RELEASE);  // this record is read yet
+  }
   if (head_.kind == record_enter) {
     EnterRecord entry;
     std::memcpy(&entry, record, sizeof entry);
@@ -93,6 +101,7 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
 
 void ThreadRing::release() {
   __atomic_store_n(&area().read, position_, __ATOMIC_RELEASE);
+  released_ = position_;
 }
 
 bool ThreadRing::take_back_entry() {
@@ -103,7 +112,7 @@ bool ThreadRing::take_back_entry() {
   return true;
 }
 
-void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls) {
+std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls) {
   std::vector<ThreadRing*> ready;
   for (ThreadRing* ring : rings) {
     ring->look();
@@ -112,7 +121,7 @@ void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::Recor
     }
   }
   if (ready.empty()) {
-    return;
+    return 0;
   }
   clock.look();
   const std::vector<ThreadRing*> touched = ready;
@@ -140,9 +149,12 @@ void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::Recor
       ready.erase(first);
     }
   }
+  std::uint64_t most = 0;
   for (ThreadRing* ring : touched) {
     ring->release();
+    most = std::max(most, ring->reported());
   }
+  return most;
 }
 
 }  // namespace tracer::inprocess

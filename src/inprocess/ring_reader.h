@@ -33,6 +33,8 @@ class ThreadRing {
   void report(TickClock& clock, ptrace::RecordedCalls& calls);
   /// Gives the room of what was reported back to the thread.
   void release();
+  /// How many bytes were reported since look().
+  [[nodiscard]] std::uint64_t reported() const { return position_ - looked_from_; }
   /// Takes back the entry of a stopped thread that has not made its call yet. False if it was reported already.
   bool take_back_entry();
 
@@ -42,16 +44,19 @@ class ThreadRing {
 
   pid_t tid_;
   Area* area_;
-  std::uint64_t position_ = 0;  ///< as ThreadArea::written
-  std::uint64_t end_ = 0;       ///< seen by look()
-  std::uint32_t size_ = 0;      ///< of the record that next() has found
+  std::uint64_t position_ = 0;     ///< as ThreadArea::written
+  std::uint64_t end_ = 0;          ///< seen by look()
+  std::uint64_t looked_from_ = 0;  ///< position of the last look()
+  std::uint64_t released_ = 0;     ///< what release() has given back
+  std::uint32_t size_ = 0;         ///< of the record that next() has found
   RecordHead head_{};
   trace::Event event_;  ///< the last one
   bool open_ = false;
   std::vector<std::byte> entry_;  ///< chunks of the last entry
 };
 
-/// Reports all that these threads have recorded until now, in the order of time.
-void report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls);
+/// Reports all that these threads have recorded until now, in the order of time. Returns how many bytes that was in the
+/// ring that had the most.
+std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptrace::RecordedCalls& calls);
 
 }  // namespace tracer::inprocess

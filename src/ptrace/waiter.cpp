@@ -11,7 +11,8 @@
 namespace tracer::ptrace {
 namespace {
 
-constexpr int tick_microseconds = 50'000;
+constexpr std::chrono::microseconds longest_tick{50'000};
+constexpr std::chrono::microseconds shortest_tick{500};
 constexpr unsigned reports_between_looks = 8;  // a thread that steps over an instruction may take 0.1 s for each
 
 void tick(int) {}
@@ -28,7 +29,7 @@ std::chrono::nanoseconds monotonic_now() {
 }  // namespace
 
 Waiter::Waiter(process::Interruptible interruptible, bool with_system_time, int also_watched)
-    : reports_(with_system_time), tuner_(usable_cpus() > 1) {
+    : reports_(with_system_time), tick_(longest_tick), tuner_(usable_cpus() > 1) {
   process::EndingSignals signals = process::ending_signals(interruptible);
   if (also_watched != 0) {
     sigaddset(&signals.blocked, also_watched);
@@ -65,6 +66,7 @@ Outcome Waiter::next(std::optional<std::chrono::nanoseconds> due, std::optional<
   }
   if (alarm && (!due || *alarm < *due)) {
     due = alarm;
+    tick_for(*alarm);
   }
   for (;;) {
     if (due && *due <= monotonic_now()) {
@@ -170,8 +172,20 @@ int Waiter::pending_signal() const {
 
 void Waiter::set_ticking(bool on) {
   itimerval timer{};
-  timer.it_interval.tv_usec = timer.it_value.tv_usec = on ? tick_microseconds : 0;
+  timer.it_interval.tv_usec = timer.it_value.tv_usec = on ? tick_.count() : 0;
   setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void Waiter::tick_for(std::chrono::nanoseconds alarm) {
+  if (mode_ != Mode::busy) {
+    return;
+  }
+  const auto left = std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(alarm - monotonic_now()),
+                               shortest_tick, longest_tick);
+  if (left <= tick_ / 2 || left >= tick_ * 2) {
+    tick_ = left;
+    set_ticking(true);
+  }
 }
 
 }  // namespace tracer::ptrace

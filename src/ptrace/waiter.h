@@ -48,7 +48,7 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   /// `due`: by CLOCK_MONOTONIC, when to come back at the latest. Then it never blocks in wait4, whose timer is coarse.
-  /// `alarm`: the same, but a few ticks later will do.
+  /// `alarm`: the same, but somewhat later will do, about as long again as the time until then.
   Outcome next(std::optional<std::chrono::nanoseconds> due = std::nullopt,
                std::optional<std::chrono::nanoseconds> alarm = std::nullopt);
 
@@ -67,6 +67,8 @@ class Waiter {
   /// Sleeps until a signal comes, that of a tracee included, or until `due`; the signal if it ends tracing, else 0.
   [[nodiscard]] int sleep(std::optional<std::chrono::nanoseconds> due) const;
   void set_ticking(bool on);
+  /// Has the timer tick often enough for an alarm.
+  void tick_for(std::chrono::nanoseconds alarm);
 
   sigset_t watched_;  ///< signals that end tracing
   std::optional<process::Watchdog> watchdog_;
@@ -75,6 +77,7 @@ class Waiter {
   struct sigaction former_child_;
   ReadyReports reports_;
   Mode mode_ = Mode::about_to_sleep;
+  std::chrono::microseconds tick_;  ///< between ticks
   bool anything_since_tick_ = false;
   unsigned reports_until_look_ = 0;
   PollTuner tuner_;

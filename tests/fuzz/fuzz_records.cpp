@@ -21,23 +21,12 @@
 #include "bpf/record_front.h"
 #include "capture/chunks.h"
 #include "change_bytes.h"
-#include "decode/decoder.h"
-#include "decoders/decoders.h"
-#include "json_check.h"
-#include "names/proc_names.h"
-#include "render/json_emitter.h"
-#include "render/text_emitter.h"
-#include "spec/spec.h"
+#include "decoded_calls.h"
 
 namespace {
 
 using namespace tracer;
 using Random = std::mt19937_64;
-
-[[noreturn]] void fail(const std::string& what, std::uint64_t seed) {
-  std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), what.c_str());
-  std::exit(1);
-}
 
 constexpr std::uint64_t places[] = {0x1000, 0x2000, 0x3000, 0x4000};
 
@@ -112,60 +101,19 @@ void ask(std::span<const std::byte> record, std::uint64_t seed) {
   }
 }
 
-/// Decodes calls with what records captured.
-class CallsOfRecords {
- public:
-  CallsOfRecords() : proc_(wanted()) {}
-
-  void decode(const trace::Memory& memory, Random& random, std::uint64_t seed) {
-    decode::Entry entry;
-    entry.tid = 1;
-    entry.abi = Abi::x86_64;
-    const auto numbers = tables_.numbers[index_of(entry.abi)];
-    entry.number = numbers[random() % numbers.size()].number;
-    for (std::uint64_t& argument : entry.args) {
-      argument = any_address(random);
-    }
-    const decode::Outcome outcome{.value = static_cast<std::int64_t>(random() % 64) - 8,
-                                  .is_error = random() % 4 == 0,
-                                  .known = random() % 8 != 0};
-    render::TextEmitter text(tables_, text_, {});
-    text_.clear();
-    run(entry, outcome, memory, text);
-    const std::string_view line = text_.view();
-    if (!std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
-      fail("a byte that is not printable: " + std::string(line), seed);
-    }
-    text_.clear();
-    text_.append('{');
-    render::JsonEmitter json(tables_, text_);
-    run(entry, outcome, memory, json);
-    text_.append('}');
-    if (!fuzz::is_json(text_.view())) {
-      fail("not JSON: " + std::string(text_.view()), seed);
-    }
+/// Decodes a call of any number with what records captured.
+void decode_call(fuzz::DecodedCalls& calls, const trace::Memory& memory, Random& random, std::uint64_t seed) {
+  decode::Entry entry;
+  entry.tid = 1;
+  entry.abi = Abi::x86_64;
+  entry.number = calls.any_number(random);
+  for (std::uint64_t& argument : entry.args) {
+    argument = any_address(random);
   }
-
- private:
-  static names::NameOptions wanted() {
-    names::NameOptions wanted;
-    wanted.paths = wanted.sockets = wanted.commands = true;
-    return wanted;
-  }
-
-  void run(const decode::Entry& entry, const decode::Outcome& outcome, const trace::Memory& memory,
-           render::Emitter& out) {
-    decoder_.enter(*state_, entry, {}, memory, out);
-    decoder_.exit(*state_, outcome, memory, out);
-  }
-
-  spec::Tables tables_ = spec::builtin_tables();
-  names::ProcNames proc_;
-  names::Names names_ = proc_.names();
-  decode::Decoder decoder_{tables_, {}, names_, decoders::all()};
-  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> state_ = decoder_.make_state();
-  TextBuffer text_;
-};
+  const decode::Outcome outcome{
+      .value = static_cast<std::int64_t>(random() % 64) - 8, .is_error = random() % 4 == 0, .known = random() % 8 != 0};
+  calls.decode(entry, outcome, memory, seed);
+}
 
 /// Returns a record's chunks, or, in the place of a crash, its fixed part.
 std::vector<char> any_record(Random& random) {
@@ -191,7 +139,7 @@ std::vector<char> any_record(Random& random) {
 int main(int argc, char** argv) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 5);
   std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::random_device()();
-  CallsOfRecords calls;
+  fuzz::DecodedCalls calls;
   bpf::KnownCommands commands;
   commands[1] = "a\x1b[1m\n\"name\xff";
   std::uint64_t rounds = 0;
@@ -203,7 +151,7 @@ int main(int argc, char** argv) {
     const trace::TaskState state = bpf::state_of(std::as_bytes(std::span(second)), 3);
     const bpf::CapturedMemory memory(std::as_bytes(std::span(first)), std::as_bytes(std::span(second)), &commands,
                                      &state);
-    calls.decode(memory, random, seed);
+    decode_call(calls, memory, random, seed);
   }
   std::printf("%llu records\n", static_cast<unsigned long long>(2 * rounds));
   return 0;

@@ -282,6 +282,37 @@ static void mappings(void) {
   work(NULL);
 }
 
+static void* scribble(void* unused) {
+  char* const area = (char*)0x7ea000801000;  // the first one, of the main thread
+  unsigned long* const ring = (unsigned long*)(area + 65536);
+  unsigned long number = 88172645463325252UL;
+  for (long i = 0;; ++i) {
+    number ^= number << 13;
+    number ^= number >> 7;
+    number ^= number << 17;
+    const unsigned long small[] = {number % 512, number % 8, 0x10000 | (number % 3), number, number % 4096, 112};
+    ring[number / 64 % (1UL << 17)] = small[i % 6];
+    if (i % 100000 == 0) {
+      *(volatile unsigned long*)(area + 144) += number % (1UL << 20);  // ThreadArea::written
+    }
+  }
+  return unused;
+}
+
+/// Writes nonsense where its calls are recorded, at any time. What is shown is its own affair.
+static void forged(void) {
+  work(NULL);
+  char path[64] = "/etc/passwd";
+  pthread_t other;
+  pthread_create(&other, NULL, scribble, NULL);
+  for (long i = 0; i < count; ++i) {
+    getppid();
+    close(open(path, O_RDONLY));
+    access(path, R_OK);
+  }
+  exit(0);
+}
+
 static int clone_body(void* unused) {
   (void)unused;
   work(NULL);
@@ -368,6 +399,8 @@ int main(int argc, char** argv) {
       deep(i % 2 == 0 ? 3 * count : count / 4);
       raise(SIGUSR1);
     }
+  } else if (strcmp(mode, "forged") == 0) {
+    forged();
   } else if (strcmp(mode, "roots") == 0) {
     roots();
   } else if (strcmp(mode, "stops") == 0) {

@@ -187,6 +187,14 @@ def check_stacks(runs, calls, failures):
     failures.extend(f'interrupt: {line}' for line in unknown[:3])
 
 
+def check_forged_records(runs, calls, failures):
+    """Whatever a program writes into the shared memory, the tracer goes on to its end."""
+    for options in (['-f'], ['-f', '-yy', '-Y', '-v'], ['-f', '-k'], ['-f', '--format=json'], ['-f', f'--record={runs.directory / "trace"}']):
+        _, done = runs.traced('inprocess', options, [calls, 'forged', '3000'])
+        if done.returncode != 0:
+            failures.append(f'forged records {options}: status {done.returncode}: {done.stderr}')
+
+
 def check_recorded_names(runs, calls, failures):
     trace = runs.directory / 'trace'
     live, done = runs.traced('inprocess', ['-f', '-y', f'--record={trace}'], [calls, 'descriptors', '20'])
@@ -232,6 +240,7 @@ def main():
         check_same_output(runs, calls, failures)
         check_names(runs, calls, failures)
         check_stacks(runs, calls, failures)
+        check_forged_records(runs, calls, failures)
         check_recording(runs, calls, failures)
         check_recorded_names(runs, calls, failures)
         check_everyday(runs, failures)
