@@ -257,6 +257,13 @@ class Search {
 
 namespace {
 
+/// True if the step is the last of a process that was to execute a program and did not come so far.
+bool prevents_exec(const Process& process, const Step& step) {
+  constexpr std::string_view preparations =
+      "chdir fchdir chroot setuid setgid setgroups setresuid setresgid setsid dup2";
+  return process.last_exec == 0 && &step == &process.steps.back() && is_listed(step.call.name, preparations);
+}
+
 /// Returns the process whose failed call `speaker` names with its path and error, for itself or as the last; nullptr if
 /// there is none.
 const Process* spoken_for(const Story& story, const Process& speaker) {
@@ -266,7 +273,9 @@ const Process* spoken_for(const Story& story, const Process& speaker) {
   for (const auto& [pid, process] : story.processes()) {
     for (const Step& step : process.steps) {
       const bool is_failure = step.kind == Step::Kind::failure && pid != speaker.pid && step.order > latest;
-      if (is_failure && contains(words, error_text_of(step.call.error)) && Ranking::is_mentioned(step.path, words)) {
+      const bool says_error =
+          is_failure && (contains(words, error_text_of(step.call.error)) || is_named(step.call.error, words));
+      if (says_error && (Ranking::is_mentioned(step.path, words) || prevents_exec(process, step))) {
         found = &process;
         latest = step.order;
       }

@@ -13,6 +13,7 @@
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/text_search.h"
+#include "explain/uncaught_error.h"
 #include "explain/verdict.h"
 
 namespace tracer::explain {
@@ -178,6 +179,7 @@ Explanation explain_end(const Story& story, const Process& process) {
     result.answers = find_causes(story, *result.process);
   }
   result.last_words = last_lines(result.process->messages());
+  result.uncaught = result.answers.empty() ? uncaught_error(*result.process) : std::string();
   if (!story.live()) {
     result.not_looked_at = not_looked_at(result);
   } else if (result.process->root != nullptr && !result.process->root->known) {

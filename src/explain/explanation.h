@@ -17,6 +17,7 @@ struct Explanation {
   std::vector<std::string>
       chain;  ///< the processes from the first one to it: "make (pid 2), started by sh (pid 1), failed: …"
   std::vector<Answer> answers;  ///< at most three
+  std::string uncaught;         ///< without answers: the error that ended it, "ValueError at app.py, line 12", or empty
   std::string last_words;       ///< its last lines on standard error, printable
   std::vector<std::string> ruled_out;
   std::vector<std::string> not_looked_at;  ///< data that was not available, and options that record it

@@ -17,6 +17,7 @@ constexpr std::string_view lookup_errors = "ENOENT ENOTDIR ELOOP ENXIO";
 constexpr std::string_view lookups =
     "open openat openat2 access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink "
     "readlinkat chdir statfs unlink unlinkat rmdir rename renameat renameat2 inotify_add_watch";
+constexpr std::string_view removals = "unlink unlinkat rmdir";
 constexpr std::string_view lock_calls = "flock fcntl fcntl64";
 // Programs ask for what they can do without, too.
 constexpr std::string_view requests =
@@ -51,6 +52,7 @@ Ranking::Ranking(const Process& process) : process_(process) {
       if (process.is_complaint(step)) {
         messages_.push_back(&step);
       }
+      has_spoken_ = true;
     } else if (step.kind == Step::Kind::failure && benign_reason(process, step).empty()) {
       last_ = &step;
     }
@@ -95,8 +97,10 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   const Aftermath after = aftermath(step);
   if (after.is_silent) {
-    // What it said before, or what a server answered, explains the end as well.
-    return after.distance > right_after || !messages_.empty() || has_connected_before(step);
+    // What it said before, or what a server answered, explains the end as well; and what is to be removed need not
+    // exist.
+    const bool removes = is_listed(step.call.name, removals);
+    return after.distance > right_after || removes || has_spoken_ || has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;
@@ -117,9 +121,9 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
 
 /// Programs that can do without a server say nothing of it.
 bool Ranking::is_connect_without_words(const Step& step) const {
-  constexpr std::array<std::string_view, 18> words = {"onnect", "erver",  "efused", "nreach", "ocket",  "etwork",
-                                                      "isplay", "roxy",   "gent",   "aemon",  "etch",   "ownload",
-                                                      "http",   "ontact", "ccess",  "emote",  "ervice", "unning"};
+  constexpr std::array<std::string_view, 19> words = {
+      "onnect", "erver", "efused",  "nreach", "ocket",  "etwork", "esponse", "isplay", "roxy",  "gent",
+      "aemon",  "etch",  "ownload", "http",   "ontact", "ccess",  "emote",   "ervice", "unning"};
   const std::string said = aftermath(step).words;
   return !said.empty() && !contains(said, error_text_of(step.call.error)) && !is_named(step.call.error, said) &&
          !is_mentioned(step.path, said) &&

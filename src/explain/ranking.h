@@ -48,6 +48,7 @@ class Ranking {
 
   const Process& process_;
   std::vector<const Step*> messages_;
+  bool has_spoken_ = false;  ///< it wrote to standard error, or an error to standard output
   const Step* last_ = nullptr;
 };
 

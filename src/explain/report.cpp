@@ -196,7 +196,9 @@ std::string report_text(const Explanation& explanation, bool colours, bool verbo
     is_first = false;
   }
   if (explanation.outcome == Explanation::Outcome::failed && explanation.answers.empty()) {
-    text.line("no cause found", "no system call that failed explains it: the program itself decided to end so");
+    text.line("no cause found", "no system call that failed explains it: " +
+                                    (explanation.uncaught.empty() ? "the program itself decided to end so"
+                                                                  : "nothing caught its " + explanation.uncaught));
   }
   if (!explanation.verdict.empty()) {
     text.line("verdict", explanation.verdict, red);
@@ -266,6 +268,8 @@ std::string report_json(const Explanation& explanation) {
     json.close('}');
   }
   json.close(']');
+  json.member("uncaught");
+  json.string(explanation.uncaught);
   json.member("verdict");
   json.string(explanation.verdict);
   json.strings("waiting", explanation.waiting);

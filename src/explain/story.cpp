@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/read_file.h"
 #include "explain/calls_of_interest.h"
@@ -134,6 +135,13 @@ void follow_standard_error(Process& process, const Call& call) {
   }
 }
 
+/// False for what only sets a colour, or ends a line.
+bool has_words(const std::string& text) {
+  constexpr std::ptrdiff_t least_letters = 3;
+  return std::count_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0 || c >= 0x80; }) >=
+         least_letters;
+}
+
 }  // namespace
 
 std::string Process::executable() const {
@@ -175,7 +183,7 @@ std::string Process::messages() const {
 }
 
 bool Process::is_complaint(const Step& step) const {
-  const auto is_said_openly = [&](const Step& one) { return is_said(one) && !one.is_hidden; };
+  const auto is_said_openly = [&](const Step& one) { return is_said(one) && !one.is_hidden && has_words(one.text); };
   return is_said(step) || (step.kind == Step::Kind::output && step.order >= last_exec &&
                            std::none_of(steps.begin(), steps.end(), is_said_openly));
 }

@@ -57,9 +57,9 @@ bool reports_inability(std::string_view text) {
 }
 
 bool reports_error(std::string_view line) {
-  constexpr std::array<std::string_view, 18> words = {"rror",   "ERROR", "atal",     "FATAL",     "ailed",   "FAILED",
-                                                      "annot ", "an't ", "ould not", "nable to ", "nvalid",  "rong ",
-                                                      "nknown", "ad ",   "issing",   "ot found",  "o such ", "enied"};
+  constexpr std::array<std::string_view, 19> words = {
+      "rror",       "ERROR",  "atal",  "FATAL",  "ailed", "FAILED", "annot ",   "an't ",   "ould not", "nable to ",
+      "o response", "nvalid", "rong ", "nknown", "ad ",   "issing", "ot found", "o such ", "enied"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(line, word); });
 }
 

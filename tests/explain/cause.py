@@ -37,6 +37,20 @@ def cause(rule, *words, status=None):
     return wrap
 
 
+def uncaught(error, status=None):
+    """A test that returns the command of a program that an error ends which it does not catch: nothing else is to blame,
+    and its own words are not repeated; `error`: which one, and where."""
+    def wrap(function):
+        def test(place):
+            answer, ended = place.explain(*function(place))
+            assert not answer['answers'] and answer['uncaught'] == error, answer
+            assert status is None or ended == status, f'exit status {ended} instead of {status}'
+        test.__name__ = function.__name__
+        TESTS.append(test)
+        return test
+    return wrap
+
+
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 

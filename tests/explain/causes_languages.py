@@ -2,7 +2,7 @@
 
 import socket
 
-from cause import cause
+from cause import cause, uncaught
 from harness import Skipped
 
 
@@ -12,43 +12,43 @@ def saying(place, status, *lines):
     return [place.file('program', f"#!/bin/sh\nprintf '%s\\n' {words} >&2\nexit {status}\n", 0o755)]
 
 
-GO = ('panic: runtime error: index out of range [5] with length 3', '', 'goroutine 1 [running]:', 'main.main()')
+GO = ('panic: runtime error: index out of range [5] with length 3', '', 'goroutine 1 [running]:', 'main.main()', '\t/app/main.go:7 +0x1d')
 RUST = ('', "thread 'main' panicked at src/main.rs:4:5:", 'no fuel', 'note: run with `RUST_BACKTRACE=1`')
 
 
-@cause('uncaught-error', 'does not catch', ': runtime error: index out of range [5] with length 3', status=2)
+@uncaught('panic at /app/main.go, line 7', status=2)
 def go_panic(place):
     return saying(place, 2, *GO)
 
 
-@cause('uncaught-error', ': no fuel (src/main.rs:4:5)', 'RUST_BACKTRACE', status=101)
+@uncaught('panic at src/main.rs, line 4', status=101)
 def rust_panic(place):
     return saying(place, 101, *RUST)
 
 
-@cause('uncaught-error', ": 'no fuel', src/main.rs:4:5")
+@uncaught('panic at src/main.rs, line 4')
 def rust_panic_of_old(place):
     return saying(place, 101, "thread 'main' panicked at 'no fuel', src/main.rs:4:5")
 
 
-@cause('uncaught-error', ': java.lang.IllegalStateException: no fuel', status=1)
+@uncaught('java.lang.IllegalStateException at Main.java, line 9', status=1)
 def java_exception(place):
     return saying(place, 1, 'Exception in thread "main" java.lang.RuntimeException: start', '\tat Main.main(Main.java:3)',
-                  'Caused by: java.lang.IllegalStateException: no fuel', '\t... 1 more')
+                  'Caused by: java.lang.IllegalStateException: no fuel', '\tat java.base/java.util.List.of(List.java:1)', '\tat Main.start(Main.java:9)', '\t... 1 more')
 
 
-@cause('uncaught-error', ': Error: no fuel', status=1)
+@uncaught('Error at /app/main.js, line 1', status=1)
 def node_error(place):
     return saying(place, 1, '/app/main.js:1', "throw new Error('no fuel')", '^', '', 'Error: no fuel',
                   '    at Object.<anonymous> (/app/main.js:1:7)', '', 'Node.js v20.0.0')
 
 
-@cause('uncaught-error', ': ValueError: no fuel', status=1)
+@uncaught('ValueError at <string>, line 1', status=1)
 def python_exception(place):
     return ['/usr/bin/python3', '-c', 'raise ValueError("no fuel")']
 
 
-@cause('uncaught-error', ': Failure("no fuel")', status=2)
+@uncaught('Failure', status=2)
 def ocaml_exception(place):
     return saying(place, 2, 'Fatal error: exception Failure("no fuel")')
 

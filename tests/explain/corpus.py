@@ -17,6 +17,7 @@ import corpus_clients
 import corpus_environment
 import corpus_everyday
 import corpus_files
+import corpus_further
 import corpus_languages
 import corpus_machine
 import corpus_programs
@@ -155,7 +156,7 @@ def test_of(case):
 FAMILIES = {'files': corpus_files.CASES, 'programs': corpus_programs.CASES, 'machine': corpus_machine.CASES,
             'servers': corpus_servers.CASES, 'clients': corpus_clients.CASES, 'utilities': corpus_utilities.CASES,
             'languages': corpus_languages.CASES, 'environment': corpus_environment.CASES,
-            'everyday': corpus_everyday.CASES, 'services': corpus_services.CASES}
+            'everyday': corpus_everyday.CASES, 'further': corpus_further.CASES, 'services': corpus_services.CASES}
 CASES = [case for cases in FAMILIES.values() for case in cases]
 
 if __name__ == '__main__':

@@ -113,7 +113,7 @@ CASES = [
     ('git_no_commits', 'git init -q r', 'git -C r log', OWN),
     ('own_status_of_script', 'echo "x=1" > a.py; echo "import sys; sys.exit(1)" > t.py', 'python3 t.py', OWN),
     ('own_value_error', '',
-     'python3 -c \'raise ValueError("amount must be positive")\'', 'amount must be positive', 'does not exist|missing'),
+     'python3 -c \'raise ValueError("amount must be positive")\'', OWN),
     ('dpkg_unknown_package', '', 'dpkg -s nosuchpackage', OWN),
     ('dpkg_missing_archive', '', 'dpkg -i none.deb', r'none\.deb'),
     ('dpkg_needs_root', '', 'NOBODY dpkg --configure -a', 'must run as root'),

@@ -210,16 +210,17 @@ Place quoted_place(const Case& facts, const std::vector<std::string>& messages, 
 
 /// Returns the words in quotation marks, the last one first; those of two letters may be anything.
 std::vector<std::string> quoted_words(const std::string& message) {
+  constexpr std::string_view opening = "\"'`<";
   std::vector<std::string> words;
-  for (std::size_t from = message.find_first_of("\"'`"); from != std::string::npos;) {
-    const std::size_t end = message.find_first_of("\"'", from + 1);
+  for (std::size_t from = message.find_first_of(opening); from != std::string::npos;) {
+    const std::size_t end = message.find_first_of(message[from] == '<' ? ">" : "\"'", from + 1);
     if (end == std::string::npos) {
       break;
     }
     if (end - from > 3) {
       words.insert(words.begin(), message.substr(from + 1, end - from - 1));
     }
-    from = message.find_first_of("\"'`", end + 1);
+    from = message.find_first_of(opening, end + 1);
   }
   return words;
 }
@@ -227,8 +228,8 @@ std::vector<std::string> quoted_words(const std::string& message) {
 /// Returns the place of a word that the program does not know, and quotes, in a configuration file that it has read.
 Place place_of_unknown_word(const Case& facts, const std::vector<std::string>& messages,
                             const std::vector<std::string>& files) {
-  constexpr std::array<std::string_view, 7> complaints = {"nknown ", "nable to find", "annot find", "ndefined",
-                                                          "o such ", "nrecognized",   "nvalid "};
+  constexpr std::array<std::string_view, 8> complaints = {"nknown ", "nable to find", "annot find", "ndefined",
+                                                          "o such ", "nrecognized",   "nvalid ",    "not allowed"};
   for (const std::string& message : messages) {
     if (is_mere_place(message) || std::none_of(complaints.begin(), complaints.end(),
                                                [&](std::string_view words) { return contains(message, words); })) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/directory.h"
+#include "base/read_file.h"
 #include "explain/file_header.h"
 #include "explain/owners.h"
 #include "explain/rules/rules.h"
@@ -146,6 +147,10 @@ std::optional<Finding> shell_found_nothing(const Case& facts) {
     name = word_before(line, ": not found");
   }
   if (line.empty()) {
+    line = line_with(facts.messages, "Unknown command: ");  // fish
+    name = word_after(line, "Unknown command: ", "\n");
+  }
+  if (line.empty()) {
     line = line_with(facts.messages, "‘");  // env: ‘x’: No such file or directory
     name = word_after(line, "‘", "\xe2");
   }
@@ -216,6 +221,13 @@ std::optional<Finding> exec_refused(const Case& facts) {
   return finding;
 }
 
+/// True if the kernel does not see the end of the interpreter line (execve(2)).
+bool has_cut_first_line(const std::string& path) {
+  constexpr std::size_t seen_by_kernel = 256;
+  const std::string start = read_file(path, seen_by_kernel);
+  return start.size() == seen_by_kernel && start.find('\n') == std::string::npos;
+}
+
 std::optional<Finding> format_of(const Case& facts, const std::string& path) {
   const FileHeader header = read_header(facts.prober.tracer_path(path));
   const unsigned native = native_machine();
@@ -244,6 +256,10 @@ std::optional<Finding> format_of(const Case& facts, const std::string& path) {
     finding.rule = "no-interpreter-line";
     finding.cause = path + " is neither an ELF program nor a script with an interpreter line (#!)";
     finding.remedy = "if it is a shell script, make its first line #!/bin/sh";
+  } else if (header.kind == FileHeader::Kind::script && has_cut_first_line(facts.prober.tracer_path(path))) {
+    finding.rule = "interpreter-line-too-long";
+    finding.cause = "the first line of the script " + path + " is too long: the kernel reads 256 bytes of it";
+    finding.remedy = "shorten the path of the interpreter, by a link to it, or use #!/usr/bin/env NAME";
   } else {
     return std::nullopt;
   }
@@ -260,7 +276,9 @@ std::optional<Finding> taken_for_script(const Case& facts) {
   const auto refused = std::find_if(steps.rbegin(), steps.rend(), [](const Step& step) {
     return step.kind == Step::Kind::failure && step.call.failed_with("ENOEXEC") && step.call.name.starts_with("execve");
   });
-  if (refused == steps.rend() || read_header(facts.prober.tracer_path(refused->path)).kind != FileHeader::Kind::elf) {
+  const auto kind =
+      refused == steps.rend() ? FileHeader::Kind::other : read_header(facts.prober.tracer_path(refused->path)).kind;
+  if (kind != FileHeader::Kind::elf && kind != FileHeader::Kind::script) {
     return std::nullopt;
   }
   auto finding = format_of(facts, refused->path);
@@ -308,7 +326,7 @@ std::optional<Finding> looked_for_in_path(const Case& facts) {
 constexpr Rule rules[] = {
     {"command-not-found", 30, "access faccessat faccessat2 stat newfstatat", "ENOENT", "", "", looked_for_in_path},
     {"program-missing", 25, "execve execveat", "ENOENT", "", "", exec_missing},
-    {"command-not-found", 15, "", "", ": not found|command not found|env: ", "", shell_found_nothing},
+    {"command-not-found", 15, "", "", ": not found|command not found|Unknown command: |env: ", "", shell_found_nothing},
     {"exec-refused", 40, "execve execveat", "EACCES", "", "", exec_refused},
     {"wrong-format", 45, "execve execveat", "ENOEXEC EINVAL ELIBBAD", "", "", wrong_format},
     {"wrong-format", 90, "", "", "", "exit", taken_for_script},

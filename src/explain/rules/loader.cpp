@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/directory.h"
@@ -167,10 +168,7 @@ std::optional<Finding> unmappable_library(const Case& facts) {
 }
 
 std::optional<Finding> missing_library(const Case& facts) {
-  const std::string line = line_with(facts.messages, ": cannot open shared object file");
-  if (line.find("cannot be preloaded") != std::string::npos) {
-    return std::nullopt;
-  }
+  const std::string line = line_with(without_remarks(facts.messages), ": cannot open shared object file");
   const std::string library =
       printable(base_name(after_last(word_before(line, ": cannot open shared object file"), " ")));
   if (library.empty()) {
@@ -291,6 +289,9 @@ constexpr Language languages[] = {
      "install it (Debian: apt-file search, or cpan), or name its directory: perl -I"},
     {"Cannot find module '", "'", "Node.js module",
      "npm install in the directory of package.json, or correct the name"},
+    {"Cannot find package '", "'", "Node.js module",
+     "npm install in the directory of package.json, or correct the name"},
+    {"Could not find gem '", "'", "Ruby gem", "bundle install in the directory of its Gemfile, or gem install"},
     {"cannot load such file -- ", " (", "Ruby module",
      "gem install, or bundle install in the directory of its Gemfile"},
     {"load main class ", "\n", "Java class", add_to_class_path},
@@ -314,10 +315,14 @@ std::optional<Finding> missing_module(const Case& facts) {
   return std::nullopt;
 }
 
+constexpr std::array<std::string_view, 2> link_errors = {"cannot find -l", "unable to find library -l"};
+
 /// A library that the linker does not find when a program is built.
 std::optional<Finding> library_to_link(const Case& facts) {
-  constexpr std::string_view words = "cannot find -l";
-  const std::string name = printable(word_after(line_with(facts.messages, words), words, ": "));
+  std::string name;
+  for (const std::string_view words : link_errors) {
+    name = name.empty() ? printable(word_after(line_with(facts.messages, words), words, ": \n")) : name;
+  }
   if (name.empty()) {
     return std::nullopt;
   }
@@ -333,12 +338,13 @@ constexpr Rule rules[] = {
     {"library-not-usable", 45, "", "",
      ": invalid ELF header|: file too short|: cannot read file data|: ELF load command", "", damaged_library},
     {"noexec-mount", 45, "", "", ": failed to map segment from shared object", "", unmappable_library},
-    {"missing-library-to-link", 40, "", "", "cannot find -l", "", library_to_link},
+    {"missing-library-to-link", 40, "", "", "cannot find -l|unable to find library -l", "", library_to_link},
     {"wrong-elf-class", 30, "", "", ": wrong ELF class", "", wrong_class},
     {"symbol-version", 35, "", "", ": version `", "", symbol_version},
     {"undefined-symbol", 35, "", "", "undefined symbol: ", "", undefined_symbol},
     {"missing-module", 60, "", "",
-     "ModuleNotFoundError: |: No module named |.pm in @INC|Error: Cannot find module '|cannot load such file -- |"
+     "ModuleNotFoundError: |: No module named |.pm in @INC|Error: Cannot find module '|]: Cannot find package '|"
+     "cannot load such file -- |Could not find gem '|"
      "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no |"
      "' not found:\n\tno field package.preload",
      "", missing_module},

@@ -141,6 +141,21 @@ constexpr Saying sayings[] = {
      "correct the address, or make the repository there", "no-repository"},
     {"_COMPILER:\n\n    {}\n", "the compiler {} is in none of the directories of PATH",
      "install it, or name another one (CC, CXX)", "command-not-found"},
+    {"Can't locate loadable object for module {} in @INC",
+     "the compiled part of the Perl module {} is missing: its shared library is in no directory of @INC",
+     "install the module again, for this Perl", "missing-library"},
+    {"collect2: fatal error: cannot find ‘{}’",
+     "the linker {} is in none of the directories that the compiler looks in",
+     "install it, or name another one: -fuse-ld", "command-not-found"},
+    {"Allowed memory size of {} bytes exhausted", "the memory that PHP may use is used up: memory_limit is {} bytes",
+     "raise memory_limit in php.ini, or php -d memory_limit=512M", "heap-used-up"},
+    {"Cannot access {} in offline mode", "Maven works offline, and its local repository lacks what it needs from {}",
+     "run it once without -o, or fill ~/.m2/repository", "missing-module"},
+    {"@ERROR: chdir failed",
+     "the rsync server cannot enter the directory of the module: it does not exist there, or is closed",
+     "correct the module's path in rsyncd.conf of the server, or make the directory", "missing-at-other-end"},
+    {"AF_UNIX path too long", "the path of a Unix socket is too long: it may have 107 bytes at most",
+     "use a shorter path, such as one below /run or /tmp", "name-too-long"},
     {"Identity file {} not accessible", "the key file {} does not exist", "name the right file: ssh -i FILE",
      "missing-file"},
     {"no hostkeys available", "sshd has no host key that it may use", "ssh-keygen -A makes them", "not-initialised"},
@@ -375,6 +390,14 @@ std::optional<Finding> missing_at_other_end(const Case& facts, const std::string
   return finding;
 }
 
+/// True if the process was refused a file: it calls some files damaged that it could not read.
+bool was_refused(const Process& process) {
+  return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && step.order >= process.last_exec && step.call.error == "EACCES" &&
+           step.call.name.starts_with("open");
+  });
+}
+
 std::optional<Finding> saying(const Case& facts) {
   std::string words = facts.messages;
   append_words_of_children(facts.story, facts.process, words);
@@ -391,7 +414,9 @@ std::optional<Finding> saying(const Case& facts) {
     finding.cause = filled(one.cause, *word);
     finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
     // A call that was refused, or the line of a configuration file, says more.
-    finding.weight = is_listed(one.rule, "needs-root wrong-value") ? -50 : 0;
+    const bool is_general = is_listed(one.rule, "needs-root wrong-value") ||
+                            (is_listed(one.rule, "damaged-database not-a-certificate") && was_refused(facts.process));
+    finding.weight = is_general ? -50 : 0;
     if (one.about == About::file) {
       const std::string file = file_opened_last(facts.process);
       finding.cause = (file.empty() ? "the file" : file) + ' ' + finding.cause;
