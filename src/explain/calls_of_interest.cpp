@@ -15,7 +15,8 @@ constexpr std::size_t longest_text = 4096;
 }  // namespace
 
 bool is_noise(const Call& call) {
-  return call.failed_with("ENOTTY") || call.error.compare(0, 7, "ERESTAR") == 0 || call.failed_with("EINTR") ||
+  const bool is_interrupted = call.error.compare(0, 7, "ERESTAR") == 0 || call.failed_with("EINTR");
+  return call.failed_with("ENOTTY") || (is_interrupted && call.name != "flock") ||  // a time limit for the lock
          (is_listed(call.name, "wait4 waitid") && call.error == "ECHILD") ||
          (call.name == "fcntl" && call.error == "EBADF") ||
          (call.name == "prctl" && contains(to_text(call, false), "PR_CAPBSET_READ"));  // asks which there are

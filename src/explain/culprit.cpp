@@ -127,6 +127,9 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   const Process& child = *story.find(wait.child);
   const Step* own = last_words(process);
   const bool was_hidden = wrote_messages(family, child) && family.last_words_in(child) == nullptr;
+  if (own != nullptr && was_ended_by(child, process)) {
+    return true;
+  }
   const bool spoke_before = own != nullptr && own->order < wait.order;
   if (spoke_before && was_hidden && !has_same_status(process, *child.exit)) {
     return true;  // a last act, such as the trap of a shell
@@ -142,9 +145,6 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   }
   if (own == nullptr || spoke_before || family.last_words_in(child) != nullptr) {
     return false;
-  }
-  if (was_ended_by(child, process)) {
-    return true;
   }
   if (wrote_messages(family, child)) {
     return !is_relayed(family, child, process);

@@ -25,6 +25,17 @@ constexpr std::string_view requests =
     "io_uring_setup userfaultfd capset setgroups";
 constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
 
+/// True if the command line names the path: what a program was given is seldom optional.
+bool is_given(const Process& process, const std::string& path) {
+  if (process.programs.empty() || path.size() < 2) {
+    return false;
+  }
+  const auto& words = process.programs.back().args;
+  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](const std::string& word) {
+    return word == path || (word.size() > 2 && process.working_directory + '/' + word == path);
+  });
+}
+
 /// True if the text speaks of another process that has what the program wants.
 bool reports_another(const std::string& text) {
   constexpr std::array<std::string_view, 6> words = {"lock", "Lock", "already", "running", "in use", "busy"};
@@ -83,7 +94,8 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
 
 bool Ranking::is_lookup_without_words(const Step& step) const {
   const bool is_lookup = is_listed(step.call.error, lookup_errors) && is_listed(step.call.name, lookups);
-  const bool is_lock = is_listed(step.call.error, "EAGAIN EWOULDBLOCK") && is_listed(step.call.name, lock_calls);
+  const bool is_lock =
+      is_listed(step.call.error, "EAGAIN EWOULDBLOCK EINTR ERESTARTSYS") && is_listed(step.call.name, lock_calls);
   const bool is_request = is_listed(step.call.error, "EPERM EACCES") && is_listed(step.call.name, requests);
   const bool is_connect = is_listed(step.call.name, "connect getsockopt") &&
                           is_listed(step.call.error, "ECONNREFUSED EHOSTUNREACH ENETUNREACH ENOENT");
@@ -100,7 +112,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
     // What it said before, or what a server answered, explains the end as well; and what is to be removed need not
     // exist.
     const bool removes = is_listed(step.call.name, removals);
-    return after.distance > right_after || removes || has_spoken_ || has_connected_before(step);
+    return (after.distance > right_after && !is_given(process_, step.path)) || removes || has_spoken_ ||
+           has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;

@@ -313,6 +313,10 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
   if (moment.system != nullptr) {
     if (!common || !process.snapshot) {
       take_snapshot(process, moment);
+      if (call.error == "ENOMEM" && process.snapshot && !process.snapshot->mappings) {
+        process.snapshot->mappings = moment.system->mappings(moment.tid).size();
+        process.shared_snapshot.reset();
+      }
     } else {
       take_root(process, moment);
     }

@@ -24,6 +24,7 @@ struct Snapshot {
   std::string executable;
   std::string user_namespace;              ///< "user:[4026531837]"
   std::optional<std::size_t> descriptors;  ///< how many are open
+  std::optional<std::size_t> mappings;     ///< how many it had when memory was refused it
   /// How many processes of its control group the kernel had killed for want of memory before the run; 0: unknown.
   std::uint64_t killed_for_memory = 0;
   /// Returns how many that are now.

@@ -8,6 +8,10 @@ def java(body):
     return f"printf '%s\\n' 'class V {{ public static void main(String[] a) throws Exception {{ {body} }} }}' > V.java; javac V.java"
 
 
+def python(code):
+    return f"python3 -c '{code}'"
+
+
 CASES = [
     ('script_long_first_line', "{ printf '#!/'; head -c 5000 /dev/zero | tr '\\0' a; echo; } > s; chmod +x s", './s',
      'first line of the script .* is too long'),
@@ -39,4 +43,33 @@ CASES = [
     ('own_php_type', '', "php -r 'function f(int $x){} f(\"abc\");'", OWN),
     ('own_java_null', java('String s=null; s.length();'), 'java -cp . V', OWN),
     ('own_java_state', java('throw new IllegalStateException("order 7 is closed");'), 'java -cp . V', OWN),
+    # Limits and settings of the kernel.
+    ('limit_pending_signals', '', python('import os,signal,resource,ctypes,sys\nresource.setrlimit(resource.RLIMIT_SIGPENDING,(0,0))\n'
+     'l=ctypes.CDLL(None,use_errno=True)\nr=l.sigqueue(os.getpid(),40,None)\nif r: sys.exit("sigqueue: "+os.strerror(ctypes.get_errno()))'),
+     'pending signals.*|ulimit -i'),
+    ('limit_memory_to_start', "echo 'int main(){}' > x.c", 'prlimit --as=20000000 gcc x.c', r'19\.1 MiB.*ulimit -v|no more than'),
+    ('limit_mappings', '[ "$(cat /proc/sys/vm/max_map_count)" -lt 100000 ]',
+     python('import mmap\nm=[]\nwhile True: m.append(mmap.mmap(-1,4096,prot=1 if len(m)%2 else 3))'), r'max_map_count'),
+    ('limit_recursion_is_its_own', '', python('f=lambda n: f(n+1)\nf(0)'), OWN),
+    ('protected_hard_link', '[ "$(cat /proc/sys/fs/protected_hardlinks)" = 1 ]; touch f; chmod 600 f; mkdir -m 777 d', 'NOBODY ln f d/g',
+     'protected_hardlinks'),
+    ('protected_symbolic_link', '[ "$(cat /proc/sys/fs/protected_symlinks)" = 1 ]; mkdir -m 1777 s; echo x > t; chmod 644 t; '
+     'setpriv --reuid=33 --clear-groups ln -s $PWD/t s/l', 'NOBODY cat s/l', 'protected_symlinks'),
+    ('perf_paranoid', '[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]', 'NOBODY perf stat -a true', r'perf_event_paranoid is \d'),
+    ('oom_score_refused', '', "NOBODY sh -c 'echo -500 > /proc/self/oom_score_adj'", 'may not write that value to .*oom_score_adj'),
+    ('mount_file_without_loop', 'echo hi > f; mkdir m', 'mount -t ext4 f m', 'no block device'),
+    ('sudo_no_password', '', 'NOBODY sudo -n true', 'password|set-user-ID'),
+    ('user_exists', '', 'useradd nobody', 'the user nobody exists already'),
+    ('route_gateway', '', 'ip route add 10.9.0.0/24 via 10.255.1.1', 'gateway'),
+    ('link_type_unknown', '', 'ip link add hx1 type nosuchtype', 'no links of that type'),
+    ('vim_script_missing', 'touch f', 'vim -es -u NONE -S /nosuch-dir/x.vim f', '/nosuch-dir'),
+    ('taskset_no_process', '', 'taskset -p 4194299', 'no process 4194299'),
+    ('flock_gives_up', 'touch l; (flock l sleep 9 >/dev/null 2>&1 &); until ! flock -n l true; do :; done', 'flock -w 0.3 l true',
+     r'/l is locked by .*(sleep|flock) \(pid'),
+    ('curl_no_reply', "python3 -c 'import socket; s=socket.create_server((\"127.0.0.1\",PORT)); c,_=s.accept(); c.close()' >/dev/null 2>&1 & "
+     "until ss -Hltn 'sport = :PORT' | grep -q .; do sleep 0.05; done", 'curl -sS http://127.0.0.1:PORT/', 'closed the connection'),
+    ('gpg_no_public_key', 'mkdir -m 700 g; echo a > a', 'env GNUPGHOME=$PWD/g gpg --batch -e -r nosuch@x a', 'no public key of nosuch@x'),
+    ('git_clone_not_empty', 'mkdir d; touch d/f; git init -q s', 'git clone -q s d', 'the directory d is there already'),
+    ('broadcast_without_option', '', python('import socket; s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); '
+     's.sendto(b"x",("255.255.255.255",9))'), 'SO_BROADCAST'),
 ]

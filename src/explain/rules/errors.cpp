@@ -148,6 +148,54 @@ std::optional<Finding> protected_file(const Case& facts) {
   return finding;
 }
 
+bool is_set(std::string_view setting) {
+  const std::string value = first_line(read_file("/proc/sys/fs/" + std::string(setting), 16));
+  return !value.empty() && value != "0";
+}
+
+/// fs.protected_hardlinks: a link to a file of another user needs the right to read and write it (proc_sys_fs(5)).
+std::optional<Finding> protected_hard_link(const Case& facts) {
+  const Walk walk = facts.prober.walk(facts.step->path);
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
+  if (!walk.exists() || !user || *user == walk.info().st_uid || facts.prober.has_capability(CAP_FOWNER) ||
+      !is_set("protected_hardlinks") ||
+      (facts.prober.may(walk.info(), Access::read) && facts.prober.may(walk.info(), Access::write) &&
+       (walk.info().st_mode & S_ISUID) == 0)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "fs.protected_hardlinks is set: " + facts.prober.user() + " may make no hard link to " + walk.real +
+                  ", which is not its own, and which it may not read and write (" + Prober::describe(walk.info()) + ")";
+  finding.remedy = "make a symbolic link (ln -s), copy it, or run it as " + user_name(walk.info().st_uid);
+  return finding;
+}
+
+/// fs.protected_symlinks: in a sticky directory that others may write to, a link is followed only by its owner, or if
+/// it belongs to the owner of the directory (proc_sys_fs(5)).
+std::optional<Finding> protected_symbolic_link(const Case& facts) {
+  const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
+  if (!user || !is_set("protected_symlinks")) {
+    return std::nullopt;
+  }
+  const Walk walk = facts.prober.walk(facts.path());
+  for (const Component& part : walk.components) {
+    const Walk directory = facts.prober.walk(directory_of(part.path));
+    constexpr mode_t open_and_sticky = S_ISVTX | S_IWOTH;
+    const bool is_refused = S_ISLNK(part.info.st_mode) && directory.exists() && part.info.st_uid != *user &&
+                            part.info.st_uid != directory.info().st_uid &&
+                            (directory.info().st_mode & open_and_sticky) == open_and_sticky;
+    if (is_refused) {
+      Finding finding;
+      finding.cause = "fs.protected_symlinks is set: in the sticky directory " + directory.real + ' ' +
+                      facts.prober.user() + " may not follow the link " + part.path + " of " +
+                      user_name(part.info.st_uid);
+      finding.remedy = "name the file itself, or run it as " + user_name(part.info.st_uid);
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> into_itself(const Case& facts) {
   const Step& step = *facts.step;
   if (step.path.empty() || !step.new_path.starts_with(step.path + '/')) {
@@ -267,12 +315,17 @@ constexpr Rule rules[] = {
     {"sticky-folder", 40, removing_calls, "EPERM", "", "", sticky_directory},
     {"link-to-folder", 45, "link linkat", "EPERM", "", "", link_to_directory},
     {"protected-file", 50, "open openat openat2 creat", "EACCES", "", "", protected_file},
+    {"protected-link", 45, "link linkat", "EPERM", "", "", protected_hard_link},
+    {"protected-link", 50, file_calls, "EACCES", "", "", protected_symbolic_link},
     {"move-into-itself", 40, "rename renameat renameat2", "EINVAL", "", "", into_itself},
     {"busy", 35, "umount2 rmdir unlinkat rename renameat renameat2 mount", "EBUSY", "", "", busy},
     {"unknown-option", 80, "mount", "EINVAL", "", "", mount_option_refused},
     {"not-mounted", 35, "umount2", "EINVAL", "", "", not_mounted},
     {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
-    {"no-process", 30, "kill tgkill tkill pidfd_open", "ESRCH", "", "", no_process},
+    {"no-process", 30,
+     "kill tgkill tkill pidfd_open sched_getaffinity sched_setaffinity sched_getscheduler sched_setscheduler "
+     "sched_getparam sched_getattr sched_setattr prlimit64 ptrace process_vm_readv getpgid getsid",
+     "ESRCH", "", "", no_process},
     {"folder-as-file", 35, "", "", "s a directory|EISDIR: |read error", "", directory_was_read},
     {"failed-call", 0, "*", "", "", "", reported_error},
 };

@@ -80,7 +80,10 @@ std::optional<Finding> not_taken(const Case& facts) {
     return std::nullopt;
   }
   Finding finding;
-  finding.cause = "the kernel does not take what was written to " + facts.path();
+  const bool is_refused = is_listed(facts.call().error, "EPERM EACCES");
+  finding.cause = is_refused ? facts.prober.user() + " may not write that value to " + facts.path() +
+                                   ": it needs more privileges (a capability)"
+                             : "the kernel does not take what was written to " + facts.path();
   finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
   finding.remedy = "see what " + base_name(facts.path()) +
                    " may be (proc(5), the kernel's Documentation), and whether it can be written at all";
@@ -88,8 +91,8 @@ std::optional<Finding> not_taken(const Case& facts) {
 }
 
 constexpr Rule rules[] = {
-    {"value-not-taken", 40, "write writev pwrite64", "EINVAL EIO ERANGE EPERM EBUSY EOPNOTSUPP ESRCH ENOENT ENODEV", "",
-     "", not_taken},
+    {"value-not-taken", 40, "write writev pwrite64",
+     "EINVAL EIO ERANGE EPERM EACCES EBUSY EOPNOTSUPP ESRCH ENOENT ENODEV", "", "", not_taken},
     {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", not_mounted},
     {"not-of-this-kernel", 20, file_calls, "ENOENT", "", "", not_of_this_kernel},
     {"process-of-another", 32, file_calls, "EACCES EPERM", "", "", process_of_another},

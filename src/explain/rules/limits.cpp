@@ -171,7 +171,70 @@ std::optional<Finding> too_many_processes(const Case& facts) {
   return finding;
 }
 
+/// mmap(2) fails with ENOMEM, too, if the process has too many mappings.
+std::optional<Finding> too_many_mappings(const Case& facts) {
+  constexpr std::size_t room = 8;  // a call may want several
+  const std::string allowed = first_line(read_file("/proc/sys/vm/max_map_count", 32));
+  const auto mappings = facts.snapshot() ? facts.snapshot()->mappings : std::nullopt;
+  if (!mappings || allowed.empty() || *mappings + room < std::strtoull(allowed.c_str(), nullptr, 10)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "mapping-limit";
+  finding.cause = "it has as many memory mappings as the kernel allows a process: " + allowed + " (vm.max_map_count)";
+  finding.looked_at.push_back(fmt::format("it had {} when it was refused", *mappings));
+  finding.remedy = "sysctl vm.max_map_count=… with a larger number; if the number only grows, it leaks them";
+  return finding;
+}
+
+/// Signals that wait, timers and message queues count against limits of their user, getrlimit(2).
+std::optional<Finding> queue_limit(const Case& facts) {
+  const bool is_queue = facts.call().name == "mq_open";
+  const auto limit = limit_of(facts, is_queue ? "Max msgqueue size" : "Max pending signals");
+  if (facts.snapshot() && !limit) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause =
+      facts.prober.user() +
+      (is_queue ? " may have no more message queues" : " has as many pending signals and timers as it may") +
+      (limit ? fmt::format(": {}{}", *limit, is_queue ? " bytes in all" : "") : std::string());
+  finding.remedy = is_queue ? "ulimit -q with a larger number (systemd: LimitMSGQUEUE=)"
+                            : "ulimit -i with a larger number (systemd: LimitSIGPENDING=)";
+  return finding;
+}
+
+/// A limit of memory that is too low for the start of a program: the kernel or the loader ends it with a signal.
+std::optional<Finding> too_little_memory_to_start(const Case& facts) {
+  constexpr std::uint64_t first_calls = 60;
+  const auto& steps = facts.process.steps;
+  const bool was_refused = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && step.call.error == "ENOMEM" && step.order >= facts.process.last_exec;
+  });
+  const auto exec =
+      std::find_if(steps.rbegin(), steps.rend(), [](const Step& s) { return s.kind == Step::Kind::exec; });
+  const bool has_begun = exec != steps.rend() && facts.process.calls - exec->number > first_calls;
+  for (const auto& [name, option] : {std::pair{"Max address space", "-v"}, std::pair{"Max data size", "-d"}}) {
+    constexpr std::uint64_t ample = std::uint64_t{1} << 30;
+    const auto limit = limit_of(facts, name);
+    if (!limit || *limit > ample || (has_begun && !was_refused)) {
+      continue;
+    }
+    Finding finding;
+    finding.rule = "memory-limit";
+    finding.cause = "it may have no more than " + format_bytes(*limit) + " of memory (ulimit " + option +
+                    "), and ended for want of it";
+    finding.remedy = fmt::format("ulimit {} unlimited, or a larger number", option);
+    finding.weight = 20;
+    return finding;
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> no_memory(const Case& facts) {
+  if (auto finding = too_many_mappings(facts)) {
+    return finding;
+  }
   Finding finding;
   const bool locking = facts.call().name.find("mlock") != std::string::npos ||
                        to_text(facts.call().argument("flags").value).find("MAP_LOCKED") != std::string::npos;
@@ -346,6 +409,9 @@ constexpr Rule rules[] = {
     {"file-size-limit", 25, "", "", "", "SIGXFSZ", file_too_large},
     {"processor-time-limit", 25, "", "", "", "SIGXCPU", used_up_processor_time},
     {"out-of-memory", 20, "", "", "", "SIGKILL", killed},
+    {"memory-limit", 20, "", "", "", "SIGSEGV SIGKILL SIGBUS SIGABRT", too_little_memory_to_start},
+    {"queue-limit", 40, "rt_sigqueueinfo rt_tgsigqueueinfo timer_create", "EAGAIN", "", "", queue_limit},
+    {"queue-limit", 40, "mq_open", "EMFILE", "", "", queue_limit},
 };
 
 }  // namespace

@@ -155,7 +155,7 @@ constexpr std::string_view making_calls =
     "renameat2";
 
 constexpr Rule rules[] = {
-    {"lock-held", 40, "flock fcntl fcntl64", "EAGAIN EWOULDBLOCK EACCES", "", "", lock_held},
+    {"lock-held", 40, "flock fcntl fcntl64", "EAGAIN EWOULDBLOCK EACCES EINTR ERESTARTSYS", "", "", lock_held},
     {"lock-file-exists", 25, making_calls, "EEXIST", "", "", lock_file_exists},
     {"already-running", 30, "kill", "EPERM", "", "", already_running},
     {"already-running", 30, "", "", "already running|is running|already started|another instance", "", already_running},

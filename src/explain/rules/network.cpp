@@ -364,6 +364,18 @@ std::optional<Finding> no_answer(const Case& facts) {
   return finding;
 }
 
+/// socket(7): only with SO_BROADCAST may a socket send to a broadcast address.
+std::optional<Finding> broadcast(const Case& facts) {
+  const Peer peer = peer_of(facts.call());
+  if (!peer.host.ends_with(".255")) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = peer.host + " is a broadcast address, and its socket has not the option SO_BROADCAST";
+  finding.remedy = "the program has to set SO_BROADCAST on the socket, or to use another address";
+  return finding;
+}
+
 constexpr std::string_view connecting = "connect getsockopt";
 
 constexpr Rule rules[] = {
@@ -377,6 +389,7 @@ constexpr Rule rules[] = {
      "", no_display},
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
     {"connection-refused", 28, "recvfrom recvmsg sendto", "ECONNREFUSED", "", "", refused},
+    {"broadcast-not-allowed", 40, "sendto connect", "EACCES", "", "", broadcast},
     {"no-answer", 25, "", "", "timed out|imed out|ime out|ETIMEDOUT", "", no_answer},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},

@@ -1,4 +1,5 @@
 // Refusals for other reasons than a file's mode: capabilities, seccomp, tracing, ownership, authentication.
+#include <fmt/core.h>
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -18,11 +19,15 @@ struct Need {
   std::string_view calls;
   unsigned capability;
   std::string_view name;
+  std::string_view setting = {};  ///< in /proc/sys, which decides who needs it
 };
 
 /// The capability that a call needs; without it, the call fails with EPERM (capabilities(7)).
-constexpr std::array<Need, 15> needs = {{
-    {"syslog", CAP_SYSLOG, "CAP_SYSLOG"},
+constexpr std::array<Need, 18> needs = {{
+    {"syslog", CAP_SYSLOG, "CAP_SYSLOG", "kernel.dmesg_restrict"},
+    {"perf_event_open", CAP_PERFMON, "CAP_PERFMON", "kernel.perf_event_paranoid"},
+    {"bpf", CAP_BPF, "CAP_BPF", "kernel.unprivileged_bpf_disabled"},
+    {"userfaultfd", CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "vm.unprivileged_userfaultfd"},
     {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl move_mount "
      "open_tree fsopen fsmount",
      CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
@@ -36,7 +41,7 @@ constexpr std::array<Need, 15> needs = {{
     {"settimeofday clock_settime adjtimex clock_adjtime", CAP_SYS_TIME, "CAP_SYS_TIME"},
     {"init_module finit_module delete_module", CAP_SYS_MODULE, "CAP_SYS_MODULE"},
     {"setpriority sched_setscheduler sched_setattr nice", CAP_SYS_NICE, "CAP_SYS_NICE"},
-    {"ptrace process_vm_readv process_vm_writev kcmp", CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+    {"ptrace process_vm_readv process_vm_writev kcmp", CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "kernel.yama.ptrace_scope"},
     {"setrlimit prlimit64", CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE"},
     {"ioprio_set", CAP_SYS_NICE, "CAP_SYS_NICE"},
 }};
@@ -167,6 +172,11 @@ std::optional<Finding> missing_capability(const Case& facts) {
     finding.cause = facts.call().name + " needs the capability " + std::string(need->name) + ", which it does not have";
     finding.remedy = "run it with it: sudo, docker --cap-add=" + std::string(need->name.substr(4)) +
                      ", systemd AmbientCapabilities=" + std::string(need->name);
+    std::string setting = "/proc/sys/" + std::string(need->setting);
+    std::replace(setting.begin(), setting.end(), '.', '/');
+    if (const std::string value = first_line(read_file(setting, 16)); !need->setting.empty() && !value.empty()) {
+      finding.cause += fmt::format(" ({} is {})", need->setting, value);
+    }
   }
   if (facts.snapshot()) {
     finding.looked_at.push_back(facts.prober.user() + ", CapEff " + facts.snapshot()->field("CapEff"));
