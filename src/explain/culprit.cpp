@@ -7,6 +7,7 @@
 #include "base/directory.h"
 #include "explain/benign.h"
 #include "explain/prober.h"
+#include "explain/ranking.h"
 #include "explain/text_search.h"
 
 namespace tracer::explain {
@@ -121,6 +122,20 @@ std::string words_from(const Process& process, std::uint64_t order) {
   return words;
 }
 
+/// True if the text only informs or warns.
+bool is_remark(const std::string& text) {
+  return without_remarks(text).find_first_not_of(" \r\n") == std::string::npos;
+}
+
+/// True if `process` names a file with which a call of its own failed, and the error.
+bool reports_own_failure(const Process& process) {
+  const std::string words = process.messages();
+  return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::failure && step.order >= process.last_exec &&
+           contains(words, base_name(step.path) + ": " + error_text_of(step.call.error));
+  });
+}
+
 /// True if the process went on after the failure that `wait` reports: the user does not see what the child wrote, but
 /// what the process wrote afterwards.
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
@@ -135,8 +150,8 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
     return true;  // a last act, such as the trap of a shell
   }
   const Step* words = family.last_words_in(child);
-  if (spoke_before && words != nullptr && words->order < own->order &&
-      without_remarks(words->text).find_first_not_of(" \r\n") == std::string::npos) {
+  if (spoke_before && words != nullptr && (words->order < own->order || reports_own_failure(process)) &&
+      is_remark(words->text)) {
     return true;  // the child only remarked something
   }
   const LastOutput& output = process.last_output;
@@ -172,7 +187,8 @@ const Process* child_with_last_words(const Family& family, const Process& proces
   std::uint64_t latest = 0;
   family.children_of(process, [&](const Process& child) {
     const Step* words = child.exit && !child.exit->good() ? family.last_words_in(child) : nullptr;
-    const std::size_t allowed = child.collected ? 0 : max_added;
+    const bool only_remarked = words != nullptr && is_remark(words->text);
+    const std::size_t allowed = child.collected || only_remarked ? 0 : max_added;
     if (words != nullptr && words->order > latest && words_after(process, words->order) <= allowed) {
       latest = words->order;
       speaker = &child;
@@ -202,7 +218,8 @@ const Step* failed_child(const Story& story, const Family& family, const Process
   if (last == nullptr || is_tolerated(story, family, process, *last)) {
     return nullptr;
   }
-  if (has_same_status(process, *story.find(last->child)->exit)) {
+  const Process& child = *story.find(last->child);
+  if (has_same_status(process, *child.exit) || is_relayed(family, child, process)) {
     return last;
   }
   // With another status, a failure of its own after the wait explains it.

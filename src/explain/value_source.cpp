@@ -119,6 +119,15 @@ bool has_word(std::string_view text, std::string_view part) {
 
 }  // namespace
 
+std::string source_of_value(const Process& process, const std::function<bool(std::string_view value)>& matches) {
+  std::string found;
+  for_each_variable(process, [&](std::string_view name, std::string_view value) {
+    found = matches(value) ? std::string(name) : std::string();
+    return !found.empty();
+  });
+  return found;
+}
+
 std::string environment_value(const Process& process, std::string_view wanted) {
   std::string found;
   for_each_variable(process, [&](std::string_view name, std::string_view value) {

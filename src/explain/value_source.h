@@ -1,6 +1,7 @@
 // Finds where a value of a failed call comes from: a variable of the environment, an option, or a line of a file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ ValueSource source_of_address(const Prober& prober, const std::string& host, uns
 ValueSource source_of_path(const Prober& prober, const std::string& path, const std::string& missing);
 
 /// Returns the value of a variable of the environment that the process was given; empty if it has none.
+/// Returns the name of the first variable of the environment whose value matches; empty if there is none.
+std::string source_of_value(const Process& process, const std::function<bool(std::string_view value)>& matches);
 std::string environment_value(const Process& process, std::string_view name);
 
 }  // namespace tracer::explain

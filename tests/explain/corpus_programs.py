@@ -58,7 +58,7 @@ CASES = [
     ('git_other_owner', 'git init -q r; chown -R nobody r', 'git -C r status', r'belongs to'),
     ('git_no_home', 'git init -q r', 'env -u HOME -u XDG_CONFIG_HOME git config --global user.name x', r'HOME is not set'),
     ('git_unknown_branch', 'git init -q r', 'git -C r checkout no-such-branch', OWN),
-    ('git_clone_exists', 'git init -q r; mkdir d; touch d/x', 'git clone -q r d', OWN),
+    ('git_clone_exists', 'git init -q r; mkdir d; touch d/x', 'git clone -q r d', 'the directory d is there already'),
     ('git_clone_missing', '', 'git clone -q ./none d', r'/none does not exist'),
     ('git_nothing_staged', 'git init -q r', 'git -C r -c user.name=x -c user.email=x commit -q -m x', OWN),
     ('git_lock', 'git init -q r; touch r/.git/index.lock r/a', 'git -C r add a', r'index.lock exists already'),

@@ -80,8 +80,39 @@ std::optional<Finding> wrong_value(const Case& facts, const std::string& name) {
   return finding;
 }
 
+/// Returns the variable of Ruby's `key not found: "DATABASE_URL" (KeyError)`, of ENV.fetch.
+std::string named_by_ruby(const Case& facts) {
+  const std::string line = line_with(facts.messages, "key not found: \"");
+  return contains(line, "fetch'") ? word_after(line, "key not found: \"", "\"") : std::string();
+}
+
+/// A value of the environment that the program quotes because it does not take it.
+std::optional<Finding> refused_value(const Case& facts) {
+  constexpr std::string_view of_every_program =
+      "HOME USER LOGNAME LANG LC_ALL TERM HOSTNAME EDITOR SHELL PATH PWD OLDPWD _";
+  constexpr std::size_t least_value = 3;  // a shorter one may be any word
+  const std::string line = last_line(without_remarks(facts.messages));
+  const std::string name = contains(line, "nvalid") ? source_of_value(facts.process,
+                                                                      [&](std::string_view value) {
+                                                                        const std::string quoted(value);
+                                                                        return value.size() >= least_value &&
+                                                                               (contains(line, "'" + quoted + "'") ||
+                                                                                contains(line, '"' + quoted + '"'));
+                                                                      })
+                                                    : std::string();
+  if (name.empty() || is_listed(name, of_every_program)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.rule = "wrong-variable";
+  finding.cause = "the environment variable " + printable(name) + " is " +
+                  printable(environment_value(facts.process, name)) + ", a value that the program does not take";
+  finding.remedy = "correct " + printable(name) + ", or unset it";
+  return finding;
+}
+
 std::optional<Finding> unset_variable(const Case& facts) {
-  for (const auto find : {named_by_shell, named_by_python, named_in_sentence}) {
+  for (const auto find : {named_by_shell, named_by_python, named_by_ruby, named_in_sentence}) {
     if (const std::string name = find(facts); is_variable_name(name)) {
       if (!environment_value(facts.process, name).empty()) {
         return wrong_value(facts, name);
@@ -92,7 +123,7 @@ std::optional<Finding> unset_variable(const Case& facts) {
       return finding;
     }
   }
-  return std::nullopt;
+  return refused_value(facts);
 }
 
 constexpr Rule rules[] = {

@@ -364,6 +364,21 @@ std::optional<Finding> no_answer(const Case& facts) {
   return finding;
 }
 
+std::optional<Finding> reset(const Case& facts) {
+  const Peer peer = peer_of_step(facts);
+  if (!contains(facts.messages, "reset by") && !contains(facts.messages, "ECONNRESET") &&
+      !contains(facts.messages, "roken pipe")) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = (peer.port != 0      ? with_service(peer)
+                   : peer.path.empty() ? "the other end"
+                                       : peer.path) +
+                  " broke the connection off: it closed the connection, or its process ended";
+  finding.remedy = "see what that server says (its log): it may have crashed, or refuse this client";
+  return finding;
+}
+
 /// socket(7): only with SO_BROADCAST may a socket send to a broadcast address.
 std::optional<Finding> broadcast(const Case& facts) {
   const Peer peer = peer_of(facts.call());
@@ -389,6 +404,7 @@ constexpr Rule rules[] = {
      "", no_display},
     {"connection-refused", 28, connecting, "ECONNREFUSED ETIMEDOUT ENETUNREACH EHOSTUNREACH", "", "", refused},
     {"connection-refused", 28, "recvfrom recvmsg sendto", "ECONNREFUSED", "", "", refused},
+    {"connection-closed", 25, "recvfrom recvmsg sendto sendmsg connect getsockopt", "ECONNRESET EPIPE", "", "", reset},
     {"broadcast-not-allowed", 40, "sendto connect", "EACCES", "", "", broadcast},
     {"no-answer", 25, "", "", "timed out|imed out|ime out|ETIMEDOUT", "", no_answer},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
