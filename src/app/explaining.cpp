@@ -17,6 +17,7 @@
 #include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "decoders/decoders.h"
+#include "explain/blocked_threads.h"
 #include "explain/explanation.h"
 #include "explain/json_trace.h"
 #include "explain/report.h"
@@ -108,6 +109,12 @@ std::optional<std::chrono::nanoseconds> Explaining::alarm_at() const {
 
 trace::Verdict Explaining::on_alarm() {
   if (report_at_) {
+    constexpr unsigned most_delays = 40;
+    constexpr std::chrono::milliseconds delay(5);
+    if (delays_++ < most_delays && explain::any_is_stopped_by_tracing(story_)) {
+      report_at_ = now() + delay;
+      return trace::Verdict::go_on;
+    }
     report_at_.reset();
     report(true);
     return options_.startup.program.empty() ? trace::Verdict::detach_all : trace::Verdict::go_on;

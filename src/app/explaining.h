@@ -75,6 +75,7 @@ class Explaining {
   pipeline::views::ExplainView view_;
   std::optional<pipeline::views::TeeView> both_;       ///< if a trace is written as well
   std::optional<std::chrono::nanoseconds> report_at_;  ///< --explain-after
+  unsigned delays_ = 0;                                ///< of that report, until all threads run or wait
   std::optional<std::chrono::nanoseconds> look_at_;    ///< the next look for programs in the background
   bool is_noted_ = false;                              ///< that others than the first process run on
   bool reported_ = false;

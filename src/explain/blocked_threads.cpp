@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -102,6 +103,9 @@ class BlockedThread {
     const auto at =
         std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return is_listed(call_, kind.calls); });
     // A busy thread that makes many calls is usually in a ptrace-stop at this moment.
+    if (state.starts_with('t')) {
+      return "in " + call_ + ": it runs";
+    }
     const bool sleeps = state.starts_with('S') || state.starts_with('D');
     const std::string words = at != kinds.end() ? (this->*at->describe)() : sleeps ? "sleeps in it" : "it runs";
     return "in " + call_ + ": " + words;
@@ -155,7 +159,13 @@ class BlockedThread {
         fds.push_back(one.fd);
       }
     }
-    return wait_for_descriptors(fds);
+    return wait_for_descriptors(fds) + (call_ == "poll" ? at_most(args_[2]) : std::string());
+  }
+
+  /// Describes a time limit in milliseconds; a negative one is none.
+  [[nodiscard]] static std::string at_most(std::uint64_t milliseconds) {
+    const auto limit = static_cast<std::int32_t>(milliseconds);
+    return limit <= 0 ? std::string() : fmt::format(", {:.3g} s of time at most", static_cast<double>(limit) / 1e3);
   }
 
   [[nodiscard]] std::string selected() {
@@ -183,7 +193,7 @@ class BlockedThread {
         fds.push_back(fd);
       }
     }
-    return wait_for_descriptors(fds);
+    return wait_for_descriptors(fds) + (call_ == "epoll_pwait2" ? std::string() : at_most(args_[3]));
   }
 
   [[nodiscard]] bool is_thread(std::int64_t tid) const {
@@ -354,6 +364,20 @@ std::string stopped(const Story& story, pid_t pid) {
 
 }  // namespace
 
+bool any_is_stopped_by_tracing(const Story& story) {
+  return std::any_of(story.processes().begin(), story.processes().end(), [](const auto& entry) {
+    const auto& [pid, process] = entry;
+    if (process.exit || !process.stopped_by.empty()) {
+      return false;
+    }
+    const std::vector<pid_t> threads = threads_of(pid);
+    return std::any_of(threads.begin(), threads.end(), [](pid_t tid) {
+      const std::string status = read_file(proc::proc_path(tid, "status"), 512);
+      return proc::find_field(status, "State").starts_with("t");
+    });
+  });
+}
+
 Waits find_waits(const Story& story) {
   std::vector<ThreadWait> waits;
   std::vector<pid_t> rest;
@@ -421,17 +445,12 @@ std::string name_of_thread(const ThreadWait& wait) {
 
 /// Describes those that wait for the same: threads of one process, or processes of one name.
 std::string describe_group(const std::vector<const ThreadWait*>& group, bool of_one_process) {
-  constexpr std::size_t max_named = 4;
   const ThreadWait& first = *group.front();
   std::vector<std::string> names;
-  for (const ThreadWait* wait : group) {
-    if (names.size() == max_named) {
-      names.emplace_back("…");
-      break;
-    }
-    names.push_back(of_one_process ? name_of_thread(*wait) : std::to_string(wait->pid));
-  }
-  const std::string list = join(names, ", ");
+  std::transform(group.begin(), group.end(), std::back_inserter(names), [&](const ThreadWait* wait) {
+    return of_one_process ? name_of_thread(*wait) : std::to_string(wait->pid);
+  });
+  const std::string list = join_first(std::move(names));
   std::string line =
       of_one_process ? first.process : fmt::format("{}, {} processes ({})", first.command, group.size(), list);
   if (of_one_process && first.has_others) {

@@ -27,6 +27,9 @@ struct Waits {
   std::size_t unseen_processes = 0;  ///< that live, too: looking at each takes time
 };
 
+/// True if a thread has stopped for the tracer, as it does at calls: what it waits for shows only when it goes on.
+bool any_is_stopped_by_tracing(const Story& story);
+
 /// Returns one for each live thread, and of children that are not traced.
 Waits find_waits(const Story& story);
 

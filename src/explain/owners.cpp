@@ -12,12 +12,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/record.h"
 #include "explain/system_view.h"
+#include "explain/text_search.h"
 #include "proc/proc_text.h"
 
 namespace tracer::explain {
@@ -217,6 +219,12 @@ std::vector<pid_t> lock_holders(dev_t device, ino_t inode) {
     return heirs.empty() ? found : heirs;
   }
   return found;
+}
+
+std::string describe_processes(const std::vector<pid_t>& pids) {
+  std::vector<std::string> names;
+  std::transform(pids.begin(), pids.end(), std::back_inserter(names), describe_process);
+  return join_first(std::move(names));
 }
 
 }  // namespace tracer::explain

@@ -12,6 +12,8 @@ namespace tracer::explain {
 
 /// Returns "nginx (pid 4711)".
 std::string describe_process(pid_t pid);
+/// Returns the first four of them: "sleep (pid 7), sh (pid 9)".
+std::string describe_processes(const std::vector<pid_t>& pids);
 bool is_alive(pid_t pid);
 /// Returns the start time of a process in seconds since the epoch; nullopt if it is gone or /proc is not readable.
 std::optional<std::int64_t> start_time_of(pid_t pid);

@@ -33,19 +33,6 @@ namespace {
 
 constexpr std::size_t largest_table = std::size_t{4} << 20;
 
-std::string names_of(const std::vector<pid_t>& pids) {
-  constexpr std::size_t max_names = 4;
-  std::vector<std::string> names;
-  for (const pid_t pid : pids) {
-    if (names.size() == max_names) {
-      names.emplace_back("…");
-      break;
-    }
-    names.push_back(describe_process(pid));
-  }
-  return join(names, ", ");
-}
-
 /// True for this process, and for its parent if that runs the same program: it may be the foreground proxy.
 bool is_tracer(pid_t pid) {
   return pid == ::getpid() ||
@@ -127,10 +114,10 @@ std::optional<std::string> internet_socket(pid_t pid, unsigned long inode) {
                row.local.compare(row.local.size() - port.size(), port.size(), port) == 0;
       });
       if (peer == rows.end() && listener != rows.end()) {
-        text += " (" + names_of(holders_of(fmt::format("socket:[{}]", listener->inode))) +
+        text += " (" + describe_processes(holders_of(fmt::format("socket:[{}]", listener->inode))) +
                 ", which has not accepted it yet)";
       } else if (peer != rows.end()) {
-        text += " (" + names_of(holders_of(fmt::format("socket:[{}]", peer->inode))) + ")";
+        text += " (" + describe_processes(holders_of(fmt::format("socket:[{}]", peer->inode))) + ")";
       }
       return text;
     }
@@ -162,7 +149,7 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
   const std::vector<pid_t> holders = peer == 0 ? std::vector<pid_t>() : holders_of(fmt::format("socket:[{}]", peer));
   return std::string("a Unix socket") + (path.empty() ? "" : " (" + printable(path) + ")") +
          (holders.empty() ? ", whose other end no process has that can be seen"
-                          : ", whose other end is in " + names_of(holders));
+                          : ", whose other end is in " + describe_processes(holders));
 }
 
 }  // namespace
@@ -186,8 +173,8 @@ Peers::OtherEnd Peers::find_other_end(pid_t pid, std::int64_t fd, const std::str
 std::string Peers::describe(pid_t pid, std::int64_t fd) {
   const auto held = [&](const char* kind, const std::string& path) {
     const OtherEnd end = find_other_end(pid, fd, path);
-    return fmt::format("{} that {} {}", kind, end.holders.empty() ? "no other process" : names_of(end.holders),
-                       end.use);
+    return fmt::format("{} that {} {}", kind,
+                       end.holders.empty() ? "no other process" : describe_processes(end.holders), end.use);
   };
   const std::string link = read_link(proc::descriptor_path(pid, fd));
   std::string number = fmt::format("descriptor {}", fd);

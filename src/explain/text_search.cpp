@@ -123,6 +123,15 @@ std::string word_after(const std::string& line, std::string_view part, std::stri
   return tail.substr(0, tail.find_first_of(stops));
 }
 
+std::string join_first(std::vector<std::string> parts) {
+  constexpr std::size_t max_named = 4;
+  if (parts.size() > max_named) {
+    parts.resize(max_named);
+    parts.emplace_back("…");
+  }
+  return join(parts, ", ");
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (const std::string& part : parts) {

@@ -34,6 +34,8 @@ std::string escape_unprintable(std::string_view sentence);
 std::string word_before(const std::string& line, std::string_view part);
 /// Returns the text of `line` after `part`, up to one of the characters `stops` or the end of the line.
 std::string word_after(const std::string& line, std::string_view part, std::string_view stops);
+/// Returns the first four parts, and "…" if there are more, separated by commas.
+std::string join_first(std::vector<std::string> parts);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace tracer::explain

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/read_file.h"
+#include "explain/benign.h"
 #include "explain/owners.h"
 #include "explain/ranking.h"
 #include "explain/socket_address.h"
@@ -118,6 +119,7 @@ struct Tries {
   unsigned count = 0;
   Time first{};
   const Step* last = nullptr;
+  std::string peer;  ///< what it connects to; empty: it is another call
 };
 
 /// True if a call that failed twice at least would have been repeated by now, if the program still tried.
@@ -129,29 +131,80 @@ bool is_over(const Tries& tries) {
   return now - tries.last->time > patience * pause;
 }
 
+bool is_possible_try(const Process& process, const Step& step) {
+  return step.kind == Step::Kind::failure && step.order >= process.last_exec && step.call.error != "EINPROGRESS" &&
+         !(step.call.name.starts_with("readlink") && step.call.error == "EINVAL") &&  // asks whether it is a link
+         benign_reason(process, step).empty();
+}
+
+/// Returns the last failure that explains why a child failed; nullptr if it did not fail, or none does.
+const Step* last_failure(const Process& child) {
+  if (!child.exit || child.exit->good()) {
+    return nullptr;
+  }
+  const auto at = std::find_if(child.steps.rbegin(), child.steps.rend(),
+                               [&](const Step& step) { return is_possible_try(child, step); });
+  return at == child.steps.rend() ? nullptr : &*at;
+}
+
+struct Try {
+  const Process* process;
+  const Step* step;
+};
+
+/// Returns the address of a failed connection: of getsockopt(SO_ERROR), that of the connect before.
+std::string peer_of_try(const Try& one) {
+  Peer peer = peer_of(one.step->call);
+  for (const Step& step : one.process->steps) {
+    const bool is_its = one.step->call.is_report && step.call.name == "connect" && step.order < one.step->order &&
+                        step.call.descriptor("sockfd") == one.step->call.descriptor("sockfd");
+    peer = is_its ? peer_of(step.call) : peer;
+  }
+  return peer.port == 0 && peer.path.empty() ? std::string() : peer.name();
+}
+
+/// Returns the failures of a process that may be tries of one thing: its own of late, and the last ones of children
+/// that failed.
+std::vector<Try> possible_tries(const Story& story, const Process& process) {
+  constexpr std::size_t recent = 60;
+  std::vector<Try> found;
+  const std::size_t from = process.steps.size() > recent ? process.steps.size() - recent : 0;
+  for (std::size_t i = from; i < process.steps.size(); ++i) {
+    const Step& step = process.steps[i];
+    if (is_possible_try(process, step)) {
+      found.push_back({&process, &step});
+    }
+  }
+  for (const auto& [pid, child] : story.processes()) {
+    const Step* step = child.parent == process.pid && pid != process.pid ? last_failure(child) : nullptr;
+    if (step != nullptr) {
+      found.push_back({&child, step});
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Try& one, const Try& other) { return one.step->order < other.step->order; });
+  return found;
+}
+
 /// Finds a call that keeps failing in the same way while the process sleeps in between.
 std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
-  constexpr std::size_t recent = 60;
   constexpr unsigned least = 3;
   for (const ThreadWait& wait : waits) {
     const Process* process = story.find(wait.pid);
-    const bool sleeps = contains(wait.words, "sleep") || contains(wait.words, "time") || contains(wait.words, "runs") ||
+    const bool sleeps = contains(wait.words, "waits for a child") || contains(wait.words, "waits for its child") ||
+                        contains(wait.words, "sleep") || contains(wait.words, "time") || contains(wait.words, "runs") ||
                         contains(wait.words, "waits for the lock ");
     if (process == nullptr || !sleeps) {
       continue;
     }
     std::map<std::string, Tries> tries;
-    const std::size_t from = process->steps.size() > recent ? process->steps.size() - recent : 0;
-    for (std::size_t i = from; i < process->steps.size(); ++i) {
-      const Step& step = process->steps[i];
-      const bool is_try =
-          step.kind == Step::Kind::failure && step.order >= process->last_exec && step.call.error != "EINPROGRESS";
-      if (is_try) {
-        const std::string peer = peer_of(step.call).name();  // each try has a socket of its own
-        Tries& same = tries[step.call.name + ' ' + step.call.error + ' ' + (peer.empty() ? step.path : peer)];
-        same.first = same.count++ == 0 ? step.time : same.first;
-        same.last = &step;
-      }
+    for (const Try& one : possible_tries(story, *process)) {
+      const Step& step = *one.step;
+      const std::string peer = peer_of_try(one);  // each try has a socket of its own
+      Tries& same = tries[step.call.name + ' ' + step.call.error + ' ' + (peer.empty() ? step.path : peer)];
+      same.first = same.count++ == 0 ? step.time : same.first;
+      same.last = &step;
+      same.peer = peer;
     }
     Tries best;
     for (const auto& [what, one] : tries) {
@@ -170,7 +223,8 @@ std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
     }
     const std::string what = is_listed(most->call.name, "flock fcntl fcntl64")
                                  ? "the lock of " + printable(most->path) + holder
-                                 : to_text(most->call, false);
+                             : most->call.is_report ? "to connect to " + best.peer
+                                                    : to_text(most->call, false);
     return fmt::format("it tries again and again: {} ({}, {} times lately)", what, error_text_of(most->call.error),
                        best.count);
   }
@@ -182,7 +236,7 @@ std::string idle_server(const std::vector<ThreadWait>& waits) {
   for (const ThreadWait& wait : waits) {
     const std::size_t at = wait.words.find("connections to ");
     if (at != std::string::npos) {
-      const std::string address = wait.words.substr(at, wait.words.find_first_of(';', at) - at);
+      const std::string address = wait.words.substr(at, wait.words.find_first_of(";,", at) - at);
       return "it is a server with nothing to do: it waits for " + address;
     }
   }

@@ -305,6 +305,23 @@ def tries_to_connect(place):
                                         ['tries again and again: connect', '127.0.0.1']))
 
 
+def tries_with_children(place):
+    """A shell whose child fails each time; the child connects without waiting, so that getsockopt has the error."""
+    code = ('import socket, sys\ns = socket.socket(); s.setblocking(False); s.connect_ex(("127.0.0.1", 1))\n'
+            'import select; select.select([], [s], []); sys.exit(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0)')
+    script = place.file('try.py', code)
+    sooner_or_later(lambda limit: check(explained(place, ['/bin/sh', '-c', f'until /usr/bin/python3 {script}; do sleep 0.05; done'],
+                                                  limit), place, ['tries again and again: to connect to 127.0.0.1:1']))
+
+
+def wakes_up_often(place):
+    """A server with a timer is as idle as another: it is looked at while it waits, not in one of its calls."""
+    code = ('import select, socket\nc = socket.create_server(("127.0.0.1", 0)); e = select.epoll(); e.register(c, 1)\n'
+            'while True:\n  e.poll(0.002); open("/proc/self/stat").read()')
+    sooner_or_later(lambda limit: check(explained(place, ['/usr/bin/python3', '-c', code], limit), place,
+                                        ['it is a server with nothing to do: it waits for connections to 127.0.0.1:']))
+
+
 def failed_long_ago(place):
     """What failed again and again when the program started is no verdict on what it does now."""
     code = ('import os, time\nfor _ in range(9): os.access("/nosuchplace-at-start", 0)\nopen("started", "w")\n'
@@ -354,7 +371,7 @@ def goes_to_the_background(place):
 
 
 TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
-          tries_to_connect, failed_long_ago, pipes_in_a_circle, many_processes, waits_by_signal,
+          tries_to_connect, tries_with_children, wakes_up_often, failed_long_ago, pipes_in_a_circle, many_processes, waits_by_signal,
           goes_to_the_background]
 
 if __name__ == '__main__':

@@ -20,19 +20,6 @@ namespace {
 constexpr std::string_view two_path_calls = "link linkat rename renameat renameat2";
 constexpr std::string_view removing_calls = "unlink unlinkat rmdir rename renameat renameat2";
 
-/// Returns "sleep (pid 7), sh (pid 9)", of the first few processes.
-std::string list_of(const std::vector<pid_t>& pids) {
-  constexpr std::size_t max_named = 3;
-  std::vector<std::string> names;
-  for (const pid_t pid : pids) {
-    names.push_back(describe_process(pid));
-    if (names.size() == max_named) {
-      break;
-    }
-  }
-  return join(names, ", ") + (pids.size() > max_named ? ", …" : "");
-}
-
 std::optional<Finding> other_file_system(const Case& facts) {
   const Step& step = *facts.step;
   if (step.new_path.empty()) {
@@ -59,7 +46,7 @@ std::optional<Finding> being_run(const Case& facts) {
   }
   const std::vector<pid_t> runners = runners_of(facts.prober.tracer_path(walk.real));
   Finding finding;
-  finding.cause = facts.path() + " is being run" + (runners.empty() ? "" : " by " + list_of(runners)) +
+  finding.cause = facts.path() + " is being run" + (runners.empty() ? "" : " by " + describe_processes(runners)) +
                   ", and the kernel lets nobody write to a running program (text file busy)";
   finding.remedy =
       "replace the file instead of writing into it (install, or cp --remove-destination), or stop the program";
@@ -214,8 +201,9 @@ std::optional<Finding> busy(const Case& facts) {
   }
   const std::vector<pid_t> users = users_below(walk.real);
   Finding finding;
-  finding.cause = facts.path() + " is busy" +
-                  (users.empty() ? "" : ": " + list_of(users) + " has its working directory or an open file there");
+  finding.cause =
+      facts.path() + " is busy" +
+      (users.empty() ? "" : ": " + describe_processes(users) + " has its working directory or an open file there");
   if (users.empty() && facts.prober.mount(walk.real).point == walk.real) {
     finding.cause += ": a file system is mounted there";
   }
