@@ -81,11 +81,13 @@ std::string resolve_path(const Process& process, const Moment& moment, const Cal
     return path.empty() || path.front() == '@' || path.front() == '\0' ? path
                                                                        : absolute(process, moment, nullptr, path);
   }
-  const std::int64_t fd = std::max(call.descriptor("fd"), call.descriptor("sockfd"));
+  const bool is_socket = call.descriptor("sockfd") >= 0;
+  const std::int64_t fd = is_socket ? call.descriptor("sockfd") : call.descriptor("fd");
   if (fd < 0) {
     return {};
   }
-  const auto known = process.descriptors.find(fd);
+  // A file that was opened is no socket: the number belongs to another one by now.
+  const auto known = is_socket ? process.descriptors.end() : process.descriptors.find(fd);
   const auto then = moment.system != nullptr ? moment.system->descriptor(moment.tid, fd) : std::nullopt;
   return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
 }

@@ -72,4 +72,7 @@ CASES = [
     ('git_clone_not_empty', 'mkdir d; touch d/f; git init -q s', 'git clone -q s d', 'the directory d is there already'),
     ('broadcast_without_option', '', python('import socket; s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); '
      's.sendto(b"x",("255.255.255.255",9))'), 'SO_BROADCAST'),
+    ('python_connect_without_waiting', 'printf "import select, socket, sys\\ns = socket.socket(); s.setblocking(False); s.connect_ex((\\"127.0.0.1\\", 1))\\n'
+     'select.select([], [s], []); sys.exit(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0)\\n" > t.py', 'python3 t.py',
+     r'nobody listens at 127\.0\.0\.1:1'),
 ]

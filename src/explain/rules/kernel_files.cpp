@@ -76,7 +76,11 @@ std::optional<Finding> process_of_another(const Case& facts) {
 
 /// The kernel refuses a value, for example of a setting.
 std::optional<Finding> not_taken(const Case& facts) {
-  if (facts.path().empty() || !facts.prober.is_on_kernel_file_system(facts.path())) {
+  // What a process has below /proc is gone with it; another process has the same.
+  const std::string own = "/proc/" + std::to_string(facts.process.pid) + '/';
+  const std::string place =
+      facts.path().starts_with(own) ? "/proc/self/" + facts.path().substr(own.size()) : facts.path();
+  if (place.empty() || !facts.prober.is_on_kernel_file_system(place)) {
     return std::nullopt;
   }
   Finding finding;

@@ -191,9 +191,6 @@ std::optional<Finding> too_many_mappings(const Case& facts) {
 std::optional<Finding> queue_limit(const Case& facts) {
   const bool is_queue = facts.call().name == "mq_open";
   const auto limit = limit_of(facts, is_queue ? "Max msgqueue size" : "Max pending signals");
-  if (facts.snapshot() && !limit) {
-    return std::nullopt;
-  }
   Finding finding;
   finding.cause =
       facts.prober.user() +
@@ -282,7 +279,14 @@ std::optional<Finding> no_memory(const Case& facts) {
     finding.remedy = "compare ulimit -v and ulimit -d where it ran, and the memory of the machine";
     return finding;
   }
-  finding.cause = "the machine did not give it " + how_much + " of memory";
+  // A kernel that stops nobody does not count the mappings.
+  constexpr std::uint64_t little = std::uint64_t{1} << 24;
+  const bool may_be_mappings = !facts.snapshot()->mappings.value_or(0) && asked.value.is_number() && asked.raw < little;
+  finding.cause = may_be_mappings
+                      ? "it was refused " + how_much + " of memory: it has as many mappings as " +
+                            "vm.max_map_count allows (" + first_line(read_file("/proc/sys/vm/max_map_count", 32)) +
+                            "), or the machine has no memory left"
+                      : "the machine did not give it " + how_much + " of memory";
   const std::string policy = first_line(read_file("/proc/sys/vm/overcommit_memory", 16));
   finding.looked_at.push_back("vm.overcommit_memory is " + policy + "; " +
                               first_line(line_with(read_file("/proc/meminfo"), "MemAvailable")));
