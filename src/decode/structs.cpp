@@ -64,7 +64,7 @@ bool StructDecoder::has_unnamed_rest(const Struct& layout) const {
 /// Whether an argument says how large it is, or it is filled, so that the kernel takes for zero what the program does
 /// not give of it.
 bool StructDecoder::is_filled_up(const Struct& layout) const {
-  return layout.sized_by != spec::none && !layout.variable &&
+  return layout.sized_by != spec::none && (!layout.variable || has_unnamed_rest(layout)) &&
          (layout.filled_size != 0 || tables_.exprs[layout.sized_by].op == spec::ExprOp::outer);
 }
 
